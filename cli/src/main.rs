@@ -1,0 +1,3 @@
+//! The command `spc`.
+
+fn main() {}

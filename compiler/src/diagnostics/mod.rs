@@ -1,0 +1,134 @@
+//! What can be wrong with a program, as data, and the words for it.
+//!
+//! Stages push [`Diagnostic`]s into a [`Diagnostics`] and go on as far as they can, so that one run reports every
+//! problem of a file. Nothing here prints: [`render`](mod@render) (feature `pretty`) turns diagnostics into the text
+//! that people see, and the macro turns them into `compile_error!`s.
+
+use std::fmt;
+
+/// A range of bytes in the source text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The span from byte `start` to before byte `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Span) -> Span {
+        Span::new(self.start.min(other.start), self.end.max(other.end))
+    }
+}
+
+/// One problem of a program: what, where, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind of problem; `spc explain CODE` expands it.
+    pub code: Code,
+    /// The headline, without a full stop.
+    pub message: String,
+    /// The text that is underlined.
+    pub span: Span,
+    /// Written beside the underlined text; may be empty.
+    pub label: String,
+    /// Other places that matter, each with its words.
+    pub related: Vec<(Span, String)>,
+    /// What to do about it, a line each.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// A problem of kind `code` at `span`.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), span, label: String::new(), related: Vec::new(), help: Vec::new() }
+    }
+
+    /// Sets the words beside the underlined text.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Points at another place that matters.
+    pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related.push((span, label.into()));
+        self
+    }
+
+    /// Adds a line of help.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}
+
+/// The problems found so far, in any order; [`Diagnostics::into_sorted`] orders them by position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// No problems.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records a problem.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.0.push(diagnostic);
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All problems by position, without repetitions.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.0.sort_by(|a, b| (a.span, a.code, &a.message).cmp(&(b.span, b.code, &b.message)));
+        self.0.dedup();
+        self.0
+    }
+
+    /// All problems, in the order in which they were found.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.iter()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+impl Extend<Diagnostic> for Diagnostics {
+    fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, iter: I) {
+        self.0.extend(iter);
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+/// The number of a kind of problem, printed as `E0102`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(pub u16);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "E{:04}", self.0)
+    }
+}

@@ -1,0 +1,99 @@
+//! Level formats: one file each, one contract.
+//!
+//! A level maps positions of the level above (its parents) to positions of its own, each with a coordinate. What a level
+//! can do is what its methods return `Some` for; the code they return is the only place where its arrays are read or
+//! written. Everything else asks through [`Level`].
+
+mod compressed;
+mod dense;
+mod singleton;
+
+use super::{LevelFormat, LevelKind};
+use crate::ir::{ArrayId, DimensionId, Expr, Statement};
+
+/// The arrays and the extent of one level of one tensor, as the loop IR knows them.
+#[derive(Debug, Clone, Copy)]
+pub struct Storage {
+    /// The level's format.
+    pub format: LevelFormat,
+    /// The position array, where the level has one.
+    pub positions: Option<ArrayId>,
+    /// The coordinate array, where the level has one.
+    pub coordinates: Option<ArrayId>,
+    /// The extent of its coordinate.
+    pub extent: DimensionId,
+}
+
+/// A range of parent positions that share all coordinates so far: one position, unless a level above is not unique.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parents {
+    /// The first.
+    pub begin: Expr,
+    /// One past the last; `None` when there is just one.
+    pub end: Option<Expr>,
+}
+
+/// The positions of a level under some parents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Positions {
+    /// The first.
+    pub begin: Expr,
+    /// One past the last.
+    pub end: Expr,
+}
+
+/// How many positions a level has.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrays {
+    /// Neither positions nor coordinates.
+    None,
+    /// Coordinates only.
+    Coordinates,
+    /// Positions and coordinates.
+    PositionsAndCoordinates,
+}
+
+/// The contract of a level format. Capabilities return `None` where the level lacks them.
+pub trait Level: Sync {
+    /// Its name in the language.
+    fn name(&self) -> &'static str;
+
+    /// One line on what it stores, for messages and listings.
+    fn summary(&self) -> &'static str;
+
+    /// The arrays that it stores.
+    fn arrays(&self) -> Arrays;
+
+    /// **iterate**: the positions under `parents`, whose coordinates [`Level::coordinate`] gives in order.
+    fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions>;
+
+    /// The coordinate at a position; `Some` wherever [`Level::positions`] is.
+    fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr>;
+
+    /// **locate**: the position of a coordinate under one parent, found without a search. Every coordinate is there.
+    fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr>;
+
+    /// **append**: statements that add `coordinate` after what the level holds.
+    fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>>;
+
+    /// Statements that end a parent's children, after the last of them was appended; `Some` wherever [`Level::append`] is.
+    /// `children` is the number of positions that the level now has.
+    fn close_parent(&self, storage: &Storage, children: Expr) -> Option<Vec<Statement>>;
+}
+
+/// Every kind of level: the list that a new level joins.
+pub const ALL: &[(LevelKind, &dyn Level)] = &[
+    (LevelKind::Dense, &dense::Dense),
+    (LevelKind::Compressed, &compressed::Compressed),
+    (LevelKind::Singleton, &singleton::Singleton),
+];
+
+/// The level format of a kind.
+pub fn of(kind: LevelKind) -> &'static dyn Level {
+    ALL.iter().find(|(candidate, _)| *candidate == kind).expect("every kind is listed").1
+}
+
+/// The kind of level with a name in the language.
+pub fn from_name(name: &str) -> Option<LevelKind> {
+    ALL.iter().find(|(_, level)| level.name() == name).map(|(kind, _)| *kind)
+}

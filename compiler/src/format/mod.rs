@@ -1,0 +1,265 @@
+//! Storage formats: a **map** from modes to levels and a **level format** for each level.
+//!
+//! [`Format`] is what the rest of the compiler and the run time know of a tensor's storage; [`level`] says how each
+//! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
+
+pub mod level;
+
+use std::fmt;
+
+/// How a tensor of a given order is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// The number of modes.
+    pub order: usize,
+    /// Its levels, outermost first.
+    pub levels: Vec<Level>,
+}
+
+/// One level of storage: which coordinate it holds, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// The coordinate, in terms of the tensor's modes.
+    pub coordinate: Coordinate,
+    /// How it is stored.
+    pub format: LevelFormat,
+}
+
+/// What a level's coordinate is, in terms of the tensor's modes (counted from 0).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Coordinate {
+    /// A mode itself.
+    Mode(usize),
+    /// A constant.
+    Constant(u64),
+    /// `a + b`
+    Add(Box<Coordinate>, Box<Coordinate>),
+    /// `a - b`
+    Subtract(Box<Coordinate>, Box<Coordinate>),
+    /// `a * b`
+    Multiply(Box<Coordinate>, Box<Coordinate>),
+    /// `a / b`, rounded down
+    Divide(Box<Coordinate>, Box<Coordinate>),
+    /// `a % b`
+    Remainder(Box<Coordinate>, Box<Coordinate>),
+}
+
+/// How one level is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LevelFormat {
+    /// The kind of level.
+    pub kind: LevelKind,
+    /// Whether a coordinate occurs at most once under one parent.
+    pub unique: bool,
+    /// Whether coordinates under one parent ascend.
+    pub ordered: bool,
+    /// The width of stored coordinates.
+    pub coordinates: IndexWidth,
+    /// The width of stored positions.
+    pub positions: IndexWidth,
+}
+
+/// The kinds of level; each is one file under [`level`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LevelKind {
+    /// Every coordinate of the mode, none stored.
+    Dense,
+    /// The coordinates that occur under each parent: `pos`, `crd`.
+    Compressed,
+    /// One coordinate for each parent position: `crd`.
+    Singleton,
+}
+
+/// The width of a stored index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IndexWidth {
+    /// 8 bits
+    U8,
+    /// 16 bits
+    U16,
+    /// 32 bits
+    U32,
+    /// 64 bits
+    U64,
+}
+
+impl IndexWidth {
+    /// All widths, narrowest first.
+    pub const ALL: [IndexWidth; 4] = [IndexWidth::U8, IndexWidth::U16, IndexWidth::U32, IndexWidth::U64];
+
+    /// The name, as in Rust.
+    pub fn name(self) -> &'static str {
+        match self {
+            IndexWidth::U8 => "u8",
+            IndexWidth::U16 => "u16",
+            IndexWidth::U32 => "u32",
+            IndexWidth::U64 => "u64",
+        }
+    }
+
+    /// The number of bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            IndexWidth::U8 => 1,
+            IndexWidth::U16 => 2,
+            IndexWidth::U32 => 4,
+            IndexWidth::U64 => 8,
+        }
+    }
+
+    /// The largest index it holds.
+    pub fn maximum(self) -> u64 {
+        match self {
+            IndexWidth::U8 => u8::MAX.into(),
+            IndexWidth::U16 => u16::MAX.into(),
+            IndexWidth::U32 => u32::MAX.into(),
+            IndexWidth::U64 => u64::MAX,
+        }
+    }
+}
+
+impl LevelFormat {
+    /// A level of this kind with the usual properties: unique, ordered, `u32` coordinates and positions.
+    pub const fn new(kind: LevelKind) -> Self {
+        Self { kind, unique: true, ordered: true, coordinates: IndexWidth::U32, positions: IndexWidth::U32 }
+    }
+
+    /// `dense`
+    pub const DENSE: LevelFormat = LevelFormat::new(LevelKind::Dense);
+    /// `compressed`
+    pub const COMPRESSED: LevelFormat = LevelFormat::new(LevelKind::Compressed);
+    /// `singleton`
+    pub const SINGLETON: LevelFormat = LevelFormat::new(LevelKind::Singleton);
+
+    /// The same level, where a coordinate may occur several times under one parent.
+    pub const fn nonunique(mut self) -> Self {
+        self.unique = false;
+        self
+    }
+}
+
+impl Format {
+    /// The format whose level `l` stores mode `l`.
+    pub fn of_levels(levels: impl IntoIterator<Item = LevelFormat>) -> Self {
+        let levels: Vec<Level> = levels
+            .into_iter()
+            .enumerate()
+            .map(|(mode, format)| Level { coordinate: Coordinate::Mode(mode), format })
+            .collect();
+        Self { order: levels.len(), levels }
+    }
+
+    /// The format whose level `l` stores mode `modes[l]`.
+    ///
+    /// # Panics
+    /// When `modes` and `levels` differ in length.
+    pub fn permuted(modes: &[usize], levels: &[LevelFormat]) -> Self {
+        assert_eq!(modes.len(), levels.len());
+        let levels = modes
+            .iter()
+            .zip(levels)
+            .map(|(&mode, &format)| Level { coordinate: Coordinate::Mode(mode), format })
+            .collect();
+        Self { order: modes.len(), levels }
+    }
+
+    /// All modes dense, in order.
+    pub fn dense(order: usize) -> Self {
+        Self::of_levels(vec![LevelFormat::DENSE; order])
+    }
+
+    /// Compressed sparse fibers.
+    pub fn csf(order: usize) -> Self {
+        Self::of_levels(vec![LevelFormat::COMPRESSED; order])
+    }
+
+    /// Coordinates, sorted.
+    pub fn coo(order: usize) -> Self {
+        Self::of_levels((0..order).map(|level| {
+            let format = if level == 0 { LevelFormat::COMPRESSED } else { LevelFormat::SINGLETON };
+            if level + 1 < order { format.nonunique() } else { format }
+        }))
+    }
+
+    /// Whether every level is dense.
+    pub fn is_dense(&self) -> bool {
+        self.levels.iter().all(|level| level.format.kind == LevelKind::Dense)
+    }
+
+    /// The mode that each level stores, where every level stores a mode as it is.
+    pub fn mode_order(&self) -> Option<Vec<usize>> {
+        self.levels
+            .iter()
+            .map(|level| match level.coordinate {
+                Coordinate::Mode(mode) => Some(mode),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+impl fmt::Display for LevelFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(level::of(self.kind).name())?;
+        let usual = LevelFormat::new(self.kind);
+        let mut arguments = Vec::new();
+        if !self.unique {
+            arguments.push("nonunique".to_owned());
+        }
+        if !self.ordered {
+            arguments.push("unordered".to_owned());
+        }
+        if self.coordinates != usual.coordinates {
+            arguments.push(self.coordinates.name().to_owned());
+        }
+        if self.positions != usual.positions {
+            arguments.push(format!("pos = {}", self.positions.name()));
+        }
+        if arguments.is_empty() { Ok(()) } else { write!(f, "({})", arguments.join(", ")) }
+    }
+}
+
+impl fmt::Display for Coordinate {
+    /// In terms of modes named `i0`, `i1`, …; operands of an operator that are not atoms stand in parentheses.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        struct Atom<'a>(&'a Coordinate);
+        impl fmt::Display for Atom<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    Coordinate::Mode(_) | Coordinate::Constant(_) => write!(f, "{}", self.0),
+                    _ => write!(f, "({})", self.0),
+                }
+            }
+        }
+        match self {
+            Coordinate::Mode(mode) => write!(f, "i{mode}"),
+            Coordinate::Constant(value) => write!(f, "{value}"),
+            Coordinate::Add(a, b) => write!(f, "{} + {}", Atom(a), Atom(b)),
+            Coordinate::Subtract(a, b) => write!(f, "{} - {}", Atom(a), Atom(b)),
+            Coordinate::Multiply(a, b) => write!(f, "{} * {}", Atom(a), Atom(b)),
+            Coordinate::Divide(a, b) => write!(f, "{} / {}", Atom(a), Atom(b)),
+            Coordinate::Remainder(a, b) => write!(f, "{} % {}", Atom(a), Atom(b)),
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    /// `[dense, compressed]` where level `l` stores mode `l`, else `(i0, i1) -> [i1: dense, i0: compressed]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = self.mode_order().is_some_and(|modes| modes.iter().enumerate().all(|(level, &mode)| level == mode));
+        if !plain {
+            let modes: Vec<String> = (0..self.order).map(|mode| format!("i{mode}")).collect();
+            write!(f, "({}) -> ", modes.join(", "))?;
+        }
+        let levels: Vec<String> = self
+            .levels
+            .iter()
+            .map(
+                |level| {
+                    if plain { level.format.to_string() } else { format!("{}: {}", level.coordinate, level.format) }
+                },
+            )
+            .collect();
+        write!(f, "[{}]", levels.join(", "))
+    }
+}

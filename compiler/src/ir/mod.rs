@@ -1,0 +1,672 @@
+//! The loop IR: typed, structured, target-free. Every target prints it, the interpreter runs it.
+//!
+//! # Meaning
+//!
+//! A [`Kernel`] declares dimensions, tensors, arrays and variables, and has a body of statements. Expressions are pure;
+//! effects happen in statements only, in order. There are three types: `index` (an unsigned 64-bit integer: positions,
+//! coordinates, extents), `bool`, and element types.
+//!
+//! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants.
+//! * **Tensors** (`t0`) are what the caller hands in or gets back; the run time makes their arrays (see [`Source`]).
+//! * **Arrays** (`a0`) hold coordinates and positions (an index width) or values (an element type). Loading an index
+//!   array gives an `index`; storing an `index` narrows. An order-0 tensor is an array of one value. Arrays are parameters
+//!   (role `Coordinates`, `Positions`, `Values`) or locals, made by [`Statement::Allocate`] or [`Statement::View`].
+//! * **Variables** (`v0`) hold one value. [`Statement::Let`] declares one; only those declared `mutable` are assigned.
+//! * **Appended arrays** (all arrays of an output whose structure is [`Structure::Appended`]) start empty and grow by
+//!   [`Statement::Push`] and [`Statement::Extend`].
+//! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
+//!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
+//!   chunks' writes come together. Nothing inside depends on how the range was cut.
+//! * Arithmetic on `index` must not wrap: the verifier can't see it, the interpreter reports it.
+//!
+//! A reduction is a node with an operator, never a pattern.
+
+mod build;
+
+use crate::format::{Format, IndexWidth};
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The place in the kernel's list.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// Names a dimension of a kernel: `d0`.
+    DimensionId, "d");
+id!(
+    /// Names a tensor of a kernel: `t0`.
+    TensorId, "t");
+id!(
+    /// Names an array of a kernel: `a0`.
+    ArrayId, "a");
+id!(
+    /// Names a variable of a kernel: `v0`.
+    VariableId, "v");
+
+/// The types of tensor elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ElementType {
+    /// 64-bit floating point
+    F64,
+    /// 32-bit floating point
+    F32,
+    /// 32-bit signed integer
+    I32,
+    /// 64-bit signed integer
+    I64,
+    /// 8-bit unsigned integer
+    U8,
+    /// truth value
+    Bool,
+    /// complex of two `f32`
+    C32,
+    /// complex of two `f64`
+    C64,
+}
+
+impl ElementType {
+    /// All element types.
+    pub const ALL: [ElementType; 8] = [
+        ElementType::F64,
+        ElementType::F32,
+        ElementType::I32,
+        ElementType::I64,
+        ElementType::U8,
+        ElementType::Bool,
+        ElementType::C32,
+        ElementType::C64,
+    ];
+
+    /// The name in the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            ElementType::F64 => "f64",
+            ElementType::F32 => "f32",
+            ElementType::I32 => "i32",
+            ElementType::I64 => "i64",
+            ElementType::U8 => "u8",
+            ElementType::Bool => "bool",
+            ElementType::C32 => "c32",
+            ElementType::C64 => "c64",
+        }
+    }
+
+    /// The element type of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|element| element.name() == name)
+    }
+
+    /// Whether it is `f32` or `f64`.
+    pub fn is_float(self) -> bool {
+        matches!(self, ElementType::F32 | ElementType::F64)
+    }
+
+    /// The number of bytes of one element.
+    pub fn bytes(self) -> usize {
+        match self {
+            ElementType::U8 | ElementType::Bool => 1,
+            ElementType::F32 | ElementType::I32 => 4,
+            ElementType::F64 | ElementType::I64 | ElementType::C32 => 8,
+            ElementType::C64 => 16,
+        }
+    }
+}
+
+/// The type of an expression or variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// Positions, coordinates, extents.
+    Index,
+    /// Conditions.
+    Bool,
+    /// Values.
+    Element(ElementType),
+}
+
+/// What an array holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArrayElement {
+    /// Coordinates or positions.
+    Index(IndexWidth),
+    /// Values.
+    Value(ElementType),
+}
+
+/// A kernel: what the host must provide and what to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// The lines of its documentation.
+    pub documentation: Vec<String>,
+    /// Extents of index variables.
+    pub dimensions: Vec<Dimension>,
+    /// Inputs in the caller's order, then outputs in the caller's order, then sorted copies.
+    pub tensors: Vec<Tensor>,
+    /// Parameters first, in tensor order and within a tensor in level order (positions before coordinates), values last; then locals.
+    pub arrays: Vec<Array>,
+    /// Variables.
+    pub variables: Vec<Variable>,
+    /// What to do.
+    pub body: Vec<Statement>,
+}
+
+/// The extent of an index variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dimension {
+    /// The index variable's name.
+    pub name: String,
+    /// Where its size comes from.
+    pub size: Size,
+}
+
+/// Where the size of a dimension comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// With the call.
+    Runtime,
+    /// It is this number: the kernel is for it alone.
+    Constant(u64),
+    /// With the call, but known where the target's compiler runs (a const generic in Rust, a macro in CUDA).
+    Generic,
+}
+
+/// A tensor that crosses the kernel's border.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its storage.
+    pub format: Format,
+    /// The extent of each mode.
+    pub dimensions: Vec<DimensionId>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where a tensor comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The caller hands it in.
+    Input,
+    /// The run time makes it from an input before the kernel starts: the same entries in this tensor's format.
+    SortedCopy {
+        /// The input.
+        of: TensorId,
+    },
+    /// The caller gets it back.
+    Output {
+        /// How its index arrays come about.
+        structure: Structure,
+        /// What its values hold when the kernel starts.
+        initial: Initial,
+    },
+}
+
+/// How the index arrays of an output come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Structure {
+    /// It has none: every level is dense.
+    Dense,
+    /// The index arrays of its first `levels` levels are those of `operand`; its further levels are dense. Only its
+    /// values are an array of the kernel.
+    Shared {
+        /// Whose arrays it shares.
+        operand: TensorId,
+        /// How many levels.
+        levels: usize,
+    },
+    /// The kernel appends to all its arrays, which start empty.
+    Appended,
+}
+
+/// What an output's values hold when the kernel starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initial {
+    /// Zeros.
+    Zero,
+    /// Anything: the kernel writes every one.
+    Overwritten,
+    /// Nothing: appended.
+    Empty,
+}
+
+/// An array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Array {
+    /// A readable name, such as `X2_crd`; unique among the kernel's arrays.
+    pub name: String,
+    /// What it holds.
+    pub element: ArrayElement,
+    /// What it is for.
+    pub role: ArrayRole,
+}
+
+/// What an array is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArrayRole {
+    /// Where the children of each position of the level above begin and end: one more than there are parents.
+    Positions {
+        /// Whose.
+        tensor: TensorId,
+        /// At which level.
+        level: usize,
+    },
+    /// The coordinates of a level.
+    Coordinates {
+        /// Whose.
+        tensor: TensorId,
+        /// At which level.
+        level: usize,
+    },
+    /// The values.
+    Values {
+        /// Whose.
+        tensor: TensorId,
+    },
+    /// Made by an [`Statement::Allocate`] or [`Statement::View`].
+    Local,
+}
+
+impl ArrayRole {
+    /// The tensor it belongs to.
+    pub fn tensor(self) -> Option<TensorId> {
+        match self {
+            ArrayRole::Positions { tensor, .. }
+            | ArrayRole::Coordinates { tensor, .. }
+            | ArrayRole::Values { tensor } => Some(tensor),
+            ArrayRole::Local => None,
+        }
+    }
+}
+
+/// A variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// A readable name; several variables may share one.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Whether [`Statement::Assign`] and [`Statement::Update`] may change it.
+    pub mutable: bool,
+}
+
+/// A pure expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// An `index` constant.
+    Index(u64),
+    /// A truth value.
+    Bool(bool),
+    /// A value, as Rust prints it: `0.0`, `1e-3`, `inf`, `NaN`, `3`, `true`.
+    Literal(Literal),
+    /// A variable's value.
+    Variable(VariableId),
+    /// The size of a dimension, an `index`.
+    Dimension(DimensionId),
+    /// The number of elements of an array, an `index`.
+    Length(ArrayId),
+    /// An element of an array.
+    Load(ArrayId, Box<Expr>),
+    /// An operator before one operand.
+    Unary(UnaryOperator, Box<Expr>),
+    /// An operator between two operands of the same type.
+    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// A function of values, all of one type.
+    Call(Function, Vec<Expr>),
+    /// The second where the first is true, else the third.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Conversion, as Rust's `as`.
+    Cast(Type, Box<Expr>),
+    /// The first position in `begin..end` of an ascending index array whose element is not below `value`; `end` if none is.
+    Search {
+        /// The array.
+        array: ArrayId,
+        /// Where to begin.
+        begin: Box<Expr>,
+        /// Where to end.
+        end: Box<Expr>,
+        /// What to look for.
+        value: Box<Expr>,
+    },
+}
+
+/// A value of an element type.
+#[derive(Debug, Clone, Copy)]
+pub enum Literal {
+    /// Also for `f32`, exactly representable there.
+    Float(ElementType, f64),
+    /// Of an integer type.
+    Integer(ElementType, i64),
+}
+
+impl PartialEq for Literal {
+    /// By bits: NaN equals NaN, and zero differs from negative zero.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Literal::Float(a, x), Literal::Float(b, y)) => a == b && x.to_bits() == y.to_bits(),
+            (Literal::Integer(a, x), Literal::Integer(b, y)) => a == b && x == y,
+            _ => false,
+        }
+    }
+}
+
+impl Literal {
+    /// `value` as a literal of a real element type; `None` for complex types and what the type can't hold.
+    pub fn new(element: ElementType, value: f64) -> Option<Self> {
+        let range = match element {
+            ElementType::F64 | ElementType::F32 => return Some(Literal::Float(element, value)),
+            ElementType::I32 => f64::from(i32::MIN)..=f64::from(i32::MAX),
+            ElementType::I64 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
+            ElementType::U8 => 0.0..=255.0,
+            ElementType::Bool => 0.0..=1.0,
+            ElementType::C32 | ElementType::C64 => return None,
+        };
+        (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i64))
+    }
+
+    /// Its element type.
+    pub fn element(self) -> ElementType {
+        match self {
+            Literal::Float(element, _) | Literal::Integer(element, _) => element,
+        }
+    }
+
+    /// Whether it is zero (of either sign) or `false`.
+    pub fn is_zero(self) -> bool {
+        match self {
+            Literal::Float(_, value) => value == 0.0,
+            Literal::Integer(_, value) => value == 0,
+        }
+    }
+
+    /// Whether it is one or `true`.
+    pub fn is_one(self) -> bool {
+        match self {
+            Literal::Float(_, value) => value == 1.0,
+            Literal::Integer(_, value) => value == 1,
+        }
+    }
+}
+
+/// Operators before one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOperator {
+    /// Of a value.
+    Negate,
+    /// Of a `bool`.
+    Not,
+}
+
+/// Operators between two operands of one type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOperator {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `min`, of indices
+    Minimum,
+    /// `max`, of indices
+    Maximum,
+    /// `==`, gives `bool`
+    Equal,
+    /// `!=`, gives `bool`
+    NotEqual,
+    /// `<`, gives `bool`
+    Less,
+    /// `<=`, gives `bool`
+    LessEqual,
+    /// `>`, gives `bool`
+    Greater,
+    /// `>=`, gives `bool`
+    GreaterEqual,
+    /// `&&`, of `bool`
+    And,
+    /// `||`, of `bool`
+    Or,
+}
+
+/// Functions of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// The smaller of two.
+    Min,
+    /// The larger of two.
+    Max,
+    /// Absolute value.
+    Abs,
+    /// Square root (floating point).
+    Sqrt,
+    /// Exponential (floating point).
+    Exp,
+    /// Natural logarithm (floating point).
+    Ln,
+    /// Power (floating point).
+    Pow,
+}
+
+/// Operators that a reduction may use: associative and commutative (up to rounding), with an identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReduceOperator {
+    /// `+`
+    Add,
+    /// `*`
+    Multiply,
+    /// `min`
+    Min,
+    /// `max`
+    Max,
+    /// `|`
+    Or,
+    /// `&`
+    And,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// A line for the reader of the generated code.
+    Comment(String),
+    /// Declares a variable and gives it its value.
+    Let(VariableId, Expr),
+    /// Gives a mutable variable another value.
+    Assign(VariableId, Expr),
+    /// `variable = variable operator value`
+    Update(VariableId, ReduceOperator, Expr),
+    /// `array[index] = value`
+    Store(ArrayId, Expr, Expr),
+    /// `array[index] = array[index] operator value`
+    Reduce(ArrayId, Expr, ReduceOperator, Expr),
+    /// Makes a local array of `length` elements, all `fill`.
+    Allocate {
+        /// Which; declared with role `Local`.
+        array: ArrayId,
+        /// How many elements.
+        length: Expr,
+        /// Their first value.
+        fill: Expr,
+    },
+    /// Sets every element of a local array.
+    Fill(ArrayId, Expr),
+    /// Gives `of[begin..begin + length]` a name for the rest of the block. While a mutable view is in scope, `of` itself
+    /// is not touched.
+    View {
+        /// The name; declared with role `Local`.
+        array: ArrayId,
+        /// The array that is viewed.
+        of: ArrayId,
+        /// Its first element.
+        begin: Expr,
+        /// How many.
+        length: Expr,
+        /// Whether elements are written through it.
+        mutable: bool,
+    },
+    /// Appends one element to an appended array.
+    Push(ArrayId, Expr),
+    /// Appends `count` elements `fill` to an appended array.
+    Extend {
+        /// The array.
+        array: ArrayId,
+        /// How many.
+        count: Expr,
+        /// Which.
+        fill: Expr,
+    },
+    /// For each `variable` in `begin..end`, ascending.
+    For {
+        /// The counter.
+        variable: VariableId,
+        /// Its first value.
+        begin: Expr,
+        /// One past its last.
+        end: Expr,
+        /// Whether iterations are independent but for reductions into distinct elements: SIMD on a CPU, lanes on a GPU.
+        vector: bool,
+        /// What to do.
+        body: Vec<Statement>,
+    },
+    /// While the condition holds.
+    While(Expr, Vec<Statement>),
+    /// The first branch whose condition holds, else the last block.
+    If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
+    /// Runs the body for chunks of a range, in any order or at the same time.
+    Parallel(Box<Parallel>),
+}
+
+/// A parallel loop over chunks of a range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parallel {
+    /// The whole range.
+    pub begin: Expr,
+    /// One past its last.
+    pub end: Expr,
+    /// Set to each chunk's first place.
+    pub low: VariableId,
+    /// Set to one past each chunk's last place.
+    pub high: VariableId,
+    /// How much work lies before a place, ascending: chunks get equal shares of it. `None`: a place is a unit of work.
+    pub work: Option<Work>,
+    /// A chunk never begins between two equal elements of this array, which is indexed by the range.
+    pub aligned: Option<ArrayId>,
+    /// How writes to arrays from outside come together.
+    pub sharing: Vec<(ArrayId, Sharing)>,
+    /// Mutable variables from outside that the body only [`Statement::Update`]s: each chunk starts from the identity, and the
+    /// results are combined in the order of the chunks.
+    pub reductions: Vec<(VariableId, ReduceOperator)>,
+    /// What a chunk does.
+    pub body: Vec<Statement>,
+}
+
+/// The work before a place of a parallel range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// Stands for the place, `begin..=end`.
+    pub place: VariableId,
+    /// How much work lies before it.
+    pub before: Expr,
+}
+
+/// How the writes of several chunks to one array come together.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sharing {
+    /// Chunks write distinct, ascending parts: a chunk that begins at `place` writes from `start` on, up to where the next begins.
+    Owned {
+        /// Stands for a chunk's first place. It is never `end`.
+        place: VariableId,
+        /// The first element that such a chunk may touch.
+        start: Expr,
+    },
+    /// Each chunk has a copy that starts from the operator's identity; the copies are combined into the array.
+    Private(ReduceOperator),
+    /// Each chunk appends to an empty array of its own; they are joined in order. Where the elements are positions into another
+    /// appended array, a chunk's elements grow by the length of what earlier chunks appended to it.
+    Joined {
+        /// The array that the elements are positions of.
+        positions_of: Option<ArrayId>,
+    },
+}
+
+impl Kernel {
+    /// The declaration of a dimension.
+    pub fn dimension(&self, id: DimensionId) -> &Dimension {
+        &self.dimensions[id.index()]
+    }
+
+    /// The declaration of a tensor.
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.index()]
+    }
+
+    /// The declaration of an array.
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.index()]
+    }
+
+    /// The declaration of a variable.
+    pub fn variable(&self, id: VariableId) -> &Variable {
+        &self.variables[id.index()]
+    }
+
+    /// The arrays that the host passes, in order.
+    pub fn parameters(&self) -> impl Iterator<Item = (ArrayId, &Array)> {
+        let ids = (0u32..).map(ArrayId);
+        ids.zip(&self.arrays).filter(|(_, array)| array.role != ArrayRole::Local)
+    }
+
+    /// Whether a tensor is one of the kernel's results.
+    pub fn is_output(&self, id: TensorId) -> bool {
+        matches!(self.tensor(id).source, Source::Output { .. })
+    }
+}
+
+impl ReduceOperator {
+    /// The value that changes nothing; `None` for an element type the operator is not defined for.
+    pub fn identity(self, element: ElementType) -> Option<Literal> {
+        use ElementType::*;
+        let extreme = |float: f64, i32: i64, i64: i64, u8: i64| match element {
+            F64 | F32 => Some(Literal::Float(element, float)),
+            I32 => Some(Literal::Integer(element, i32)),
+            I64 => Some(Literal::Integer(element, i64)),
+            U8 => Some(Literal::Integer(element, u8)),
+            Bool | C32 | C64 => None,
+        };
+        match self {
+            ReduceOperator::Add if element != Bool => Literal::new(element, 0.0),
+            ReduceOperator::Multiply if element != Bool => Literal::new(element, 1.0),
+            ReduceOperator::Min => extreme(f64::INFINITY, i32::MAX.into(), i64::MAX, u8::MAX.into()),
+            ReduceOperator::Max => extreme(f64::NEG_INFINITY, i32::MIN.into(), i64::MIN, 0),
+            ReduceOperator::Or if !element.is_float() => Literal::new(element, 0.0),
+            ReduceOperator::And if element == Bool => Literal::new(element, 1.0),
+            ReduceOperator::And if element == U8 => Literal::new(element, 255.0),
+            ReduceOperator::And if matches!(element, I32 | I64) => Literal::new(element, -1.0),
+            _ => None,
+        }
+    }
+}

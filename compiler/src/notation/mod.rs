@@ -1,0 +1,140 @@
+//! Checked index notation: names resolved, orders known, element types settled, implicit sums explicit.
+//!
+//! In: [`syntax::Program`](crate::syntax::Program). Out: [`Kernel`], which prints as index notation. The Einstein rule is
+//! applied term by term: in `y(i) = b(i) - A(i, j) * x(j)` only the product is summed over `j`:
+//!
+//! ```text
+//! y(i) = b(i) - A(i, j) * x(j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j))
+//! ```
+
+use crate::diagnostics::Span;
+use crate::format::Format;
+use crate::ir::{ElementType, Function, Literal, ReduceOperator};
+
+pub use crate::syntax::{BinaryOperator, UnaryOperator};
+
+/// Names a tensor of a kernel: its place in [`Kernel::tensors`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TensorId(pub usize);
+
+/// Names an index variable of a kernel: its place in [`Kernel::variables`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IndexVariable(pub usize);
+
+/// A checked kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands (an empty span for a bare expression).
+    pub name_span: Span,
+    /// The lines of its documentation.
+    pub documentation: Vec<String>,
+    /// The text of its visibility.
+    pub visibility: String,
+    /// Parameters in order, then results in order, then temporaries.
+    pub tensors: Vec<Tensor>,
+    /// Index variables in order of appearance. Variables that different terms sum over are distinct, also where the text
+    /// uses one name for both.
+    pub variables: Vec<Variable>,
+    /// Statements, in order.
+    pub statements: Vec<Assignment>,
+    /// The schedule block as written; its names are not resolved yet.
+    pub schedule: Option<crate::syntax::Schedule>,
+}
+
+/// A tensor of a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Span,
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its storage; order 0 for a scalar.
+    pub format: Format,
+    /// The format as written, where it has a name (`csf`, `bcsr(4)`): the macro's types use it.
+    pub format_name: Option<String>,
+    /// Its part in the kernel.
+    pub role: Role,
+}
+
+/// The part of a tensor in a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A parameter.
+    Input,
+    /// A result.
+    Output,
+    /// From a `let`.
+    Temporary,
+}
+
+/// An index variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it first appears.
+    pub span: Span,
+}
+
+/// `target operator= value where mask`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    /// What is assigned.
+    pub target: Access,
+    /// `None`: assigned. Else combined with what was there.
+    pub operator: Option<ReduceOperator>,
+    /// The right-hand side, with every reduction explicit.
+    pub value: Expr,
+    /// Compute only at the stored coordinates of this tensor.
+    pub mask: Option<Access>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// A tensor at index variables, one a mode, all distinct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Access {
+    /// Which tensor.
+    pub tensor: TensorId,
+    /// Its index variables in mode order.
+    pub indices: Vec<IndexVariable>,
+    /// Where.
+    pub span: Span,
+}
+
+/// A checked expression. Operands of one operator have one type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expr {
+    /// A constant.
+    Literal(Literal),
+    /// A tensor's element.
+    Access(Access),
+    /// An index variable's value, as an element of this type.
+    Index(IndexVariable, ElementType),
+    /// An operator before one operand.
+    Unary(UnaryOperator, Box<Expr>),
+    /// An operator between two operands. Comparisons give `bool`.
+    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// A function.
+    Call(Function, Vec<Expr>),
+    /// The second where the first (a `bool`) is true, else the third.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A reduction over index variables.
+    Reduce(ReduceOperator, Vec<IndexVariable>, Box<Expr>),
+}
+
+impl Kernel {
+    /// The declaration of a tensor.
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.0]
+    }
+
+    /// The name of an index variable.
+    pub fn variable(&self, id: IndexVariable) -> &str {
+        &self.variables[id.0].name
+    }
+}

@@ -1,0 +1,311 @@
+//! The syntax tree: what the text says, nothing resolved.
+
+use crate::diagnostics::Span;
+use crate::ir::ElementType;
+
+/// A name and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ident {
+    /// The name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A whole text: kernels and format definitions, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// The items, in order.
+    pub items: Vec<Item>,
+}
+
+/// One item of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// `fn name(…) -> … { … }`
+    Kernel(Kernel),
+    /// `format name(B) = (i, j) -> […];`
+    Format(FormatDefinition),
+}
+
+/// A kernel. A bare expression on the command line becomes one whose parameters come from `-f` options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// The lines of its `///` comment.
+    pub documentation: Vec<String>,
+    /// The text of its visibility (`pub`, `pub(crate)`), empty when private.
+    pub visibility: String,
+    /// Its name.
+    pub name: Ident,
+    /// Operands, in order.
+    pub parameters: Vec<Parameter>,
+    /// Results, in order; one or more.
+    pub results: Vec<Parameter>,
+    /// Statements, in order.
+    pub body: Vec<Statement>,
+    /// The `schedule { … }` block.
+    pub schedule: Option<Schedule>,
+    /// From `fn` to the closing brace.
+    pub span: Span,
+}
+
+/// `X: f32 csf`, `alpha: f64`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// The tensor's name.
+    pub name: Ident,
+    /// The element type, where one is written.
+    pub element: Option<(ElementType, Span)>,
+    /// The format; absent for a scalar.
+    pub format: Option<FormatExpr>,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// A storage format as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormatExpr {
+    /// What it says.
+    pub kind: FormatExprKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// The three ways to write a format.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormatExprKind {
+    /// `[dense, compressed]`: a level for each mode, in order.
+    Levels(Vec<LevelExpr>),
+    /// `(i, j) -> [j: dense, i: compressed]`
+    Map(FormatMap),
+    /// `csf`, `bcsr(4)`
+    Named {
+        /// The format's name.
+        name: Ident,
+        /// Its arguments.
+        arguments: Vec<FormatArgument>,
+    },
+}
+
+/// `(i, j...) -> [i: dense, j...: compressed]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormatMap {
+    /// The tensor's modes.
+    pub modes: Vec<MapMode>,
+    /// What each level stores, outermost first.
+    pub levels: Vec<MapLevel>,
+}
+
+/// A mode of a map; with `...` it stands for any number of modes, none included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapMode {
+    /// Its name.
+    pub name: Ident,
+    /// Whether `...` follows.
+    pub variadic: bool,
+}
+
+/// `i / B: dense`; with `...` after the coordinate, one level for each mode the name stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapLevel {
+    /// The coordinate that the level stores, in terms of the modes.
+    pub coordinate: Expr,
+    /// Whether `...` follows the coordinate.
+    pub variadic: bool,
+    /// How it is stored.
+    pub level: LevelExpr,
+}
+
+/// `compressed(nonunique, u16)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelExpr {
+    /// The level format's name.
+    pub name: Ident,
+    /// What stands in the parentheses.
+    pub arguments: Vec<FormatArgument>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// An argument of a format or level: a word, a number, or `word = value`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FormatArgument {
+    /// `nonunique`, `u16`, `B`
+    Word(Ident),
+    /// `128`
+    Number(u64, Span),
+    /// `pos = u64`
+    Setting(Ident, Ident),
+}
+
+/// `format bcsr(B) = (i, j) -> [i / B: dense, …];`
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormatDefinition {
+    /// The lines of its `///` comment.
+    pub documentation: Vec<String>,
+    /// Its name.
+    pub name: Ident,
+    /// Names of its arguments.
+    pub parameters: Vec<Ident>,
+    /// What it stands for.
+    pub map: FormatMap,
+    /// The whole.
+    pub span: Span,
+}
+
+/// `A(i, r) += X(i, j, k) * B(j, r) where M(i, j);`, or `let T(i) = …;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Whether it begins with `let`.
+    pub is_let: bool,
+    /// What is assigned.
+    pub target: Access,
+    /// How.
+    pub operator: AssignOperator,
+    /// Where the operator stands.
+    pub operator_span: Span,
+    /// The right-hand side.
+    pub value: Expr,
+    /// The tensor after `where`.
+    pub mask: Option<Access>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// How a statement updates its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssignOperator {
+    /// `=`
+    Assign,
+    /// `+=`, `min=`, …
+    Reduce(crate::ir::ReduceOperator),
+}
+
+/// `A(i, 3..7)`; a scalar has no indices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Access {
+    /// The tensor's name.
+    pub name: Ident,
+    /// Its indices, in mode order.
+    pub indices: Vec<Index>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// One index of an access.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Index {
+    /// `i`, `2*i + k`
+    Expr(Expr),
+    /// `3..7`: a window
+    Range {
+        /// First index.
+        start: Expr,
+        /// One past the last.
+        end: Expr,
+        /// The whole.
+        span: Span,
+    },
+}
+
+/// An expression and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it says.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// The kinds of expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// `3`, `1e-3`, `2f32`: the text is kept until the element type is known.
+    Number {
+        /// Digits, without underscores and suffix.
+        digits: String,
+        /// A suffix such as `f32`.
+        suffix: Option<ElementType>,
+    },
+    /// `true`, `false`
+    Bool(bool),
+    /// A bare name: an index variable or a scalar.
+    Name(Ident),
+    /// `X(i, j)`
+    Access(Access),
+    /// `-a`, `!a`
+    Unary(UnaryOperator, Box<Expr>),
+    /// `a + b`
+    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// `min(a, b)`, `sqrt(a)`, `select(c, a, b)`: any call whose name is a function's.
+    Call(Ident, Vec<Expr>),
+    /// `sum(k)(…)`: an explicit reduction.
+    Reduce {
+        /// The operator: `sum` is addition.
+        operator: crate::ir::ReduceOperator,
+        /// Over which index variables.
+        variables: Vec<Ident>,
+        /// Of what.
+        body: Box<Expr>,
+    },
+}
+
+/// Operators before one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOperator {
+    /// `-`
+    Negate,
+    /// `!`
+    Not,
+}
+
+/// Operators between two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOperator {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// `schedule { split(k, k0, k1, 32); parallel(p); }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// The directives, in order.
+    pub directives: Vec<Directive>,
+    /// The whole block.
+    pub span: Span,
+}
+
+/// One directive: a name and arguments (names, numbers, accesses).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Directive {
+    /// Which.
+    pub name: Ident,
+    /// Its arguments.
+    pub arguments: Vec<Expr>,
+    /// The whole.
+    pub span: Span,
+}

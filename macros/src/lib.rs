@@ -1,0 +1,1 @@
+//! The macro `tensor_kernel!`; use it through the crate `spc`.

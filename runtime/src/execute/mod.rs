@@ -1,0 +1,1 @@
+//! Running kernels: natively, or in the interpreter.

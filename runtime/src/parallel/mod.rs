@@ -1,0 +1,1 @@
+//! Parallel loops over chunks of equal work.

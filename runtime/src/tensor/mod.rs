@@ -1,0 +1,5 @@
+//! Tensors: valid by construction.
+
+mod coordinates;
+
+pub use coordinates::{Coordinates, Indices};
