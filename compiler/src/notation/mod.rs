@@ -7,6 +7,8 @@
 //! y(i) = b(i) - A(i, j) * x(j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j))
 //! ```
 
+mod walk;
+
 use crate::diagnostics::Span;
 use crate::format::Format;
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
