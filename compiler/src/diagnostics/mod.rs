@@ -4,7 +4,12 @@
 //! problem of a file. Nothing here prints: [`render`](mod@render) (feature `pretty`) turns diagnostics into the text
 //! that people see, and the macro turns them into `compile_error!`s.
 
+pub mod codes;
+
+pub use codes::{Entry, all, explain};
+
 use std::fmt;
+use std::str::FromStr;
 
 /// A range of bytes in the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -130,5 +135,30 @@ pub struct Code(pub u16);
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "E{:04}", self.0)
+    }
+}
+
+/// A text that is no code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotACode;
+
+impl fmt::Display for NotACode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a code: a code is an `E` and four digits, such as `E0102`")
+    }
+}
+
+impl std::error::Error for NotACode {}
+
+impl FromStr for Code {
+    type Err = NotACode;
+
+    /// Reads `E0102`, also with a small `e`.
+    fn from_str(text: &str) -> Result<Self, NotACode> {
+        let digits = text.strip_prefix(['E', 'e']).ok_or(NotACode)?;
+        if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(NotACode);
+        }
+        digits.parse().map(Code).map_err(|_| NotACode)
     }
 }
