@@ -58,6 +58,13 @@ pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
     format!("{} {operator} {}{masks}", access(kernel, &assign.target), expr(kernel, &assign.value))
 }
 
+/// A statement of the notation as text.
+pub(crate) fn summary(kernel: &Kernel, assignment: &crate::notation::Assignment) -> String {
+    let operator = assignment.operator.map_or(String::new(), |operator| operator.to_string());
+    let mask = assignment.mask.as_ref().map_or(String::new(), |mask| format!(" where {}", access(kernel, mask)));
+    format!("{} {operator}= {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
+}
+
 /// An access as text.
 pub(crate) fn access(kernel: &Kernel, access: &Access) -> String {
     let name = &kernel.tensor(access.tensor).name;

@@ -97,14 +97,17 @@ impl<'a> Scheduler<'a> {
         let kernel = Kernel {
             name: notation.name.clone(),
             documentation: notation.documentation.clone(),
-            summary: notation.statements.iter().map(|statement| notation.show_assignment(statement)).collect(),
+            summary: Vec::new(),
             tensors,
             variables,
             extents,
             body: Statement::Empty,
             decisions: Vec::new(),
         };
-        Self { notation, kernel }
+        let mut scheduler = Self { notation, kernel };
+        scheduler.kernel.summary =
+            notation.statements.iter().map(|statement| super::print::summary(&scheduler.kernel, statement)).collect();
+        scheduler
     }
 
     pub(super) fn decide(&mut self, decision: Decision) {

@@ -269,7 +269,7 @@ pub struct Array {
 }
 
 /// What an array is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArrayRole {
     /// Where the children of each position of the level above begin and end: one more than there are parents.
     Positions {

@@ -4,5 +4,6 @@
 //! is resolved. Every node knows where it stands in the text.
 
 pub mod ast;
+pub mod precedence;
 
 pub use ast::*;
