@@ -22,10 +22,11 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
-mod precedence;
+pub(crate) mod precedence;
 mod print;
 mod types;
 mod verify;
+mod walk;
 
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};

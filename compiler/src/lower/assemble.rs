@@ -5,7 +5,7 @@
 //! singletons below; a chain is appended as a whole, so that every entry of COO stores all its coordinates.
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, IndexVariable, OutputStructure, Statement, TensorId, TensorKind};
+use crate::concrete::{Access, IndexVariable, Statement, TensorId};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays};
 use crate::ir::{self, ArrayRole, Expr, Type};
@@ -183,14 +183,6 @@ impl Lowering<'_> {
                 !parent.is_some_and(|key| scope.positions.contains_key(&key))
             }
             _ => true,
-        }
-    }
-
-    /// Whether the tensor is an output that shares the structure of an operand.
-    pub(super) fn shared_structure(&self, tensor: TensorId) -> Option<(&Access, usize)> {
-        match &self.concrete.tensor(tensor).kind {
-            TensorKind::Output(OutputStructure::Shared { access, levels }) => Some((access, *levels)),
-            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::{Lowering, Scope};
 use crate::concrete::{Access, OutputStructure, TensorId, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays, Parents};
-use crate::ir::{self, ArrayId, ArrayRole, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
+use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
 use std::collections::BTreeSet;
 
 /// What the places of a parallel range are.

@@ -4,6 +4,5 @@
 //! is resolved. Every node knows where it stands in the text.
 
 pub mod ast;
-pub mod precedence;
 
 pub use ast::*;
