@@ -5,6 +5,7 @@
 //! that people see, and the macro turns them into `compile_error!`s.
 
 pub mod codes;
+pub mod suggest;
 
 pub use codes::{Entry, all, explain};
 

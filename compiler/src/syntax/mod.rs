@@ -2,7 +2,160 @@
 //!
 //! One pest grammar serves files, command-line arguments and the macro; [`Program`] is what a text says, before any name
 //! is resolved. Every node knows where it stands in the text.
+//!
+//! ```
+//! use spc_compiler::syntax;
+//!
+//! let program = syntax::parse_program("fn scale(x:csf)->y:csf{y(i)=2*x(i);}").unwrap();
+//! assert_eq!(program.to_string(), "fn scale(x: csf) -> y: csf {\n    y(i) = 2 * x(i);\n}\n");
+//! ```
+//!
+//! After an error, the statement or the header that it stands in is left out and the rest is read, so that one run reports
+//! what is wrong everywhere.
 
 pub mod ast;
+pub mod precedence;
+pub mod tokens;
+
+mod build;
+mod error;
+mod grammar;
+mod lexeme;
+mod print;
+mod recover;
 
 pub use ast::*;
+
+use crate::diagnostics::codes::syntax as codes;
+use crate::diagnostics::{Diagnostic, Diagnostics, Span};
+use crate::ir::{ElementType, ReduceOperator};
+use build::Builder;
+use grammar::{Grammar, Rule};
+use pest::Parser as _;
+
+/// Functions of values: a call of one of these names is no access.
+pub const FUNCTIONS: [&str; 8] = ["min", "max", "abs", "sqrt", "exp", "ln", "pow", "select"];
+
+/// Explicit reductions, as in `sum(k)(…)`, and their operators.
+pub const REDUCTIONS: [(&str, ReduceOperator); 6] = [
+    ("sum", ReduceOperator::Add),
+    ("prod", ReduceOperator::Multiply),
+    ("min", ReduceOperator::Min),
+    ("max", ReduceOperator::Max),
+    ("any", ReduceOperator::Or),
+    ("all", ReduceOperator::And),
+];
+
+/// How many brackets may stand inside one another.
+pub const MAXIMUM_NESTING: usize = 64;
+
+/// How many operators, calls and reductions may stand inside one another; a sum of `n` terms counts `n`. Later stages walk
+/// expressions recursively.
+pub const MAXIMUM_DEPTH: usize = 256;
+
+/// After so many errors the rest of a text is not read.
+const MAXIMUM_ERRORS: usize = 50;
+
+/// The types of elements that a parameter's declaration names, and its format; one of them is there.
+pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
+
+/// Reads kernels and format definitions: a `.ti` file, or what stands inside the macro.
+///
+/// # Errors
+/// Everything that does not follow the grammar, in all statements.
+pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
+    let (lexemes, problems) = lexeme::scan(text);
+    let mut current = text.to_owned();
+    for problem in &problems {
+        let found = error::Place::new(&lexemes, problem.span.start).found;
+        match recover::part(&lexemes, found) {
+            Some(part) => current = recover::blank(&current, part),
+            None => return Err(collect(problems)),
+        }
+    }
+    let unclosed_comment = problems.iter().any(|problem| problem.code == codes::UNCLOSED_COMMENT);
+    let mut problems = problems;
+    while problems.len() < MAXIMUM_ERRORS {
+        let rule = if problems.is_empty() { Rule::program } else { Rule::recovered_program };
+        let (lexemes, _) = lexeme::scan(&current);
+        match Grammar::parse(rule, &current) {
+            Ok(mut pairs) => {
+                let mut builder = Builder::new(&lexemes);
+                let program = pairs.next().map(|pair| builder.program(pair));
+                problems.append(&mut builder.problems);
+                return match program {
+                    Some(program) if problems.is_empty() => Ok(program),
+                    _ => Err(collect(problems)),
+                };
+            }
+            Err(stopped) => {
+                let place = error::Place::new(&lexemes, error::position(&stopped));
+                // Of a text that ends in a comment, nobody knows what is missing.
+                if place.found < lexemes.len() || !unclosed_comment {
+                    problems.push(error::syntax(&current, &place, &stopped));
+                }
+                match recover::part(&lexemes, place.found) {
+                    Some(part) => current = recover::blank(&current, part),
+                    None => break,
+                }
+            }
+        }
+    }
+    Err(collect(problems))
+}
+
+/// Reads one statement without its semicolon: an expression on the command line.
+///
+/// # Errors
+/// What does not follow the grammar, and text after the statement.
+pub fn parse_statement(text: &str) -> Result<Statement, Diagnostics> {
+    parse_argument(Rule::statement_argument, text, |builder, pair| Some(builder.statement(pair)))
+}
+
+/// Reads a parameter's type and format, `f32 [compressed, dense]`: the right-hand side of an `-f` option.
+///
+/// # Errors
+/// What does not follow the grammar, and text after the format.
+pub fn parse_parameter_format(text: &str) -> Result<Declaration, Diagnostics> {
+    parse_argument(Rule::parameter_format, text, |builder, pair| Some(builder.declaration(pair)))
+}
+
+/// Reads a format, without an element type.
+///
+/// # Errors
+/// What does not follow the grammar, and text after the format.
+pub fn parse_format(text: &str) -> Result<FormatExpr, Diagnostics> {
+    parse_argument(Rule::format_argument, text, Builder::format)
+}
+
+/// Reads a text that is one thing.
+fn parse_argument<T>(
+    rule: Rule,
+    text: &str,
+    build: impl FnOnce(&mut Builder, pest::iterators::Pair<Rule>) -> Option<T>,
+) -> Result<T, Diagnostics> {
+    let (lexemes, problems) = lexeme::scan(text);
+    if !problems.is_empty() {
+        return Err(collect(problems));
+    }
+    let pairs = Grammar::parse(rule, text).map_err(|stopped| {
+        let place = error::Place::new(&lexemes, error::position(&stopped));
+        error::syntax(text, &place, &stopped)
+    })?;
+    let mut builder = Builder::new(&lexemes);
+    let inner = pairs.flat_map(|pair| pair.into_inner()).next();
+    let value = inner.and_then(|pair| build(&mut builder, pair));
+    match value {
+        Some(value) if builder.problems.is_empty() => Ok(value),
+        _ => Err(collect(builder.problems)),
+    }
+}
+
+fn collect(problems: Vec<Diagnostic>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.extend(problems);
+    diagnostics
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,567 @@
+//! From pest's pairs to the syntax tree.
+//!
+//! The grammar decides which pairs a rule holds; what else can be wrong (a chain of comparisons, a number too large) is
+//! reported here, and building goes on.
+
+use super::ast::*;
+use super::error;
+use super::grammar::Rule;
+use super::lexeme::Lexeme;
+use super::precedence::Precedence;
+use super::{FUNCTIONS, MAXIMUM_DEPTH, REDUCTIONS};
+use crate::diagnostics::{Diagnostic, Span};
+use crate::ir::{ElementType, ReduceOperator};
+use std::iter::Peekable;
+
+type Pair<'a> = pest::iterators::Pair<'a, Rule>;
+type Pairs<'a> = pest::iterators::Pairs<'a, Rule>;
+
+/// Builds trees and collects what is wrong with them.
+pub(super) struct Builder {
+    /// Where lexemes end: pest's spans may end in blanks and comments.
+    ends: Vec<usize>,
+    /// What was found.
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+/// An expression and how many operators, calls and reductions stand inside one another in it.
+struct Built {
+    expr: Expr,
+    depth: usize,
+}
+
+impl Built {
+    fn leaf(kind: ExprKind, span: Span) -> Self {
+        Self { expr: Expr { kind, span }, depth: 1 }
+    }
+}
+
+impl Builder {
+    pub(super) fn new(lexemes: &[Lexeme]) -> Self {
+        Self { ends: lexemes.iter().map(|lexeme| lexeme.span.end).collect(), problems: Vec::new() }
+    }
+
+    fn span(&self, pair: &Pair) -> Span {
+        let span = pair.as_span();
+        let last = self.ends.partition_point(|&end| end <= span.end());
+        let end = last.checked_sub(1).map_or(span.end(), |last| self.ends[last]);
+        Span::new(span.start(), end.max(span.start()))
+    }
+
+    /// Of `program` or `recovered_program`.
+    pub(super) fn program(&mut self, pair: Pair) -> Program {
+        let mut items = Vec::new();
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::item => items.extend(self.item(pair)),
+                Rule::orphan => self.orphan(pair),
+                _ => {}
+            }
+        }
+        Program { items }
+    }
+
+    /// Reads a body without a header only for what is wrong with it.
+    fn orphan(&mut self, pair: Pair) {
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::statement => drop(self.statement(pair)),
+                Rule::schedule => drop(self.schedule(pair)),
+                _ => {}
+            }
+        }
+    }
+
+    fn item(&mut self, pair: Pair) -> Option<Item> {
+        let mut documentation = Vec::new();
+        let mut item = None;
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::documentation => documentation.push(documentation_line(pair.as_str())),
+                Rule::kernel => item = Some(Item::Kernel(self.kernel(pair, std::mem::take(&mut documentation)))),
+                Rule::definition => {
+                    item = Some(Item::Format(self.definition(pair, std::mem::take(&mut documentation))));
+                }
+                _ => {}
+            }
+        }
+        item
+    }
+
+    fn kernel(&mut self, pair: Pair, documentation: Vec<String>) -> Kernel {
+        let mut kernel = Kernel {
+            documentation,
+            visibility: String::new(),
+            name: Ident { name: String::new(), span: Span::default() },
+            parameters: Vec::new(),
+            results: Vec::new(),
+            body: Vec::new(),
+            schedule: None,
+            span: self.span(&pair),
+        };
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::visibility => kernel.visibility = visibility(pair),
+                Rule::fn_keyword => kernel.span.start = pair.as_span().start(),
+                Rule::name => kernel.name = self.ident(pair),
+                Rule::parameter => kernel.parameters.push(self.parameter(pair)),
+                Rule::results => {
+                    let parameters = pair.into_inner().filter(|pair| pair.as_rule() == Rule::parameter);
+                    kernel.results = parameters.map(|pair| self.parameter(pair)).collect();
+                }
+                Rule::statement => kernel.body.push(self.statement(pair)),
+                Rule::rbrace => kernel.span.end = pair.as_span().end(),
+                Rule::schedule => kernel.schedule = Some(self.schedule(pair)),
+                _ => {}
+            }
+        }
+        kernel
+    }
+
+    fn parameter(&mut self, pair: Pair) -> Parameter {
+        let span = self.span(&pair);
+        let mut name = Ident { name: String::new(), span };
+        let (mut element, mut format) = (None, None);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => name = self.ident(pair),
+                Rule::declaration => (element, format) = self.declaration(pair),
+                _ => {}
+            }
+        }
+        Parameter { name, element, format, span }
+    }
+
+    /// `f32 csf`
+    pub(super) fn declaration(&mut self, pair: Pair) -> (Option<(ElementType, Span)>, Option<FormatExpr>) {
+        let (mut element, mut format) = (None, None);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::element_type => {
+                    element = ElementType::from_name(pair.as_str()).map(|element| (element, self.span(&pair)));
+                }
+                Rule::format => format = self.format(pair),
+                _ => {}
+            }
+        }
+        (element, format)
+    }
+
+    fn schedule(&mut self, pair: Pair) -> Schedule {
+        let span = self.span(&pair);
+        let directives = pair.into_inner().filter(|pair| pair.as_rule() == Rule::directive);
+        Schedule { directives: directives.map(|pair| self.directive(pair)).collect(), span }
+    }
+
+    fn directive(&mut self, pair: Pair) -> Directive {
+        let span = self.span(&pair);
+        let mut name = Ident { name: String::new(), span };
+        let mut arguments = Vec::new();
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => name = self.ident(pair),
+                Rule::expression => arguments.push(self.expression(pair).expr),
+                _ => {}
+            }
+        }
+        Directive { name, arguments, span }
+    }
+
+    fn definition(&mut self, pair: Pair, documentation: Vec<String>) -> FormatDefinition {
+        let span = self.span(&pair);
+        let mut names = Vec::new();
+        let mut map = FormatMap { modes: Vec::new(), levels: Vec::new() };
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => names.push(self.ident(pair)),
+                Rule::map => map = self.map(pair),
+                _ => {}
+            }
+        }
+        let mut names = names.into_iter();
+        let name = names.next().unwrap_or(Ident { name: String::new(), span });
+        FormatDefinition { documentation, name, parameters: names.collect(), map, span }
+    }
+
+    /// Of `format`.
+    pub(super) fn format(&mut self, pair: Pair) -> Option<FormatExpr> {
+        let span = self.span(&pair);
+        let pair = pair.into_inner().next()?;
+        let kind = match pair.as_rule() {
+            Rule::map => FormatExprKind::Map(self.map(pair)),
+            Rule::levels => {
+                let levels = pair.into_inner().filter(|pair| pair.as_rule() == Rule::level);
+                FormatExprKind::Levels(levels.map(|pair| self.level(pair)).collect())
+            }
+            _ => {
+                let LevelExpr { name, arguments, .. } = self.level(pair);
+                FormatExprKind::Named { name, arguments }
+            }
+        };
+        Some(FormatExpr { kind, span })
+    }
+
+    fn map(&mut self, pair: Pair) -> FormatMap {
+        let mut map = FormatMap { modes: Vec::new(), levels: Vec::new() };
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::map_mode => {
+                    let variadic = has(&pair, Rule::ellipsis);
+                    let name = pair.into_inner().find(|pair| pair.as_rule() == Rule::name);
+                    map.modes.extend(name.map(|name| MapMode { name: self.ident(name), variadic }));
+                }
+                Rule::map_level => map.levels.extend(self.map_level(pair)),
+                _ => {}
+            }
+        }
+        map
+    }
+
+    fn map_level(&mut self, pair: Pair) -> Option<MapLevel> {
+        let variadic = has(&pair, Rule::ellipsis);
+        let (mut coordinate, mut level) = (None, None);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::expression => coordinate = Some(self.expression(pair).expr),
+                Rule::level => level = Some(self.level(pair)),
+                _ => {}
+            }
+        }
+        Some(MapLevel { coordinate: coordinate?, variadic, level: level? })
+    }
+
+    /// Of `level` or `named`, which look alike.
+    fn level(&mut self, pair: Pair) -> LevelExpr {
+        let span = self.span(&pair);
+        let mut name = Ident { name: String::new(), span };
+        let mut arguments = Vec::new();
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => name = self.ident(pair),
+                Rule::argument => arguments.extend(self.argument(pair)),
+                _ => {}
+            }
+        }
+        LevelExpr { name, arguments, span }
+    }
+
+    fn argument(&mut self, pair: Pair) -> Option<FormatArgument> {
+        let pair = pair.into_inner().next()?;
+        Some(match pair.as_rule() {
+            Rule::number => self.whole_number(pair),
+            Rule::name => FormatArgument::Word(self.ident(pair)),
+            _ => {
+                let mut names = pair.into_inner().filter(|pair| pair.as_rule() == Rule::name);
+                let (name, value) = (names.next()?, names.next()?);
+                FormatArgument::Setting(self.ident(name), self.ident(value))
+            }
+        })
+    }
+
+    fn whole_number(&mut self, pair: Pair) -> FormatArgument {
+        let span = self.span(&pair);
+        let (digits, suffix) = number(pair.as_str());
+        match digits.and_then(|digits| digits.parse().ok()).filter(|_| suffix.is_none()) {
+            Some(value) => FormatArgument::Number(value, span),
+            None => {
+                self.problems.push(error::not_whole(pair.as_str(), span));
+                FormatArgument::Number(0, span)
+            }
+        }
+    }
+
+    /// Of `statement` or `bare_statement`.
+    pub(super) fn statement(&mut self, pair: Pair) -> Statement {
+        let span = self.span(&pair);
+        let nowhere = Access { name: Ident { name: String::new(), span }, indices: Vec::new(), span };
+        let mut statement = Statement {
+            is_let: false,
+            target: nowhere,
+            operator: AssignOperator::Assign,
+            operator_span: span,
+            value: Expr { kind: ExprKind::Bool(false), span },
+            mask: None,
+            span,
+        };
+        let mut after_operator = false;
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::let_keyword => statement.is_let = true,
+                Rule::access if after_operator => statement.mask = Some(self.access(pair)),
+                Rule::access => statement.target = self.access(pair),
+                Rule::assign_operator => {
+                    after_operator = true;
+                    statement.operator_span = self.span(&pair);
+                    statement.operator = assign_operator(pair);
+                }
+                Rule::expression => statement.value = self.expression(pair).expr,
+                _ => {}
+            }
+        }
+        statement
+    }
+
+    fn access(&mut self, pair: Pair) -> Access {
+        let span = self.span(&pair);
+        let mut name = Ident { name: String::new(), span };
+        let mut indices = Vec::new();
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => name = self.ident(pair),
+                Rule::index_list => indices = self.indices(pair).0,
+                _ => {}
+            }
+        }
+        Access { name, indices, span }
+    }
+
+    fn indices(&mut self, pair: Pair) -> (Vec<Index>, usize) {
+        let pairs = pair.into_inner().filter(|pair| pair.as_rule() == Rule::index);
+        let mut depth = 0;
+        let indices = pairs
+            .filter_map(|pair| {
+                let span = self.span(&pair);
+                let mut ends = pair.into_inner().filter(|pair| pair.as_rule() == Rule::expression);
+                let start = self.expression(ends.next()?);
+                depth = depth.max(start.depth);
+                Some(match ends.next().map(|end| self.expression(end)) {
+                    None => Index::Expr(start.expr),
+                    Some(end) => {
+                        depth = depth.max(end.depth);
+                        Index::Range { start: start.expr, end: end.expr, span }
+                    }
+                })
+            })
+            .collect();
+        (indices, depth)
+    }
+
+    fn ident(&self, pair: Pair) -> Ident {
+        Ident { name: pair.as_str().to_owned(), span: self.span(&pair) }
+    }
+
+    fn expression(&mut self, pair: Pair) -> Built {
+        let nothing = Built::leaf(ExprKind::Bool(false), self.span(&pair));
+        self.climb(&mut pair.into_inner().peekable(), Precedence::Or).unwrap_or(nothing)
+    }
+
+    /// Precedence climbing: an operand, and what follows it as long as it binds at least as tightly as `minimum`.
+    fn climb(&mut self, pairs: &mut Peekable<Pairs>, minimum: Precedence) -> Option<Built> {
+        let mut left = self.operand(pairs.next()?);
+        let mut comparison: Option<Span> = None;
+        while let Some((operator, span)) = pairs.peek().and_then(|pair| self.binary_operator(pair)) {
+            if operator.precedence() < minimum {
+                break;
+            }
+            pairs.next();
+            let right = self.climb(pairs, operator.right())?;
+            if operator.precedence() == Precedence::Comparison
+                && let Some(first) = comparison.replace(span)
+            {
+                self.problems.push(error::chained_comparison(first, span));
+            }
+            let whole = left.expr.span.to(right.expr.span);
+            left = self.deeper(left, right, span, |left, right| Expr {
+                kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)),
+                span: whole,
+            });
+        }
+        Some(left)
+    }
+
+    fn binary_operator(&self, pair: &Pair) -> Option<(BinaryOperator, Span)> {
+        if pair.as_rule() != Rule::binary_operator {
+            return None;
+        }
+        let span = pair.as_span();
+        let symbol = pair.as_str().trim_end();
+        let operator = BinaryOperator::from_symbol(symbol)?;
+        Some((operator, Span::new(span.start(), span.start() + symbol.len())))
+    }
+
+    /// One node over two expressions, unless that is too deep: then only the left one stays.
+    fn deeper(&mut self, left: Built, right: Built, at: Span, node: impl FnOnce(Expr, Expr) -> Expr) -> Built {
+        let depth = left.depth.max(right.depth) + 1;
+        if depth > MAXIMUM_DEPTH {
+            // Of a chain that is too long, only the first operator beyond the limit is reported.
+            if depth == MAXIMUM_DEPTH + 1 && !self.too_deep() {
+                self.problems.push(error::deep_expression(at));
+            }
+            return left;
+        }
+        Built { expr: node(left.expr, right.expr), depth }
+    }
+
+    fn too_deep(&self) -> bool {
+        self.problems.last().is_some_and(|problem| problem.code == crate::diagnostics::codes::syntax::TOO_DEEP)
+    }
+
+    fn operand(&mut self, pair: Pair) -> Built {
+        let span = self.span(&pair);
+        let mut prefixes = Vec::new();
+        let mut built = Built::leaf(ExprKind::Bool(false), span);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::negate => prefixes.push((UnaryOperator::Negate, pair.as_span().start())),
+                Rule::not => prefixes.push((UnaryOperator::Not, pair.as_span().start())),
+                _ => built = self.atom(pair),
+            }
+        }
+        for (operator, start) in prefixes.into_iter().rev() {
+            if built.depth == MAXIMUM_DEPTH {
+                self.problems.push(error::deep_expression(Span::new(start, start + 1)));
+                break;
+            }
+            let span = Span::new(start, built.expr.span.end);
+            let kind = ExprKind::Unary(operator, Box::new(built.expr));
+            built = Built { expr: Expr { kind, span }, depth: built.depth + 1 };
+        }
+        built
+    }
+
+    fn atom(&mut self, pair: Pair) -> Built {
+        let span = self.span(&pair);
+        match pair.as_rule() {
+            Rule::number => self.number(pair),
+            Rule::boolean => Built::leaf(ExprKind::Bool(pair.as_str() == "true"), span),
+            Rule::group => {
+                let inner = pair.into_inner().find(|pair| pair.as_rule() == Rule::expression);
+                let built = inner.map(|pair| self.expression(pair));
+                let mut built = built.unwrap_or(Built::leaf(ExprKind::Bool(false), span));
+                built.expr.span = span;
+                built
+            }
+            _ => self.call(pair),
+        }
+    }
+
+    fn number(&mut self, pair: Pair) -> Built {
+        let span = self.span(&pair);
+        let (digits, suffix) = number(pair.as_str());
+        if digits.is_none() {
+            self.problems.push(error::not_whole(pair.as_str(), span));
+        }
+        Built::leaf(ExprKind::Number { digits: digits.unwrap_or_default(), suffix }, span)
+    }
+
+    /// A name with no list, one list, or a list and a body.
+    fn call(&mut self, pair: Pair) -> Built {
+        let span = self.span(&pair);
+        let mut name = Ident { name: String::new(), span };
+        let (mut list, mut body) = (None, None);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => name = self.ident(pair),
+                Rule::index_list => list = Some(self.indices(pair)),
+                Rule::expression => body = Some(self.expression(pair)),
+                _ => {}
+            }
+        }
+        let Some((indices, depth)) = list else {
+            return Built::leaf(ExprKind::Name(name), span);
+        };
+        let (kind, depth) = match body {
+            Some(body) => {
+                let depth = depth.max(body.depth);
+                (self.reduction(name, indices, body.expr), depth)
+            }
+            None if FUNCTIONS.contains(&name.name.as_str()) => (self.function(name, indices), depth),
+            None => (ExprKind::Access(Access { name, indices, span }), depth),
+        };
+        if depth >= MAXIMUM_DEPTH {
+            if !self.too_deep() {
+                self.problems.push(error::deep_expression(span));
+            }
+            return Built::leaf(ExprKind::Bool(false), span);
+        }
+        Built { expr: Expr { kind, span }, depth: depth + 1 }
+    }
+
+    fn function(&mut self, name: Ident, indices: Vec<Index>) -> ExprKind {
+        let arguments = indices.into_iter().filter_map(|index| match index {
+            Index::Expr(expr) => Some(expr),
+            Index::Range { span, .. } => {
+                self.problems.push(error::misplaced_range(span, &format!("`{}` takes values", name.name)));
+                None
+            }
+        });
+        let arguments = arguments.collect();
+        ExprKind::Call(name, arguments)
+    }
+
+    fn reduction(&mut self, name: Ident, indices: Vec<Index>, body: Expr) -> ExprKind {
+        let operator = REDUCTIONS.iter().find(|(reduction, _)| *reduction == name.name).map(|&(_, operator)| operator);
+        if operator.is_none() {
+            let names = REDUCTIONS.map(|(name, _)| name);
+            self.problems.push(error::unknown_reduction(&name.name, name.span, &names));
+        }
+        let mut variables = Vec::new();
+        for index in indices {
+            match index {
+                Index::Expr(Expr { kind: ExprKind::Name(variable), .. }) => variables.push(variable),
+                // The list of what is no reduction may be anything.
+                _ if operator.is_none() => {}
+                Index::Expr(expr) => self.problems.push(error::not_a_variable(expr.span)),
+                Index::Range { span, .. } => {
+                    let takes = "a reduction takes names of index variables";
+                    self.problems.push(error::misplaced_range(span, takes));
+                }
+            }
+        }
+        ExprKind::Reduce { operator: operator.unwrap_or(ReduceOperator::Add), variables, body: Box::new(body) }
+    }
+}
+
+fn has(pair: &Pair, rule: Rule) -> bool {
+    pair.clone().into_inner().any(|pair| pair.as_rule() == rule)
+}
+
+/// What stands after `///`, without the one blank that usually follows and blanks at the end.
+fn documentation_line(text: &str) -> String {
+    let line = text.trim_start_matches("///").trim_end();
+    line.strip_prefix(' ').unwrap_or(line).to_owned()
+}
+
+/// `pub`, `pub(crate)`, `pub(in crate::kernels)`
+fn visibility(pair: Pair) -> String {
+    let mut text = String::new();
+    for pair in pair.into_inner().flatten() {
+        match pair.as_rule() {
+            Rule::in_keyword => text.push_str("in "),
+            Rule::pub_keyword | Rule::lparen | Rule::rparen | Rule::word | Rule::path_separator => {
+                text.push_str(pair.as_str().trim_end());
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+fn assign_operator(pair: Pair) -> AssignOperator {
+    match pair.into_inner().next().map(|pair| pair.as_rule()) {
+        Some(Rule::add_assign) => AssignOperator::Reduce(ReduceOperator::Add),
+        Some(Rule::multiply_assign) => AssignOperator::Reduce(ReduceOperator::Multiply),
+        Some(Rule::min_assign) => AssignOperator::Reduce(ReduceOperator::Min),
+        Some(Rule::max_assign) => AssignOperator::Reduce(ReduceOperator::Max),
+        Some(Rule::or_assign) => AssignOperator::Reduce(ReduceOperator::Or),
+        Some(Rule::and_assign) => AssignOperator::Reduce(ReduceOperator::And),
+        _ => AssignOperator::Assign,
+    }
+}
+
+/// The digits of a literal in base ten, without underscores, and its suffix. `None` for a whole number too large.
+fn number(text: &str) -> (Option<String>, Option<ElementType>) {
+    let text: String = text.chars().filter(|&c| c != '_').collect();
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            // In base 16, what looks like a suffix is digits; in the others, a suffix begins with the first letter.
+            let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+            let value = u64::from_str_radix(&digits[..end], radix).ok();
+            return (value.map(|value| value.to_string()), ElementType::from_name(&digits[end..]));
+        }
+    }
+    let suffix = ElementType::ALL.into_iter().find(|element| text.ends_with(element.name()));
+    let digits = suffix.and_then(|suffix| text.strip_suffix(suffix.name())).unwrap_or(&text);
+    let digits = if digits.ends_with('.') { format!("{digits}0") } else { digits.to_owned() };
+    (Some(digits), suffix)
+}

@@ -1,0 +1,464 @@
+//! Words for what is wrong with a text. Nobody sees a rule's name.
+
+use super::grammar::Rule;
+use super::lexeme::{Kind, Lexeme};
+use super::{MAXIMUM_DEPTH, MAXIMUM_NESTING};
+use crate::diagnostics::codes::syntax as codes;
+use crate::diagnostics::{Diagnostic, Span, suggest};
+use crate::ir::ElementType;
+use pest::error::{ErrorVariant, InputLocation};
+
+/// Words that begin an item.
+const ITEM_WORDS: &[&str] = &["fn", "format", "pub"];
+/// Words of the language; none of them is a name.
+const RESERVED: &[&str] = &["fn", "format", "let", "where", "schedule", "pub", "true", "false"];
+
+/// `2f16`, `1.2.3`
+pub(super) fn bad_number(text: &str, span: Span) -> Diagnostic {
+    let digits = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let problem = Diagnostic::new(codes::INVALID_NUMBER, span, format!("`{text}` is not a number"));
+    let problem = problem.label("not a number");
+    if text.matches('.').count() > 1 {
+        problem.help("a number has one decimal point at most; a range is written `2..3`")
+    } else if digits.is_empty() && !text.starts_with("0x") && text.contains(char::is_alphabetic) {
+        problem.help("an element type may follow the digits, as in `2f32`; a product needs `*`")
+    } else {
+        problem
+    }
+}
+
+/// A whole number that does not fit.
+pub(super) fn not_whole(text: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(codes::INVALID_NUMBER, span, format!("`{text}` is not a whole number below 2^64"))
+        .label("a whole number must stand here")
+}
+
+/// `/* …`
+pub(super) fn unclosed_comment(span: Span) -> Diagnostic {
+    let opening = Span::new(span.start, span.start + "/*".len());
+    Diagnostic::new(codes::UNCLOSED_COMMENT, opening, "this comment does not end")
+        .label("begins here")
+        .help("end it with `*/`; comments nest, so each `/*` needs its own")
+}
+
+/// A character, or a string.
+pub(super) fn unknown(text: &str, span: Span) -> Diagnostic {
+    let what = if text.starts_with('"') && text.len() > 1 { "strings have".into() } else { format!("`{text}` has") };
+    let problem = Diagnostic::new(codes::UNKNOWN_CHARACTER, span, format!("{what} no meaning here"));
+    match text {
+        "^" => problem.help("a power is written `pow(a, b)`"),
+        "#" | "@" => problem.help("the language has no attributes"),
+        "'" | "\"" => problem.help("the language has no characters and no strings"),
+        "×" | "·" | "∗" => problem.help("a product is written `a * b`"),
+        "−" | "–" => problem.help("this is not the minus sign of the keyboard: write `-`"),
+        _ => problem,
+    }
+}
+
+/// A bracket too many.
+pub(super) fn nested_brackets(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::TOO_DEEP, span, format!("brackets are nested more than {MAXIMUM_NESTING} deep"))
+        .label("this one is too deep")
+        .help("give a part of the expression a name with `let`")
+}
+
+/// An operator too many.
+pub(super) fn deep_expression(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::TOO_DEEP, span, format!("this expression is more than {MAXIMUM_DEPTH} operators deep"))
+        .label("this operator is too deep")
+        .help("give a part of the expression a name with `let`")
+}
+
+/// `a < b < c`
+pub(super) fn chained_comparison(first: Span, second: Span) -> Diagnostic {
+    Diagnostic::new(codes::CHAINED_COMPARISON, second, "comparisons do not chain")
+        .label("compares a truth value")
+        .related(first, "the first comparison")
+        .help("write `a < b && b < c`, or parentheses")
+}
+
+/// `X(i)(j)`
+pub(super) fn unknown_reduction(name: &str, span: Span, reductions: &[&str]) -> Diagnostic {
+    let list: Vec<String> = reductions.iter().map(|name| format!("`{name}`")).collect();
+    let problem = Diagnostic::new(codes::UNKNOWN_REDUCTION, span, format!("`{name}` is not a reduction"))
+        .label("two lists in parentheses follow this name");
+    match suggest::similar(name, reductions.iter().copied()) {
+        Some(other) => problem.help(format!("there is a reduction `{other}`")),
+        None => problem.help(format!("the reductions are {}", join(&list, "and"))),
+    }
+}
+
+/// `min(0..1, x)`
+pub(super) fn misplaced_range(span: Span, takes: &str) -> Diagnostic {
+    Diagnostic::new(codes::MISPLACED_RANGE, span, format!("a range can't stand here: {takes}"))
+        .label("a range stands only as an index of a tensor")
+}
+
+/// `sum(2 * k)(…)`
+pub(super) fn not_a_variable(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::UNEXPECTED_TOKEN, span, "expected an index variable")
+        .label("a reduction runs over index variables")
+        .help("list their names: `sum(i, j)(…)`")
+}
+
+/// Where an error stands among the lexemes of the text.
+pub(super) struct Place<'a> {
+    /// All lexemes.
+    pub(super) lexemes: &'a [Lexeme<'a>],
+    /// The one that was found; their number at the end of the text.
+    pub(super) found: usize,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a byte.
+    pub(super) fn new(lexemes: &'a [Lexeme<'a>], byte: usize) -> Self {
+        Self { lexemes, found: lexemes.partition_point(|lexeme| lexeme.span.end <= byte) }
+    }
+
+    fn found(&self) -> Option<&'a Lexeme<'a>> {
+        self.lexemes.get(self.found)
+    }
+
+    /// The text of the lexeme `back` before the one that was found; empty before the first.
+    fn before(&self, back: usize) -> &'a str {
+        self.found.checked_sub(back).map_or("", |index| self.lexemes[index].text)
+    }
+
+    fn previous(&self) -> Option<&'a Lexeme<'a>> {
+        self.found.checked_sub(1).map(|index| &self.lexemes[index])
+    }
+
+    /// The innermost `{` that is open here.
+    fn open_brace(&self) -> Option<Span> {
+        let mut open = Vec::new();
+        for lexeme in &self.lexemes[..self.found] {
+            match lexeme.text {
+                "{" => open.push(lexeme.span),
+                "}" => drop(open.pop()),
+                _ => {}
+            }
+        }
+        open.pop()
+    }
+
+    /// The innermost `(` or `[` of the statement that is open here.
+    fn open_bracket(&self) -> Option<&'a Lexeme<'a>> {
+        let mut open = Vec::new();
+        for lexeme in &self.lexemes[..self.found] {
+            match lexeme.text {
+                "(" | "[" => open.push(lexeme),
+                ")" | "]" => drop(open.pop()),
+                "{" | "}" | ";" => open.clear(),
+                _ => {}
+            }
+        }
+        open.pop()
+    }
+}
+
+/// The byte at which pest stopped.
+pub(super) fn position(error: &pest::error::Error<Rule>) -> usize {
+    match error.location {
+        InputLocation::Pos(byte) | InputLocation::Span((byte, _)) => byte,
+    }
+}
+
+/// Words for an error of pest's.
+pub(super) fn syntax(source: &str, place: &Place, error: &pest::error::Error<Rule>) -> Diagnostic {
+    let ErrorVariant::ParsingError { positives, .. } = &error.variant else {
+        // Only its guard against overflowing the stack speaks like this.
+        let end = position(error).min(source.len());
+        return Diagnostic::new(codes::TOO_DEEP, Span::new(end, end), "the text is nested too deeply");
+    };
+    let expected = Expected::new(positives, place);
+    special(place, &expected).unwrap_or_else(|| unexpected(source, place, &expected))
+}
+
+/// What may stand at a place.
+struct Expected {
+    rules: Vec<Rule>,
+    /// Phrases by rank.
+    phrases: Vec<&'static str>,
+}
+
+impl Expected {
+    fn new(rules: &[Rule], place: &Place) -> Self {
+        let mut ranked: Vec<(u8, &'static str)> = rules.iter().filter_map(|&rule| phrase(rule)).collect();
+        ranked.sort_unstable();
+        ranked.dedup();
+        // After a name a list may always follow, and after an index a range: say so only where nothing else may.
+        let after_name = place.previous().is_some_and(|lexeme| lexeme.kind == Kind::Word);
+        let noise = |phrase: &str| (phrase == "`(`" && after_name) || phrase == "`..`";
+        if ranked.iter().any(|&(_, phrase)| !noise(phrase)) {
+            ranked.retain(|&(_, phrase)| !noise(phrase));
+        }
+        Self { rules: rules.to_vec(), phrases: ranked.into_iter().map(|(_, phrase)| phrase).collect() }
+    }
+
+    fn has(&self, rule: Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+
+    fn says(&self, phrase: &str) -> bool {
+        self.phrases.contains(&phrase)
+    }
+
+    fn list(&self) -> String {
+        let phrases: Vec<String> = self.phrases.iter().map(|&phrase| phrase.to_owned()).collect();
+        join(&phrases, "or")
+    }
+}
+
+/// Kinds of error that have a code of their own.
+fn special(place: &Place, expected: &Expected) -> Option<Diagnostic> {
+    let found = place.found();
+    let at_statement = expected.has(Rule::rbrace) && (expected.has(Rule::statement) || expected.has(Rule::directive));
+    let begins_item = found.is_some_and(|lexeme| ITEM_WORDS.contains(&lexeme.text));
+    if at_statement && (found.is_none() || begins_item || documents_item(place)) {
+        let brace = place.open_brace()?;
+        let problem = Diagnostic::new(codes::UNCLOSED_DELIMITER, brace, "this `{` is not closed").label("not closed");
+        return Some(match found {
+            Some(lexeme) => problem.related(lexeme.span, "here the next item begins"),
+            None => problem,
+        });
+    }
+    if let Some(lexeme) = found.filter(|lexeme| lexeme.kind == Kind::Documentation) {
+        return Some(misplaced_documentation(lexeme.span));
+    }
+    if let (None, Some(lexeme)) = (found, place.previous().filter(|lexeme| lexeme.kind == Kind::Documentation)) {
+        return Some(misplaced_documentation(lexeme.span));
+    }
+    let found = found?;
+    if let Some(problem) = unknown_element_type(place, found) {
+        return Some(problem);
+    }
+    let name_expected = expected.rules.iter().any(|&rule| is_name(rule));
+    if name_expected && RESERVED.contains(&found.text) && found.text != "where" {
+        let problem = Diagnostic::new(
+            codes::RESERVED_WORD,
+            found.span,
+            format!("`{}` is a word of the language, not a name", found.text),
+        );
+        return Some(problem.label("a name must stand here").help("choose another name"));
+    }
+    None
+}
+
+/// Whether a documentation comment was found that belongs to the next item.
+fn documents_item(place: &Place) -> bool {
+    let mut rest = place.lexemes[place.found..].iter();
+    place.found().is_some_and(|lexeme| lexeme.kind == Kind::Documentation)
+        && rest.find(|lexeme| lexeme.kind != Kind::Documentation).is_some_and(|next| ITEM_WORDS.contains(&next.text))
+}
+
+fn misplaced_documentation(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::MISPLACED_DOCUMENTATION, span, "this documentation comment documents nothing")
+        .label("no kernel or format follows it")
+        .help("a plain comment begins with `//`")
+}
+
+/// `X: float csf`, `X: f16 [dense]`: a word is followed by what begins a format.
+fn unknown_element_type(place: &Place, found: &Lexeme) -> Option<Diagnostic> {
+    let previous = place.previous().filter(|lexeme| lexeme.kind == Kind::Word)?;
+    let declared = place.found == 1 || place.before(2) == ":";
+    let begins_format = found.text == "[" || (found.kind == Kind::Word && !RESERVED.contains(&found.text));
+    if !declared || !begins_format || ElementType::from_name(previous.text).is_some() {
+        return None;
+    }
+    let names = ElementType::ALL.map(|element| element.name());
+    let list = names.map(|name| format!("`{name}`"));
+    let problem = Diagnostic::new(
+        codes::UNKNOWN_ELEMENT_TYPE,
+        previous.span,
+        format!("there is no element type `{}`", previous.text),
+    )
+    .label("not an element type");
+    let other = match previous.text {
+        "float" | "single" => Some("f32"),
+        "double" => Some("f64"),
+        "int" => Some("i32"),
+        "long" | "isize" => Some("i64"),
+        "byte" | "char" => Some("u8"),
+        text => suggest::similar(text, names),
+    };
+    Some(match other {
+        Some(other) => problem.help(format!("there is an element type `{other}`")),
+        None => problem.help(format!("the element types are {}", join(&list, "and"))),
+    })
+}
+
+/// The general message: what was expected, what was found.
+fn unexpected(source: &str, place: &Place, expected: &Expected) -> Diagnostic {
+    let list = expected.list();
+    let end = place.lexemes.last().map_or(0, |lexeme| lexeme.span.end);
+    let problem = match place.found() {
+        None if place.lexemes.is_empty() => {
+            Diagnostic::new(codes::UNEXPECTED_END, Span::new(0, 0), format!("expected {list}, but there is no text"))
+        }
+        None => {
+            let message = format!("expected {list}, but the text ends");
+            Diagnostic::new(codes::UNEXPECTED_END, Span::new(end, end), message).label(format!("expected {list}"))
+        }
+        Some(found) if expected.phrases == ["the end"] => {
+            Diagnostic::new(codes::TRAILING_TEXT, found.span, format!("expected the end, found {}", name(found)))
+                .label("the text is complete before this")
+        }
+        Some(found) => {
+            let message = format!("expected {list}, found {}", name(found));
+            match missing_at_end_of_line(source, place, expected) {
+                Some(span) => Diagnostic::new(codes::UNEXPECTED_TOKEN, span, message)
+                    .label(format!("expected {list}"))
+                    .related(found.span, "found this"),
+                None => Diagnostic::new(codes::UNEXPECTED_TOKEN, found.span, message).label(format!("expected {list}")),
+            }
+        }
+    };
+    let bracket = place.open_bracket().filter(|_| expected.says("`)`") || expected.says("`]`"));
+    let far = |lexeme: &&Lexeme| place.previous().is_none_or(|previous| previous.span != lexeme.span);
+    let problem = match bracket.filter(far) {
+        Some(lexeme) => problem.related(lexeme.span, "opened here"),
+        None => problem,
+    };
+    match hint(place, expected) {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
+}
+
+/// Where a mark is missing at the end of a line, the error belongs there and not to the next line's first word.
+fn missing_at_end_of_line(source: &str, place: &Place, expected: &Expected) -> Option<Span> {
+    let (previous, found) = (place.previous()?, place.found()?);
+    let line_ends = source.get(previous.span.end..found.span.start)?.contains('\n');
+    let mark = expected.says("`;`") || expected.says("`,`");
+    (mark && (line_ends || found.text == "}")).then(|| Span::new(previous.span.end, previous.span.end))
+}
+
+/// What to do about it, where the cause is likely.
+fn hint(place: &Place, expected: &Expected) -> Option<String> {
+    let found = place.found()?;
+    let operator = expected.says("an operator");
+    let keyword = |words: &[&'static str]| {
+        let word = (found.kind == Kind::Word).then(|| suggest::similar(found.text, words.iter().copied()))?;
+        word.map(|word| format!("there is a similar word: `{word}`"))
+    };
+    let fixed = |text: &str| Some(text.to_owned());
+    if expected.has(Rule::item) {
+        let words: &[&str] =
+            if expected.has(Rule::schedule) { &["fn", "format", "pub", "schedule"] } else { ITEM_WORDS };
+        return keyword(words).or_else(|| match found.text {
+            "func" | "function" | "def" | "kernel" => fixed("a kernel begins with `fn`"),
+            "schedule" => fixed("a schedule stands after a kernel's closing brace, once"),
+            "}" => fixed("this `}` closes nothing"),
+            _ => None,
+        });
+    }
+    if expected.says("`where`")
+        && let Some(help) = keyword(&["where"])
+    {
+        return Some(help);
+    }
+    match found.text {
+        "schedule" => fixed("the schedule stands after the kernel's closing brace: `fn … { … } schedule { … }`"),
+        "format" if place.before(1) == "pub" => fixed("format definitions take no `pub`"),
+        "{" if expected.says("`->`") => fixed("a kernel names its results: `-> A: dense`"),
+        "=" if operator => fixed("a comparison is written `==`; an assignment stands at the start of a statement"),
+        "&" if operator => fixed("write `&&` for a logical and"),
+        "|" if operator => fixed("write `||` for a logical or"),
+        "-=" => fixed("write `+=` and negate the right-hand side"),
+        "/=" | "%=" => fixed("the assignments are `=`, `+=`, `*=`, `min=`, `max=`, `|=` and `&=`"),
+        "." => fixed("a number begins with a digit: `0.5`"),
+        "..=" => fixed("a range leaves out its end: write `3..8` for 3 to 7"),
+        "[" if place.previous().is_some_and(|previous| previous.kind == Kind::Word) && !expected.has(Rule::levels) => {
+            fixed("indices stand in parentheses: `X(i, j)`")
+        }
+        ":" if expected.says("`]`") => {
+            fixed("to say which coordinate a level stores, name the modes first: `(i, j) -> [j: dense, i: compressed]`")
+        }
+        _ if expected.has(Rule::colon) && place.before(2) == "->" => fixed("a result has a name: `-> A: dense`"),
+        _ if operator && (matches!(found.kind, Kind::Word | Kind::Number) || found.text == "(") => {
+            let line_ends = expected.says("`;`");
+            fixed(if line_ends {
+                "a product needs `*`; a statement ends with `;`"
+            } else {
+                "a product needs `*`, a list needs `,`"
+            })
+        }
+        _ => None,
+    }
+}
+
+/// How a message calls a lexeme.
+fn name(lexeme: &Lexeme) -> String {
+    format!("`{}`", lexeme.text)
+}
+
+/// Whether a name may stand where this rule was expected.
+fn is_name(rule: Rule) -> bool {
+    use Rule::*;
+    matches!(
+        rule,
+        name | parameter | access | index | operand | expression | call | map_mode | named | level | argument
+    )
+}
+
+/// What people call the beginning of a rule, and its place in a list; `None` for what is not worth a mention.
+fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
+    use Rule::*;
+    Some(match rule {
+        semicolon => (0, "`;`"),
+        rparen => (1, "`)`"),
+        rbracket => (2, "`]`"),
+        rbrace => (3, "`}`"),
+        comma => (4, "`,`"),
+        colon => (5, "`:`"),
+        arrow => (6, "`->`"),
+        lparen | index_list => (7, "`(`"),
+        lbracket => (8, "`[`"),
+        lbrace => (9, "`{`"),
+        assign => (10, "`=`"),
+        ellipsis => (11, "`...`"),
+        range => (12, "`..`"),
+        path_separator => (13, "`::`"),
+        fn_keyword => (20, "`fn`"),
+        format_keyword => (21, "`format`"),
+        pub_keyword | visibility => (22, "`pub`"),
+        where_keyword => (23, "`where`"),
+        let_keyword => (24, "`let`"),
+        schedule_keyword | schedule => (25, "`schedule`"),
+        in_keyword => (26, "`in`"),
+        scope | path | word => (27, "a scope such as `crate`"),
+        assign_operator | add_assign | multiply_assign | or_assign | and_assign | min_assign | max_assign
+        | min_word | max_word => (30, "an assignment such as `=`"),
+        binary_operator | or | and | equal | not_equal | less_equal | greater_equal | less | greater | add
+        | subtract | multiply | divide | remainder => (31, "an operator"),
+        item | definition | kernel => (40, "a kernel or a format definition"),
+        statement | bare_statement => (41, "a statement"),
+        directive => (42, "a directive such as `parallel(i)`"),
+        parameter => (43, "a parameter such as `X: csf`"),
+        results => (44, "a result such as `A: dense`"),
+        element_type => (45, "an element type"),
+        declaration | format | named => (46, "a format"),
+        levels | map => (47, "levels such as `[dense, compressed]`"),
+        map_level => (48, "a level such as `i: dense`"),
+        level => (49, "a level such as `compressed`"),
+        map_mode => (50, "a mode such as `i`"),
+        argument | setting => (51, "an argument"),
+        access => (52, "a tensor such as `A(i, j)`"),
+        index => (53, "an index"),
+        expression | operand | group | call | boolean | negate | not => (54, "an expression"),
+        number => (55, "a number"),
+        name => (56, "a name"),
+        documentation => (57, "a documentation comment"),
+        EOI => (60, "the end"),
+        _ => return None,
+    })
+}
+
+/// `a`, `a or b`, `a, b or c`
+fn join(words: &[String], last: &str) -> String {
+    match words {
+        [] => "something else".to_owned(),
+        [only] => only.clone(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}

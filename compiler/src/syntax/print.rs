@@ -1,0 +1,244 @@
+//! The syntax tree as text: canonical, with as few parentheses as mean the same, and parsed back to an equal tree.
+
+use super::REDUCTIONS;
+use super::ast::*;
+use super::precedence::Precedence;
+use crate::ir::ReduceOperator;
+use std::fmt::{self, Display, Formatter};
+
+/// Items with commas between them.
+struct List<'a, T>(&'a [T]);
+
+impl<T: Display> Display for List<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (place, item) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str(", ")?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// An operand, in parentheses where it holds together more loosely than its place asks.
+struct Operand<'a>(&'a Expr, Precedence);
+
+impl Display for Operand<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.precedence() < self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (place, item) in self.items.iter().enumerate() {
+            if place > 0 {
+                writeln!(f)?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Item {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Item::Kernel(kernel) => kernel.fmt(f),
+            Item::Format(definition) => definition.fmt(f),
+        }
+    }
+}
+
+fn documentation(lines: &[String], f: &mut Formatter<'_>) -> fmt::Result {
+    for line in lines {
+        writeln!(f, "///{}{line}", if line.is_empty() { "" } else { " " })?;
+    }
+    Ok(())
+}
+
+impl Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        documentation(&self.documentation, f)?;
+        if !self.visibility.is_empty() {
+            write!(f, "{} ", self.visibility)?;
+        }
+        write!(f, "fn {}({}) -> ", self.name, List(&self.parameters))?;
+        match self.results.as_slice() {
+            [result] => write!(f, "{result}")?,
+            results => write!(f, "({})", List(results))?,
+        }
+        f.write_str(" {\n")?;
+        for statement in &self.body {
+            writeln!(f, "    {statement};")?;
+        }
+        f.write_str("}")?;
+        if let Some(schedule) = &self.schedule {
+            write!(f, " {schedule}")?;
+        }
+        writeln!(f)
+    }
+}
+
+impl Display for Parameter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.name)?;
+        if let Some((element, _)) = &self.element {
+            write!(f, " {}", element.name())?;
+        }
+        match &self.format {
+            Some(format) => write!(f, " {format}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Schedule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("schedule {\n")?;
+        for directive in &self.directives {
+            writeln!(f, "    {directive};")?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl Display for Directive {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name, List(&self.arguments))
+    }
+}
+
+impl Display for FormatDefinition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        documentation(&self.documentation, f)?;
+        write!(f, "format {}", self.name)?;
+        if !self.parameters.is_empty() {
+            write!(f, "({})", List(&self.parameters))?;
+        }
+        writeln!(f, " = {};", self.map)
+    }
+}
+
+impl Display for FormatExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            FormatExprKind::Levels(levels) => write!(f, "[{}]", List(levels)),
+            FormatExprKind::Map(map) => map.fmt(f),
+            FormatExprKind::Named { name, arguments } => with_arguments(name, arguments, f),
+        }
+    }
+}
+
+fn with_arguments(name: &Ident, arguments: &[FormatArgument], f: &mut Formatter<'_>) -> fmt::Result {
+    if arguments.is_empty() { name.fmt(f) } else { write!(f, "{name}({})", List(arguments)) }
+}
+
+impl Display for FormatMap {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "({}) -> [{}]", List(&self.modes), List(&self.levels))
+    }
+}
+
+impl Display for MapMode {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.name, if self.variadic { "..." } else { "" })
+    }
+}
+
+impl Display for MapLevel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}: {}", self.coordinate, if self.variadic { "..." } else { "" }, self.level)
+    }
+}
+
+impl Display for LevelExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        with_arguments(&self.name, &self.arguments, f)
+    }
+}
+
+impl Display for FormatArgument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatArgument::Word(word) => word.fmt(f),
+            FormatArgument::Number(number, _) => number.fmt(f),
+            FormatArgument::Setting(name, value) => write!(f, "{name} = {value}"),
+        }
+    }
+}
+
+impl Display for Statement {
+    /// Without its semicolon.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let word = if self.is_let { "let " } else { "" };
+        write!(f, "{word}{} {} {}", self.target, self.operator, self.value)?;
+        match &self.mask {
+            Some(mask) => write!(f, " where {mask}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for AssignOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AssignOperator::Assign => "=",
+            AssignOperator::Reduce(ReduceOperator::Add) => "+=",
+            AssignOperator::Reduce(ReduceOperator::Multiply) => "*=",
+            AssignOperator::Reduce(ReduceOperator::Min) => "min=",
+            AssignOperator::Reduce(ReduceOperator::Max) => "max=",
+            AssignOperator::Reduce(ReduceOperator::Or) => "|=",
+            AssignOperator::Reduce(ReduceOperator::And) => "&=",
+        })
+    }
+}
+
+impl Display for Access {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.indices.is_empty() { self.name.fmt(f) } else { write!(f, "{}({})", self.name, List(&self.indices)) }
+    }
+}
+
+impl Display for Index {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Index::Expr(expr) => expr.fmt(f),
+            Index::Range { start, end, .. } => write!(f, "{start}..{end}"),
+        }
+    }
+}
+
+impl Display for Ident {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ExprKind::Number { digits, suffix } => write!(f, "{digits}{}", suffix.map_or("", |suffix| suffix.name())),
+            ExprKind::Bool(value) => value.fmt(f),
+            ExprKind::Name(name) => name.fmt(f),
+            // Without its list, an access to a scalar would be a bare name.
+            ExprKind::Access(access) => write!(f, "{}({})", access.name, List(&access.indices)),
+            ExprKind::Unary(operator, operand) => {
+                write!(f, "{}{}", operator.symbol(), Operand(operand, Precedence::Prefix))
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (Operand(left, operator.left()), Operand(right, operator.right()));
+                write!(f, "{left} {} {right}", operator.symbol())
+            }
+            ExprKind::Call(function, arguments) => write!(f, "{function}({})", List(arguments)),
+            ExprKind::Reduce { operator, variables, body } => {
+                write!(f, "{}({})({body})", reduction(*operator), List(variables))
+            }
+        }
+    }
+}
+
+fn reduction(operator: ReduceOperator) -> &'static str {
+    REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
+}
