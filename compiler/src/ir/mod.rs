@@ -22,6 +22,13 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod precedence;
+mod print;
+mod types;
+mod verify;
+
+pub use print::Shown;
+pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth};
 use std::fmt;
