@@ -1,1 +1,12 @@
 //! Running kernels: natively, or in the interpreter.
+mod array;
+mod call;
+mod error;
+mod extents;
+mod native;
+mod output;
+
+pub use array::Stored;
+pub use call::{Call, conform};
+pub use error::{Error, ExtentSource};
+pub use native::{NativeError, NativeKernel};
