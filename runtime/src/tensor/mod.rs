@@ -1,5 +1,35 @@
 //! Tensors: valid by construction.
+//!
+//! [`Coordinates`] come in from files, generators and programs. An [`AnyTensor`] holds the arrays of any storage format;
+//! its constructors check all that kernels rely on.
 
+mod any;
+mod buffer;
 mod coordinates;
+mod error;
+mod index_array;
+mod iterate;
+mod layout;
+mod validate;
+mod values;
 
+pub use any::{AnyTensor, LevelStorage, Parts};
+pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
 pub use coordinates::{Coordinates, Indices};
+pub use error::{InvalidTensor, LevelArray, WrongElement};
+pub use index_array::{Index, IndexArray};
+pub use values::{Element, Values};
+
+use std::fmt;
+
+/// Prints the first elements of what may be millions.
+fn debug_shortened<T: fmt::Debug>(
+    f: &mut fmt::Formatter<'_>,
+    length: usize,
+    element: impl Fn(usize) -> T,
+) -> fmt::Result {
+    let shown = length.min(16);
+    let mut list = f.debug_list();
+    list.entries((0..shown).map(element));
+    if shown < length { list.finish_non_exhaustive() } else { list.finish() }
+}
