@@ -65,9 +65,8 @@ pub(super) fn factors(expr: &Expr) -> Vec<Expr> {
 
 /// The product of some factors.
 pub(super) fn product(factors: &[Expr]) -> Expr {
-    let multiply = |left: Expr, right: &Expr| {
-        Expr::Binary(BinaryOperator::Multiply, Box::new(left), Box::new(right.clone()))
-    };
+    let multiply =
+        |left: Expr, right: &Expr| Expr::Binary(BinaryOperator::Multiply, Box::new(left), Box::new(right.clone()));
     let (first, rest) = factors.split_first().expect("a product has a factor");
     rest.iter().fold(first.clone(), multiply)
 }
@@ -150,7 +149,8 @@ impl Scheduler<'_> {
         consumer_factors.extend(outside);
         let (masks_outside, masks_inside) =
             nest.masks.iter().cloned().partition(|mask: &Access| mask.indices.iter().all(known));
-        let consumer = self.build(Nest { loops: open, factors: consumer_factors, masks: masks_outside, ..nest.clone() });
+        let consumer =
+            self.build(Nest { loops: open, factors: consumer_factors, masks: masks_outside, ..nest.clone() });
         let producer = self.build(Nest {
             target: row,
             in_memory: false,

@@ -12,7 +12,12 @@ pub(super) type Edge = (IndexVariable, IndexVariable);
 
 /// The index variable of each level, outermost first.
 pub(super) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVariable> {
-    format.mode_order().expect("formats with computed coordinates are refused before").iter().map(|&m| access.indices[m]).collect()
+    format
+        .mode_order()
+        .expect("formats with computed coordinates are refused before")
+        .iter()
+        .map(|&m| access.indices[m])
+        .collect()
 }
 
 /// Whether a level's positions are found from its coordinates without a search.

@@ -130,8 +130,14 @@ impl<'a> Scheduler<'a> {
         reads.dedup_by(|a, b| a.same_place(b));
         let target = assignment.target.clone();
         let element = self.notation.tensor(target.tensor).element;
-        let question =
-            Question { target: &target, reads: &reads, tensors: &self.kernel.tensors, value: &value, masks: &masks, element };
+        let question = Question {
+            target: &target,
+            reads: &reads,
+            tensors: &self.kernel.tensors,
+            value: &value,
+            masks: &masks,
+            element,
+        };
         let (structure, why) = question.decide();
         let what = match &structure {
             OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
@@ -214,7 +220,8 @@ impl<'a> Scheduler<'a> {
                 structure: OutputStructure::Dense,
             };
             let mut producer_order = self.order(&mut producer, bound, &order.loops);
-            let shared = order.loops.iter().zip(&producer_order.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
+            let shared =
+                order.loops.iter().zip(&producer_order.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
             producer_order.loops.drain(..shared);
             let inside: Vec<IndexVariable> =
                 free.iter().copied().filter(|v| !order.loops[..shared].contains(v) && !bound.contains(v)).collect();
@@ -258,8 +265,7 @@ impl<'a> Scheduler<'a> {
                 let mut outside = bound.to_vec();
                 outside.extend(&order.loops[..depth]);
                 let producer = self.term(producer, &outside, Some(producer_order));
-                statement =
-                    Statement::Where { workspace, consumer: Box::new(statement), producer: Box::new(producer) };
+                statement = Statement::Where { workspace, consumer: Box::new(statement), producer: Box::new(producer) };
             }
             if depth > 0 {
                 let variable = order.loops[depth - 1];
@@ -360,9 +366,7 @@ impl<'a> Scheduler<'a> {
         rank: impl Fn(IndexVariable) -> R,
     ) -> (Vec<IndexVariable>, Vec<Access>) {
         let edges_of = |access: &Access| storage_edges(access, &self.kernel.tensor(access.tensor).format);
-        let is_shared = |access: &Access| {
-            matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access))
-        };
+        let is_shared = |access: &Access| matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access));
         let mut movable: Vec<&Access> = Vec::new();
         let mut edges = fixed;
         for access in reads {
@@ -400,7 +404,8 @@ impl<'a> Scheduler<'a> {
         let copy = TensorId(found.unwrap_or_else(|| {
             let names: Vec<&str> = level_variables(access, &format).iter().map(|&v| self.kernel.variable(v)).collect();
             let what = format!("read {} from a copy sorted by {}", original.name, names.join(", "));
-            let why = "its storage order stands against the order of the loops; searching it at every step would cost more";
+            let why =
+                "its storage order stands against the order of the loops; searching it at every step would cost more";
             let mut name = format!("{}_{}", original.name, names.concat());
             while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
                 name.push('_');
@@ -513,11 +518,9 @@ fn normalize(expr: &Expr) -> Expr {
             body => Expr::Reduce(ReduceOperator::Add, variables, Box::new(body)),
         },
         Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
-            Expr::Reduce(ReduceOperator::Add, variables, body) => Expr::Reduce(
-                ReduceOperator::Add,
-                variables,
-                Box::new(Expr::Unary(UnaryOperator::Negate, body)),
-            ),
+            Expr::Reduce(ReduceOperator::Add, variables, body) => {
+                Expr::Reduce(ReduceOperator::Add, variables, Box::new(Expr::Unary(UnaryOperator::Negate, body)))
+            }
             operand => Expr::Unary(UnaryOperator::Negate, Box::new(operand)),
         },
         other => other,
@@ -572,4 +575,3 @@ fn for_each_access(notation: &notation::Kernel, visit: &mut dyn FnMut(&Access)) 
         statement.mask.iter().for_each(&mut *visit);
     }
 }
-

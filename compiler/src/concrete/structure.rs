@@ -28,7 +28,8 @@ impl Question<'_> {
         if stored == 0 {
             return (OutputStructure::Dense, "every level of the result is dense".to_owned());
         }
-        let drivers: Vec<&Access> = self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
+        let drivers: Vec<&Access> =
+            self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
         if let [driver] = drivers[..] {
             if self.has_same_levels(driver, stored) && self.decides_entries(driver) {
                 let access = driver.clone();

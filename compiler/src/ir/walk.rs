@@ -19,7 +19,9 @@ impl Expr {
             }
             Expr::Call(_, arguments) => arguments.iter().for_each(visit),
             Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|operand| visit(operand)),
-            Expr::Search { begin, end, value, .. } => [begin, end, value].into_iter().for_each(|operand| visit(operand)),
+            Expr::Search { begin, end, value, .. } => {
+                [begin, end, value].into_iter().for_each(|operand| visit(operand))
+            }
         }
     }
 

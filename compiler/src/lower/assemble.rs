@@ -96,7 +96,8 @@ impl Lowering<'_> {
         let stored = self.stored_levels(target.tensor);
         let declaration = self.concrete.tensor(target.tensor);
         let order = declaration.format.mode_order().expect("outputs store plain modes");
-        let block = order[stored..].iter().fold(Expr::Index(1), |n, &mode| n.times(self.size(declaration.extents[mode])));
+        let block =
+            order[stored..].iter().fold(Expr::Index(1), |n, &mode| n.times(self.size(declaration.extents[mode])));
         let values = self.values(target.tensor);
         let fill = super::declare::zero(declaration.element);
         let coordinates = self.storage(target.tensor, stored - 1).coordinates.expect("a stored level has coordinates");
@@ -189,7 +190,9 @@ impl Lowering<'_> {
     /// The appended arrays of an output's level that hold positions, with the coordinates they are positions of.
     pub(super) fn positions_of(&self, role: ArrayRole) -> Option<ir::ArrayId> {
         match role {
-            ArrayRole::Positions { tensor, level } => self.arrays.get(&ArrayRole::Coordinates { tensor, level }).copied(),
+            ArrayRole::Positions { tensor, level } => {
+                self.arrays.get(&ArrayRole::Coordinates { tensor, level }).copied()
+            }
             _ => None,
         }
     }

@@ -73,7 +73,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn declare_arrays(&mut self, id: ir::TensorId, tensor: &concrete::Tensor, source: Source) {
-        let only_values = matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
+        let only_values =
+            matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
         for (level, stored) in tensor.format.levels.iter().enumerate().filter(|_| !only_values) {
             let arrays = level::of(stored.format.kind).arrays();
             if arrays == Arrays::PositionsAndCoordinates {
@@ -130,7 +131,8 @@ impl<'a> Lowering<'a> {
         let element = ArrayElement::Value(declaration.element);
         let array = self.declare_array(declaration.name.clone(), element, ArrayRole::Local);
         self.workspaces.insert(tensor, Workspace::Array(array));
-        let length = declaration.extents.iter().fold(ir::Expr::Index(1), |product, &extent| product.times(self.size(extent)));
+        let length =
+            declaration.extents.iter().fold(ir::Expr::Index(1), |product, &extent| product.times(self.size(extent)));
         let is_static = declaration.extents.iter().all(|&e| self.concrete.extents[e].size != ir::Size::Runtime);
         let allocate = ir::Statement::Allocate { array, length, fill: zero.clone() };
         if is_static {

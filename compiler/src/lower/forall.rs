@@ -79,8 +79,7 @@ impl Lowering<'_> {
         if !operands.is_empty() {
             self.report(variable, &accesses, &lattice);
         }
-        let everywhere =
-            lattice.everywhere().is_some() || self.visits_all(self.assembly(body, variable).as_ref());
+        let everywhere = lattice.everywhere().is_some() || self.visits_all(self.assembly(body, variable).as_ref());
         let loops = Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope };
         match run {
             Run::Parallel => self.parallel(&loops, out),
@@ -116,11 +115,8 @@ impl Lowering<'_> {
 
     fn comment(&self, loops: &Loop) -> ir::Statement {
         let name = self.concrete.variable(loops.variable);
-        let operands: Vec<String> = loops
-            .operands
-            .iter()
-            .map(|(access, _)| crate::concrete::show_access(self.concrete, access))
-            .collect();
+        let operands: Vec<String> =
+            loops.operands.iter().map(|(access, _)| crate::concrete::show_access(self.concrete, access)).collect();
         let text = match (operands.as_slice(), loops.everywhere) {
             ([], _) => format!("every {name}"),
             (operands, true) => format!("every {name}, beside the entries of {}", operands.join(", ")),
@@ -246,7 +242,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn cursors(&mut self, loops: &Loop, bounds: Option<&Bounds>, ends: bool, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
+    fn cursors(
+        &mut self,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        ends: bool,
+        out: &mut Vec<ir::Statement>,
+    ) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
             let (storage, positions) = self.positions(access, *depth, loops.scope);
@@ -308,7 +310,8 @@ impl Lowering<'_> {
                     continue;
                 }
             }
-            let has_more = |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());
+            let has_more =
+                |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());
             let mut operands = walked.iter();
             let first = has_more(operands.next().expect("a loop walks something"));
             let condition = operands.fold(first, |all, operand| all.and(has_more(operand)));
@@ -328,7 +331,8 @@ impl Lowering<'_> {
     fn tail_loop(&mut self, loops: &Loop, cursor: &Cursor, operand: usize, out: &mut Vec<ir::Statement>) {
         let name = self.name_of_level(&cursor.access, cursor.depth);
         let position = self.fresh(name, Type::Index, false);
-        let statement = loops.lattice.within(Operands(1 << operand)).next().expect("a loop has a point").statement.clone();
+        let statement =
+            loops.lattice.within(Operands(1 << operand)).next().expect("a loop has a point").statement.clone();
         let mut body = Vec::new();
         let parents = Parents { begin: Expr::Variable(position), end: None };
         let coordinate = self.coordinate_at(&cursor.storage, Expr::Variable(position));
@@ -437,7 +441,13 @@ impl Lowering<'_> {
     }
 
     /// Moves the cursors of the operands that had an entry.
-    fn advance(&mut self, cursors: &[Cursor], walked: Operands, present: &[Option<Expr>], out: &mut Vec<ir::Statement>) {
+    fn advance(
+        &mut self,
+        cursors: &[Cursor],
+        walked: Operands,
+        present: &[Option<Expr>],
+        out: &mut Vec<ir::Statement>,
+    ) {
         for operand in walked.iter() {
             let cursor = &cursors[operand];
             let step = |next: Expr| ir::Statement::Assign(cursor.position, next);

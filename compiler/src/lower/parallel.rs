@@ -130,10 +130,10 @@ impl Lowering<'_> {
         };
         let kind = self.concrete.tensor(tensor).kind.clone();
         match kind {
-            TensorKind::Output(OutputStructure::Appended) => {
-                Sharing::Joined { positions_of: self.positions_of(role) }
+            TensorKind::Output(OutputStructure::Appended) => Sharing::Joined { positions_of: self.positions_of(role) },
+            TensorKind::Output(OutputStructure::Shared { access, levels }) => {
+                self.owned_below(&access, levels, tensor, loops, places)
             }
-            TensorKind::Output(OutputStructure::Shared { access, levels }) => self.owned_below(&access, levels, tensor, loops, places),
             _ => self.owned_rows(tensor, loops, places),
         }
     }
@@ -154,14 +154,23 @@ impl Lowering<'_> {
             Places::Coordinates => Expr::Variable(place),
             Places::Positions(access) => {
                 let storage = self.storage(access.tensor, 0);
-                level::of(storage.format.kind).coordinate(&storage, Expr::Variable(place)).expect("walked levels have coordinates")
+                level::of(storage.format.kind)
+                    .coordinate(&storage, Expr::Variable(place))
+                    .expect("walked levels have coordinates")
             }
         };
         Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) }
     }
 
     /// An output that shares an operand's structure: chunks own the positions below theirs.
-    fn owned_below(&mut self, shared: &Access, levels: usize, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
+    fn owned_below(
+        &mut self,
+        shared: &Access,
+        levels: usize,
+        tensor: TensorId,
+        loops: &Loop,
+        places: &Places,
+    ) -> Sharing {
         if self.level_variable(shared, 0) != loops.variable {
             return Sharing::Private(ReduceOperator::Add);
         }

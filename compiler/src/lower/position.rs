@@ -116,7 +116,6 @@ impl Lowering<'_> {
         })
     }
 
-
     /// Extents of constant size as numbers.
     fn fold_extent(&self, position: Expr) -> Expr {
         match position {

@@ -7,9 +7,7 @@
 //! for r in 0..R: t[r] += x * C_row[r]
 //! ```
 
-use crate::ir::{
-    Array, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId,
-};
+use crate::ir::{Array, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with a view for each row of its vector loops.
@@ -34,7 +32,13 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTr
                     continue;
                 }
                 let view = declare(kernel, array);
-                done.push(Statement::View { array: view, of: array, begin: row.base, length: end.clone(), mutable: row.written });
+                done.push(Statement::View {
+                    array: view,
+                    of: array,
+                    begin: row.base,
+                    length: end.clone(),
+                    mutable: row.written,
+                });
                 body.iter_mut().for_each(|statement| rename(statement, array, view, *variable));
             }
         }

@@ -3,7 +3,8 @@
 use super::expr::literal;
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size, Statement, Type, VariableId,
+    ArrayElement, ArrayId, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size, Statement, Type,
+    VariableId,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -84,7 +85,11 @@ impl Printer<'_> {
                 let end = self.expr(&begin.clone().plus(length.clone()));
                 let begin = if *begin == Expr::Index(0) { TokenStream::new() } else { self.expr(begin) };
                 let name = self.declare_array(*array);
-                if *mutable { quote!(let #name = &mut #of[#begin..#end];) } else { quote!(let #name = &#of[#begin..#end];) }
+                if *mutable {
+                    quote!(let #name = &mut #of[#begin..#end];)
+                } else {
+                    quote!(let #name = &#of[#begin..#end];)
+                }
             }
             Statement::Push(array, value) => {
                 let (name, value) = (&self.arrays[array], self.stored(*array, value));
@@ -248,9 +253,7 @@ impl Printer<'_> {
 
     fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {
         match ty {
-            Type::Element(element) => {
-                literal(operator.identity(element).unwrap_or(Literal::Float(element, 0.0)))
-            }
+            Type::Element(element) => literal(operator.identity(element).unwrap_or(Literal::Float(element, 0.0))),
             Type::Bool => {
                 let value = operator == ReduceOperator::And;
                 quote!(#value)
@@ -298,7 +301,12 @@ struct Part {
 }
 
 /// `place = place operator value`
-fn update(place: &TokenStream, operator: ReduceOperator, element: Option<ElementType>, value: &TokenStream) -> TokenStream {
+fn update(
+    place: &TokenStream,
+    operator: ReduceOperator,
+    element: Option<ElementType>,
+    value: &TokenStream,
+) -> TokenStream {
     let is_float = element.is_none_or(ElementType::is_float);
     match operator {
         ReduceOperator::Add if is_float => quote!(#place += #value;),

@@ -8,8 +8,8 @@
 //! `unsafe` is printed.
 
 mod body;
-mod expr;
 mod expansion;
+mod expr;
 mod reserved;
 #[cfg(feature = "pretty")]
 mod text;
@@ -19,9 +19,7 @@ pub use expansion::expand;
 pub use text::text;
 
 use crate::backend::namer::Namer;
-use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified,
-};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeMap;

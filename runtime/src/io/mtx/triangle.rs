@@ -98,7 +98,8 @@ pub(super) fn first_without_negative<T: Value>(values: &[T], symmetry: Symmetry)
         return None;
     }
     let entry = values.iter().position(|value| value.negated().is_none())?;
-    let message = format!("a skew-symmetric matrix also has the negative of each value, which {} does not hold", T::NAME);
+    let message =
+        format!("a skew-symmetric matrix also has the negative of each value, which {} does not hold", T::NAME);
     Some((entry, format!("{message}: read it as a wider element type")))
 }
 
