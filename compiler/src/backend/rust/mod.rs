@@ -11,6 +11,7 @@ mod body;
 mod expansion;
 mod expr;
 mod reserved;
+mod types;
 #[cfg(feature = "pretty")]
 mod text;
 
