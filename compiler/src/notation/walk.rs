@@ -1,0 +1,98 @@
+//! Ways through an expression.
+
+use super::{Access, Expr, IndexVariable, Kernel, Tensor};
+use crate::format::{Format, LevelKind};
+
+impl Expr {
+    /// The operands of the outermost operator, in order.
+    pub fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
+            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::Call(_, arguments) => arguments.iter().collect(),
+            Expr::Select(condition, a, b) => vec![condition, a, b],
+        }
+    }
+
+    /// The same with [`Expr::children`] for writing.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
+            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::Call(_, arguments) => arguments.iter_mut().collect(),
+            Expr::Select(condition, a, b) => vec![condition, a, b],
+        }
+    }
+
+    /// Every access, in order of appearance.
+    pub fn accesses(&self) -> Vec<&Access> {
+        match self {
+            Expr::Access(access) => vec![access],
+            _ => self.children().into_iter().flat_map(Expr::accesses).collect(),
+        }
+    }
+
+    /// The index variables that occur and that no reduction inside binds, in order of appearance.
+    pub fn free_variables(&self) -> Vec<IndexVariable> {
+        let mut free = Vec::new();
+        self.collect_free(&mut Vec::new(), &mut free);
+        free
+    }
+
+    fn collect_free(&self, bound: &mut Vec<IndexVariable>, free: &mut Vec<IndexVariable>) {
+        let mut occurs = |variable: IndexVariable| {
+            if !bound.contains(&variable) && !free.contains(&variable) {
+                free.push(variable);
+            }
+        };
+        match self {
+            Expr::Access(access) => access.indices.iter().copied().for_each(occurs),
+            Expr::Index(variable, _) => occurs(*variable),
+            Expr::Reduce(_, variables, body) => {
+                let outer = bound.len();
+                bound.extend(variables);
+                body.collect_free(bound, free);
+                bound.truncate(outer);
+            }
+            _ => self.children().into_iter().for_each(|child| child.collect_free(bound, free)),
+        }
+    }
+
+    /// Puts `rename(v)` for every index variable `v`, bound or free.
+    pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
+        match self {
+            Expr::Access(access) => access.rename(rename),
+            Expr::Index(variable, _) => *variable = rename(*variable),
+            Expr::Reduce(_, variables, _) => variables.iter_mut().for_each(|variable| *variable = rename(*variable)),
+            _ => {}
+        }
+        self.children_mut().into_iter().for_each(|child| child.rename(rename));
+    }
+}
+
+impl Access {
+    /// Puts `rename(v)` for every index variable `v`.
+    pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
+        self.indices.iter_mut().for_each(|variable| *variable = rename(*variable));
+    }
+}
+
+impl Tensor {
+    /// Whether entries may be missing: some level does not hold every coordinate.
+    pub fn is_sparse(&self) -> bool {
+        is_sparse(&self.format)
+    }
+}
+
+impl Kernel {
+    /// Whether entries of an access may be missing.
+    pub fn is_sparse(&self, access: &Access) -> bool {
+        self.tensor(access.tensor).is_sparse()
+    }
+}
+
+fn is_sparse(format: &Format) -> bool {
+    format.levels.iter().any(|level| level.format.kind != LevelKind::Dense)
+}
