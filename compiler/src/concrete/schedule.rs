@@ -488,7 +488,7 @@ impl<'a> Scheduler<'a> {
 fn check_operators(assignment: &notation::Assignment) -> Result<(), Diagnostic> {
     fn other_reduction(expr: &Expr) -> bool {
         let mut found = matches!(expr, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add);
-        expr.for_each_child(&mut |child| found |= other_reduction(child));
+        found |= expr.children().into_iter().any(other_reduction);
         found
     }
     let unsupported = assignment.operator.is_some_and(|operator| operator != ReduceOperator::Add);
@@ -502,7 +502,7 @@ fn check_operators(assignment: &notation::Assignment) -> Result<(), Diagnostic> 
 
 fn has_sum(expr: &Expr) -> bool {
     let mut found = matches!(expr, Expr::Reduce(..));
-    expr.for_each_child(&mut |child| found |= has_sum(child));
+    found |= expr.children().into_iter().any(has_sum);
     found
 }
 

@@ -6,6 +6,7 @@
 
 pub mod codes;
 pub mod suggest;
+pub(crate) mod words;
 
 pub use codes::{Entry, all, explain};
 

@@ -4,6 +4,8 @@
 //! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
 
 pub mod level;
+pub mod prelude;
+pub mod resolve;
 
 use std::fmt;
 

@@ -7,6 +7,11 @@
 //! y(i) = b(i) - A(i, j) * x(j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j))
 //! ```
 
+mod check;
+mod einstein;
+mod print;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use crate::diagnostics::Span;
@@ -14,6 +19,7 @@ use crate::format::Format;
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
+pub use check::{FormatOption, Problems, check, check_expression};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

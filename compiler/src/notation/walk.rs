@@ -1,14 +1,8 @@
-//! Walks over expressions that several stages need.
+//! Ways through an expression.
 
-use super::{Access, Expr, IndexVariable, Kernel};
+use super::{Access, Expr, IndexVariable, Kernel, Tensor};
+use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Literal};
-
-impl Access {
-    /// Whether both name the same element: the same tensor at the same index variables.
-    pub fn same_place(&self, other: &Access) -> bool {
-        self.tensor == other.tensor && self.indices == other.indices
-    }
-}
 
 impl Expr {
     /// Calls `visit` on every access, in reading order.
@@ -16,25 +10,7 @@ impl Expr {
         match self {
             Expr::Access(access) => visit(access),
             Expr::Literal(_) | Expr::Index(..) => {}
-            _ => self.for_each_child(&mut |child| child.for_each_access(visit)),
-        }
-    }
-
-    /// Calls `visit` on every operand.
-    pub fn for_each_child(&self, visit: &mut dyn FnMut(&Expr)) {
-        match self {
-            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => {}
-            Expr::Unary(_, operand) | Expr::Reduce(_, _, operand) => visit(operand),
-            Expr::Binary(_, left, right) => {
-                visit(left);
-                visit(right);
-            }
-            Expr::Call(_, arguments) => arguments.iter().for_each(visit),
-            Expr::Select(condition, yes, no) => {
-                visit(condition);
-                visit(yes);
-                visit(no);
-            }
+            _ => self.children().into_iter().for_each(|child| child.for_each_access(visit)),
         }
     }
 
@@ -56,44 +32,71 @@ impl Expr {
         }
     }
 
-    /// The free index variables, in order of appearance.
-    pub fn free_variables(&self) -> Vec<IndexVariable> {
-        let mut found = Vec::new();
-        self.collect_free(&mut Vec::new(), &mut found);
-        found
+    /// The operands of the outermost operator, in order.
+    pub fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
+            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::Call(_, arguments) => arguments.iter().collect(),
+            Expr::Select(condition, a, b) => vec![condition, a, b],
+        }
     }
 
-    fn collect_free(&self, bound: &mut Vec<IndexVariable>, found: &mut Vec<IndexVariable>) {
-        let mut see = |variable: &IndexVariable| {
-            if !bound.contains(variable) && !found.contains(variable) {
-                found.push(*variable);
+    /// The same with [`Expr::children`] for writing.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
+            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::Call(_, arguments) => arguments.iter_mut().collect(),
+            Expr::Select(condition, a, b) => vec![condition, a, b],
+        }
+    }
+
+    /// Every access, in order of appearance.
+    pub fn accesses(&self) -> Vec<&Access> {
+        match self {
+            Expr::Access(access) => vec![access],
+            _ => self.children().into_iter().flat_map(Expr::accesses).collect(),
+        }
+    }
+
+    /// The index variables that occur and that no reduction inside binds, in order of appearance.
+    pub fn free_variables(&self) -> Vec<IndexVariable> {
+        let mut free = Vec::new();
+        self.collect_free(&mut Vec::new(), &mut free);
+        free
+    }
+
+    fn collect_free(&self, bound: &mut Vec<IndexVariable>, free: &mut Vec<IndexVariable>) {
+        let mut occurs = |variable: IndexVariable| {
+            if !bound.contains(&variable) && !free.contains(&variable) {
+                free.push(variable);
             }
         };
         match self {
-            Expr::Access(access) => access.indices.iter().for_each(&mut see),
-            Expr::Index(variable, _) => see(variable),
+            Expr::Access(access) => access.indices.iter().copied().for_each(occurs),
+            Expr::Index(variable, _) => occurs(*variable),
             Expr::Reduce(_, variables, body) => {
                 let outer = bound.len();
                 bound.extend(variables);
-                body.collect_free(bound, found);
+                body.collect_free(bound, free);
                 bound.truncate(outer);
             }
-            _ => self.for_each_child(&mut |child| child.collect_free(bound, found)),
+            _ => self.children().into_iter().for_each(|child| child.collect_free(bound, free)),
         }
     }
 
-    /// The element type of the value; `None` for a comparison.
-    pub fn element(&self, kernel: &dyn Fn(&Access) -> ElementType) -> Option<ElementType> {
+    /// Puts `rename(v)` for every index variable `v`, bound or free.
+    pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
         match self {
-            Expr::Literal(literal) => Some(literal.element()),
-            Expr::Access(access) => Some(kernel(access)),
-            Expr::Index(_, element) => Some(*element),
-            Expr::Unary(_, operand) | Expr::Reduce(_, _, operand) => operand.element(kernel),
-            Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(kernel),
-            Expr::Binary(..) => None,
-            Expr::Call(_, arguments) => arguments.first()?.element(kernel),
-            Expr::Select(_, yes, _) => yes.element(kernel),
+            Expr::Access(access) => access.rename(rename),
+            Expr::Index(variable, _) => *variable = rename(*variable),
+            Expr::Reduce(_, variables, _) => variables.iter_mut().for_each(|variable| *variable = rename(*variable)),
+            _ => {}
         }
+        self.children_mut().into_iter().for_each(|child| child.rename(rename));
     }
 
     /// The expression with each access replaced; where `replace` gives `None`, by zero of type `element`.
@@ -108,17 +111,32 @@ impl Expr {
     }
 }
 
-impl crate::syntax::BinaryOperator {
-    /// Whether it gives a value rather than a truth value.
-    pub fn is_arithmetic(self) -> bool {
-        use crate::syntax::BinaryOperator::*;
-        matches!(self, Add | Subtract | Multiply | Divide | Remainder)
+impl Access {
+    /// Whether both name the same element: the same tensor at the same index variables.
+    pub fn same_place(&self, other: &Access) -> bool {
+        self.tensor == other.tensor && self.indices == other.indices
+    }
+
+    /// Puts `rename(v)` for every index variable `v`.
+    pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
+        self.indices.iter_mut().for_each(|variable| *variable = rename(*variable));
+    }
+}
+
+impl Tensor {
+    /// Whether entries may be missing: some level does not hold every coordinate.
+    pub fn is_sparse(&self) -> bool {
+        is_sparse(&self.format)
     }
 }
 
 impl Kernel {
-    /// The element type of an access.
-    pub fn element(&self, access: &Access) -> ElementType {
-        self.tensor(access.tensor).element
+    /// Whether entries of an access may be missing.
+    pub fn is_sparse(&self, access: &Access) -> bool {
+        self.tensor(access.tensor).is_sparse()
     }
+}
+
+fn is_sparse(format: &Format) -> bool {
+    format.levels.iter().any(|level| level.format.kind != LevelKind::Dense)
 }

@@ -8,14 +8,11 @@
 //! `unsafe` is printed.
 
 mod body;
-mod expansion;
 mod expr;
 mod reserved;
-mod types;
 #[cfg(feature = "pretty")]
 mod text;
 
-pub use expansion::expand;
 #[cfg(feature = "pretty")]
 pub use text::text;
 

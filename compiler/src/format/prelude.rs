@@ -1,0 +1,33 @@
+//! The named formats that every program has: `prelude.ti`, parsed once.
+
+use crate::syntax::{FormatDefinition, Item, parse_program};
+use std::sync::OnceLock;
+
+/// The text of the prelude.
+pub const TEXT: &str = include_str!("prelude.ti");
+
+/// Formats that the design names and that need kinds of level that do not exist yet.
+pub(super) const PLANNED: &[(&str, &str)] = &[
+    ("ell", "a `padded` level"),
+    ("dia", "a `diagonal` level"),
+    ("ghicoo", "a choice of blocked modes"),
+    ("shicoo", "blocks of dense modes"),
+    ("hocfs_ell", "a `padded` level"),
+    ("fcoo", "start-of-fiber flags"),
+];
+
+/// The kinds of level that the design names and that do not exist yet.
+pub(super) const PLANNED_LEVELS: &[&str] = &["padded", "bitmap", "hashed", "diagonal", "banded", "run"];
+
+/// The definitions of the prelude, in order.
+pub fn definitions() -> &'static [FormatDefinition] {
+    static DEFINITIONS: OnceLock<Vec<FormatDefinition>> = OnceLock::new();
+    DEFINITIONS.get_or_init(|| {
+        let program = parse_program(TEXT).expect("the prelude follows the grammar");
+        let formats = program.items.into_iter().filter_map(|item| match item {
+            Item::Format(definition) => Some(definition),
+            Item::Kernel(_) => None,
+        });
+        formats.collect()
+    })
+}

@@ -1,0 +1,226 @@
+//! Formats as written to formats as stored: names looked up, arguments put in, `...` expanded to the tensor's order.
+//!
+//! In: [`FormatExpr`] and an order. Out: [`Format`]. The same name gives a different format for each order:
+//!
+//! ```text
+//! coo, order 3      →      [compressed(nonunique), singleton(nonunique), singleton]
+//! ```
+
+mod arguments;
+mod coordinate;
+mod level;
+mod map;
+mod storage;
+#[cfg(test)]
+mod tests;
+
+use super::{Format, prelude};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
+use crate::syntax::{FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, FormatMap, Ident, Item, Program};
+use arguments::Arguments;
+use map::PlacedLevel;
+
+/// The named formats that a text may use: those of the prelude and its own.
+#[derive(Debug, Clone, Default)]
+pub struct Definitions<'a> {
+    own: Vec<&'a FormatDefinition>,
+}
+
+impl<'a> Definitions<'a> {
+    /// The prelude's only.
+    pub fn prelude() -> Self {
+        Self::default()
+    }
+
+    /// The prelude's and a program's own.
+    pub fn of_program(program: &'a Program) -> Self {
+        let own = program.items.iter().filter_map(|item| match item {
+            Item::Format(definition) => Some(definition),
+            Item::Kernel(_) => None,
+        });
+        Self { own: own.collect() }
+    }
+
+    /// The program's own definitions.
+    pub fn own(&self) -> &[&'a FormatDefinition] {
+        &self.own
+    }
+
+    /// The definition of a name, and whether it is the prelude's.
+    fn find(&self, name: &str) -> Option<(&'a FormatDefinition, bool)> {
+        let own = self.own.iter().find(|definition| definition.name.name == name);
+        let prelude = || prelude::definitions().iter().find(|definition| definition.name.name == name);
+        own.map(|definition| (*definition, false)).or_else(|| prelude().map(|definition| (definition, true)))
+    }
+
+    /// All names, the program's own first.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let own = self.own.iter().copied();
+        own.chain(prelude::definitions()).map(|definition| definition.name.name.as_str())
+    }
+}
+
+/// The orders that a format serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Orders {
+    /// The least order.
+    pub minimum: usize,
+    /// Whether it serves every higher order too.
+    pub variadic: bool,
+}
+
+impl Orders {
+    fn exactly(order: usize) -> Self {
+        Self { minimum: order, variadic: false }
+    }
+
+    fn of_map(map: &FormatMap) -> Self {
+        let variadic = map.modes.iter().filter(|mode| mode.variadic).count();
+        Self { minimum: map.modes.len() - variadic, variadic: variadic > 0 }
+    }
+
+    /// Whether an order is among them.
+    pub fn contains(self, order: usize) -> bool {
+        order == self.minimum || self.variadic && order > self.minimum
+    }
+}
+
+/// The orders that a format serves; `None` for a name that has no definition.
+pub fn orders(format: &FormatExpr, definitions: &Definitions<'_>) -> Option<Orders> {
+    match &format.kind {
+        FormatExprKind::Levels(levels) => Some(Orders::exactly(levels.len())),
+        FormatExprKind::Map(map) => Some(Orders::of_map(map)),
+        FormatExprKind::Named { name, .. } => {
+            definitions.find(&name.name).map(|(definition, _)| Orders::of_map(&definition.map))
+        }
+    }
+}
+
+/// The format of a tensor of order `order` that is written `format`.
+///
+/// # Errors
+/// Unknown names, wrong arguments, an order that the format does not serve, and maps that do not store a tensor.
+pub fn resolve(format: &FormatExpr, order: usize, definitions: &Definitions<'_>) -> Result<Format, Diagnostics> {
+    let mut report = Report::default();
+    let levels = expand(format, order, definitions, &mut report);
+    let levels = levels.map(|levels| storage::checked(levels, order, format.span, &mut report));
+    match levels {
+        Some(levels) if report.found.is_empty() => Ok(Format { order, levels }),
+        _ => Err(report.found),
+    }
+}
+
+/// The problems of a definition, whether or not a kernel uses it. Each `...` stands for one mode, and an argument for
+/// anything.
+pub fn check_definition(definition: &FormatDefinition) -> Diagnostics {
+    let mut report = Report::default();
+    let arguments = Arguments::of_anything(definition);
+    let order = definition.map.modes.len();
+    arguments::check_distinct(definition, &mut report);
+    let levels = map::expand(&definition.map, order, &arguments, &mut report);
+    storage::checked(levels, order, definition.span, &mut report);
+    report.found
+}
+
+/// The text of a format that has a name: `csf`, `bcsr(4)`.
+pub fn name(format: &FormatExpr) -> Option<String> {
+    let FormatExprKind::Named { name, arguments } = &format.kind else { return None };
+    let arguments: Vec<String> = arguments.iter().map(argument_text).collect();
+    Some(if arguments.is_empty() { name.name.clone() } else { format!("{}({})", name.name, arguments.join(", ")) })
+}
+
+fn argument_text(argument: &FormatArgument) -> String {
+    match argument {
+        FormatArgument::Word(word) => word.name.clone(),
+        FormatArgument::Number(number, _) => number.to_string(),
+        FormatArgument::Setting(key, value) => format!("{} = {}", key.name, value.name),
+    }
+}
+
+/// The problems found so far. Those of the prelude's text are reported where the format is used.
+#[derive(Default)]
+struct Report {
+    found: Diagnostics,
+    place: Option<Span>,
+}
+
+impl Report {
+    fn push(&mut self, mut diagnostic: Diagnostic) {
+        if let Some(place) = self.place {
+            diagnostic.span = place;
+            diagnostic.related.clear();
+        }
+        self.found.push(diagnostic);
+    }
+}
+
+fn expand(
+    format: &FormatExpr,
+    order: usize,
+    definitions: &Definitions<'_>,
+    report: &mut Report,
+) -> Option<Vec<PlacedLevel>> {
+    if let Some(orders) = orders(format, definitions)
+        && !orders.contains(order)
+    {
+        report.push(wrong_order(format, orders, order));
+        return None;
+    }
+    match &format.kind {
+        FormatExprKind::Levels(levels) => Some(map::of_levels(levels, report)),
+        FormatExprKind::Map(map) => Some(map::expand(map, order, &Arguments::default(), report)),
+        FormatExprKind::Named { name, arguments } => {
+            expand_named(name, arguments, format.span, order, definitions, report)
+        }
+    }
+}
+
+fn expand_named(
+    name: &Ident,
+    arguments: &[FormatArgument],
+    span: Span,
+    order: usize,
+    definitions: &Definitions<'_>,
+    report: &mut Report,
+) -> Option<Vec<PlacedLevel>> {
+    let Some((definition, prelude)) = definitions.find(&name.name) else {
+        report.push(unknown_format(name, definitions));
+        return None;
+    };
+    let arguments = Arguments::bind(definition, arguments, span, report)?;
+    report.place = prelude.then_some(span);
+    let levels = map::expand(&definition.map, order, &arguments, report);
+    report.place = None;
+    Some(levels)
+}
+
+fn wrong_order(format: &FormatExpr, orders: Orders, order: usize) -> Diagnostic {
+    let least = if orders.variadic { "at least " } else { "" };
+    let message = format!("a format of {least}{} for a tensor of order {order}", words::count(orders.minimum, "mode"));
+    Diagnostic::new(codes::FORMAT_ORDER, format.span, message)
+        .label(format!("has {least}{}", words::count(orders.minimum, "mode")))
+}
+
+fn unknown_format(name: &Ident, definitions: &Definitions<'_>) -> Diagnostic {
+    let planned = prelude::PLANNED.iter().find(|(planned, _)| *planned == name.name);
+    if let Some((_, lacking)) = planned {
+        return Diagnostic::new(
+            codes::FORMAT_NOT_YET,
+            name.span,
+            format!("the format `{}` is not lowered yet", name.name),
+        )
+        .label(format!("needs {lacking}"))
+        .help("`csf` and `coo` serve tensors of every order");
+    }
+    let unknown = Diagnostic::new(codes::UNKNOWN_FORMAT, name.span, format!("there is no format `{}`", name.name));
+    if super::level::from_name(&name.name).is_some() {
+        return unknown
+            .label("a level format")
+            .help(format!("a format is a list with a level for each mode: `[{}]`", name.name));
+    }
+    let help = match suggest::similar(&name.name, definitions.names()) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("the formats are {}", words::list(definitions.names())),
+    };
+    unknown.label("not a format").help(help)
+}

@@ -1,0 +1,77 @@
+//! A bare expression of the command line, with `-f` options for its formats.
+
+use super::problems::Problems;
+use super::{declaration, kernel};
+use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
+use crate::format::resolve::Definitions;
+use crate::ir::ElementType;
+use crate::notation::Kernel;
+use crate::syntax::{FormatExpr, Statement};
+
+/// What a `-f NAME=FORMAT` option says. Spans count in the text after the `=`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormatOption {
+    /// The tensor's name.
+    pub name: String,
+    /// The element type, where one is given.
+    pub element: Option<(ElementType, Span)>,
+    /// The format, where one is given.
+    pub format: Option<FormatExpr>,
+}
+
+impl FormatOption {
+    /// An option from what [`parse_parameter_format`](crate::syntax::parse_parameter_format) gives for its text.
+    pub fn new(name: impl Into<String>, declaration: (Option<(ElementType, Span)>, Option<FormatExpr>)) -> Self {
+        Self { name: name.into(), element: declaration.0, format: declaration.1 }
+    }
+
+    /// The text that is underlined where the whole option is meant.
+    fn span(&self) -> Span {
+        let format = self.format.as_ref().map(|format| format.span);
+        let element = self.element.map(|(_, span)| span);
+        format.into_iter().chain(element).reduce(Span::to).unwrap_or_default()
+    }
+}
+
+/// Checks a bare expression: the kernel `kernel`, whose parameters are what the right-hand side reads, in order of
+/// appearance, and whose result is what it assigns. What no option names is dense, or a scalar where it has no indices.
+///
+/// # Errors
+/// Every problem of the expression and of the options, each list for the text it belongs to.
+pub fn check_expression(statement: &Statement, options: &[FormatOption]) -> Result<Kernel, Problems> {
+    let mut problems = Problems::new(options.len());
+    let declarations = declaration::of_statement(statement, options);
+    for (place, option) in options.iter().enumerate() {
+        let known = declarations.iter().map(|declaration| declaration.name);
+        if options[..place].iter().any(|earlier| earlier.name == option.name) {
+            problems.options[place].push(given_twice(option));
+        } else if !known.clone().any(|name| name == option.name) {
+            problems.options[place].push(unknown_option(option, known));
+        }
+    }
+    let source = kernel::Source {
+        name: "kernel",
+        name_span: Span::new(statement.span.start, statement.span.start),
+        documentation: &[],
+        visibility: "pub",
+        body: std::slice::from_ref(statement),
+        schedule: None,
+    };
+    let kernel = kernel::check(&source, &declarations, &Definitions::prelude(), &mut problems);
+    kernel.filter(|_| problems.is_empty()).ok_or(problems)
+}
+
+fn given_twice(option: &FormatOption) -> Diagnostic {
+    Diagnostic::new(codes::DUPLICATE_NAME, option.span(), format!("the format of `{}` is given twice", option.name))
+        .label("given again")
+        .help("remove one of the options")
+}
+
+fn unknown_option<'a>(option: &FormatOption, known: impl Iterator<Item = &'a str> + Clone) -> Diagnostic {
+    let message = format!("the expression has no tensor `{}`", option.name);
+    let unknown = Diagnostic::new(codes::UNKNOWN_NAME, option.span(), message).label("a format for nothing");
+    match suggest::similar(&option.name, known.clone()) {
+        Some(close) => unknown.help(format!("did you mean `{close}`?")),
+        None => unknown.help(format!("its tensors are {}", crate::diagnostics::words::list(known))),
+    }
+}

@@ -1,0 +1,131 @@
+//! One kernel, from its declarations to its last statement.
+
+use super::declaration::Declaration;
+use super::indices::{self, Indices};
+use super::problems::Problems;
+use super::uses::{self, Part, Use};
+use super::{functions, schedule, statement, tensors, value};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
+use crate::format::resolve::Definitions;
+use crate::notation::{Kernel, Role, Tensor};
+use crate::syntax::{Schedule, Statement};
+
+/// A kernel as written, without its declarations.
+pub(super) struct Source<'a> {
+    pub(super) name: &'a str,
+    pub(super) name_span: Span,
+    pub(super) documentation: &'a [String],
+    pub(super) visibility: &'a str,
+    pub(super) body: &'a [Statement],
+    pub(super) schedule: Option<&'a Schedule>,
+}
+
+/// The checked kernel; what it returns is good where no problem was found.
+pub(super) fn check(
+    source: &Source<'_>,
+    declarations: &[Declaration<'_>],
+    definitions: &Definitions<'_>,
+    problems: &mut Problems,
+) -> Option<Kernel> {
+    let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
+    let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
+    let tensors = tensors::check(declarations, &uses, definitions, problems);
+    check_names(&tensors, &uses, &mut problems.expression);
+
+    let mut indices = Indices::default();
+    let statements = source.body.iter();
+    let statements: Vec<_> = statements
+        .map(|statement| statement::check(statement, &tensors, &mut indices, &mut problems.expression))
+        .collect();
+    refuse_several(source.body, &tensors, &mut problems.expression);
+    if let Some(schedule) = source.schedule {
+        schedule::check(schedule, &tensors, source.body, &mut problems.expression);
+    }
+
+    let mut statements = statements.into_iter().collect::<Option<Vec<_>>>()?;
+    let taken: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    let variables = indices::in_order(&mut statements, &indices.variables, &taken);
+    Some(Kernel {
+        name: source.name.to_owned(),
+        name_span: source.name_span,
+        documentation: source.documentation.to_vec(),
+        visibility: source.visibility.to_owned(),
+        tensors,
+        variables,
+        statements,
+        schedule: source.schedule.cloned(),
+    })
+}
+
+/// The mentions of tensors and scalars; index variables used as values are not among them.
+fn mentions<'a>(statement: &'a Statement, declared: &impl Fn(&str) -> bool) -> Vec<Use<'a>> {
+    let index_names = uses::index_names(statement);
+    let mut mentions = uses::of_statement(statement);
+    mentions.retain(|used| {
+        let index = index_names.iter().any(|index| index.name == used.name.name);
+        used.order > 0 || used.part != Part::Value || declared(&used.name.name) || !index
+    });
+    mentions
+}
+
+fn check_names(tensors: &[Tensor], uses: &[Use<'_>], found: &mut Diagnostics) {
+    for used in uses {
+        if !tensors.iter().any(|tensor| tensor.name == used.name.name) {
+            found.push(unknown_name(used, tensors));
+        }
+    }
+    for tensor in tensors {
+        let mut parts = uses.iter().filter(|used| used.name.name == tensor.name).map(|used| used.part);
+        match tensor.role {
+            Role::Input if parts.next().is_none() => found.push(tensors::unused(tensor)),
+            Role::Output if parts.all(|part| part != Part::Target) => found.push(tensors::not_assigned(tensor)),
+            _ => {}
+        }
+        if functions::find(&tensor.name).is_some() {
+            found.push(function_name(tensor));
+        }
+    }
+}
+
+fn unknown_name(used: &Use<'_>, tensors: &[Tensor]) -> Diagnostic {
+    let name = &used.name.name;
+    let names = tensors.iter().map(|tensor| tensor.name.as_str());
+    let close = suggest::similar(name, names);
+    if used.nested || close.is_none() && used.order > 0 && suggest::similar(name, functions::names()).is_some() {
+        return value::unknown_function(used.name);
+    }
+    let what = if used.order == 0 { "scalar or index variable" } else { "tensor" };
+    let unknown = Diagnostic::new(codes::UNKNOWN_NAME, used.name.span, format!("there is no {what} `{name}`"))
+        .label("not declared");
+    match (close, used.part) {
+        (Some(close), _) => unknown.help(format!("did you mean `{close}`?")),
+        (None, Part::Target) => unknown.help(format!("declare it as the result: `-> {name}: dense`")),
+        (None, _) if used.order == 0 => unknown.help(format!("declare it as a parameter: `{name}: f64`")),
+        (None, _) => unknown.help(format!("declare it as a parameter: `{name}: dense`")),
+    }
+}
+
+fn function_name(tensor: &Tensor) -> Diagnostic {
+    let message = format!("`{}` is the name of a function", tensor.name);
+    Diagnostic::new(codes::NAME_CLASH, tensor.span, message)
+        .label("can't be the name of a tensor")
+        .help("give the tensor another name")
+}
+
+fn refuse_several(body: &[Statement], tensors: &[Tensor], found: &mut Diagnostics) {
+    let refuse = |span, message: &str, label: &str| {
+        Diagnostic::new(codes::SEVERAL_STATEMENTS_NOT_YET, span, message)
+            .label(label)
+            .help("write a kernel for each statement and pass the result of one to the next")
+    };
+    let several =
+        body.iter().skip(1).map(|statement| (statement.span, "several statements in a kernel are not lowered yet"));
+    let temporaries = body.iter().filter(|statement| statement.is_let);
+    let temporaries = temporaries.map(|statement| (statement.span, "`let` is not lowered yet"));
+    found.extend(
+        several.chain(temporaries).map(|(span, message)| refuse(span, message, "not the kernel's one assignment")),
+    );
+    let results = tensors.iter().filter(|tensor| tensor.role == Role::Output).skip(1);
+    let message = "several results of a kernel are not lowered yet";
+    found.extend(results.map(|result| refuse(result.span, message, "not the kernel's one result")));
+}

@@ -1,0 +1,85 @@
+//! Numbers as written to numbers of an element type.
+
+use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
+use crate::ir::{ElementType, Literal};
+
+/// A number as written.
+pub(super) struct Number<'a> {
+    /// Without underscores and suffix.
+    pub(super) digits: &'a str,
+    pub(super) suffix: Option<ElementType>,
+    /// Whether a `-` stands before it.
+    pub(super) negative: bool,
+    pub(super) span: Span,
+}
+
+/// The number as an element.
+pub(super) fn literal(number: &Number<'_>, element: ElementType) -> Result<Literal, Diagnostic> {
+    if let Some(suffix) = number.suffix.filter(|suffix| *suffix != element) {
+        return Err(wrong_suffix(number.span, suffix, element));
+    }
+    let value = match element {
+        ElementType::F32 | ElementType::F64 => float(number, element),
+        _ => integer(number).filter(|value| fits(*value, element)).map(|value| Literal::Integer(element, value)),
+    };
+    value.ok_or_else(|| out_of_range(number, element))
+}
+
+fn float(number: &Number<'_>, element: ElementType) -> Option<Literal> {
+    let value = match (radix(number.digits), element) {
+        (Some(value), ElementType::F32) => f64::from(value as f32),
+        (Some(value), _) => value as f64,
+        // Read as `f32` at once: rounding twice may differ.
+        (None, ElementType::F32) => f64::from(number.digits.parse::<f32>().ok()?),
+        (None, _) => number.digits.parse::<f64>().ok()?,
+    };
+    value.is_finite().then_some(Literal::Float(element, if number.negative { -value } else { value }))
+}
+
+fn integer(number: &Number<'_>) -> Option<i64> {
+    let magnitude: i128 = match radix(number.digits) {
+        Some(value) => value.into(),
+        None => number.digits.parse().ok().or_else(|| whole(number.digits))?,
+    };
+    i64::try_from(if number.negative { -magnitude } else { magnitude }).ok()
+}
+
+/// `1e3` and `2.0` are whole numbers too, where a `f64` holds them without doubt.
+fn whole(digits: &str) -> Option<i128> {
+    let value: f64 = digits.parse().ok()?;
+    (value.fract() == 0.0 && value < 9_007_199_254_740_992.0).then_some(value as i128)
+}
+
+fn radix(digits: &str) -> Option<u64> {
+    let bases = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let (digits, base) = bases.iter().find_map(|(prefix, base)| Some((digits.strip_prefix(prefix)?, *base)))?;
+    u64::from_str_radix(digits, base).ok()
+}
+
+fn fits(value: i64, element: ElementType) -> bool {
+    match element {
+        ElementType::I32 => i32::try_from(value).is_ok(),
+        ElementType::U8 => u8::try_from(value).is_ok(),
+        _ => true,
+    }
+}
+
+fn out_of_range(number: &Number<'_>, element: ElementType) -> Diagnostic {
+    let sign = if number.negative { "-" } else { "" };
+    let message = format!("`{}` can't hold {sign}{}", element.name(), number.digits);
+    Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, number.span, message)
+        .label(format!("not a value of `{}`", element.name()))
+        .help(match element {
+            ElementType::F32 => "its largest value is about 3.4e38".to_owned(),
+            ElementType::F64 => "its largest value is about 1.8e308".to_owned(),
+            ElementType::U8 => "it holds the whole numbers from 0 to 255".to_owned(),
+            other => format!("it holds whole numbers of {} bits", 8 * other.bytes()),
+        })
+}
+
+fn wrong_suffix(span: Span, suffix: ElementType, element: ElementType) -> Diagnostic {
+    let message = format!("a literal of `{}` in an expression of `{}`", suffix.name(), element.name());
+    Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, span, message)
+        .label(format!("is `{}`", suffix.name()))
+        .help(format!("leave `{}` out: a literal takes the type of the tensors", suffix.name()))
+}

@@ -1,0 +1,95 @@
+//! The checks: syntax in, checked index notation out, every problem of a text in one run.
+
+mod declaration;
+mod expression;
+mod functions;
+mod indices;
+mod kernel;
+mod literal;
+mod missing;
+mod problems;
+mod schedule;
+mod statement;
+mod tensors;
+mod uses;
+mod value;
+
+pub use expression::{FormatOption, check_expression};
+pub(super) use functions::name as function_name;
+pub use problems::Problems;
+pub(super) use value::reduction_name;
+
+use super::Kernel;
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
+use crate::format::{prelude, resolve};
+use crate::syntax::{self, Ident, Item, Program};
+
+/// Checks every kernel and every format definition of a program.
+///
+/// # Errors
+/// Every problem that was found.
+pub fn check(program: &Program) -> Result<Vec<Kernel>, Diagnostics> {
+    let definitions = resolve::Definitions::of_program(program);
+    let mut problems = Problems::default();
+    check_definitions(&definitions, &mut problems.expression);
+    let kernels = || {
+        program.items.iter().filter_map(|item| match item {
+            Item::Kernel(kernel) => Some(kernel),
+            Item::Format(_) => None,
+        })
+    };
+    check_distinct("kernel", kernels().map(|kernel| &kernel.name), &mut problems.expression);
+    let kernels: Vec<Option<Kernel>> =
+        kernels().map(|kernel| check_kernel(kernel, &definitions, &mut problems)).collect();
+    match kernels.into_iter().collect() {
+        Some(kernels) if problems.is_empty() => Ok(kernels),
+        _ => Err(problems.expression),
+    }
+}
+
+fn check_kernel(
+    kernel: &syntax::Kernel,
+    definitions: &resolve::Definitions<'_>,
+    problems: &mut Problems,
+) -> Option<Kernel> {
+    let declarations = declaration::of_kernel(kernel, &mut problems.expression);
+    let source = kernel::Source {
+        name: &kernel.name.name,
+        name_span: kernel.name.span,
+        documentation: &kernel.documentation,
+        visibility: &kernel.visibility,
+        body: &kernel.body,
+        schedule: kernel.schedule.as_ref(),
+    };
+    kernel::check(&source, &declarations, definitions, problems)
+}
+
+fn check_definitions(definitions: &resolve::Definitions<'_>, found: &mut Diagnostics) {
+    check_distinct("format", definitions.own().iter().map(|definition| &definition.name), found);
+    for definition in definitions.own() {
+        let name = &definition.name;
+        if prelude::definitions().iter().any(|known| known.name.name == name.name) {
+            found.push(
+                Diagnostic::new(codes::DUPLICATE_NAME, name.span, format!("there is a format `{}` already", name.name))
+                    .label("every program has this format")
+                    .help("give this one another name"),
+            );
+        }
+        found.extend(resolve::check_definition(definition));
+    }
+}
+
+fn check_distinct<'a>(what: &str, names: impl Iterator<Item = &'a Ident>, found: &mut Diagnostics) {
+    let mut seen: Vec<&Ident> = Vec::new();
+    for name in names {
+        match seen.iter().find(|earlier| earlier.name == name.name) {
+            Some(earlier) => found.push(
+                Diagnostic::new(codes::DUPLICATE_NAME, name.span, format!("a second {what} `{}`", name.name))
+                    .label("defined again")
+                    .related(earlier.span, "defined first here")
+                    .help("give one of them another name"),
+            ),
+            None => seen.push(name),
+        }
+    }
+}

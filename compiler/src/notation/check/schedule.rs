@@ -1,0 +1,126 @@
+//! `schedule` blocks: the names and the arguments of their directives. None is carried out yet.
+
+use super::uses;
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
+use crate::notation::Tensor;
+use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
+
+/// What an argument of a directive is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    /// An index variable that exists.
+    Old,
+    /// The name of a new index variable.
+    New,
+    /// A tensor.
+    Tensor,
+    /// A whole number.
+    Number,
+    /// Any further index variables that exist.
+    Olds,
+    /// An expression of the statement, and whatever follows.
+    Rest,
+}
+
+/// The directives in the terms of Senanayake 2020 (*A Sparse Iteration Space Transformation Framework for Sparse Tensor
+/// Algebra*), each with an example.
+const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
+    ("reorder", &[Argument::Old, Argument::Old, Argument::Olds], "reorder(i, k, j)"),
+    ("split", &[Argument::Old, Argument::New, Argument::New, Argument::Number], "split(k, k0, k1, 32)"),
+    ("fuse", &[Argument::Old, Argument::Old, Argument::New], "fuse(i, j, f)"),
+    ("positions", &[Argument::Old, Argument::Tensor, Argument::New], "positions(f, X, p)"),
+    ("parallel", &[Argument::Old], "parallel(p)"),
+    ("vector", &[Argument::Old], "vector(r)"),
+    ("unroll", &[Argument::Old], "unroll(k1)"),
+    ("precompute", &[Argument::Rest], "precompute(B(i, k) * C(k, j), k, kw)"),
+];
+
+/// Reports unknown directives and wrong arguments, and that schedules are not lowered yet.
+pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement], found: &mut Diagnostics) {
+    let names = body.iter().flat_map(uses::index_names).map(|name| name.name.as_str());
+    let mut scope = Scope { tensors, variables: names.collect() };
+    for directive in &schedule.directives {
+        match DIRECTIVES.iter().find(|(name, ..)| *name == directive.name.name) {
+            Some((_, arguments, example)) => scope.check(directive, arguments, example, found),
+            None => found.push(unknown_directive(directive)),
+        }
+    }
+    found.push(
+        Diagnostic::new(codes::SCHEDULE_NOT_YET, schedule.span, "`schedule` blocks are not lowered yet")
+            .label("would have no effect")
+            .help("remove the block: the kernel is scheduled by itself"),
+    );
+}
+
+struct Scope<'a> {
+    tensors: &'a [Tensor],
+    variables: Vec<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    fn check(&mut self, directive: &'a Directive, wanted: &[Argument], example: &str, found: &mut Diagnostics) {
+        let open = wanted.last().is_some_and(|last| matches!(last, Argument::Olds | Argument::Rest));
+        let fixed = wanted.len() - usize::from(open);
+        let given = directive.arguments.len();
+        if given < fixed || given > fixed && !open {
+            let least = if open { "at least " } else { "" };
+            let message = format!("`{}` takes {least}{}", directive.name.name, words::count(fixed, "argument"));
+            found.push(
+                Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, directive.span, message)
+                    .label(format!("{} here", words::count(given, "argument")))
+                    .help(format!("for example `{example}`")),
+            );
+            return;
+        }
+        for (place, argument) in directive.arguments.iter().enumerate() {
+            let kind = wanted.get(place).or(wanted.last()).copied().unwrap_or(Argument::Rest);
+            if let Some(problem) = self.argument(argument, kind) {
+                found.push(problem.help(format!("for example `{example}`")));
+            }
+        }
+    }
+
+    fn argument(&mut self, argument: &'a Expr, kind: Argument) -> Option<Diagnostic> {
+        let wrong = |message: String, label: &str| {
+            Some(Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, message).label(label))
+        };
+        match (kind, &argument.kind) {
+            (Argument::Rest, _) | (Argument::Number, ExprKind::Number { .. }) => None,
+            (Argument::Number, _) => wrong("a number must stand here".to_owned(), "not a number"),
+            (Argument::New, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
+                wrong(format!("there is an index variable `{}` already", name.name), "must be a new name")
+            }
+            (Argument::New, ExprKind::Name(name)) => {
+                self.variables.push(&name.name);
+                None
+            }
+            (Argument::Tensor, ExprKind::Name(name)) if self.tensors.iter().any(|tensor| tensor.name == name.name) => {
+                None
+            }
+            (Argument::Tensor, _) => wrong("a tensor must stand here".to_owned(), "not a tensor"),
+            (Argument::Old | Argument::Olds, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
+                None
+            }
+            (_, ExprKind::Name(name)) => {
+                let unknown = wrong(format!("there is no index variable `{}`", name.name), "not an index variable");
+                match suggest::similar(&name.name, self.variables.iter().copied()) {
+                    Some(close) => unknown.map(|unknown| unknown.help(format!("did you mean `{close}`?"))),
+                    None => unknown,
+                }
+            }
+            _ => wrong("the name of an index variable must stand here".to_owned(), "not a name"),
+        }
+    }
+}
+
+fn unknown_directive(directive: &Directive) -> Diagnostic {
+    let name = &directive.name.name;
+    let names = || DIRECTIVES.iter().map(|(name, ..)| *name);
+    let unknown =
+        Diagnostic::new(codes::UNKNOWN_DIRECTIVE, directive.name.span, format!("there is no directive `{name}`"))
+            .label("not a directive");
+    match suggest::similar(name, names()) {
+        Some(close) => unknown.help(format!("did you mean `{close}`?")),
+        None => unknown.help(format!("the directives are {}", words::list(names()))),
+    }
+}

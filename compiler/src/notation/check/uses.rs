@@ -1,0 +1,115 @@
+//! Where a statement mentions what.
+
+use crate::diagnostics::Span;
+use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement};
+
+/// The part of a statement that a mention stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Target,
+    Value,
+    Mask,
+}
+
+/// A mention of what may be a tensor or a scalar.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Use<'a> {
+    pub(super) name: &'a Ident,
+    /// The number of indices.
+    pub(super) order: usize,
+    pub(super) span: Span,
+    pub(super) part: Part,
+    /// Whether an access stands among the indices, as in the call of a function.
+    pub(super) nested: bool,
+}
+
+/// Every access and every bare name of a statement, in order; names in index positions are not among them.
+pub(super) fn of_statement(statement: &Statement) -> Vec<Use<'_>> {
+    let mut uses = Vec::new();
+    of_access(&statement.target, Part::Target, &mut uses);
+    of_expr(&statement.value, &mut uses);
+    if let Some(mask) = &statement.mask {
+        of_access(mask, Part::Mask, &mut uses);
+    }
+    uses
+}
+
+fn of_access<'a>(access: &'a Access, part: Part, uses: &mut Vec<Use<'a>>) {
+    let place = uses.len();
+    let order = access.indices.len();
+    uses.push(Use { name: &access.name, order, span: access.span, part, nested: false });
+    for expr in index_exprs(access).filter(|expr| !matches!(expr.kind, ExprKind::Name(_))) {
+        let mut inner = Vec::new();
+        of_expr(expr, &mut inner);
+        let with_indices = inner.into_iter().filter(|inner| inner.order > 0);
+        uses.extend(with_indices);
+    }
+    uses[place].nested = uses.len() > place + 1;
+}
+
+fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
+    match &expr.kind {
+        ExprKind::Number { .. } | ExprKind::Bool(_) => {}
+        ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, part: Part::Value, nested: false }),
+        ExprKind::Access(access) => of_access(access, Part::Value, uses),
+        ExprKind::Unary(_, operand) => of_expr(operand, uses),
+        ExprKind::Binary(_, left, right) => {
+            of_expr(left, uses);
+            of_expr(right, uses);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| of_expr(argument, uses)),
+        ExprKind::Reduce { body, .. } => of_expr(body, uses),
+    }
+}
+
+/// The expressions in an access's parentheses.
+pub(super) fn index_exprs(access: &Access) -> impl Iterator<Item = &Expr> {
+    access.indices.iter().flat_map(|index| match index {
+        Index::Expr(expr) => vec![expr],
+        Index::Range { start, end, .. } => vec![start, end],
+    })
+}
+
+/// The names that stand as an index, or after a reduction, somewhere in a statement: its index variables.
+pub(super) fn index_names(statement: &Statement) -> Vec<&Ident> {
+    let mut names = Vec::new();
+    names_of_access(&statement.target, &mut names);
+    names_of_expr(&statement.value, &mut names);
+    if let Some(mask) = &statement.mask {
+        names_of_access(mask, &mut names);
+    }
+    names
+}
+
+fn names_of_access<'a>(access: &'a Access, names: &mut Vec<&'a Ident>) {
+    index_exprs(access).for_each(|expr| names_in_index(expr, names));
+}
+
+fn names_in_index<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
+    match &expr.kind {
+        ExprKind::Name(name) => names.push(name),
+        ExprKind::Unary(_, operand) => names_in_index(operand, names),
+        ExprKind::Binary(_, left, right) => {
+            names_in_index(left, names);
+            names_in_index(right, names);
+        }
+        _ => names_of_expr(expr, names),
+    }
+}
+
+fn names_of_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
+    match &expr.kind {
+        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) => {}
+        ExprKind::Access(access) => names_of_access(access, names),
+        ExprKind::Unary(_, operand) => names_of_expr(operand, names),
+        ExprKind::Binary(_, left, right) => {
+            names_of_expr(left, names);
+            names_of_expr(right, names);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| names_of_expr(argument, names)),
+        ExprKind::Reduce { variables, body, .. } => {
+            names.extend(variables);
+            names_of_expr(body, names);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The Einstein rule: index variables of the right-hand side that the left-hand side lacks are summed over.
+//!
+//! Before: an expression in which such variables are free. After: every one is bound by an [`Expr::Reduce`]. Each additive
+//! term has its own sums (Kjolstad 2017, section 5, *The Tensor Algebra Compiler*); a term that is not a sum at its root is
+//! summed as a whole. Variables of different terms are distinct afterwards:
+//!
+//! ```text
+//! y(i) = b(i) - A(i, j) * x(j) + C(i, j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j)) + sum(j_1)(C(i, j_1))
+//! ```
+
+use super::{Access, BinaryOperator, Expr, IndexVariable, UnaryOperator, Variable};
+use crate::ir::ReduceOperator;
+
+/// Makes the sums of `value` over all variables but those of `target` explicit; `+=` sums as `=` does.
+///
+/// Returns the variables that occur in several terms: each but the first term's is a new one in `variables`.
+pub(super) fn sum_terms(value: &mut Expr, target: &Access, variables: &mut Vec<Variable>) -> Vec<IndexVariable> {
+    let mut rule = Rule { target, variables, taken: Vec::new(), split: Vec::new() };
+    rule.apply(value);
+    rule.split
+}
+
+/// Reduces `value` as a whole over all variables but those of `target`.
+pub(super) fn reduce_whole(value: &mut Expr, target: &Access, operator: ReduceOperator) {
+    reduce(value, operator, free_outside(value, target));
+}
+
+struct Rule<'a> {
+    target: &'a Access,
+    variables: &'a mut Vec<Variable>,
+    taken: Vec<IndexVariable>,
+    split: Vec<IndexVariable>,
+}
+
+impl Rule<'_> {
+    fn apply(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Unary(UnaryOperator::Negate, operand) => self.apply(operand),
+            Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => {
+                self.apply(left);
+                self.apply(right);
+            }
+            term => self.sum(term),
+        }
+    }
+
+    fn sum(&mut self, term: &mut Expr) {
+        let free = free_outside(term, self.target);
+        let bound: Vec<IndexVariable> = free.iter().map(|&variable| self.take(variable, term)).collect();
+        term.rename(&mut |variable| match free.iter().position(|&free| free == variable) {
+            Some(place) => bound[place],
+            None => variable,
+        });
+        reduce(term, ReduceOperator::Add, bound);
+    }
+
+    /// The variable itself for the first term, a new one of the same name for others.
+    fn take(&mut self, variable: IndexVariable, term: &Expr) -> IndexVariable {
+        if !self.taken.contains(&variable) {
+            self.taken.push(variable);
+            return variable;
+        }
+        self.split.push(variable);
+        let mut copy = self.variables[variable.0].clone();
+        if let Some(access) = term.accesses().into_iter().find(|access| access.indices.contains(&variable)) {
+            copy.span = access.span;
+        }
+        self.variables.push(copy);
+        IndexVariable(self.variables.len() - 1)
+    }
+}
+
+fn free_outside(expr: &Expr, target: &Access) -> Vec<IndexVariable> {
+    expr.free_variables().into_iter().filter(|variable| !target.indices.contains(variable)).collect()
+}
+
+fn reduce(expr: &mut Expr, operator: ReduceOperator, variables: Vec<IndexVariable>) {
+    if !variables.is_empty() {
+        *expr = Expr::Reduce(operator, variables, Box::new(expr.clone()));
+    }
+}

@@ -1,0 +1,167 @@
+//! Checked index notation as text: the language itself, with every sum and every level written out.
+
+use super::check::{function_name, reduction_name};
+use super::{Access, Assignment, BinaryOperator, Expr, Kernel, Role, Tensor};
+use crate::ir::{ElementType, Literal, ReduceOperator};
+use crate::syntax::precedence::Precedence;
+use std::fmt;
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.documentation {
+            writeln!(f, "///{line}")?;
+        }
+        if !self.visibility.is_empty() {
+            write!(f, "{} ", self.visibility)?;
+        }
+        let results = declarations(self, Role::Output);
+        let results = if results.len() == 1 { results[0].clone() } else { format!("({})", results.join(", ")) };
+        writeln!(f, "fn {}({}) -> {results} {{", self.name, declarations(self, Role::Input).join(", "))?;
+        for statement in &self.statements {
+            writeln!(f, "    {}", StatementText { kernel: self, statement })?;
+        }
+        f.write_str("}")
+    }
+}
+
+fn declarations(kernel: &Kernel, role: Role) -> Vec<String> {
+    kernel.tensors.iter().filter(|tensor| tensor.role == role).map(Tensor::to_string).collect()
+}
+
+impl fmt::Display for Tensor {
+    /// `X: f64 [dense, compressed]`, `alpha: f32`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.element.name())?;
+        if self.format.order == 0 { Ok(()) } else { write!(f, " {}", self.format) }
+    }
+}
+
+impl Kernel {
+    /// An expression as text.
+    pub fn expression<'a>(&'a self, expr: &'a Expr) -> impl fmt::Display + 'a {
+        ExprText { kernel: self, expr }
+    }
+
+    /// An access as text.
+    pub fn access<'a>(&'a self, access: &'a Access) -> impl fmt::Display + 'a {
+        AccessText { kernel: self, access }
+    }
+
+    /// A statement as text.
+    pub fn statement<'a>(&'a self, statement: &'a Assignment) -> impl fmt::Display + 'a {
+        StatementText { kernel: self, statement }
+    }
+}
+
+struct StatementText<'a> {
+    kernel: &'a Kernel,
+    statement: &'a Assignment,
+}
+
+impl fmt::Display for StatementText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, statement } = *self;
+        if kernel.tensor(statement.target.tensor).role == Role::Temporary {
+            f.write_str("let ")?;
+        }
+        let operator = match statement.operator {
+            None => "=",
+            Some(ReduceOperator::Add) => "+=",
+            Some(ReduceOperator::Multiply) => "*=",
+            Some(ReduceOperator::Min) => "min=",
+            Some(ReduceOperator::Max) => "max=",
+            Some(ReduceOperator::Or) => "|=",
+            Some(ReduceOperator::And) => "&=",
+        };
+        write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
+        if let Some(mask) = &statement.mask {
+            write!(f, " where {}", kernel.access(mask))?;
+        }
+        f.write_str(";")
+    }
+}
+
+struct AccessText<'a> {
+    kernel: &'a Kernel,
+    access: &'a Access,
+}
+
+impl fmt::Display for AccessText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kernel.tensor(self.access.tensor).name)?;
+        let names: Vec<&str> = self.access.indices.iter().map(|variable| self.kernel.variable(*variable)).collect();
+        if names.is_empty() { Ok(()) } else { write!(f, "({})", names.join(", ")) }
+    }
+}
+
+struct ExprText<'a> {
+    kernel: &'a Kernel,
+    expr: &'a Expr,
+}
+
+impl ExprText<'_> {
+    /// `expr`, in parentheses where it binds looser than `least`.
+    fn operand(&self, f: &mut fmt::Formatter<'_>, expr: &Expr, least: Precedence) -> fmt::Result {
+        let text = ExprText { kernel: self.kernel, expr };
+        if precedence(expr) < least { write!(f, "({text})") } else { write!(f, "{text}") }
+    }
+
+    fn list(&self, f: &mut fmt::Formatter<'_>, name: &str, arguments: &[&Expr]) -> fmt::Result {
+        let arguments: Vec<String> =
+            arguments.iter().map(|expr| ExprText { kernel: self.kernel, expr }.to_string()).collect();
+        write!(f, "{name}({})", arguments.join(", "))
+    }
+}
+
+impl fmt::Display for ExprText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.expr {
+            Expr::Literal(literal) => write!(f, "{}", literal_text(*literal)),
+            Expr::Access(access) => write!(f, "{}", self.kernel.access(access)),
+            Expr::Index(variable, _) => f.write_str(self.kernel.variable(*variable)),
+            Expr::Unary(operator, operand) => {
+                f.write_str(operator.symbol())?;
+                self.operand(f, operand, Precedence::Prefix)
+            }
+            Expr::Binary(operator, left, right) => {
+                self.operand(f, left, operator.left())?;
+                write!(f, " {} ", operator.symbol())?;
+                self.operand(f, right, operator.right())
+            }
+            Expr::Call(function, arguments) => {
+                self.list(f, function_name(*function), &arguments.iter().collect::<Vec<_>>())
+            }
+            Expr::Select(condition, a, b) => self.list(f, "select", &[condition, a, b]),
+            Expr::Reduce(operator, variables, body) => {
+                let names: Vec<&str> = variables.iter().map(|variable| self.kernel.variable(*variable)).collect();
+                let body = ExprText { kernel: self.kernel, expr: body };
+                write!(f, "{}({})({body})", reduction_name(*operator), names.join(", "))
+            }
+        }
+    }
+}
+
+fn precedence(expr: &Expr) -> Precedence {
+    match expr {
+        Expr::Binary(operator, ..) => BinaryOperator::precedence(*operator),
+        Expr::Unary(..) => Precedence::Prefix,
+        Expr::Literal(literal) if is_negative(*literal) => Precedence::Prefix,
+        _ => Precedence::Atom,
+    }
+}
+
+fn is_negative(literal: Literal) -> bool {
+    match literal {
+        Literal::Float(_, value) => value.is_sign_negative(),
+        Literal::Integer(_, value) => value < 0,
+    }
+}
+
+fn literal_text(literal: Literal) -> String {
+    match literal {
+        Literal::Float(ElementType::F32, value) => format!("{:?}", value as f32),
+        Literal::Float(_, value) => format!("{value:?}"),
+        Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
+        Literal::Integer(_, value) => value.to_string(),
+    }
+}

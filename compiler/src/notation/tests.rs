@@ -1,0 +1,141 @@
+//! The Einstein rule, bare expressions and what is refused, on small texts.
+
+use super::{FormatOption, Kernel, Problems, check, check_expression};
+use crate::diagnostics::Code;
+use crate::syntax::{parse_parameter_format, parse_program, parse_statement};
+
+fn bare(expression: &str, formats: &[(&str, &str)]) -> Result<Kernel, Problems> {
+    let statement = parse_statement(expression).expect(expression);
+    let option = |(name, text): &(&str, &str)| FormatOption::new(*name, parse_parameter_format(text).expect(text));
+    check_expression(&statement, &formats.iter().map(option).collect::<Vec<_>>())
+}
+
+fn statement(expression: &str, formats: &[(&str, &str)]) -> String {
+    let kernel = bare(expression, formats).unwrap_or_else(|problems| panic!("{expression}: {problems:?}"));
+    kernel.statement(&kernel.statements[0]).to_string()
+}
+
+fn codes(expression: &str, formats: &[(&str, &str)]) -> Vec<Code> {
+    let problems = bare(expression, formats).expect_err(expression);
+    let all = problems.expression.iter().chain(problems.options.iter().flat_map(|option| option.iter()));
+    all.map(|problem| problem.code).collect()
+}
+
+fn program_codes(text: &str) -> Vec<u16> {
+    let found = check(&parse_program(text).expect(text)).expect_err(text);
+    found.into_sorted().into_iter().map(|problem| problem.code.0).collect()
+}
+
+#[test]
+fn each_additive_term_has_its_own_sum() {
+    assert_eq!(statement("y(i) = b(i) - A(i, j) * x(j)", &[]), "y(i) = b(i) - sum(j)(A(i, j) * x(j));");
+    assert_eq!(statement("a = b(i) * c(i)", &[]), "a = sum(i)(b(i) * c(i));");
+    assert_eq!(statement("a = -(b(i) + c(j))", &[]), "a = -(sum(i)(b(i)) + sum(j)(c(j)));");
+    assert_eq!(
+        statement("y(i) = A(i, j) + (B(i, j) - C(i, k, j))", &[]),
+        "y(i) = sum(j)(A(i, j)) + (sum(j_1)(B(i, j_1)) - sum(k, j_2)(C(i, k, j_2)));"
+    );
+}
+
+#[test]
+fn a_term_without_sums_at_its_root_is_summed_as_a_whole() {
+    assert_eq!(statement("y(i) = A(i, j) * (x(j) + z(j))", &[]), "y(i) = sum(j)(A(i, j) * (x(j) + z(j)));");
+    assert_eq!(statement("y(i) = sqrt(A(i, j)) + x(i)", &[]), "y(i) = sum(j)(sqrt(A(i, j))) + x(i);");
+    assert_eq!(
+        statement("y(i) = select(A(i, j) < 2, x(j), 1)", &[]),
+        "y(i) = sum(j)(select(A(i, j) < 2.0, x(j), 1.0));"
+    );
+    assert_eq!(statement("y(i) = x(i) / (A(i, j) + 1)", &[]), "y(i) = sum(j)(x(i) / (A(i, j) + 1.0));");
+}
+
+#[test]
+fn other_operators_reduce_the_whole_right_hand_side() {
+    assert_eq!(statement("y(i) += A(i, j) + b(i)", &[]), "y(i) += sum(j)(A(i, j)) + b(i);");
+    assert_eq!(statement("y(i) min= A(i, j) + x(j)", &[]), "y(i) min= min(j)(A(i, j) + x(j));");
+    assert_eq!(statement("y(i) max= x(i)", &[]), "y(i) max= x(i);");
+    assert_eq!(statement("y(i) *= A(i, j)", &[]), "y(i) *= prod(j)(A(i, j));");
+}
+
+#[test]
+fn explicit_sums_bind_their_own_variables() {
+    assert_eq!(statement("y(i) = 2 * sum(k)(A(i, k))", &[]), "y(i) = 2.0 * sum(k)(A(i, k));");
+    assert_eq!(statement("a = sum(k)(b(k)) * sum(k)(c(k))", &[]), "a = sum(k)(b(k)) * sum(k_1)(c(k_1));");
+    assert_eq!(statement("y(i) = sum(k)(A(i, k)) * x(j)", &[]), "y(i) = sum(j)(sum(k)(A(i, k)) * x(j));");
+    assert_eq!(codes("a = sum(k)(b(k)) * c(k)", &[]), [Code(113)]);
+    assert_eq!(codes("a(k) = sum(k)(b(k))", &[]), [Code(113)]);
+    assert_eq!(codes("a = sum(k)(sum(k)(b(k)))", &[]), [Code(113)]);
+    assert_eq!(codes("a = sum(k, l)(b(k))", &[]), [Code(112)]);
+}
+
+#[test]
+fn variables_are_numbered_by_appearance() {
+    let kernel = bare("A(i, r) = X(i, j, k) * B(j, r) * C(k, r)", &[("X", "csf")]).expect("is fine");
+    let names: Vec<&str> = kernel.variables.iter().map(|variable| variable.name.as_str()).collect();
+    assert_eq!(names, ["i", "r", "j", "k"]);
+    assert_eq!(
+        kernel.to_string(),
+        "pub fn kernel(X: f64 [compressed, compressed, compressed], B: f64 [dense, dense], C: f64 [dense, dense]) -> A: f64 \
+         [dense, dense] {\n    A(i, r) = sum(j, k)(X(i, j, k) * B(j, r) * C(k, r));\n}"
+    );
+}
+
+#[test]
+fn bare_names_are_scalars_unless_they_index() {
+    let kernel = bare("y(i) = alpha * A(i, j) * j + beta", &[("beta", "f64")]).expect("is fine");
+    assert_eq!(
+        kernel.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.format.order)).collect::<Vec<_>>(),
+        [("alpha", 0), ("A", 2), ("beta", 0), ("y", 1)]
+    );
+    assert_eq!(kernel.statement(&kernel.statements[0]).to_string(), "y(i) = sum(j)(alpha * A(i, j) * j) + beta;");
+}
+
+#[test]
+fn literals_take_the_type_of_the_tensors() {
+    assert_eq!(statement("y(i) = 2 * x(i) + 1e-3", &[]), "y(i) = 2.0 * x(i) + 0.001;");
+    let integer = [("x", "i32 dense"), ("y", "i32 dense")];
+    assert_eq!(statement("y(i) = 1_000 * x(i) - -0x10", &integer), "y(i) = 1000 * x(i) - -16;");
+    assert_eq!(codes("y(i) = 2.5 * x(i)", &integer), [Code(303)]);
+    assert_eq!(codes("y(i) = sqrt(x(i))", &integer), [Code(302)]);
+    assert_eq!(codes("y(i) = 300 * x(i)", &[("x", "u8 dense"), ("y", "u8 dense")]), [Code(303)]);
+    assert_eq!(codes("y(i) |= x(i)", &[]), [Code(302)]);
+    assert_eq!(codes("y(i) = x(i)", &[("x", "f32 dense")]), [Code(404)]);
+}
+
+#[test]
+fn a_sparse_result_stays_sparse() {
+    let sparse = [("X", "csr"), ("Y", "csr")];
+    for fine in [
+        "Y(i, j) = -X(i, j)",
+        "Y(i, j) = 2 * X(i, j) + sqrt(abs(X(i, j)))",
+        "Y(i, j) = X(i, j) + 1 where X(i, j)",
+        "Y(i, j) = min(X(i, j), 1)",
+        "Y(i, j) = select(X(i, j) > 0.5, 1, 0)",
+        "Y(i, j) = X(i, j) / d(j)",
+        "Y(i, j) = B(i, j)",
+        "Y(i, j) = d(i) where X(i, j)",
+    ] {
+        assert!(bare(fine, &sparse[usize::from(!fine.contains('X'))..]).is_ok(), "{fine}");
+    }
+    for dense in
+        ["Y(i, j) = X(i, j) + 1", "Y(i, j) = exp(X(i, j))", "Y(i, j) = X(i, j) + B(i, j)", "Y(i, j) = max(X(i, j), 1)"]
+    {
+        assert_eq!(codes(dense, &sparse), [Code(307)], "{dense}");
+    }
+    assert_eq!(codes("Y(i, j) = d(i)", &[("Y", "csr")]), [Code(308)]);
+    assert!(bare("Y(i, j) = d(i)", &[]).is_ok());
+}
+
+#[test]
+fn missing_entries_do_not_divide() {
+    let sparse = [("X", "csr"), ("Y", "csr"), ("Z", "csr")];
+    assert_eq!(codes("Z(i, j) = X(i, j) / Y(i, j)", &sparse), [Code(306)]);
+    assert!(bare("Z(i, j) = X(i, j) / Y(i, j) where X(i, j)", &sparse).is_ok());
+    assert!(bare("Z(i, j) = X(i, j) / (1 + Y(i, j))", &sparse).is_ok());
+    assert_eq!(codes("z(i) = x(i) / sum(j)(Y(i, j))", &[("Y", "csr")]), [Code(306)]);
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    let text = "fn f(A: csr, B: scr, unused: dense) -> (y: dense, z: dense) { y(i) = A(i) * w(i) + sqr(B(i, j)); }";
+    assert_eq!(program_codes(text), [201, 103, 104, 401, 205, 101, 107]);
+}
