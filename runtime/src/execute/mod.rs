@@ -1,1 +1,3 @@
 //! Running kernels: natively, or in the interpreter.
+
+pub mod interpreter;
