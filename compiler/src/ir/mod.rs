@@ -22,12 +22,14 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod parse;
 pub(crate) mod precedence;
 mod print;
 mod types;
 mod verify;
 mod walk;
 
+pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
 

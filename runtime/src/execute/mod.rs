@@ -3,6 +3,7 @@ mod array;
 mod call;
 mod error;
 mod extents;
+pub mod interpreter;
 mod native;
 mod output;
 

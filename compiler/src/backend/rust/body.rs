@@ -3,8 +3,8 @@
 use super::expr::literal;
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size, Statement, Type,
-    VariableId,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size,
+    Statement, Type, VariableId,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -41,8 +41,19 @@ impl Printer<'_> {
                 quote!(let #mutable #name = #value;)
             }
             Statement::Assign(variable, value) => {
-                let (name, value) = (&self.variables[variable], self.expr(value));
-                quote!(#name = #value;)
+                let name = &self.variables[variable];
+                match value {
+                    Expr::Binary(BinaryOperator::Add, first, step)
+                        if **first == Expr::Variable(*variable) && matches!(**step, Expr::Index(_)) =>
+                    {
+                        let step = self.expr(step);
+                        quote!(#name += #step;)
+                    }
+                    value => {
+                        let value = self.expr(value);
+                        quote!(#name = #value;)
+                    }
+                }
             }
             Statement::Update(variable, operator, value) => {
                 let name = self.variables[variable].clone();
@@ -189,13 +200,14 @@ impl Printer<'_> {
         quote! {
             #cut
             #before
-            chunks.run(&|chunk| {
+            let run = |chunk: usize| {
                 let (#low, #high) = chunks.range(chunk);
                 #take
                 #inside
                 #body
                 #results
-            });
+            };
+            chunks.run(&run);
             #after
         }
     }
@@ -280,10 +292,12 @@ impl Printer<'_> {
                     let update = update(&quote!(*into), *operator, element, &quote!(*from));
                     let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
                     let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
+                    let element = ident(element.map_or("usize", ElementType::name));
                     tokens.extend(quote! {
-                        #part.combine(#whole, &|into, from| {
+                        let combine = |into: &mut [#element], from: &[#element]| {
                             for (into, from) in into.iter_mut().zip(from) { #update }
-                        });
+                        };
+                        #part.combine(#whole, &combine);
                     });
                 }
             }
