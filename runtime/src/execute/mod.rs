@@ -5,6 +5,10 @@ mod error;
 mod extents;
 mod native;
 mod output;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use array::Stored;
 pub use call::{Call, conform};
