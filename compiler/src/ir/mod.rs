@@ -22,11 +22,13 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod parse;
 mod precedence;
 mod print;
 mod types;
 mod verify;
 
+pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
 
