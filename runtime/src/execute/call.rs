@@ -96,7 +96,7 @@ fn convert(declared: &Tensor, tensor: &AnyTensor) -> Result<AnyTensor, Error> {
     }
     let failure =
         |source| Error::Convert { tensor: declared.name.clone(), format: declared.format.to_string(), source };
-    converted(tensor, &declared.format).map_err(failure)
+    tensor.convert(&declared.format).map_err(failure)
 }
 
 /// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them.
@@ -126,13 +126,6 @@ fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = (TensorId, &Tensor, Struc
         Source::Output { structure, .. } => Some((id, declared, structure)),
         _ => None,
     })
-}
-
-fn converted(
-    tensor: &AnyTensor,
-    format: &spc_compiler::format::Format,
-) -> Result<AnyTensor, crate::tensor::InvalidTensor> {
-    Err(crate::tensor::InvalidTensor::Unsupported { format: format.to_string(), reason: format!("{tensor:?}") })
 }
 
 impl<'k> Call<'k> {

@@ -1,7 +1,7 @@
 //! What can keep a kernel from running.
 
 use super::native::NativeError;
-use crate::tensor::{InvalidTensor, OutOfMemory};
+use crate::tensor::{OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::ElementType;
 use std::fmt;
@@ -172,7 +172,7 @@ pub enum Error {
         /// The format.
         format: String,
         /// Why not.
-        source: InvalidTensor,
+        source: PackError,
     },
     /// What a kernel made is not a tensor.
     #[error(

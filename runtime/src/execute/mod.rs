@@ -6,6 +6,10 @@ mod extents;
 pub mod interpreter;
 mod native;
 mod output;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use array::Stored;
 pub use call::{Call, conform};

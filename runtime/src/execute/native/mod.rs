@@ -3,9 +3,11 @@ mod cache;
 mod hash;
 mod host;
 mod rustc;
+#[cfg(test)]
+mod tests;
 mod text;
 
-use self::abi::{DONE, Entry, Invocation};
+use self::abi::{DONE, Entry, Invocation, PANICKED};
 use self::cache::Cache;
 use self::hash::Fnv128;
 use self::rustc::{FLAGS, Rustc};
@@ -153,11 +155,15 @@ impl NativeKernel {
         // what it writes for writing, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
-        if status != DONE {
-            // SAFETY: a library that does not say `DONE` has given its message, a vector of bytes.
-            let message = unsafe { host::receive::<u8>(&invocation.message) };
-            let message = String::from_utf8_lossy(&message).into_owned();
-            return Err(Error::Stopped { kernel: self.name.clone(), message });
+        let stopped = |message: String| Err(Error::Stopped { kernel: self.name.clone(), message });
+        match status {
+            DONE => {}
+            PANICKED => {
+                // SAFETY: a library that returns this has given its message, a vector of bytes.
+                let message = unsafe { host::receive::<u8>(&invocation.message) };
+                return stopped(String::from_utf8_lossy(&message).into_owned());
+            }
+            other => return stopped(format!("it returned {other}")),
         }
         for (array, given) in arrays.iter_mut().zip(&table) {
             if array.parameter.access == Access::Append {
@@ -171,7 +177,7 @@ impl NativeKernel {
 
 /// The entry of the library that is compiled from `text`, and whether that was done before.
 fn entry(cache: &Cache, text: &str) -> Result<(Entry, bool), NativeError> {
-    let rustc = Rustc::find(cache)?;
+    let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let mut key = Fnv128::of(text.as_bytes());
     for piece in FLAGS.iter().copied().chain([rustc.version.as_str(), &host::processor()]) {
         key.write(piece.as_bytes());

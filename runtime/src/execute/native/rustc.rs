@@ -4,7 +4,7 @@ use super::NativeError;
 use super::cache::Cache;
 use super::hash::Fnv128;
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -29,6 +29,9 @@ pub(super) const FLAGS: &[&str] = &[
 /// Environment variables that name the compiler, in the order in which they are asked.
 const VARIABLES: [&str; 2] = ["SPC_RUSTC", "RUSTC"];
 
+/// The environment.
+pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
 /// A Rust compiler.
 #[derive(Debug, Clone)]
 pub(super) struct Rustc {
@@ -38,19 +41,18 @@ pub(super) struct Rustc {
 }
 
 impl Rustc {
-    /// The compiler that the environment names, else the one in the search path.
-    pub(super) fn find(cache: &Cache) -> Result<Rustc, NativeError> {
-        for variable in VARIABLES {
-            if let Some(name) = env::var_os(variable).filter(|name| !name.is_empty()) {
-                let path = in_search_path(&name).ok_or_else(|| NativeError::NoCompiler {
-                    looked: format!("`{}` (from {variable})", name.display()),
-                })?;
+    /// The compiler that the environment names, else the one in the search path. `variable` reads the environment.
+    pub(super) fn find(cache: &Cache, variable: Variables) -> Result<Rustc, NativeError> {
+        for name in VARIABLES {
+            if let Some(compiler) = variable(name).filter(|compiler| !compiler.is_empty()) {
+                let looked = format!("`{}` (from {name})", compiler.display());
+                let path = in_search_path(&compiler, variable).ok_or(NativeError::NoCompiler { looked })?;
                 return Rustc::at(path, cache);
             }
         }
         let name = format!("rustc{}", env::consts::EXE_SUFFIX);
-        let path = in_search_path(name.as_ref())
-            .ok_or_else(|| NativeError::NoCompiler { looked: "`rustc` in the search path".to_owned() })?;
+        let looked = "`rustc` in the search path".to_owned();
+        let path = in_search_path(name.as_ref(), variable).ok_or(NativeError::NoCompiler { looked })?;
         Rustc::at(path, cache)
     }
 
@@ -89,12 +91,12 @@ impl Rustc {
 }
 
 /// A program by its path, or by its name in the search path.
-fn in_search_path(name: &OsStr) -> Option<PathBuf> {
+fn in_search_path(name: &OsStr, variable: Variables) -> Option<PathBuf> {
     let name = Path::new(name);
     if name.components().count() > 1 {
         return name.is_file().then(|| name.to_owned());
     }
-    let folders = env::var_os("PATH")?;
+    let folders = variable("PATH")?;
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
@@ -108,4 +110,46 @@ fn identity(path: &Path) -> Option<String> {
     hash.write(&changed.as_nanos().to_le_bytes());
     hash.write(&metadata.len().to_le_bytes());
     Some(hash.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looked(variables: &[(&str, &str)]) -> String {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        match Rustc::find(&Cache::in_folder(None), &variable) {
+            Err(error) if error.is_missing_compiler() => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named() {
+        let remedy = "install one (https://rustup.rs) or name it in SPC_RUSTC";
+        let nothing = "there is no Rust compiler: looked for";
+        assert_eq!(looked(&[]), format!("{nothing} `rustc` in the search path; {remedy}"));
+        assert_eq!(looked(&[("PATH", "/nowhere")]), format!("{nothing} `rustc` in the search path; {remedy}"));
+        assert_eq!(looked(&[("RUSTC", "none"), ("SPC_RUSTC", "")]), format!("{nothing} `none` (from RUSTC); {remedy}"));
+        assert_eq!(looked(&[("SPC_RUSTC", "/bin/none")]), format!("{nothing} `/bin/none` (from SPC_RUSTC); {remedy}"));
+    }
+
+    #[test]
+    fn a_program_that_is_no_compiler_is_not_taken_for_one() {
+        let program = tempfile::NamedTempFile::new().unwrap();
+        let path = program.path().to_str().unwrap();
+        assert!(looked(&[("SPC_RUSTC", path)]).contains(&format!("`{path} -vV`")));
+    }
+
+    #[test]
+    fn the_answer_to_what_a_compiler_is_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::in_folder(Some(folder.path().to_owned()));
+        let first = Rustc::find(&cache, &|name| env::var_os(name)).unwrap();
+        assert!(first.version.contains("host: "));
+        let notes = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(notes, 1);
+        assert_eq!(Rustc::find(&cache, &|name| env::var_os(name)).unwrap().version, first.version);
+    }
 }
