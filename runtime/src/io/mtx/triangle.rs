@@ -39,7 +39,7 @@ fn first<I: Ord + Sync, T: Value>(
     let skew = symmetry == Symmetry::SkewSymmetric;
     let misplaced = |entry: &usize| {
         let (row, column) = (&rows[*entry], &columns[*entry]);
-        row < column || skew && row == column && !values[*entry].is_nil()
+        row < column || skew && row == column && values[*entry] != T::ZERO
     };
     let entry = (0..values.len()).into_par_iter().find_first(misplaced)?;
     Some((entry, rows[entry] < columns[entry]))
@@ -98,7 +98,8 @@ pub(super) fn first_without_negative<T: Value>(values: &[T], symmetry: Symmetry)
         return None;
     }
     let entry = values.iter().position(|value| value.negated().is_none())?;
-    let message = format!("a skew-symmetric matrix also has the negative of each value, which {} does not hold", T::NAME);
+    let message =
+        format!("a skew-symmetric matrix also has the negative of each value, which {} does not hold", T::NAME);
     Some((entry, format!("{message}: read it as a wider element type")))
 }
 
