@@ -192,3 +192,6 @@ fn agreeing<T>(entries: Coordinates<T>, stated: Option<&[usize]>) -> Result<Coor
         _ => Ok(entries),
     }
 }
+
+#[cfg(test)]
+mod tests;
