@@ -5,11 +5,13 @@
 
 mod any;
 mod buffer;
+mod convert;
 mod coordinates;
 mod error;
 mod index_array;
 mod iterate;
 mod layout;
+mod pack;
 mod validate;
 mod values;
 
@@ -18,6 +20,7 @@ pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use index_array::{Index, IndexArray};
+pub use pack::{Duplicates, PackError, pack};
 pub use values::{Element, Values};
 
 use std::fmt;
