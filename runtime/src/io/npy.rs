@@ -130,11 +130,11 @@ fn scatter<T: Value>(entries: &Coordinates<T>) -> io::Result<Vec<T>> {
 /// An entry for each element that is not zero.
 fn nonzeros<T: Value>(shape: &[usize], values: &[T]) -> Coordinates<T> {
     let kept: Vec<usize> = (0..values.len()).filter(|&position| !values[position].is_zero()).collect();
-    let mut stride = 1;
+    let mut stride = 1_usize;
     let mut columns: Vec<Indices> = Vec::with_capacity(shape.len());
     for &extent in shape.iter().rev() {
         columns.push(indices::from_usize(extent, kept.iter().map(|position| position / stride % extent)));
-        stride *= extent.max(1);
+        stride = stride.saturating_mul(extent.max(1)); // saturates only where there is no element
     }
     columns.reverse();
     let values = kept.iter().map(|&position| values[position]).collect();
@@ -163,10 +163,10 @@ fn converted<F: Value, T: Value>(header: &Header<'_>) -> Result<Vec<T>, ReadErro
 /// From first mode contiguous to last mode contiguous.
 fn transposed<T: Copy>(shape: &[usize], values: Vec<T>) -> Vec<T> {
     let mut strides = Vec::with_capacity(shape.len());
-    let mut stride = 1;
+    let mut stride = 1_usize;
     for &extent in shape {
         strides.push(stride);
-        stride *= extent.max(1);
+        stride = stride.saturating_mul(extent.max(1)); // saturates only where there is no element
     }
     let position = |mut place: usize| {
         shape.iter().zip(&strides).rev().fold(0, |position, (&extent, &stride)| {
@@ -217,8 +217,8 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
     if bytes == Some(data.len()) {
         return Ok(Header { element, fortran_order, shape, data });
     }
-    let found = data.len() / width;
-    Err(corrupt(format!("{found} elements, where the header states shape {shape:?}: get the file again")))
+    let found = data.len();
+    Err(corrupt(format!("{found} bytes of data, which is not what shape {shape:?} takes: get the file again")))
 }
 
 /// The element type that `NumPy` calls `descr`, in little-endian order.

@@ -77,7 +77,7 @@ fn mtx_triangles_are_mirrored() {
     let pattern = mtx("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1");
     assert_eq!((rows(&pattern), pattern.values), (vec![vec![1, 0], vec![0, 1]], vec![1.0, 1.0]));
 
-    let empty = mtx("%%MatrixMarket matrix coordinate real general\n0 5 0\n");
+    let empty = mtx("\u{feff}%%MatrixMarket matrix coordinate real general\n0 5 0\n");
     assert_eq!((empty.shape, empty.values.len()), (vec![0, 5], 0));
 }
 
@@ -120,6 +120,12 @@ fn npy_in_both_orders() {
     let fortran = npy_file(2, "{'shape':(2,3),'descr':'<i4','fortran_order':True}\n", &data);
     let x = npy::parse_tensor(&fortran).unwrap();
     assert_eq!(x.values_of::<i32>(), Some(&[1, 0, 5, 2, 4, 6][..]));
+    for order in ["True", "False"] {
+        let extents = "(9223372036854775807, 0, 9223372036854775807)";
+        let header = format!("{{'descr': '|u1', 'fortran_order': {order}, 'shape': {extents}, }}");
+        assert!(npy::parse::<f64>(&npy_file(1, &header, &[])).unwrap().values.is_empty());
+        let _ = npy::parse_tensor(&npy_file(1, &header, &[]));
+    }
     let scalar = npy_file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", &[7]);
     assert_eq!(npy::parse::<u8>(&scalar).unwrap().values, [7]);
     let vector = npy_file(3, "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", &[0, 8, 9]);
