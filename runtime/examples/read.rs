@@ -1,32 +1,55 @@
-//! How fast files are read: `cargo run --release -p spc --example read -- FILE…`
+//! How fast files are read and written: `cargo run --release -p spc --example read -- FILE…`
 //!
-//! Rates are of uncompressed text, best of five, all threads together; set `RAYON_NUM_THREADS=1` for one core.
+//! Rates are of uncompressed text, best of five, all threads together; set `RAYON_NUM_THREADS=1` for one core. `parse`
+//! leaves out what it takes to get the text into memory; `write` prints `.tns` text into memory.
 
 use std::error::Error;
 use std::io::Read;
 use std::time::Instant;
 
-use spc::io::{self, ReadOptions};
+use spc::io::{self, FileType, ReadOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("{:>10} {:>12} {:>7} {:>7}  {} threads", "MB", "entries", "s", "MB/s", rayon::current_num_threads());
+    println!("{} threads; MB/s", rayon::current_num_threads());
+    println!("{:>8} {:>10} {:>7} {:>7} {:>7}", "MB", "entries", "read", "parse", "write");
     for path in std::env::args().skip(1) {
-        let mut best = f64::INFINITY;
-        let mut entries = 0;
-        for _ in 0..5 {
-            let start = Instant::now();
-            entries = io::read::<f64>(&path, &ReadOptions::default())?.values.len();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        let megabytes = text_bytes(&path)? as f64 / 1e6;
-        println!("{megabytes:10.1} {entries:12} {best:7.3} {:7.0}  {path}", megabytes / best);
+        let text = text(&path)?;
+        let x = io::read::<f64>(&path, &ReadOptions::default())?;
+        let read = best(|| io::read::<f64>(&path, &ReadOptions::default()).map(drop))?;
+        let parse = best(|| match FileType::of(&path) {
+            Some((FileType::Mtx, _)) => io::mtx::parse::<f64>(&text).map(drop),
+            _ => io::tns::parse::<f64>(&text, None).map(drop),
+        })?;
+        let mut out = Vec::new();
+        let write = best(|| {
+            out.clear();
+            io::write_tns(&mut out, &x)
+        })?;
+        let megabytes = text.len() as f64 / 1e6;
+        let (read, parse, write) = (megabytes / read, megabytes / parse, out.len() as f64 / 1e6 / write);
+        println!("{megabytes:8.1} {:10} {read:7.0} {parse:7.0} {write:7.0}  {path}", x.values.len());
     }
     Ok(())
 }
 
-fn text_bytes(path: &str) -> Result<u64, Box<dyn Error>> {
+/// The least time of five, in seconds.
+fn best<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
+}
+
+fn text(path: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let file = std::fs::File::open(path)?;
-    let text: Box<dyn Read> =
-        if path.ends_with(".gz") { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
-    Ok(std::io::copy(&mut { text }, &mut std::io::sink())?)
+    let mut text = Vec::new();
+    if path.ends_with(".gz") {
+        flate2::read::MultiGzDecoder::new(file).read_to_end(&mut text)?;
+    } else {
+        { file }.read_to_end(&mut text)?;
+    }
+    Ok(text)
 }

@@ -10,3 +10,12 @@ pub(crate) fn from_usize(extent: usize, indices: impl Iterator<Item = usize>) ->
         Indices::U64(indices.map(|index| index as u64).collect())
     }
 }
+
+/// Keeps the indices of the entries that are `kept`.
+pub(crate) fn retain(indices: &mut Indices, kept: &[bool]) {
+    let mut flags = kept.iter();
+    match indices {
+        Indices::U32(indices) => indices.retain(|_| flags.next() == Some(&true)),
+        Indices::U64(indices) => indices.retain(|_| flags.next() == Some(&true)),
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Files are copied into memory instead of being mapped: a mapped file that another process shortens kills the reader
 //! with a signal, and mapping is `unsafe` for that reason. The copy is made by all threads, so that it costs little
-//! beside the parsing (`examples/read.rs` measures both).
+//! beside the parsing (`examples/read.rs` measures it).
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -5,7 +5,7 @@ use std::io::Write;
 /// An element type that files can hold: `f64`, `f32`, `i64`, `i32`, `u8`.
 ///
 /// The methods serve the readers and writers; callers only name the type, as in `io::read::<f32>(…)`.
-pub trait Value: Copy + PartialEq + Send + Sync + sealed::Value {}
+pub trait Value: sealed::Value {}
 
 impl<T: sealed::Value> Value for T {}
 
@@ -22,9 +22,10 @@ pub enum Refusal {
 
 pub(crate) mod sealed {
     use super::Refusal;
+    use crate::tensor::Element;
 
     /// What the readers and writers need to know about a number.
-    pub trait Value: Copy + PartialEq + Send + Sync + 'static {
+    pub trait Value: Element {
         /// The name of the type, as in Rust and in the language.
         const NAME: &'static str;
         /// What `NumPy` calls it.
@@ -36,13 +37,11 @@ pub(crate) mod sealed {
         /// The value of any number that is no such integer.
         fn parse(field: &[u8]) -> Result<Self, Refusal>;
         /// The value of a double-precision number, for files that hold other types than the caller wants.
-        fn from_f64(value: f64) -> Result<Self, Refusal>;
+        fn checked_from_f64(value: f64) -> Result<Self, Refusal>;
         /// Appends the shortest text that reads back as the same value.
         fn print(self, text: &mut Vec<u8>);
         /// The value with the other sign, if the type has it.
         fn negated(self) -> Option<Self>;
-        /// Whether it is zero of either sign.
-        fn is_nil(self) -> bool;
         /// Whether it has no fraction.
         fn is_whole(self) -> bool;
         /// Whether it is the zero that an absent entry has; a negative zero is not.
@@ -60,6 +59,24 @@ pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
         Some(value) => T::from_integer(value).ok_or(Refusal::OutOfRange),
         None => T::parse(field),
     }
+}
+
+/// The same values in another type, each by way of its text, so that the rules for text files hold; or why one has none.
+pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, String> {
+    if let Ok(same) = bytemuck::try_cast_slice(values)
+        && F::TYPE == T::TYPE
+    {
+        return Ok(same.to_vec());
+    }
+    let mut text = Vec::new();
+    let values = values.iter().enumerate().map(|(position, value)| {
+        text.clear();
+        value.print(&mut text);
+        parse(&text).map_err(|_| {
+            format!("value {value} at position {position} is none that {} holds: read it as {}", T::NAME, F::NAME)
+        })
+    });
+    values.collect()
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.
@@ -109,7 +126,7 @@ macro_rules! float {
                 if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
             }
 
-            fn from_f64(value: f64) -> Result<Self, Refusal> {
+            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
                 let narrow = value as $type;
                 if narrow.is_infinite() && value.is_finite() { Err(Refusal::OutOfRange) } else { Ok(narrow) }
             }
@@ -127,10 +144,6 @@ macro_rules! float {
 
             fn negated(self) -> Option<Self> {
                 Some(-self)
-            }
-
-            fn is_nil(self) -> bool {
-                self == 0.0
             }
 
             fn is_whole(self) -> bool {
@@ -169,11 +182,11 @@ macro_rules! integer {
                 let exact = std::str::from_utf8(field).ok().and_then(|field| field.parse::<i128>().ok());
                 match exact {
                     Some(value) => Self::try_from(value).map_err(|_| Refusal::OutOfRange),
-                    None => Self::from_f64(<f64 as sealed::Value>::parse(field)?),
+                    None => Self::checked_from_f64(<f64 as sealed::Value>::parse(field)?),
                 }
             }
 
-            fn from_f64(value: f64) -> Result<Self, Refusal> {
+            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
                 // The bounds are exact in f64 for all types: powers of two.
                 let (least, beyond) = (Self::MIN as f64, 2.0 * (Self::MAX / 2 + 1) as f64);
                 if !value.is_finite() || value < least || value >= beyond {
@@ -191,10 +204,6 @@ macro_rules! integer {
 
             fn negated(self) -> Option<Self> {
                 self.checked_neg()
-            }
-
-            fn is_nil(self) -> bool {
-                self == 0
             }
 
             fn is_whole(self) -> bool {

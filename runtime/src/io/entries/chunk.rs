@@ -35,7 +35,8 @@ impl<T: Value> Chunk<T> {
 
     /// Reads the lines from byte `start` to the end of `text`.
     pub(super) fn parse(text: &[u8], start: usize, layout: &Layout) -> Self {
-        let mut chunk = Self::with_capacity(layout, likely_entries(&text[start..]));
+        let capacity = likely_entries(&text[start..], layout.limits.len());
+        let mut chunk = Self::with_capacity(layout, capacity);
         let mut cursor = Cursor::new(text, start);
         while cursor.find_entry(layout.comment) {
             let line = cursor.clone();
@@ -65,8 +66,7 @@ impl<T: Value> Chunk<T> {
             values => value(cursor, values).ok()?,
         };
         cursor.skip_blanks();
-        let next = cursor.peek();
-        (next == b'\n' || next == layout.comment).then(|| self.values.push(value))
+        cursor.at_line_end(layout.comment).then(|| self.values.push(value))
     }
 }
 
@@ -111,10 +111,11 @@ impl Mode {
     }
 }
 
-/// How many entries the lines hold if they are as long as the first ones. Never more than their bytes.
-fn likely_entries(text: &[u8]) -> usize {
+/// How many entries the lines hold if they are as long as the first ones; never more than their bytes can.
+fn likely_entries(text: &[u8], order: usize) -> usize {
     let sample = &text[..text.len().min(4096)];
     let lines = sample.iter().filter(|&&byte| byte == b'\n').count().max(1);
-    let expected = text.len() as u128 * lines as u128 / sample.len().max(1) as u128;
-    (expected + expected / 16) as usize + 1
+    let expected = text.len() * lines / sample.len().max(1);
+    // Each index and the value have a digit and something behind it.
+    (expected + expected / 16 + 1).min(text.len() / (2 * order + 1) + 1)
 }

@@ -7,10 +7,16 @@ pub(super) struct Cursor<'text> {
     at: usize,
 }
 
-/// What separates the fields of a line. A carriage return stands before a line feed, and separates nothing else.
+/// What separates the fields of a line.
 #[inline(always)]
-pub(super) fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
+}
+
+/// What ends a line. A carriage return does so too: between it and a line feed there is then a blank line.
+#[inline(always)]
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 impl<'text> Cursor<'text> {
@@ -34,7 +40,14 @@ impl<'text> Cursor<'text> {
     #[inline(always)]
     pub(super) fn at_field_end(&self) -> bool {
         let next = self.peek();
-        next == b'\n' || is_blank(next)
+        is_line_end(next) || is_blank(next)
+    }
+
+    /// Whether the line ends here, or all that follows is a comment.
+    #[inline(always)]
+    pub(super) fn at_line_end(&self, comment: u8) -> bool {
+        let next = self.peek();
+        is_line_end(next) || next == comment
     }
 
     #[inline(always)]
@@ -47,7 +60,7 @@ impl<'text> Cursor<'text> {
     /// Goes behind the next line end.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.text[self.at.min(self.text.len())..];
-        self.at += rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |length| length + 1);
+        self.at += rest.iter().position(|&byte| is_line_end(byte)).map_or(rest.len(), |length| length + 1);
     }
 
     /// Goes to the first field of the next line that has one, over comments and blank lines; false at the end.
@@ -57,7 +70,7 @@ impl<'text> Cursor<'text> {
             self.skip_blanks();
             match self.text.get(self.at) {
                 None => return false,
-                Some(b'\n') => self.at += 1,
+                Some(&byte) if is_line_end(byte) => self.at += 1,
                 Some(&byte) if byte == comment => self.skip_line(),
                 Some(_) => return true,
             }
@@ -118,13 +131,12 @@ impl<'text> Cursor<'text> {
     /// The fields from here to the end of the line or a comment.
     pub(super) fn rest_of_line(&mut self, comment: u8) -> Vec<&'text [u8]> {
         let mut fields = Vec::new();
-        loop {
+        self.skip_blanks();
+        while !self.at_line_end(comment) {
+            fields.push(self.field());
             self.skip_blanks();
-            match self.peek() {
-                byte if byte == b'\n' || byte == comment => return fields,
-                _ => fields.push(self.field()),
-            }
         }
+        fields
     }
 }
 

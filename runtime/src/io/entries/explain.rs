@@ -83,12 +83,17 @@ pub(crate) fn quote(field: &[u8]) -> String {
 
 fn shorten(field: &[u8]) -> String {
     const LENGTH: usize = 40;
-    let printable = match std::str::from_utf8(field) {
-        Ok(text) => text.chars().take(LENGTH + 1).flat_map(char::escape_debug).collect::<String>(),
-        Err(_) => field[..field.len().min(LENGTH + 1)].escape_ascii().to_string(),
+    let shown = &field[..field.len().min(4 * LENGTH)];
+    let pieces: Vec<String> = match std::str::from_utf8(field) {
+        Ok(text) => text.chars().take(LENGTH + 1).map(printable).collect(),
+        Err(_) => shown.iter().map(|byte| byte.escape_ascii().to_string()).collect(),
     };
-    if field.len() <= LENGTH {
-        return printable;
+    if pieces.len() <= LENGTH { pieces.concat() } else { pieces[..LENGTH].concat() + "..." }
+}
+
+fn printable(character: char) -> String {
+    match character {
+        '\'' | '"' => character.to_string(),
+        _ => character.escape_debug().to_string(),
     }
-    printable.chars().take(LENGTH).chain("...".chars()).collect()
 }

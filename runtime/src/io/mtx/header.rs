@@ -78,7 +78,8 @@ type Banner = (bool, Field, Symmetry);
 fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
     let shown = line.strip_suffix(b"\r").unwrap_or(line);
     let line = String::from_utf8_lossy(line).to_ascii_lowercase();
-    let words: Vec<&str> = line.split_whitespace().collect();
+    // Some editors put a byte order mark before the first line.
+    let words: Vec<&str> = line.trim_start_matches('\u{feff}').split_whitespace().collect();
     let wrong = |message: String| (ReadErrorKind::Header, message);
     let unsupported = |message: String| (ReadErrorKind::NotSupported, message);
     if words.first() != Some(&"%%matrixmarket") {

@@ -82,8 +82,7 @@ fn first_fault<T: Value>(read: &mut Entries<T>, header: &Header, place_of: impl 
         return Some(fault);
     }
     (found < stated).then(|| {
-        let remedy = "the file may be cut short, or the size line is wrong";
-        let message = format!("{found} entries, where the size line states {stated}: {remedy}");
+        let message = format!("only {found} of {stated} entries: the file is cut short, or the size line is wrong");
         Fault { kind: ReadErrorKind::Entries, offset: header.size_line, message }
     })
 }

@@ -39,7 +39,7 @@ fn first<I: Ord + Sync, T: Value>(
     let skew = symmetry == Symmetry::SkewSymmetric;
     let misplaced = |entry: &usize| {
         let (row, column) = (&rows[*entry], &columns[*entry]);
-        row < column || skew && row == column && !values[*entry].is_nil()
+        row < column || skew && row == column && values[*entry] != T::ZERO
     };
     let entry = (0..values.len()).into_par_iter().find_first(misplaced)?;
     Some((entry, rows[entry] < columns[entry]))
