@@ -5,6 +5,8 @@
 //! that people see, and the macro turns them into `compile_error!`s.
 
 pub mod codes;
+#[cfg(feature = "pretty")]
+pub mod render;
 pub mod suggest;
 pub(crate) mod words;
 

@@ -439,7 +439,7 @@ impl Builder {
         let span = self.span(&pair);
         let (digits, suffix) = number(pair.as_str());
         if digits.is_none() {
-            self.problems.push(error::not_whole(pair.as_str(), span));
+            self.problems.push(error::too_large(pair.as_str(), span));
         }
         Built::leaf(ExprKind::Number { digits: digits.unwrap_or_default(), suffix }, span)
     }

@@ -2,7 +2,7 @@
 
 use super::grammar::Rule;
 use super::lexeme::{Kind, Lexeme};
-use super::{MAXIMUM_DEPTH, MAXIMUM_NESTING};
+use super::{MAXIMUM_DEPTH, MAXIMUM_NESTING, recover};
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Span, suggest};
 use crate::ir::ElementType;
@@ -13,21 +13,30 @@ const ITEM_WORDS: &[&str] = &["fn", "format", "pub"];
 /// Words of the language; none of them is a name.
 const RESERVED: &[&str] = &["fn", "format", "let", "where", "schedule", "pub", "true", "false"];
 
+const ONE_POINT: &str = "a number has one decimal point at most; a range is written `2..3`";
+
 /// `2f16`, `1.2.3`
 pub(super) fn bad_number(text: &str, span: Span) -> Diagnostic {
-    let digits = text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
     let problem = Diagnostic::new(codes::INVALID_NUMBER, span, format!("`{text}` is not a number"));
     let problem = problem.label("not a number");
+    let plain = !["0x", "0o", "0b"].iter().any(|prefix| text.starts_with(prefix));
     if text.matches('.').count() > 1 {
-        problem.help("a number has one decimal point at most; a range is written `2..3`")
-    } else if digits.is_empty() && !text.starts_with("0x") && text.contains(char::is_alphabetic) {
+        problem.help(ONE_POINT)
+    } else if plain && text.ends_with(['e', 'E']) {
+        problem.help("digits follow the `e` of an exponent, as in `1e-3`")
+    } else if plain && text.contains(char::is_alphabetic) {
         problem.help("an element type may follow the digits, as in `2f32`; a product needs `*`")
     } else {
         problem
     }
 }
 
-/// A whole number that does not fit.
+/// A literal in another base that does not fit.
+pub(super) fn too_large(text: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(codes::INVALID_NUMBER, span, format!("`{text}` is too large")).label("not below 2^64")
+}
+
+/// An argument that is no size.
 pub(super) fn not_whole(text: &str, span: Span) -> Diagnostic {
     Diagnostic::new(codes::INVALID_NUMBER, span, format!("`{text}` is not a whole number below 2^64"))
         .label("a whole number must stand here")
@@ -183,16 +192,28 @@ struct Expected {
 
 impl Expected {
     fn new(rules: &[Rule], place: &Place) -> Self {
+        let at_item = |rule: &Rule| matches!(rule, Rule::item | Rule::program | Rule::recovered_program);
+        let rules: Vec<Rule> = match rules.iter().any(at_item) {
+            true => rules.iter().chain(&[Rule::fn_keyword, Rule::format_keyword, Rule::pub_keyword]).copied().collect(),
+            false => rules.to_vec(),
+        };
         let mut ranked: Vec<(u8, &'static str)> = rules.iter().filter_map(|&rule| phrase(rule)).collect();
         ranked.sort_unstable();
         ranked.dedup();
+        // Where the text may end, more may follow too.
+        if ranked.len() > 1 {
+            ranked.retain(|&(_, phrase)| phrase != "the end");
+        }
+        if ranked.iter().any(|&(_, phrase)| phrase == "an expression") {
+            ranked.retain(|&(_, phrase)| !["`(`", "a number", "a name"].contains(&phrase));
+        }
         // After a name a list may always follow, and after an index a range: say so only where nothing else may.
         let after_name = place.previous().is_some_and(|lexeme| lexeme.kind == Kind::Word);
         let noise = |phrase: &str| (phrase == "`(`" && after_name) || phrase == "`..`";
         if ranked.iter().any(|&(_, phrase)| !noise(phrase)) {
             ranked.retain(|&(_, phrase)| !noise(phrase));
         }
-        Self { rules: rules.to_vec(), phrases: ranked.into_iter().map(|(_, phrase)| phrase).collect() }
+        Self { rules, phrases: ranked.into_iter().map(|(_, phrase)| phrase).collect() }
     }
 
     fn has(&self, rule: Rule) -> bool {
@@ -213,8 +234,7 @@ impl Expected {
 fn special(place: &Place, expected: &Expected) -> Option<Diagnostic> {
     let found = place.found();
     let at_statement = expected.has(Rule::rbrace) && (expected.has(Rule::statement) || expected.has(Rule::directive));
-    let begins_item = found.is_some_and(|lexeme| ITEM_WORDS.contains(&lexeme.text));
-    if at_statement && (found.is_none() || begins_item || documents_item(place)) {
+    if at_statement && (found.is_none() || recover::begins_item(place.lexemes, place.found)) {
         let brace = place.open_brace()?;
         let problem = Diagnostic::new(codes::UNCLOSED_DELIMITER, brace, "this `{` is not closed").label("not closed");
         return Some(match found {
@@ -242,13 +262,6 @@ fn special(place: &Place, expected: &Expected) -> Option<Diagnostic> {
         return Some(problem.label("a name must stand here").help("choose another name"));
     }
     None
-}
-
-/// Whether a documentation comment was found that belongs to the next item.
-fn documents_item(place: &Place) -> bool {
-    let mut rest = place.lexemes[place.found..].iter();
-    place.found().is_some_and(|lexeme| lexeme.kind == Kind::Documentation)
-        && rest.find(|lexeme| lexeme.kind != Kind::Documentation).is_some_and(|next| ITEM_WORDS.contains(&next.text))
 }
 
 fn misplaced_documentation(span: Span) -> Diagnostic {
@@ -319,7 +332,11 @@ fn unexpected(source: &str, place: &Place, expected: &Expected) -> Diagnostic {
         Some(lexeme) => problem.related(lexeme.span, "opened here"),
         None => problem,
     };
-    match hint(place, expected) {
+    let help = match missing_at_end_of_line(source, place, expected) {
+        None => hint(place, expected),
+        Some(_) => None,
+    };
+    match help {
         Some(help) => problem.help(help),
         None => problem,
     }
@@ -342,9 +359,9 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
         word.map(|word| format!("there is a similar word: `{word}`"))
     };
     let fixed = |text: &str| Some(text.to_owned());
-    if expected.has(Rule::item) {
+    if expected.says("`fn`") && expected.says("`format`") {
         let words: &[&str] =
-            if expected.has(Rule::schedule) { &["fn", "format", "pub", "schedule"] } else { ITEM_WORDS };
+            if expected.says("`schedule`") { &["schedule", "fn", "format", "pub"] } else { ITEM_WORDS };
         return keyword(words).or_else(|| match found.text {
             "func" | "function" | "def" | "kernel" => fixed("a kernel begins with `fn`"),
             "schedule" => fixed("a schedule stands after a kernel's closing brace, once"),
@@ -366,8 +383,12 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
         "|" if operator => fixed("write `||` for a logical or"),
         "-=" => fixed("write `+=` and negate the right-hand side"),
         "/=" | "%=" => fixed("the assignments are `=`, `+=`, `*=`, `min=`, `max=`, `|=` and `&=`"),
+        "." if place.previous().is_some_and(|previous| previous.kind == Kind::Number) => fixed(ONE_POINT),
         "." => fixed("a number begins with a digit: `0.5`"),
         "..=" => fixed("a range leaves out its end: write `3..8` for 3 to 7"),
+        "[" if place.before(1) == "=" && expected.says("`(`") => {
+            fixed("a definition names its modes: `(i, j) -> [i: dense, j: compressed]`")
+        }
         "[" if place.previous().is_some_and(|previous| previous.kind == Kind::Word) && !expected.has(Rule::levels) => {
             fixed("indices stand in parentheses: `X(i, j)`")
         }
@@ -431,13 +452,14 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         | min_word | max_word => (30, "an assignment such as `=`"),
         binary_operator | or | and | equal | not_equal | less_equal | greater_equal | less | greater | add
         | subtract | multiply | divide | remainder => (31, "an operator"),
-        item | definition | kernel => (40, "a kernel or a format definition"),
-        statement | bare_statement => (41, "a statement"),
+        definition => (21, "`format`"),
+        kernel => (20, "`fn`"),
+        statement | bare_statement | statement_argument => (41, "a statement"),
         directive => (42, "a directive such as `parallel(i)`"),
         parameter => (43, "a parameter such as `X: csf`"),
         results => (44, "a result such as `A: dense`"),
         element_type => (45, "an element type"),
-        declaration | format | named => (46, "a format"),
+        declaration | format | named | parameter_format | format_argument => (46, "a format"),
         levels | map => (47, "levels such as `[dense, compressed]`"),
         map_level => (48, "a level such as `i: dense`"),
         level => (49, "a level such as `compressed`"),

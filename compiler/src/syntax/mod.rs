@@ -90,11 +90,17 @@ pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
             }
             Err(stopped) => {
                 let place = error::Place::new(&lexemes, error::position(&stopped));
+                let problem = error::syntax(&current, &place, &stopped);
+                // A word that is no element type can go alone: what follows it is a format.
+                let part = match problem.code {
+                    codes::UNKNOWN_ELEMENT_TYPE => Some(problem.span),
+                    _ => recover::part(&lexemes, place.found),
+                };
                 // Of a text that ends in a comment, nobody knows what is missing.
                 if place.found < lexemes.len() || !unclosed_comment {
-                    problems.push(error::syntax(&current, &place, &stopped));
+                    problems.push(problem);
                 }
-                match recover::part(&lexemes, place.found) {
+                match part {
                     Some(part) => current = recover::blank(&current, part),
                     None => break,
                 }

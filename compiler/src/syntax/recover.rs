@@ -65,7 +65,7 @@ fn header_end(lexemes: &[Lexeme], item: usize, found: usize) -> usize {
             // A lone word before a brace is a misspelt `schedule`, whose body holds no statements.
             "{" if index <= item + 1 => return block_end(lexemes, index),
             "{" => return index,
-            _ if index > item && begins_item(lexemes, index) && !continues_item(lexemes, item, index) => return index,
+            _ if index > item && begins_item(lexemes, index) => return index,
             _ => {}
         }
     }
@@ -88,12 +88,14 @@ fn block_end(lexemes: &[Lexeme], brace: usize) -> usize {
     lexemes.len()
 }
 
-fn begins_item(lexemes: &[Lexeme], index: usize) -> bool {
-    let next = lexemes[index..].iter().find(|lexeme| lexeme.kind != Kind::Documentation);
-    next.is_some_and(|lexeme| matches!(lexeme.text, "fn" | "format" | "pub"))
-}
-
-/// Whether only documentation and visibility stand between the item's beginning and here.
-fn continues_item(lexemes: &[Lexeme], item: usize, index: usize) -> bool {
-    lexemes[item..index].iter().all(|lexeme| lexeme.kind == Kind::Documentation || lexeme.text == "pub")
+/// Whether an item begins here: its documentation, `pub`, or `fn` or `format` and a name. (Either may also stand where a
+/// name should, by mistake.)
+pub(super) fn begins_item(lexemes: &[Lexeme], index: usize) -> bool {
+    let mut rest = lexemes[index..].iter().skip_while(|lexeme| lexeme.kind == Kind::Documentation);
+    let (Some(first), Some(second)) = (rest.next(), rest.next()) else { return false };
+    match first.text {
+        "fn" | "format" => second.kind == Kind::Word,
+        "pub" => matches!(second.text, "fn" | "format" | "("),
+        _ => false,
+    }
 }
