@@ -139,3 +139,21 @@ fn every_problem_is_reported_at_once() {
     let text = "fn f(A: csr, B: scr, unused: dense) -> (y: dense, z: dense) { y(i) = A(i) * w(i) + sqr(B(i, j)); }";
     assert_eq!(program_codes(text), [201, 103, 104, 401, 205, 101, 107]);
 }
+
+/// The program under a line `Wrong:` or `Correct:` of an explanation.
+fn example(explanation: &str, heading: &str) -> String {
+    let lines = explanation.lines().skip_while(|line| *line != heading).skip(1);
+    let example = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
+    example.map(|line| format!("{}\n", line.trim())).collect()
+}
+
+#[test]
+fn the_examples_of_explanations_are_what_they_say() {
+    for entry in crate::diagnostics::codes::notation::ENTRIES {
+        let wrong = example(entry.explanation, "Wrong:");
+        assert!(program_codes(&wrong).contains(&entry.code.0), "{}: {:?}", entry.code, program_codes(&wrong));
+        let correct = example(entry.explanation, "Correct:");
+        let program = parse_program(&correct).expect(&correct);
+        assert_eq!(check(&program).err(), None, "{}:\n{correct}", entry.code);
+    }
+}

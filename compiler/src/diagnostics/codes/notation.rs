@@ -92,4 +92,831 @@ pub const UNKNOWN_DIRECTIVE: Code = Code(501);
 pub const DIRECTIVE_ARGUMENTS: Code = Code(502);
 
 /// The table.
-pub(crate) const ENTRIES: &[Entry] = &[];
+pub(crate) const ENTRIES: &[Entry] = &[
+    Entry {
+        code: UNKNOWN_NAME,
+        title: "a name that nothing declares",
+        explanation: "
+Every tensor and every scalar of a kernel is a parameter or a result, and every index variable stands as an index of some
+tensor. In a `-f NAME=FORMAT` option, `NAME` is a tensor of the expression.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * z(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: DUPLICATE_NAME,
+        title: "one name for two things",
+        explanation: "
+The parameters and results of a kernel have different names, as have the kernels of a file, the named formats (those that
+every program has included), and the modes and arguments of one format.
+
+Wrong:
+
+    fn product(A: csr, A: dense) -> y: dense {
+        y(i) = A(i, j);
+    }
+
+Correct:
+
+    fn sums(A: csr) -> y: dense {
+        y(i) = A(i, j);
+    }
+",
+    },
+    Entry {
+        code: UNUSED_PARAMETER,
+        title: "a parameter that no statement reads",
+        explanation: "
+A parameter that no statement reads has no order, so the kernel can't say what to pass for it. Often a name is misspelt.
+
+Wrong:
+
+    fn product(A: csr, x: dense, z: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: RESULT_NOT_ASSIGNED,
+        title: "a result that no statement assigns",
+        explanation: "
+Each result, after the `->`, stands on the left-hand side of a statement.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: PARAMETER_ASSIGNED,
+        title: "a parameter on the left-hand side",
+        explanation: "
+A kernel reads its parameters and writes its results. What stands on a left-hand side is declared after the `->`.
+
+Wrong:
+
+    fn scale(A: csr, B: csr) -> C: csr {
+        B(i, j) = 2 * A(i, j);
+        C(i, j) = B(i, j);
+    }
+
+Correct:
+
+    fn scale(A: csr) -> B: csr {
+        B(i, j) = 2 * A(i, j);
+    }
+",
+    },
+    Entry {
+        code: RESULT_READ,
+        title: "a statement that reads what it assigns",
+        explanation: "
+A statement can't read the tensor that it assigns: what it holds depends on the order in which the loops run. To add to
+what is there, write `+=`; `*=`, `min=` and `max=` combine in other ways.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = y(i) + A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) += A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: UNKNOWN_FUNCTION,
+        title: "no such function",
+        explanation: "
+The functions are `min`, `max`, `abs`, `sqrt`, `exp`, `ln`, `pow` and `select`.
+
+Wrong:
+
+    fn roots(A: csr) -> B: csr {
+        B(i, j) = sqr(A(i, j));
+    }
+
+Correct:
+
+    fn roots(A: csr) -> B: csr {
+        B(i, j) = sqrt(A(i, j));
+    }
+",
+    },
+    Entry {
+        code: NAME_CLASH,
+        title: "one name for things of different kinds",
+        explanation: "
+A name is a tensor or an index variable, not both, and no tensor is named like a function.
+
+Wrong:
+
+    fn scale(A: csr, i: f64) -> B: csr {
+        B(i, j) = i * A(i, j);
+    }
+
+Correct:
+
+    fn scale(A: csr, alpha: f64) -> B: csr {
+        B(i, j) = alpha * A(i, j);
+    }
+",
+    },
+    Entry {
+        code: ORDER_MISMATCH,
+        title: "a tensor with different numbers of indices",
+        explanation: "
+A tensor has one order: every access has the same number of indices.
+
+Wrong:
+
+    fn product(A: csf, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j) + A(i);
+    }
+
+Correct:
+
+    fn product(A: csf, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j) + A(i, j);
+    }
+",
+    },
+    Entry {
+        code: SCALAR_INDEXED,
+        title: "a scalar with indices",
+        explanation: "
+A parameter or a result that is declared by an element type alone is a scalar. A tensor's declaration has a format.
+
+Wrong:
+
+    fn product(A: csr, x: f64) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: f64 dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: MISSING_INDICES,
+        title: "a tensor without indices",
+        explanation: "
+A tensor is read and written at indices, one for each mode. A scalar is declared by its element type alone.
+
+Wrong:
+
+    fn scale(A: csr, alpha: dense) -> B: csr {
+        B(i, j) = alpha * A(i, j);
+    }
+
+Correct:
+
+    fn scale(A: csr, alpha: f64) -> B: csr {
+        B(i, j) = alpha * A(i, j);
+    }
+",
+    },
+    Entry {
+        code: UNBOUND_INDEX,
+        title: "an index variable without an extent",
+        explanation: "
+An index variable runs over the extent of a tensor's mode. A reduction's variable is an index of some tensor inside the
+reduction.
+
+Wrong:
+
+    fn total(x: dense) -> t: f64 {
+        t = sum(i, k)(x(i) * k);
+    }
+
+Correct:
+
+    fn total(x: dense) -> t: f64 {
+        t = sum(i)(x(i) * i);
+    }
+",
+    },
+    Entry {
+        code: REDUCTION_VARIABLE,
+        title: "a reduction's variable with a meaning outside",
+        explanation: "
+The variables of a reduction, as `k` in `sum(k)(…)`, belong to it alone: they stand neither on the left-hand side, nor
+elsewhere on the right, nor in a reduction around it.
+
+Wrong:
+
+    fn sums(A: csr, x: dense) -> y: dense {
+        y(i) = sum(k)(A(i, k)) * x(k);
+    }
+
+Correct:
+
+    fn sums(A: csr, x: dense) -> y: dense {
+        y(i) = sum(k)(A(i, k) * x(k));
+    }
+",
+    },
+    Entry {
+        code: MASK_INDEX,
+        title: "a mask with an index of its own",
+        explanation: "
+`where M(i, j)` computes only where `M` stores an entry. Its indices are those of the left-hand side, or variables that the
+right-hand side sums over.
+
+Wrong:
+
+    fn sampled(B: dense, M: csr) -> A: csr {
+        A(i, j) = B(i, j) where M(i, k);
+    }
+
+Correct:
+
+    fn sampled(B: dense, M: csr) -> A: csr {
+        A(i, j) = B(i, j) where M(i, j);
+    }
+",
+    },
+    Entry {
+        code: UNKNOWN_FORMAT,
+        title: "no such format",
+        explanation: "
+A named format is one that every program has (`dense`, `csr`, `csc`, `dcsr`, `coo`, `csf`, …) or one that the file defines by
+`format`. A level format such as `compressed` stands in a list, with one for each mode: `[dense, compressed]`.
+
+Wrong:
+
+    fn product(A: crs, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: UNKNOWN_LEVEL,
+        title: "no such level format",
+        explanation: "
+In a format's brackets stand level formats: `dense` (every coordinate), `compressed` (the coordinates that occur under each
+position of the level above) and `singleton` (one coordinate for each position of the level above).
+
+Wrong:
+
+    fn product(A: [dense, sparse], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: [dense, compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_ARGUMENTS,
+        title: "wrong arguments of a format",
+        explanation: "
+A named format takes as many arguments as its definition has, and of the same kinds: a number where the definition uses it
+in a coordinate, a word where it uses it as a property of a level.
+
+Wrong:
+
+    format narrow(W) = (i, j) -> [i: dense, j: compressed(W)];
+
+    fn product(A: narrow, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    format narrow(W) = (i, j) -> [i: dense, j: compressed(W)];
+
+    fn product(A: narrow(u16), x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: LEVEL_PROPERTY,
+        title: "a property that a level does not have",
+        explanation: "
+A level that stores coordinates takes `nonunique`, `unordered` and the width of its coordinates (`u8`, `u16`, `u32`, `u64`); a
+`compressed` level takes the width of its positions too, as in `pos = u64`. A `dense` level stores nothing and takes none.
+
+Wrong:
+
+    fn product(A: [dense(u16), compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: [dense, compressed(u16)], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_ORDER,
+        title: "more or fewer indices than the format has modes",
+        explanation: "
+A list of levels, and most maps, are for tensors of one order. `dense`, `coo` and `csf` serve every order.
+
+Wrong:
+
+    fn product(X: csr, x: dense) -> Y: dense {
+        Y(i, j) = X(i, j, k) * x(k);
+    }
+
+Correct:
+
+    fn product(X: csf, x: dense) -> Y: dense {
+        Y(i, j) = X(i, j, k) * x(k);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_MODES,
+        title: "a mode that a format does not store once",
+        explanation: "
+The levels of a format store each mode once: as it is, or as a quotient and a remainder, as `i / 4` and `i % 4`. Else an
+entry's coordinates could not be told from what is stored.
+
+Wrong:
+
+    fn product(A: (i, j) -> [i: dense, i: compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: (i, j) -> [i: dense, j: compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_MAP_NAME,
+        title: "an unknown name in a format",
+        explanation: "
+The coordinates in a format's brackets are made of its modes, which are declared before the `->`, its arguments, which are
+declared after its name, and numbers.
+
+Wrong:
+
+    fn product(A: (i, j) -> [i: dense, k: compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: (i, j) -> [i: dense, j: compressed], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_VARIADIC,
+        title: "`...` in the wrong place",
+        explanation: "
+A mode that `...` follows stands for any number of modes. One mode of a map may be such; the level that stores it has `...`
+too and stands for as many levels.
+
+Wrong:
+
+    format rows = (i, j...) -> [i: dense, j: compressed];
+
+Correct:
+
+    format rows = (i, j...) -> [i: dense, j...: compressed];
+",
+    },
+    Entry {
+        code: FORMAT_COORDINATE,
+        title: "not a coordinate",
+        explanation: "
+What a level stores is made of modes and whole numbers by `+`, `-`, `*`, `/` and `%`. At least one mode occurs in it, and what
+divides is a constant other than zero.
+
+Wrong:
+
+    format blocks = (i, j) -> [i / 0: dense, j: compressed, i % 4: dense];
+
+Correct:
+
+    format blocks = (i, j) -> [i / 4: dense, j: compressed, i % 4: dense];
+",
+    },
+    Entry {
+        code: MISPLACED_SINGLETON,
+        title: "a `singleton` level that can't stand where it does",
+        explanation: "
+A `singleton` level holds exactly one coordinate for each position of the level above. So the level above must hold a
+position for each entry: it is `nonunique`, as the levels of `coo` are. A `dense` level or a level that holds each coordinate
+once has room for only one entry below each.
+
+Wrong:
+
+    fn product(A: [compressed, singleton], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: [compressed(nonunique), singleton], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: ARGUMENT_COUNT,
+        title: "a function with too few or too many arguments",
+        explanation: "
+`abs`, `sqrt`, `exp` and `ln` take one argument, `min`, `max` and `pow` two, `select` three: a condition, the value where it
+holds, and the value where it does not.
+
+Wrong:
+
+    fn relu(x: dense) -> y: dense {
+        y(i) = max(x(i));
+    }
+
+Correct:
+
+    fn relu(x: dense) -> y: dense {
+        y(i) = max(x(i), 0);
+    }
+",
+    },
+    Entry {
+        code: UNDEFINED_FOR_TYPE,
+        title: "a function or an operator that the element type lacks",
+        explanation: "
+`sqrt`, `exp`, `ln` and `pow` are functions of floating point numbers; `|=`, `&=`, `any` and `all` combine the bits of whole
+numbers; `u8` has no negative values.
+
+Wrong:
+
+    fn roots(x: i32 dense) -> y: i32 dense {
+        y(i) = sqrt(x(i));
+    }
+
+Correct:
+
+    fn roots(x: f32 dense) -> y: f32 dense {
+        y(i) = sqrt(x(i));
+    }
+",
+    },
+    Entry {
+        code: LITERAL_OUT_OF_RANGE,
+        title: "a literal that the element type can't hold",
+        explanation: "
+A literal takes the element type of the statement's tensors. A whole-number type holds no fractions and has a largest value;
+a suffix, as in `2f32`, must name that same type.
+
+Wrong:
+
+    fn scale(x: i32 dense) -> y: i32 dense {
+        y(i) = 2.5 * x(i);
+    }
+
+Correct:
+
+    fn scale(x: f64 dense) -> y: f64 dense {
+        y(i) = 2.5 * x(i);
+    }
+",
+    },
+    Entry {
+        code: CONDITION_AS_VALUE,
+        title: "a truth value where a number must stand",
+        explanation: "
+Comparisons, `&&`, `||` and `!` give truth values. They stand in the first argument of `select`; a tensor's element is a number.
+
+Wrong:
+
+    fn positive(A: csr) -> B: csr {
+        B(i, j) = A(i, j) > 0;
+    }
+
+Correct:
+
+    fn positive(A: csr) -> B: csr {
+        B(i, j) = select(A(i, j) > 0, 1, 0);
+    }
+",
+    },
+    Entry {
+        code: VALUE_AS_CONDITION,
+        title: "a number where a truth value must stand",
+        explanation: "
+The first argument of `select`, and the operands of `&&`, `||` and `!`, are comparisons. A number is no truth value by itself.
+
+Wrong:
+
+    fn pattern(A: csr) -> B: csr {
+        B(i, j) = select(A(i, j), 1, 0);
+    }
+
+Correct:
+
+    fn pattern(A: csr) -> B: csr {
+        B(i, j) = select(A(i, j) != 0, 1, 0);
+    }
+",
+    },
+    Entry {
+        code: DIVISION_BY_MISSING,
+        title: "a division by missing entries",
+        explanation: "
+An entry that a sparse tensor does not store is zero, and most entries are. A quotient by such a tensor has no finite value
+at nearly every coordinate. `where` restricts the statement to the coordinates at which a tensor stores entries. A division
+of whole numbers by the literal zero is refused too.
+
+Wrong:
+
+    fn ratio(A: csr, B: csr) -> C: csr {
+        C(i, j) = A(i, j) / B(i, j);
+    }
+
+Correct:
+
+    fn ratio(A: csr, B: csr) -> C: csr {
+        C(i, j) = A(i, j) / B(i, j) where B(i, j);
+    }
+",
+    },
+    Entry {
+        code: DENSE_RESULT,
+        title: "a sparse result that would be dense",
+        explanation: "
+Where the sparse operands store no entry, the right-hand side is not zero: nearly every entry of the result would have to
+be stored. `where` restricts the statement to the coordinates at which a tensor stores entries; or let the result be dense.
+
+Wrong:
+
+    fn shift(A: csr) -> B: csr {
+        B(i, j) = A(i, j) + 1;
+    }
+
+Correct:
+
+    fn shift(A: csr) -> B: csr {
+        B(i, j) = A(i, j) + 1 where A(i, j);
+    }
+",
+    },
+    Entry {
+        code: SPARSE_BROADCAST,
+        title: "an index of a sparse result that no operand has",
+        explanation: "
+Where no operand has one of the result's indices, every coordinate of that mode gets the same value. A sparse result would
+store all of them, and nothing says how many there are. Let the result be dense, or name a tensor by `where`.
+
+Wrong:
+
+    fn spread(x: dense) -> A: csr {
+        A(i, j) = x(i);
+    }
+
+Correct:
+
+    fn spread(x: dense) -> A: dense {
+        A(i, j) = x(i);
+    }
+",
+    },
+    Entry {
+        code: SEVERAL_STATEMENTS_NOT_YET,
+        title: "several statements or results",
+        explanation: "
+For now a kernel is one statement with one result. Write a kernel for each and pass the result of one to the next.
+
+Wrong:
+
+    fn chain(A: csr, x: dense) -> z: dense {
+        let y(i) = A(i, j) * x(j);
+        z(i) = A(i, j) * y(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: INDEX_ARITHMETIC_NOT_YET,
+        title: "an index that is not a variable",
+        explanation: "
+For now every index of a tensor is an index variable: no sums and products, no constants, no windows such as `3..7`.
+
+Wrong:
+
+    fn neighbours(x: dense) -> y: dense {
+        y(i) = x(i) - x(i + 1);
+    }
+
+Correct:
+
+    fn difference(x: dense, z: dense) -> y: dense {
+        y(i) = x(i) - z(i);
+    }
+",
+    },
+    Entry {
+        code: REPEATED_INDEX_NOT_YET,
+        title: "an index variable twice in one access",
+        explanation: "
+For now the indices of one access are different variables. A diagonal can be read through a tensor that is one on the
+diagonal.
+
+Wrong:
+
+    fn trace(A: csr) -> t: f64 {
+        t = A(i, i);
+    }
+
+Correct:
+
+    fn trace(A: csr, identity: csr) -> t: f64 {
+        t = A(i, j) * identity(i, j);
+    }
+",
+    },
+    Entry {
+        code: MIXED_ELEMENTS_NOT_YET,
+        title: "tensors of different element types",
+        explanation: "
+For now all tensors and scalars of a statement have one element type; what has none written is `f64`. A mask may have
+another.
+
+Wrong:
+
+    fn product(A: f32 csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: f32 csr, x: f32 dense) -> y: f32 dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: ELEMENT_TYPE_NOT_YET,
+        title: "an element type that kernels can't compute with yet",
+        explanation: "
+For now the element types are `f64`, `f32`, `i32`, `i64` and `u8`.
+
+Wrong:
+
+    fn product(A: c64 csr, x: c64 dense) -> y: c64 dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: f64 csr, x: f64 dense) -> y: f64 dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: FORMAT_NOT_YET,
+        title: "a format that kernels can't use yet",
+        explanation: "
+For now every level of a format is `dense`, `compressed` or `singleton`, is ordered, and stores a mode as it is. Blocked formats
+such as `bcsr(4)` are understood, but no loops are generated for them.
+
+Wrong:
+
+    fn product(A: bcsr(4), x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: SUMMED_MASK_NOT_YET,
+        title: "a mask over an index that several terms sum over",
+        explanation: "
+Each term of a sum has its own index variables to sum over, also where they share a name. For now a mask can't restrict
+them all. Write a kernel for each term.
+
+Wrong:
+
+    fn sums(A: dense, B: dense, M: csr) -> y: dense {
+        y(i) = A(i, j) + B(i, j) where M(i, j);
+    }
+
+Correct:
+
+    fn sums(A: dense, M: csr) -> y: dense {
+        y(i) = A(i, j) where M(i, j);
+    }
+",
+    },
+    Entry {
+        code: SCHEDULE_NOT_YET,
+        title: "a schedule",
+        explanation: "
+For now `schedule` blocks are checked, but not carried out. Without one, a kernel is scheduled by itself.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+    schedule { parallel(i); }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: UNKNOWN_DIRECTIVE,
+        title: "no such directive",
+        explanation: "
+The directives of a schedule are `reorder`, `split`, `fuse`, `positions`, `parallel`, `vector`, `unroll` and `precompute`.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+    schedule { paralel(i); }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: DIRECTIVE_ARGUMENTS,
+        title: "wrong arguments of a directive",
+        explanation: "
+A directive takes index variables that exist, new names, tensors or numbers, each in its place: `reorder(i, k, j)`,
+`split(k, k0, k1, 32)`, `fuse(i, j, f)`, `positions(f, X, p)`, `parallel(p)`, `vector(r)`, `unroll(k1)`.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+    schedule { split(j, j0, 32); }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+];
