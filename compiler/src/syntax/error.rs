@@ -192,18 +192,10 @@ struct Expected {
 
 impl Expected {
     fn new(rules: &[Rule], place: &Place) -> Self {
-        let at_item = |rule: &Rule| matches!(rule, Rule::item | Rule::program | Rule::recovered_program);
-        let rules: Vec<Rule> = match rules.iter().any(at_item) {
-            true => rules.iter().chain(&[Rule::fn_keyword, Rule::format_keyword, Rule::pub_keyword]).copied().collect(),
-            false => rules.to_vec(),
-        };
+        let rules = completed(rules, place);
         let mut ranked: Vec<(u8, &'static str)> = rules.iter().filter_map(|&rule| phrase(rule)).collect();
         ranked.sort_unstable();
         ranked.dedup();
-        // Where the text may end, more may follow too.
-        if ranked.len() > 1 {
-            ranked.retain(|&(_, phrase)| phrase != "the end");
-        }
         if ranked.iter().any(|&(_, phrase)| phrase == "an expression") {
             ranked.retain(|&(_, phrase)| !["`(`", "a number", "a name"].contains(&phrase));
         }
@@ -212,6 +204,10 @@ impl Expected {
         let noise = |phrase: &str| (phrase == "`(`" && after_name) || phrase == "`..`";
         if ranked.iter().any(|&(_, phrase)| !noise(phrase)) {
             ranked.retain(|&(_, phrase)| !noise(phrase));
+        }
+        // Where the text may end, more may follow too.
+        if ranked.len() > 1 {
+            ranked.retain(|&(_, phrase)| phrase != "the end");
         }
         Self { rules, phrases: ranked.into_iter().map(|(_, phrase)| phrase).collect() }
     }
@@ -228,6 +224,27 @@ impl Expected {
         let phrases: Vec<String> = self.phrases.iter().map(|&phrase| phrase.to_owned()).collect();
         join(&phrases, "or")
     }
+}
+
+/// The rules that may stand at a place, where pest names the whole that begins there, or the part that it begins with.
+fn completed(rules: &[Rule], place: &Place) -> Vec<Rule> {
+    let mut rules = rules.to_vec();
+    if rules.iter().any(|rule| matches!(rule, Rule::item | Rule::program | Rule::recovered_program)) {
+        rules.extend([Rule::fn_keyword, Rule::format_keyword, Rule::pub_keyword]);
+    }
+    // Only directives begin with a name in a block that may end here.
+    if rules.contains(&Rule::rbrace) && rules.contains(&Rule::name) {
+        rules.retain(|&rule| rule != Rule::name);
+        rules.push(Rule::directive);
+    }
+    // A statement as an argument: an empty one lacks more than a name, and none needs its semicolon.
+    if rules == [Rule::name] && place.lexemes.is_empty() {
+        rules = vec![Rule::statement_argument];
+    }
+    if rules.contains(&Rule::EOI) {
+        rules.retain(|&rule| rule != Rule::semicolon);
+    }
+    rules
 }
 
 /// Kinds of error that have a code of their own.
@@ -396,14 +413,11 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
             fixed("to say which coordinate a level stores, name the modes first: `(i, j) -> [j: dense, i: compressed]`")
         }
         _ if expected.has(Rule::colon) && place.before(2) == "->" => fixed("a result has a name: `-> A: dense`"),
-        _ if operator && (matches!(found.kind, Kind::Word | Kind::Number) || found.text == "(") => {
-            let line_ends = expected.says("`;`");
-            fixed(if line_ends {
-                "a product needs `*`; a statement ends with `;`"
-            } else {
-                "a product needs `*`, a list needs `,`"
-            })
-        }
+        _ if operator && (matches!(found.kind, Kind::Word | Kind::Number) || found.text == "(") => fixed(match () {
+            () if expected.says("`;`") => "a product needs `*`; a statement ends with `;`",
+            () if expected.has(Rule::EOI) => "a product needs `*`",
+            () => "a product needs `*`, a list needs `,`",
+        }),
         _ => None,
     }
 }
@@ -470,7 +484,6 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         expression | operand | group | call | boolean | negate | not => (54, "an expression"),
         number => (55, "a number"),
         name => (56, "a name"),
-        documentation => (57, "a documentation comment"),
         EOI => (60, "the end"),
         _ => return None,
     })

@@ -56,7 +56,7 @@ pub const MAXIMUM_DEPTH: usize = 256;
 /// After so many errors the rest of a text is not read.
 const MAXIMUM_ERRORS: usize = 50;
 
-/// The types of elements that a parameter's declaration names, and its format; one of them is there.
+/// What a parameter is declared as: its element type and where that stands, its format, or both; never neither.
 pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
 
 /// Reads kernels and format definitions: a `.ti` file, or what stands inside the macro.
