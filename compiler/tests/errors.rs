@@ -103,3 +103,32 @@ fn every_code_has_a_case() {
     assert_eq!(seen.difference(&known).count(), 0, "codes without an explanation: {:?}", seen.difference(&known));
     assert_eq!(WITHOUT_CASE.len(), 0);
 }
+
+#[test]
+fn expressions() {
+    let texts = [
+        "Y(i,r) = X(i,j,k) * U(k,r",
+        "a(i) = b(i) c(i)",
+        "a(i) = b(i); c(i) = a(i)",
+        "a(i)",
+        "",
+        "a(i) = sum(j, b(i,j)) where b(i)(j)",
+        "a(i) = 1.2.3 * b(i)",
+        "a(i) = 0 < b(i) < 1",
+    ];
+    let messages = texts.map(|text| {
+        let problems = syntax::parse_statement(text).expect_err(text).into_sorted();
+        render(text, "<expression>", &problems, false)
+    });
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn formats() {
+    let messages = ["", "f32 [compressed, dense", "f46 csf", "csf dense", "[i: dense]", "bcsr(4.5)", "(i, j) -> dense"]
+        .map(|text| {
+            let problems = syntax::parse_parameter_format(text).expect_err(text).into_sorted();
+            render(text, "<format>", &problems, false)
+        });
+    insta::assert_snapshot!(messages.join("\n"));
+}
