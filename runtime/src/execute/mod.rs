@@ -27,9 +27,11 @@ mod output;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 pub use array::Stored;
 pub use call::{Call, conform};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
+pub use typed::{Declaration, Value, scalar};
