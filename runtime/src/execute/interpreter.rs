@@ -33,6 +33,7 @@
 //! ```
 
 mod arrays;
+mod call;
 mod expressions;
 mod parallel;
 mod random;
@@ -42,6 +43,7 @@ mod tests;
 mod values;
 
 pub use arrays::ArrayValue;
+pub use call::run_call;
 
 use arrays::{Buffer, Slot};
 use parallel::Chunk;
