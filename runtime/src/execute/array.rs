@@ -1,9 +1,10 @@
 //! The parameters of a kernel, with their elements.
 
+use super::error::Error;
 use crate::tensor::{Buffer, Element, Index, IndexArray, Values};
 use bytemuck::Pod;
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{ArrayElement, ArrayRole, Initial, Kernel, Source, Structure};
+use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
 use std::sync::Arc;
 
 /// A parameter of a kernel, with its elements.
@@ -31,14 +32,38 @@ pub(super) enum Access {
     Append,
 }
 
-/// What a kernel expects of each of its parameters.
-pub(super) fn parameters(kernel: &Kernel) -> Vec<Parameter> {
-    let access = |role: ArrayRole| match role.tensor().map(|tensor| kernel.tensor(tensor).source) {
-        Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
-        Some(Source::Output { initial, .. }) => Access::Write(initial),
-        Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
-    };
-    kernel.parameters().map(|(_, array)| Parameter { access: access(array.role), element: array.element }).collect()
+/// What a kernel expects of its caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Signature {
+    pub(super) name: String,
+    /// Where the size of each dimension comes from.
+    pub(super) sizes: Vec<Size>,
+    pub(super) parameters: Vec<Parameter>,
+}
+
+impl Signature {
+    /// What its declarations say.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let access = |role: ArrayRole| match role.tensor().map(|tensor| kernel.tensor(tensor).source) {
+            Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
+            Some(Source::Output { initial, .. }) => Access::Write(initial),
+            Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
+        };
+        let parameter = |array: &ir::Array| Parameter { access: access(array.role), element: array.element };
+        Signature {
+            name: kernel.name.clone(),
+            sizes: kernel.dimensions.iter().map(|dimension| dimension.size).collect(),
+            parameters: kernel.parameters().map(|(_, array)| parameter(array)).collect(),
+        }
+    }
+
+    /// Checks that a call of `kernel` serves.
+    pub(super) fn check(&self, kernel: &Kernel) -> Result<(), Error> {
+        if *self == Signature::of(kernel) {
+            return Ok(());
+        }
+        Err(Error::WrongCall { expected: self.name.clone(), found: kernel.name.clone() })
+    }
 }
 
 /// The elements of a parameter.

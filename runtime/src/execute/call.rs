@@ -34,7 +34,7 @@
 //! }
 //! ```
 
-use super::array::{Access, Array, Data, Parameter, Stored, parameters};
+use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
 use super::extents::{check_coordinate_widths, extents};
 use super::output::{appended_levels, assemble, same_structure, shared_levels, value_count, zero};
@@ -185,7 +185,7 @@ impl<'k> Call<'k> {
 
     /// The arrays of all parameters, before the kernel starts.
     fn make_arrays(&self) -> Result<Vec<Array>, Error> {
-        let parameters = parameters(self.kernel).into_iter();
+        let parameters = Signature::of(self.kernel).parameters.into_iter();
         let make = |(parameter, (_, array)): (Parameter, (_, &ir::Array))| {
             let Some(id) = array.role.tensor() else {
                 return Err(self.declaration(format!("`{}` is nobody's", array.name)));

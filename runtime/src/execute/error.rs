@@ -1,5 +1,6 @@
 //! What can keep a kernel from running.
 
+use super::interpreter::Fault;
 use super::native::NativeError;
 use crate::tensor::{OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
@@ -207,6 +208,20 @@ pub enum Error {
         kernel: String,
         /// What it said.
         message: String,
+    },
+    /// The interpreter stopped a kernel.
+    #[error("kernel `{kernel}` does what it must not, at {fault}; this is a fault of spc, please report it")]
+    Fault {
+        /// The kernel.
+        kernel: String,
+        /// What it did.
+        fault: Fault,
+    },
+    /// There is nothing to compile.
+    #[error("`{kernel}` can't run natively without its Rust text; run it in the interpreter")]
+    NoText {
+        /// The kernel.
+        kernel: String,
     },
     /// A kernel can't be compiled.
     #[error(transparent)]

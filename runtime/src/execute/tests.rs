@@ -4,7 +4,7 @@ use super::testing::*;
 use super::*;
 use crate::tensor::{AnyTensor, Buffer, IndexArray};
 use spc_compiler::format::{Format, IndexWidth, LevelFormat};
-use spc_compiler::ir::{Initial, Kernel, Size, Source, Structure, TensorId};
+use spc_compiler::ir::{self, Initial, Kernel, Size, Source, Structure, TensorId, Verified};
 
 fn a() -> AnyTensor {
     matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr())
@@ -248,4 +248,107 @@ fn a_u8_array_holds_indices_or_values() {
     assert_eq!(array, [1]);
     let same: Buffer<u8> = array.into();
     assert_eq!(IndexArray::from(same).width(), IndexWidth::U8);
+}
+
+/// `B = 2 * A` in rows, on the arrays of `A`.
+const DOUBLE: &str = "kernel double {
+  dimension d0 i runtime
+  dimension d1 j runtime
+  tensor t0 A f64 [dense, compressed] (d0, d1) input
+  tensor t1 B f64 [dense, compressed] (d0, d1) output shared t0 2 zero
+  array a0 A2_pos index(u32) positions t0 1
+  array a1 A2_crd index(u32) coordinates t0 1
+  array a2 A_vals f64 values t0
+  array a3 B_vals f64 values t1
+  variable v0 p index
+  body { for v0 in 0..length(a3) { a3[v0] += 2.0f64 * a2[v0] } }
+}";
+
+/// The same, appended.
+const APPENDED_DOUBLE: &str = "kernel double {
+  dimension d0 i runtime
+  dimension d1 j runtime
+  tensor t0 A f64 [dense, compressed] (d0, d1) input
+  tensor t1 B f64 [dense, compressed] (d0, d1) output appended empty
+  array a0 A2_pos index(u32) positions t0 1
+  array a1 A2_crd index(u32) coordinates t0 1
+  array a2 A_vals f64 values t0
+  array a3 B2_pos index(u32) positions t1 1
+  array a4 B2_crd index(u32) coordinates t1 1
+  array a5 B_vals f64 values t1
+  variable v0 i index
+  variable v1 p index
+  body {
+    push a3, 0
+    for v0 in 0..d0 {
+      for v1 in a0[v0]..a0[v0 + 1] { push a4, a1[v1] push a5, 2.0f64 * a2[v1] }
+      push a3, length(a4)
+    }
+  }
+}";
+
+fn verified(text: &str) -> Verified<Kernel> {
+    let kernel = ir::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    ir::verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}"))
+}
+
+#[test]
+fn the_interpreter_runs_calls() {
+    for text in [DOUBLE, APPENDED_DOUBLE] {
+        let executable = Executable::new(verified(text), None, Backend::Interpreter).unwrap();
+        assert_eq!((executable.backend().name(), executable.native().is_none()), ("interpreter", true));
+        let a = a();
+        let mut call = Call::new(executable.kernel(), &[&a]).unwrap();
+        // Twice: outputs are made new.
+        for _ in 0..2 {
+            executable.run(&mut call).unwrap();
+        }
+        let b = call.finish().unwrap().remove(0);
+        assert_eq!(b, a.with_values(vec![4.0, 6.0, 8.0].into()).unwrap());
+    }
+}
+
+#[test]
+fn the_interpreter_writes_into_reused_memory() {
+    let executable = Executable::new(verified(DOUBLE), None, Backend::Interpreter).unwrap();
+    let a = a();
+    let old = a.with_values(vec![9.0, 9.0, 9.0].into()).unwrap();
+    let address = old.values_of::<f64>().unwrap().as_ptr();
+    let mut call = Call::new(executable.kernel(), &[&a]).unwrap();
+    call.reuse(0, old).unwrap();
+    executable.run(&mut call).unwrap();
+    let b = call.finish().unwrap().remove(0);
+    assert_eq!((values(&b), b.values_of::<f64>().unwrap().as_ptr()), (vec![4.0, 6.0, 8.0], address));
+}
+
+#[test]
+fn native_code_and_the_interpreter_agree() {
+    let text = "pub fn double(_: usize, _: usize, _: &[u32], _: &[u32], a: &[f64], b: &mut [f64]) {
+        b.iter_mut().zip(a).for_each(|(b, a)| *b += 2.0 * a);
+    }";
+    let (native, reason) = Executable::native_if_possible(verified(DOUBLE), text).unwrap();
+    assert!(reason.is_none());
+    assert_eq!(native.backend(), Backend::Native);
+    let interpreter = Executable::new(verified(DOUBLE), Some(text), Backend::Interpreter).unwrap();
+    let outputs = [native, interpreter].map(|executable| {
+        let a = a();
+        let mut call = Call::new(executable.kernel(), &[&a]).unwrap();
+        executable.run(&mut call).unwrap();
+        call.finish().unwrap()
+    });
+    assert_eq!(outputs[0], outputs[1]);
+}
+
+#[test]
+fn executables_refuse_what_they_can_not_run() {
+    let message = Executable::new(verified(DOUBLE), None, Backend::Native).unwrap_err().to_string();
+    assert_eq!(message, "`double` can't run natively without its Rust text; run it in the interpreter");
+    let executable = Executable::new(verified(DOUBLE), None, Backend::Interpreter).unwrap();
+    let (other, a) = (verified(APPENDED_DOUBLE), a());
+    let error = executable.run(&mut Call::new(&other, &[&a]).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::WrongCall { .. }));
+    let beyond =
+        Executable::new(verified(&DOUBLE.replace("a2[v0]", "a2[v0 + 1]")), None, Backend::Interpreter).unwrap();
+    let message = beyond.run(&mut Call::new(beyond.kernel(), &[&a]).unwrap()).unwrap_err().to_string();
+    assert!(message.starts_with("kernel `double` does what it must not, at body/"), "{message}");
 }

@@ -1,3 +1,19 @@
+//! Kernels that are compiled at run time, by the user's `rustc`, for this processor.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `text` | puts the helpers of [`crate::parallel`] and a way to the host around a kernel's text |
+//! | `rustc` | finds the compiler and calls it |
+//! | `cache` | keeps libraries on disk, by a hash of all that they depend on |
+//! | `abi` | what host and library hand to each other; compiled on both sides |
+//! | `library` | the library's side: memory, threads and panics; compiled only there |
+//! | `host` | the host's side |
+//!
+//! A kernel's own text is safe Rust, which the compiler enforces (`forbid(unsafe_code)`). So what this folder has to get right is
+//! that arrays cross the border with their types and lengths, and that both sides use one allocator: the library's
+//! is the host's, which makes a vector that a kernel has filled the host's vector, without a copy. A panic in a kernel, also one
+//! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
+
 mod abi;
 mod cache;
 mod hash;
@@ -11,7 +27,7 @@ use self::abi::{DONE, Entry, Invocation, PANICKED};
 use self::cache::Cache;
 use self::hash::Fnv128;
 use self::rustc::{FLAGS, Rustc};
-use super::array::{Access, Parameter, parameters};
+use super::array::{Access, Signature};
 use super::call::Call;
 use super::error::Error;
 use libloading::Library;
@@ -80,10 +96,8 @@ impl NativeError {
 /// A kernel in a library that was compiled on this machine, for this machine.
 #[derive(Debug, Clone)]
 pub struct NativeKernel {
-    name: String,
+    signature: Signature,
     entry: Entry,
-    parameters: Vec<Parameter>,
-    sizes: Vec<Size>,
     compile_time: Duration,
     from_cache: bool,
 }
@@ -110,12 +124,9 @@ impl NativeKernel {
         if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
             return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
         }
-        let parameters = parameters(kernel);
-        let sizes: Vec<Size> = kernel.dimensions.iter().map(|dimension| dimension.size).collect();
-        let text = text::library(text, &kernel.name, &sizes, &parameters);
-        let (entry, from_cache) = entry(cache, &text)?;
-        let compile_time = start.elapsed();
-        Ok(Self { name: kernel.name.clone(), entry, parameters, sizes, compile_time, from_cache })
+        let signature = Signature::of(kernel);
+        let (entry, from_cache) = entry(cache, &text::library(text, &signature))?;
+        Ok(Self { signature, entry, compile_time: start.elapsed(), from_cache })
     }
 
     /// How long it took to get the kernel: to compile it, or to find it.
@@ -136,26 +147,20 @@ impl NativeKernel {
     /// # Errors
     /// When the call is of a kernel with other declarations, or the kernel panics.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        let declared = call.kernel();
-        let same_sizes = declared.dimensions.iter().map(|dimension| &dimension.size).eq(&self.sizes);
-        if declared.name != self.name || !same_sizes || parameters(declared) != self.parameters {
-            return Err(Error::WrongCall { expected: self.name.clone(), found: declared.name.clone() });
-        }
-        let dimensions: Vec<usize> = (0..self.sizes.len())
-            .filter(|&dimension| self.sizes[dimension] == Size::Runtime)
-            .map(|dimension| call.dimension(dimension))
-            .collect();
+        self.signature.check(call.kernel())?;
+        let with_call = |&(_, size): &(&usize, &Size)| *size == Size::Runtime;
+        let sizes = call.dimensions().iter().zip(&self.signature.sizes).filter(with_call);
+        let dimensions: Vec<usize> = sizes.map(|(&extent, _)| extent).collect();
         let arrays = call.begin();
         let mut table: Vec<abi::Array> = arrays.iter_mut().map(host::lend).collect();
         let mut invocation =
             Invocation { dimensions: dimensions.as_ptr(), arrays: table.as_mut_ptr(), message: host::nothing() };
         let start = Instant::now();
-        // SAFETY: the entry was compiled from `text::library` for these sizes and parameters, which are the call's, as was
-        // checked above. So it reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends
+        // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends
         // what it writes for writing, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
-        let stopped = |message: String| Err(Error::Stopped { kernel: self.name.clone(), message });
+        let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });
         match status {
             DONE => {}
             PANICKED => {

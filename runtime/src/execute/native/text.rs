@@ -1,6 +1,6 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
-use crate::execute::array::{Access, Parameter};
+use crate::execute::array::{Access, Signature};
 use crate::parallel::CHUNKS_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -12,8 +12,8 @@ const ABI: &str = include_str!("abi.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
 /// The text of a library with one kernel.
-pub(super) fn library(kernel: &str, name: &str, sizes: &[Size], parameters: &[Parameter]) -> String {
-    let call = call(name, sizes, parameters);
+pub(super) fn library(kernel: &str, signature: &Signature) -> String {
+    let call = call(signature);
     format!(
         r#"#![allow(dead_code, unused)]
 
@@ -56,7 +56,8 @@ mod abi {{
 }
 
 /// Reads the parameters, calls the kernel, gives what it appended.
-fn call(name: &str, sizes: &[Size], parameters: &[Parameter]) -> String {
+fn call(signature: &Signature) -> String {
+    let Signature { name, sizes, parameters } = signature;
     let mut text = String::new();
     let mut arguments = Vec::new();
     let indent = "            ";
