@@ -33,7 +33,6 @@
 //! ```
 
 mod arrays;
-mod call;
 mod expressions;
 mod parallel;
 mod random;
@@ -43,7 +42,6 @@ mod tests;
 mod values;
 
 pub use arrays::ArrayValue;
-pub use call::run_call;
 
 use arrays::{Buffer, Slot};
 use parallel::Chunk;

@@ -1,7 +1,7 @@
 use super::parallel::Chunk;
-use super::{ArrayValue, Fault, Machine, Options, run, run_call};
-use crate::execute::Call;
+use super::{ArrayValue, Fault, Machine, Options, run};
 use crate::execute::testing::{csr as csr_format, matrix, values, vector};
+use crate::execute::{Call, interpreted};
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::{ArrayId, Kernel, Verified, parse, verify};
 use spc_compiler::notation::{FormatOption, check_expression};
@@ -473,7 +473,8 @@ fn lowered_kernels_do_the_same_however_they_are_cut() {
         assert_eq!(again, *kernel);
         for seed in 0..40 {
             let mut call = Call::new(&kernel, inputs).unwrap();
-            run_call(&kernel, &mut call, &Options { seed }).unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
+            interpreted::run(&kernel, &mut call, &Options { seed })
+                .unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
             assert_eq!(values(&call.finish().unwrap()[0]), expected, "seed {seed} of {}", *kernel);
         }
     }
