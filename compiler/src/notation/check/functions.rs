@@ -1,4 +1,4 @@
-//! The functions of the language: the one table of their names.
+//! The functions of the language and what they are defined for.
 
 use crate::ir::{ElementType, Function};
 
@@ -46,4 +46,27 @@ pub(in crate::notation) fn name(function: Function) -> &'static str {
 /// All names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|entry| entry.name)
+}
+
+/// Our name of a function that other languages call otherwise.
+pub(super) fn alias(name: &str) -> Option<&'static str> {
+    match name {
+        "log" => Some("ln"),
+        "fabs" => Some("abs"),
+        "minimum" | "fmin" => Some("min"),
+        "maximum" | "fmax" => Some("max"),
+        "ite" | "ternary" => Some("select"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+    use crate::syntax::FUNCTIONS;
+
+    #[test]
+    fn these_are_the_names_that_the_parser_takes_for_calls() {
+        assert!(names().eq(FUNCTIONS));
+    }
 }
