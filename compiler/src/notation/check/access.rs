@@ -47,16 +47,24 @@ impl<'s> Values<'_, 's> {
     }
 
     fn index_name(&mut self, name: &'s Ident) -> Option<&'s Ident> {
-        let Some(tensor) = self.tensor(&name.name) else { return Some(name) };
-        self.found.push(
-            Diagnostic::new(codes::NAME_CLASH, name.span, format!("`{}` is a tensor and an index variable", name.name))
-                .label("used as an index variable")
-                .related(self.tensors[tensor.0].span, "a tensor or scalar here")
-                .help("give one of them another name"),
-        );
-        None
+        let clash = self.name_clash(name);
+        let clear = clash.is_none();
+        self.found.extend(clash);
+        clear.then_some(name)
     }
 
+    /// An index variable that is called like a tensor.
+    pub(super) fn name_clash(&self, name: &Ident) -> Option<Diagnostic> {
+        let tensor = self.tensor(&name.name)?;
+        let message = format!("`{}` is a tensor and an index variable", name.name);
+        let clash = Diagnostic::new(codes::NAME_CLASH, name.span, message)
+            .label("used as an index variable")
+            .related(self.tensors[tensor.0].span, "a tensor or scalar here")
+            .help("give one of them another name");
+        Some(clash)
+    }
+
+    /// Reports a tensor of another element type than the statement's.
     pub(super) fn check_element(&mut self, tensor: TensorId, span: Span) {
         let tensor = &self.tensors[tensor.0];
         let refused = tensor.element != self.element && tensors::is_lowered(tensor.element);

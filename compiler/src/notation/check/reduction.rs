@@ -43,18 +43,7 @@ impl<'s> Values<'_, 's> {
     }
 
     fn check_binding(&mut self, name: &Ident) {
-        if let Some(tensor) = self.tensor(&name.name) {
-            self.found.push(
-                Diagnostic::new(
-                    codes::NAME_CLASH,
-                    name.span,
-                    format!("`{}` is a tensor and an index variable", name.name),
-                )
-                .label("used as an index variable")
-                .related(self.tensors[tensor.0].span, "a tensor or scalar here")
-                .help("give one of them another name"),
-            );
-        }
+        self.found.extend(self.name_clash(name));
         if let Some(outer) = self.indices.bound(&name.name) {
             self.found.push(
                 Diagnostic::new(codes::REDUCTION_VARIABLE, name.span, format!("`{}` is bound twice", name.name))

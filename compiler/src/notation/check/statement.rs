@@ -7,7 +7,7 @@ use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{Assignment, Role, Tensor, TensorId, einstein};
-use crate::syntax::{AssignOperator, Statement};
+use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found.
 pub(super) fn check(
@@ -85,9 +85,28 @@ fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) 
             Diagnostic::new(codes::RESULT_READ, read.span, message)
                 .label("read here")
                 .related(statement.target.span, "assigned here")
-                .help(format!("to add to what is there, write `{} += …` without it on the right", statement.target)),
+                .help(instead_of_reading(statement)),
         );
     }
+}
+
+fn instead_of_reading(statement: &Statement) -> String {
+    let target = &statement.target;
+    let sums = uses::index_names(statement).iter().any(|name| !names_index(target, &name.name));
+    match &statement.value.kind {
+        ExprKind::Binary(BinaryOperator::Add, ..) => {
+            format!("to add to what is there, write `{target} += …` without it on the right")
+        }
+        // `*=` would multiply over the other indices.
+        ExprKind::Binary(BinaryOperator::Multiply, ..) if !sums => {
+            format!("to multiply what is there, write `{target} *= …` without it on the right")
+        }
+        _ => "pass what it held before as a parameter of another name".to_owned(),
+    }
+}
+
+fn names_index(access: &Access, name: &str) -> bool {
+    uses::index_exprs(access).any(|expr| matches!(&expr.kind, ExprKind::Name(index) if index.name == name))
 }
 
 fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, found: &mut Diagnostics) {
