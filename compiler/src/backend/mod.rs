@@ -1,1 +1,4 @@
-//! (to be written)
+//! Targets: a verified kernel to text.
+
+pub mod namer;
+pub mod rust;

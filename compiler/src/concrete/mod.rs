@@ -1,1 +1,260 @@
-//! (to be written)
+//! Concrete index notation: the loops of a kernel, in order, and how each one runs.
+//!
+//! In: [`notation::Kernel`], which says what to compute. Out: [`Kernel`], which says in which order, with which
+//! temporaries, from which copies, and what runs in parallel; every decision is kept with its reason for `spc explain`.
+//!
+//! ```text
+//! A(i, r) = sum(j, k)(X(i, j, k) * B(j, r) * C(k, r))          X: csf, the rest dense
+//!
+//! parallel i
+//!     where A(i, r) += t(r)
+//!         for all j
+//!             where t(r) += t_1(r) * B(j, r)
+//!                 for all k
+//!                     t_1(r) += X(i, j, k) * C(k, r)            (each over the vector loop r)
+//! ```
+//!
+//! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
+
+mod factor;
+mod order;
+mod print;
+mod schedule;
+mod simplify;
+mod structure;
+
+use crate::format::Format;
+use crate::ir::{ElementType, ReduceOperator};
+pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub(crate) use print::{access as show_access, statement as show_statement};
+pub use schedule::{Options, schedule};
+pub use simplify::{absent, is_zero, simplify};
+
+/// A scheduled kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// The lines of its documentation.
+    pub documentation: Vec<String>,
+    /// What it computes, as index notation.
+    pub summary: Vec<String>,
+    /// The tensors of the notation, with the same ids; then sorted copies and workspaces.
+    pub tensors: Vec<Tensor>,
+    /// Index variables, with the notation's ids.
+    pub variables: Vec<Variable>,
+    /// Extents; several index variables may run over one.
+    pub extents: Vec<Extent>,
+    /// What to do.
+    pub body: Statement,
+    /// Why it is so.
+    pub decisions: Vec<Decision>,
+}
+
+/// A tensor of a scheduled kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its storage; all dense for a workspace.
+    pub format: Format,
+    /// The extent of each mode: a place in [`Kernel::extents`].
+    pub extents: Vec<usize>,
+    /// Where it comes from.
+    pub kind: TensorKind,
+}
+
+/// Where a tensor comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TensorKind {
+    /// The caller.
+    Input,
+    /// The run time makes it from an input, in another mode order.
+    SortedCopy(TensorId),
+    /// The kernel's result.
+    Output(OutputStructure),
+    /// A `where` makes it; dense, zero at first.
+    Workspace,
+}
+
+/// How the structure of an output comes about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OutputStructure {
+    /// Every level is dense.
+    Dense,
+    /// Its first `levels` levels are those of this access, whose positions it shares.
+    Shared {
+        /// The operand as it is accessed.
+        access: Access,
+        /// How many levels are shared.
+        levels: usize,
+    },
+    /// Entries are appended in order.
+    Appended,
+}
+
+/// An index variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its place in [`Kernel::extents`].
+    pub extent: usize,
+}
+
+/// The extent of one or more index variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    /// The name of the first of them.
+    pub name: String,
+    /// Where its size comes from.
+    pub size: crate::ir::Size,
+}
+
+/// A decision of the scheduler and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What was decided.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// Nothing to do.
+    Empty,
+    /// The body for every value of the variable at which it does something.
+    Forall {
+        /// The variable.
+        variable: IndexVariable,
+        /// How iterations run.
+        run: Run,
+        /// The body.
+        body: Box<Statement>,
+    },
+    /// The producer fills the workspace, which is zero before; then the consumer reads it.
+    Where {
+        /// The workspace.
+        workspace: TensorId,
+        /// Reads it.
+        consumer: Box<Statement>,
+        /// Fills it.
+        producer: Box<Statement>,
+    },
+    /// One element.
+    Assign(Assign),
+    /// One after the other.
+    Sequence(Vec<Statement>),
+}
+
+/// `target operator= value`, where all masks hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assign {
+    /// The element.
+    pub target: Access,
+    /// `None`: assigned. Else combined.
+    pub operator: Option<ReduceOperator>,
+    /// The value; no reductions are left in it.
+    pub value: Expr,
+    /// Tensors that must have an entry here.
+    pub masks: Vec<Access>,
+    /// The type of the elements.
+    pub element: ElementType,
+}
+
+/// How the iterations of a loop run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// In order.
+    Serial,
+    /// In chunks of equal work, at the same time.
+    Parallel,
+    /// Side by side, in the lanes of a vector.
+    Vector,
+}
+
+impl Kernel {
+    /// The declaration of a tensor.
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.0]
+    }
+
+    /// The name of an index variable.
+    pub fn variable(&self, id: IndexVariable) -> &str {
+        &self.variables[id.0].name
+    }
+}
+
+impl Kernel {
+    /// The extents of vector loops: knowing them when the target's compiler runs is worth up to twice the speed.
+    pub fn vector_extents(&self) -> Vec<usize> {
+        let mut extents = Vec::new();
+        self.body.for_each_loop(&mut |variable, run| {
+            let extent = self.variables[variable.0].extent;
+            if run == Run::Vector && !extents.contains(&extent) {
+                extents.push(extent);
+            }
+        });
+        extents
+    }
+}
+
+impl Statement {
+    /// Calls `visit` on every loop, outermost first.
+    pub fn for_each_loop(&self, visit: &mut dyn FnMut(IndexVariable, Run)) {
+        match self {
+            Statement::Empty | Statement::Assign(_) => {}
+            Statement::Forall { variable, run, body } => {
+                visit(*variable, *run);
+                body.for_each_loop(visit);
+            }
+            Statement::Where { consumer, producer, .. } => {
+                producer.for_each_loop(visit);
+                consumer.for_each_loop(visit);
+            }
+            Statement::Sequence(statements) => statements.iter().for_each(|statement| statement.for_each_loop(visit)),
+        }
+    }
+
+    /// Calls `visit` on every access that is read: operands, masks, and workspaces.
+    pub fn for_each_read(&self, visit: &mut dyn FnMut(&Access)) {
+        match self {
+            Statement::Empty => {}
+            Statement::Forall { body, .. } => body.for_each_read(visit),
+            Statement::Where { consumer, producer, .. } => {
+                consumer.for_each_read(visit);
+                producer.for_each_read(visit);
+            }
+            Statement::Assign(assign) => {
+                assign.value.for_each_access(visit);
+                assign.masks.iter().for_each(visit);
+            }
+            Statement::Sequence(statements) => statements.iter().for_each(|s| s.for_each_read(visit)),
+        }
+    }
+
+    /// Calls `visit` on every assignment.
+    pub fn for_each_assign(&self, visit: &mut dyn FnMut(&Assign)) {
+        match self {
+            Statement::Empty => {}
+            Statement::Forall { body, .. } => body.for_each_assign(visit),
+            Statement::Where { consumer, producer, .. } => {
+                consumer.for_each_assign(visit);
+                producer.for_each_assign(visit);
+            }
+            Statement::Assign(assign) => visit(assign),
+            Statement::Sequence(statements) => statements.iter().for_each(|s| s.for_each_assign(visit)),
+        }
+    }
+
+    /// Whether some assignment writes `tensor`.
+    pub fn writes(&self, tensor: TensorId) -> bool {
+        let mut found = false;
+        self.for_each_assign(&mut |assign| found |= assign.target.tensor == tensor);
+        found
+    }
+}

@@ -248,7 +248,7 @@ impl fmt::Display for Coordinate {
 impl fmt::Display for Format {
     /// `[dense, compressed]` where level `l` stores mode `l`, else `(i0, i1) -> [i1: dense, i0: compressed]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = self.mode_order().is_some_and(|modes| modes.iter().enumerate().all(|(level, &mode)| level == mode));
+        let plain = self.mode_order().is_some_and(|modes| modes.into_iter().eq(0..self.order));
         if !plain {
             let modes: Vec<String> = (0..self.order).map(|mode| format!("i{mode}")).collect();
             write!(f, "({}) -> ", modes.join(", "))?;

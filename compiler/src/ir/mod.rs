@@ -22,6 +22,16 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod parse;
+pub(crate) mod precedence;
+mod print;
+mod types;
+mod verify;
+mod walk;
+
+pub use parse::{ParseError, parse};
+pub use print::Shown;
+pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth};
 use std::fmt;
@@ -262,7 +272,7 @@ pub struct Array {
 }
 
 /// What an array is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArrayRole {
     /// Where the children of each position of the level above begin and end: one more than there are parents.
     Positions {

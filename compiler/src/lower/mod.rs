@@ -1,1 +1,116 @@
-//! (to be written)
+//! Concrete notation to loops.
+//!
+//! In: [`concrete::Kernel`]. Out: [`ir::Kernel`]. Each `for all` becomes the loops of its merge lattice; each access
+//! becomes positions, which the level formats know how to find. Before, with `A: csr`:
+//!
+//! ```text
+//! parallel for all i
+//!     with t
+//!         for all j: t += A(i, j) * x(j)
+//!     then y(i) = t
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! parallel low..high in 0..i, equal shares of A2_pos
+//!     for i in low..high
+//!         t = 0
+//!         for pA2 in A2_pos[i]..A2_pos[i + 1]
+//!             j = A2_crd[pA2]
+//!             t += A_vals[pA2] * x_vals[j]
+//!         y_vals[i] = t
+//! ```
+
+mod assemble;
+mod declare;
+mod forall;
+mod parallel;
+mod position;
+mod statement;
+
+use crate::concrete::{self, Access, IndexVariable, TensorId};
+use crate::ir;
+use crate::lattice::Lattice;
+use std::collections::BTreeMap;
+
+/// A kernel's loops and the lattices they came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lowered {
+    /// The loops.
+    pub kernel: ir::Kernel,
+    /// The lattice of each loop over stored levels, as text.
+    pub lattices: Vec<String>,
+}
+
+/// The loops of a scheduled kernel.
+pub fn lower(kernel: &concrete::Kernel) -> Lowered {
+    let mut lowering = Lowering::new(kernel);
+    let mut body = lowering.open_outputs();
+    lowering.statement(&kernel.body, &Scope::default(), &mut body);
+    lowering.close_outputs(&mut body);
+    lowering.finish(body)
+}
+
+/// The kernel that is being built.
+struct Lowering<'a> {
+    concrete: &'a concrete::Kernel,
+    kernel: ir::Kernel,
+    /// For each tensor of the concrete kernel that crosses the border, its id in the loop IR.
+    tensors: BTreeMap<TensorId, ir::TensorId>,
+    arrays: BTreeMap<ir::ArrayRole, ir::ArrayId>,
+    /// Where each workspace lives: a variable for a scalar, else an array.
+    workspaces: BTreeMap<TensorId, Workspace>,
+    /// Workspaces of a size known only at run time are made once, at the start of the enclosing parallel body or kernel.
+    hoisted: Vec<ir::Statement>,
+    lattices: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Workspace {
+    Scalar(ir::VariableId),
+    Array(ir::ArrayId),
+}
+
+/// What is known inside some loops.
+#[derive(Debug, Clone, Default)]
+struct Scope {
+    /// The value of each index variable whose loop is outside.
+    coordinates: BTreeMap<IndexVariable, ir::Expr>,
+    /// The positions of levels that were walked, for each access and level.
+    positions: BTreeMap<(TensorId, Vec<IndexVariable>, usize), crate::format::level::Parents>,
+    /// The position of the entry that was appended last to an output with dense inner levels.
+    appended: Option<ir::Expr>,
+    /// A flag that tells whether a sum has any term; entries without are not appended.
+    touched: Option<ir::VariableId>,
+}
+
+impl Scope {
+    fn at(&self, variable: IndexVariable, coordinate: ir::Expr) -> Scope {
+        let mut scope = self.clone();
+        scope.coordinates.insert(variable, coordinate);
+        scope
+    }
+
+    fn walk(&mut self, access: &Access, level: usize, parents: crate::format::level::Parents) {
+        self.positions.insert((access.tensor, access.indices.clone(), level), parents);
+    }
+}
+
+impl Lowering<'_> {
+    fn report(&mut self, variable: IndexVariable, operands: &[Access], lattice: &Lattice) {
+        let name = |index: usize| concrete::show_access(self.concrete, &operands[index]);
+        let mut text = format!("for all {}\n", self.concrete.variable(variable));
+        for point in &lattice.points {
+            let names: Vec<String> = point.operands.iter().map(name).collect();
+            let statement = concrete::show_statement(self.concrete, &point.statement);
+            text.push_str(&format!("    {{{}}}\n", names.join(", ")));
+            for line in statement.lines() {
+                text.push_str(&format!("        {line}\n"));
+            }
+        }
+        if !self.lattices.contains(&text) {
+            self.lattices.push(text);
+        }
+    }
+}

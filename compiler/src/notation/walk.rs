@@ -2,8 +2,36 @@
 
 use super::{Access, Expr, IndexVariable, Kernel, Tensor};
 use crate::format::{Format, LevelKind};
+use crate::ir::{ElementType, Literal};
 
 impl Expr {
+    /// Calls `visit` on every access, in reading order.
+    pub fn for_each_access(&self, visit: &mut dyn FnMut(&Access)) {
+        match self {
+            Expr::Access(access) => visit(access),
+            Expr::Literal(_) | Expr::Index(..) => {}
+            _ => self.children().into_iter().for_each(|child| child.for_each_access(visit)),
+        }
+    }
+
+    /// The same expression with every operand replaced.
+    pub fn map_children(&self, replace: &dyn Fn(&Expr) -> Expr) -> Expr {
+        match self {
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => self.clone(),
+            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(replace(operand))),
+            Expr::Binary(operator, left, right) => {
+                Expr::Binary(*operator, Box::new(replace(left)), Box::new(replace(right)))
+            }
+            Expr::Call(function, arguments) => Expr::Call(*function, arguments.iter().map(replace).collect()),
+            Expr::Select(condition, yes, no) => {
+                Expr::Select(Box::new(replace(condition)), Box::new(replace(yes)), Box::new(replace(no)))
+            }
+            Expr::Reduce(operator, variables, body) => {
+                Expr::Reduce(*operator, variables.clone(), Box::new(replace(body)))
+            }
+        }
+    }
+
     /// The operands of the outermost operator, in order.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
@@ -70,9 +98,25 @@ impl Expr {
         }
         self.children_mut().into_iter().for_each(|child| child.rename(rename));
     }
+
+    /// The expression with each access replaced; where `replace` gives `None`, by zero of type `element`.
+    pub fn map_accesses_typed(&self, element: ElementType, replace: &dyn Fn(&Access) -> Option<Access>) -> Expr {
+        match self {
+            Expr::Access(access) => match replace(access) {
+                Some(access) => Expr::Access(access),
+                None => Expr::Literal(Literal::new(element, 0.0).unwrap_or(Literal::Float(element, 0.0))),
+            },
+            _ => self.map_children(&|child| child.map_accesses_typed(element, replace)),
+        }
+    }
 }
 
 impl Access {
+    /// Whether both name the same element: the same tensor at the same index variables.
+    pub fn same_place(&self, other: &Access) -> bool {
+        self.tensor == other.tensor && self.indices == other.indices
+    }
+
     /// Puts `rename(v)` for every index variable `v`.
     pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
         self.indices.iter_mut().for_each(|variable| *variable = rename(*variable));

@@ -1,1 +1,44 @@
-//! (to be written)
+//! Passes over the loop IR that leave code as a good engineer would have written it.
+//!
+//! Each is one file and one function from a kernel to a kernel that does the same; in debug builds the verifier runs after
+//! every one. [`PASSES`] is their order.
+
+mod hoist;
+mod tidy;
+mod views;
+
+use crate::ir::{Kernel, Verified, verify};
+
+/// A pass: its name and what it does.
+pub type Pass = (&'static str, fn(Kernel) -> Kernel);
+
+/// All passes, in order.
+pub const PASSES: &[Pass] = &[("tidy", tidy::tidy), ("hoist", hoist::hoist), ("views", views::views)];
+
+/// Runs all passes and verifies the result.
+///
+/// # Panics
+/// When a kernel violates a rule of the loop IR: a bug in the lowering or in a pass, which the message names.
+pub fn run(kernel: Kernel) -> Verified<Kernel> {
+    let mut kernel = kernel;
+    check(&kernel, "lowering");
+    for (name, pass) in PASSES {
+        kernel = pass(kernel);
+        check(&kernel, name);
+    }
+    verified(kernel, "the passes")
+}
+
+fn check(kernel: &Kernel, after: &str) {
+    if cfg!(debug_assertions) {
+        verified(kernel.clone(), after);
+    }
+}
+
+fn verified(kernel: Kernel, after: &str) -> Verified<Kernel> {
+    let text = if cfg!(debug_assertions) { kernel.to_string() } else { String::new() };
+    verify(kernel).unwrap_or_else(|violations| {
+        let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        panic!("a bug in spc: after {after} the loop IR is not valid:\n{}\n{text}", violations.join("\n"))
+    })
+}

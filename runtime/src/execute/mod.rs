@@ -1,1 +1,35 @@
 //! Running kernels: natively, or in the interpreter.
+//!
+//! What comes in is a kernel in the loop IR and, to run it natively, the Rust text that the compiler printed for it.
+//! What goes out are tensors.
+//!
+//! ```text
+//! Verified<Kernel> ─┐                     inputs ──▶ Call ─┐
+//! Rust text ────────┴─▶ Executable ────────────────────────┴─run─▶ Call ──finish──▶ outputs
+//! ```
+//!
+//! * [`Call`] is what every engine has in common: it checks inputs against the kernel's declarations, finds out extents, and
+//!   makes the arrays of outputs. The code that `tensor_kernel!` writes uses it without an [`Executable`].
+//! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
+//!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
+//! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
+
+mod array;
+pub mod call;
+mod error;
+mod executable;
+mod extents;
+mod interpreted;
+pub mod interpreter;
+mod native;
+mod output;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use array::Stored;
+pub use call::{Call, conform};
+pub use error::{Error, ExtentSource};
+pub use executable::{Backend, Executable};
+pub use native::{NativeError, NativeKernel};

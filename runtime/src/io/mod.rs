@@ -1,1 +1,197 @@
 //! Reading and writing tensor files.
+//!
+//! What comes in is a path, whose extension says what kind of file it is ([`FileType`]), and what goes out is a list of
+//! entries, [`Coordinates`]; writing goes the other way. Text is read by all threads. Any file may be compressed with
+//! gzip.
+//!
+//! ```
+//! use spc::io::{self, ReadOptions};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("x.tns");
+//! std::fs::write(&path, "1 3 2.5\n2 1 -1\n")?;
+//! let x = io::read::<f64>(&path, &ReadOptions::default())?;
+//! assert_eq!(x.shape, [2, 3]);
+//! assert_eq!(x.values, [2.5, -1.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An error says where: `x.tns:17:4: index 0: indices start from 1`.
+
+mod entries;
+mod error;
+mod file_type;
+mod indices;
+pub mod mtx;
+pub mod npy;
+mod source;
+pub mod spct;
+pub mod tns;
+mod value;
+mod write;
+
+pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
+pub use file_type::FileType;
+pub use value::Value;
+pub use write::{write_mtx, write_tns};
+
+use std::path::Path;
+
+use spc_compiler::format::LevelKind;
+use spc_compiler::ir::ElementType;
+
+use crate::tensor::{AnyTensor, Coordinates, WrongElement};
+
+/// What a caller knows about a file that is to be read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The extent of each mode. A file that states its own must agree; one that does not must have no index beyond it.
+    pub shape: Option<Vec<usize>>,
+    /// The kind of file, for names that do not say it.
+    pub file_type: Option<FileType>,
+}
+
+/// Reads the entries of a tensor file, in the order in which they stand there.
+///
+/// A dense file (`.npy`, or `array` in `.mtx`) gives an entry for each element that is not zero.
+///
+/// # Errors
+///
+/// [`ReadError`] if the file cannot be read, is of no known kind, or is not what its kind prescribes; the first such
+/// place in the file is told. Integer types also refuse values that they do not hold exactly.
+pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
+    let path = path.as_ref();
+    let (file_type, bytes) = load(path, options)?;
+    let shape = options.shape.as_deref();
+    let entries = match file_type {
+        FileType::Tns => tns::parse(&bytes, shape),
+        FileType::Mtx => mtx::parse(&bytes),
+        FileType::Npy => npy::parse(&bytes),
+        FileType::Spct => spct::parse(&bytes).and_then(|tensor| converted(&tensor)),
+    };
+    entries.and_then(|entries| agreeing(entries, shape)).map_err(|error| error.in_file(path))
+}
+
+/// Reads a file that holds a tensor with its format: `.spct`, or `.npy`, which is dense.
+///
+/// # Errors
+///
+/// As [`read`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
+pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyTensor, ReadError> {
+    let path = path.as_ref();
+    let (file_type, bytes) = load(path, options)?;
+    let tensor = match file_type {
+        FileType::Npy => npy::parse_tensor(&bytes),
+        FileType::Spct => spct::parse(&bytes),
+        FileType::Tns | FileType::Mtx => {
+            let message = "the file holds entries and not a packed tensor: read the entries, and pack them";
+            Err(ReadError::new(ReadErrorKind::NotSupported, message))
+        }
+    };
+    tensor.map_err(|error| error.in_file(path))
+}
+
+/// Writes entries to a file of the kind that the extension says, `.spct` excepted.
+///
+/// The file appears when it is complete; if anything fails, what was there before still is.
+///
+/// # Errors
+///
+/// [`WriteError`] if the file cannot be written, or its kind is unknown or cannot hold the tensor.
+pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Result<(), WriteError> {
+    let path = path.as_ref();
+    let (file_type, compressed) = writable(path)?;
+    write::to_file(path, compressed, |out| match file_type {
+        FileType::Tns => write_tns(out, entries),
+        FileType::Mtx => write_mtx(out, entries),
+        FileType::Npy => npy::write(out, entries),
+        FileType::Spct => {
+            let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
+            Err(write::invalid(message.to_owned()))
+        }
+    })
+}
+
+/// Writes a tensor to a file of the kind that the extension says. Only `.spct` keeps its format.
+///
+/// Zeros that are stored because the last level is dense, and has a place for every coordinate, are left out of `.tns` and
+/// `.mtx` files.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), WriteError> {
+    fn entries<T: Value>(path: &Path, tensor: &AnyTensor) -> Result<(), WriteError> {
+        let refuse = |error: WrongElement| WriteError::new(WriteErrorKind::NotSupported, path, error.to_string());
+        write(path, &stored::<T>(tensor).map_err(refuse)?)
+    }
+    let path = path.as_ref();
+    match (writable(path)?, tensor.element()) {
+        ((FileType::Spct, compressed), _) => write::to_file(path, compressed, |out| spct::write(out, tensor)),
+        (_, ElementType::F32) => entries::<f32>(path, tensor),
+        (_, ElementType::I64) => entries::<i64>(path, tensor),
+        (_, ElementType::I32) => entries::<i32>(path, tensor),
+        (_, ElementType::U8) => entries::<u8>(path, tensor),
+        _ => entries::<f64>(path, tensor),
+    }
+}
+
+/// The kind and the uncompressed bytes of a file.
+fn load(path: &Path, options: &ReadOptions) -> Result<(FileType, Vec<u8>), ReadError> {
+    let Some(file_type) = options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind)) else {
+        return Err(ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path));
+    };
+    Ok((file_type, source::load(path)?))
+}
+
+fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {
+    let unknown = || WriteError::new(WriteErrorKind::UnknownFormat, path, FileType::unknown(path));
+    FileType::of(path).ok_or_else(unknown)
+}
+
+/// The entries of a tensor without the zeros that only a dense last level stores.
+fn stored<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, WrongElement> {
+    let mut entries = tensor.to_coordinates::<T>()?;
+    let last = tensor.format().levels.last().map(|level| level.format.kind);
+    if last == Some(LevelKind::Dense) {
+        let kept: Vec<bool> = entries.values.iter().map(|value| !value.is_zero()).collect();
+        let mut flags = kept.iter();
+        entries.values.retain(|_| flags.next() == Some(&true));
+        entries.indices.iter_mut().for_each(|mode| indices::retain(mode, &kept));
+    }
+    Ok(entries)
+}
+
+/// The entries of a tensor with another element type, by the rules for text.
+fn converted<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
+    fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
+        let fail = |message: String| ReadError::new(ReadErrorKind::Value, message);
+        let Coordinates { shape, shape_is_stated, indices, values } =
+            stored::<F>(tensor).map_err(|error| fail(error.to_string()))?;
+        let values = value::converted(&values).map_err(fail)?;
+        Ok(Coordinates { shape, shape_is_stated, indices, values })
+    }
+    match tensor.element() {
+        ElementType::F32 => of::<f32, T>(tensor),
+        ElementType::I64 => of::<i64, T>(tensor),
+        ElementType::I32 => of::<i32, T>(tensor),
+        ElementType::U8 => of::<u8, T>(tensor),
+        _ => of::<f64, T>(tensor),
+    }
+}
+
+/// The entries, if the file's shape is the one that the caller stated.
+fn agreeing<T>(entries: Coordinates<T>, stated: Option<&[usize]>) -> Result<Coordinates<T>, ReadError> {
+    match stated {
+        Some(stated) if stated != entries.shape => {
+            let shown = |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+            let (found, stated) = (shown(&entries.shape), shown(stated));
+            let message = format!("the file has shape {found}, but {stated} is asked for: state the file's, or none");
+            Err(ReadError::new(ReadErrorKind::Shape, message))
+        }
+        _ => Ok(entries),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,55 @@
 //! Parallel loops over chunks of equal work.
+//!
+//! Generated code, whether the macro's or what is compiled at run time, has no parallel iterators: it cuts a range into
+//! [`Chunks`] and calls [`Chunks::run`] with one closure behind a `dyn`. That keeps sixty kernels at a second of rustc's time
+//! instead of eight, and lets a kernel in a library of its own run on the host's threads: it needs [`threads`] and
+//! [`run_all`] only.
+//!
+//! ```
+//! use spc::parallel::Chunks;
+//!
+//! let positions = [0, 2, 2, 5];
+//! let values = [1.0, 2.0, 3.0, 4.0, 5.0];
+//! let mut sums = [0.0; 3];
+//! let chunks = Chunks::weighted(0, 3, &|row| positions[row]);
+//! let owned = chunks.owned(&mut sums, &|row| row);
+//! chunks.run(&|chunk| {
+//!     let mut sums = owned.take(chunk);
+//!     let (low, high) = chunks.range(chunk);
+//!     for row in low..high {
+//!         sums[row] = values[positions[row]..positions[row + 1]].iter().sum();
+//!     }
+//! });
+//! drop(owned);
+//! assert_eq!(sums, [3.0, 0.0, 12.0]);
+//! ```
+
+mod chunks;
+#[cfg(test)]
+mod tests;
+
+pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Taken};
+
+use rayon::prelude::*;
+
+/// The text of the helpers, for kernels that are compiled at run time.
+pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
+
+/// How many threads [`run_all`] runs on.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads.
+pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(body);
+}
+
+/// Calls `body` with `count` threads to run parallel loops on (all of the machine's where `count` is 0).
+///
+/// # Errors
+/// When the system refuses that many threads.
+pub fn with_threads<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> std::io::Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(std::io::Error::other)?;
+    Ok(pool.install(body))
+}

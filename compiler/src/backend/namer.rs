@@ -1,0 +1,47 @@
+//! Names for generated code: readable, valid in the target, and never one name for two things in scope.
+
+use std::collections::BTreeSet;
+
+/// Gives out names, scope by scope.
+#[derive(Debug)]
+pub struct Namer {
+    reserved: BTreeSet<&'static str>,
+    scopes: Vec<BTreeSet<String>>,
+}
+
+impl Namer {
+    /// A namer that avoids the target's reserved words.
+    pub fn new(reserved: &[&'static str]) -> Self {
+        Self { reserved: reserved.iter().copied().collect(), scopes: vec![BTreeSet::new()] }
+    }
+
+    /// Names given from here on are free again after [`Namer::leave`].
+    pub fn enter(&mut self) {
+        self.scopes.push(BTreeSet::new());
+    }
+
+    /// Ends the innermost scope.
+    pub fn leave(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// A name like `wish` that nothing in scope has.
+    pub fn name(&mut self, wish: &str) -> String {
+        let mut stem: String = wish.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        if stem.chars().next().is_none_or(|first| first.is_numeric()) || stem.chars().all(|c| c == '_') {
+            stem.insert(0, 'v');
+        }
+        if self.reserved.contains(stem.as_str()) {
+            stem.push('_');
+        }
+        let is_taken = |name: &str| self.scopes.iter().any(|scope| scope.contains(name));
+        let mut name = stem.clone();
+        let mut count = 1;
+        while is_taken(&name) {
+            count += 1;
+            name = format!("{stem}_{count}");
+        }
+        self.scopes.last_mut().expect("the outermost scope is never left").insert(name.clone());
+        name
+    }
+}

@@ -1,0 +1,335 @@
+//! Statements as Rust.
+
+use super::expr::literal;
+use super::{Printer, element, ident};
+use crate::ir::{
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size,
+    Statement, Type, VariableId,
+};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+impl Printer<'_> {
+    /// The statements of a block, in a scope of their own.
+    pub(super) fn block(&mut self, statements: &[Statement]) -> TokenStream {
+        self.namer.enter();
+        let mut tokens = TokenStream::new();
+        let mut comments: Vec<&str> = Vec::new();
+        for statement in statements {
+            if let Statement::Comment(text) = statement {
+                comments.push(text);
+                continue;
+            }
+            if self.options.comments {
+                let comments = comments.iter().map(|text| format!(" {text}"));
+                tokens.extend(quote!(#(#[comment = #comments])*));
+            }
+            comments.clear();
+            tokens.extend(self.statement(statement));
+        }
+        self.namer.leave();
+        tokens
+    }
+
+    fn statement(&mut self, statement: &Statement) -> TokenStream {
+        match statement {
+            Statement::Comment(_) => TokenStream::new(),
+            Statement::Let(variable, value) => {
+                let value = self.expr(value);
+                let mutable = self.mutable(*variable);
+                let name = self.declare_variable(*variable);
+                quote!(let #mutable #name = #value;)
+            }
+            Statement::Assign(variable, value) => {
+                let name = &self.variables[variable];
+                match value {
+                    Expr::Binary(BinaryOperator::Add, first, step)
+                        if **first == Expr::Variable(*variable) && matches!(**step, Expr::Index(_)) =>
+                    {
+                        let step = self.expr(step);
+                        quote!(#name += #step;)
+                    }
+                    value => {
+                        let value = self.expr(value);
+                        quote!(#name = #value;)
+                    }
+                }
+            }
+            Statement::Update(variable, operator, value) => {
+                let name = self.variables[variable].clone();
+                let element = match self.kernel.variable(*variable).ty {
+                    Type::Element(element) => Some(element),
+                    Type::Index | Type::Bool => None,
+                };
+                let value = self.expr(value);
+                update(&quote!(#name), *operator, element, &value)
+            }
+            Statement::Store(array, index, value) => {
+                let (name, index, value) = (&self.arrays[array], self.expr(index), self.stored(*array, value));
+                quote!(#name[#index] = #value;)
+            }
+            Statement::Reduce(array, index, operator, value) => {
+                let (name, index) = (&self.arrays[array], self.expr(index));
+                let value = self.expr(value);
+                update(&quote!(#name[#index]), *operator, self.array_element(*array), &value)
+            }
+            Statement::Allocate { array, length, fill } => {
+                let (length_tokens, fill) = (self.expr(length), self.expr(fill));
+                let name = self.declare_array(*array);
+                let is_static = match length {
+                    Expr::Index(length) => *length <= 1024,
+                    Expr::Dimension(id) => self.kernel.dimension(*id).size == Size::Generic,
+                    _ => false,
+                };
+                if is_static {
+                    quote!(let mut #name = [#fill; #length_tokens];)
+                } else {
+                    quote!(let mut #name = ::std::vec![#fill; #length_tokens];)
+                }
+            }
+            Statement::Fill(array, value) => {
+                let (name, value) = (&self.arrays[array], self.expr(value));
+                quote!(#name.fill(#value);)
+            }
+            Statement::View { array, of, begin, length, mutable } => {
+                let of = self.arrays[of].clone();
+                let end = self.expr(&begin.clone().plus(length.clone()));
+                let begin = if *begin == Expr::Index(0) { TokenStream::new() } else { self.expr(begin) };
+                let name = self.declare_array(*array);
+                if *mutable {
+                    quote!(let #name = &mut #of[#begin..#end];)
+                } else {
+                    quote!(let #name = &#of[#begin..#end];)
+                }
+            }
+            Statement::Push(array, value) => {
+                let (name, value) = (&self.arrays[array], self.stored(*array, value));
+                quote!(#name.push(#value);)
+            }
+            Statement::Extend { array, count, fill } => {
+                let (name, fill) = (&self.arrays[array], self.stored(*array, fill));
+                let count = self.at_least(count, crate::ir::precedence::Precedence::Sum);
+                quote!(#name.resize(#name.len() + #count, #fill);)
+            }
+            Statement::For { variable, begin, end, body, .. } => {
+                let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);
+                let end = self.expr(end);
+                self.namer.enter();
+                let name = self.declare_variable(*variable);
+                let body = self.block(body);
+                self.namer.leave();
+                quote!(for #name in #begin..#end { #body })
+            }
+            Statement::While(condition, body) => {
+                let (condition, body) = (self.expr(condition), self.block(body));
+                quote!(while #condition { #body })
+            }
+            Statement::If(branches, otherwise) => self.branches(branches, otherwise),
+            Statement::Parallel(parallel) => self.parallel(parallel),
+        }
+    }
+
+    fn mutable(&self, variable: VariableId) -> TokenStream {
+        if self.kernel.variable(variable).mutable { quote!(mut) } else { TokenStream::new() }
+    }
+
+    fn array_element(&self, array: ArrayId) -> Option<ElementType> {
+        match self.kernel.array(array).element {
+            ArrayElement::Value(element) => Some(element),
+            ArrayElement::Index(_) => None,
+        }
+    }
+
+    fn branches(&mut self, branches: &[(Expr, Vec<Statement>)], otherwise: &[Statement]) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        for (number, (condition, body)) in branches.iter().enumerate() {
+            let (condition, body) = (self.expr(condition), self.block(body));
+            let or = if number == 0 { TokenStream::new() } else { quote!(else) };
+            tokens.extend(quote!(#or if #condition { #body }));
+        }
+        if !otherwise.is_empty() {
+            let body = self.block(otherwise);
+            tokens.extend(quote!(else { #body }));
+        }
+        tokens
+    }
+
+    fn parallel(&mut self, parallel: &Parallel) -> TokenStream {
+        let chunks = ident("chunks");
+        let cut = self.cut(parallel);
+        let mut before = TokenStream::new();
+        let mut inside = TokenStream::new();
+        let mut outside: Vec<(ArrayId, Ident)> = Vec::new();
+        self.namer.enter();
+        let mut parts: Vec<Part> = Vec::new();
+        for (array, sharing) in &parallel.sharing {
+            let whole = self.arrays[array].clone();
+            let part = ident(&self.namer.name(&format!("{whole}_parts")));
+            before.extend(self.share(*array, sharing, &whole, &part));
+            outside.push((*array, whole.clone()));
+            parts.push(Part { array: *array, sharing: sharing.clone(), whole, part });
+        }
+        for (variable, operator) in &parallel.reductions {
+            let total = self.variables[variable].clone();
+            let part = ident(&self.namer.name(&format!("{total}_parts")));
+            let identity = self.identity(*operator, self.kernel.variable(*variable).ty);
+            before.extend(quote!(let #part = #chunks.partial(#identity);));
+            inside.extend(quote!(let mut #total = #identity;));
+        }
+        let mut take = TokenStream::new();
+        for Part { whole, part, .. } in &parts {
+            take.extend(quote!(let mut #whole = #part.take(chunk);));
+        }
+        let low = self.declare_variable(parallel.low);
+        let high = self.declare_variable(parallel.high);
+        let body = self.block(&parallel.body);
+        let mut results = TokenStream::new();
+        let mut after = self.join(&parts);
+        for (variable, operator) in &parallel.reductions {
+            let total = &self.variables[variable];
+            let part = ident(&format!("{total}_parts"));
+            results.extend(quote!(#part.set(chunk, #total);));
+            let element = match self.kernel.variable(*variable).ty {
+                Type::Element(element) => Some(element),
+                Type::Index | Type::Bool => None,
+            };
+            let update = update(&quote!(#total), *operator, element, &quote!(value));
+            after.extend(quote!(for value in #part.into_values() { #update }));
+        }
+        self.namer.leave();
+        quote! {
+            #cut
+            #before
+            let run = |chunk: usize| {
+                let (#low, #high) = chunks.range(chunk);
+                #take
+                #inside
+                #body
+                #results
+            };
+            chunks.run(&run);
+            #after
+        }
+    }
+
+    /// How the range is cut.
+    fn cut(&mut self, parallel: &Parallel) -> TokenStream {
+        let helpers = &self.options.parallel.clone();
+        let (begin, end) = (self.expr(&parallel.begin), self.expr(&parallel.end));
+        let has_copies = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Private(_)));
+        let aligned = match parallel.aligned {
+            None => TokenStream::new(),
+            Some(array) => {
+                let name = &self.arrays[&array];
+                quote!(.aligned(&|place| #name[place] == #name[place - 1]))
+            }
+        };
+        match &parallel.work {
+            None => {
+                let even = ident(if has_copies { "even_per_thread" } else { "even" });
+                quote!(let chunks = #helpers::Chunks::#even(#begin, #end)#aligned;)
+            }
+            Some(work) => {
+                let weighted = ident(if has_copies { "weighted_per_thread" } else { "weighted" });
+                let closure = self.closure(work.place, &work.before);
+                quote!(let chunks = #helpers::Chunks::#weighted(#begin, #end, &#closure)#aligned;)
+            }
+        }
+    }
+
+    fn closure(&mut self, parameter: VariableId, value: &Expr) -> TokenStream {
+        self.namer.enter();
+        let name = self.declare_variable(parameter);
+        let value = self.expr(value);
+        self.namer.leave();
+        quote!(|#name| #value)
+    }
+
+    fn share(&mut self, array: ArrayId, sharing: &Sharing, whole: &Ident, part: &Ident) -> TokenStream {
+        match sharing {
+            Sharing::Owned { place, start } => {
+                let closure = self.closure(*place, start);
+                quote!(let #part = chunks.owned(#whole, &#closure);)
+            }
+            Sharing::Private(operator) => {
+                let element = self.array_element(array).expect("copies are of values");
+                let identity = self.identity(*operator, Type::Element(element));
+                quote!(let #part = chunks.private(#whole.len(), #identity);)
+            }
+            Sharing::Joined { .. } => {
+                let element = element(self.kernel.array(array).element);
+                quote!(let #part = chunks.joined::<#element>();)
+            }
+        }
+    }
+
+    fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {
+        match ty {
+            Type::Element(element) => literal(operator.identity(element).unwrap_or(Literal::Float(element, 0.0))),
+            Type::Bool => {
+                let value = operator == ReduceOperator::And;
+                quote!(#value)
+            }
+            Type::Index => quote!(0),
+        }
+    }
+
+    fn join(&self, parts: &[Part]) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        let part_of = |array: ArrayId| parts.iter().find(|part| part.array == array).map(|part| &part.part);
+        for Part { sharing, whole, part, .. } in parts {
+            if let Sharing::Joined { positions_of: Some(children) } = sharing {
+                let children = part_of(*children).expect("positions are joined beside what they point into");
+                tokens.extend(quote!(#part.join_positions(#whole, &#children);));
+            }
+        }
+        for Part { array, sharing, whole, part } in parts {
+            match sharing {
+                Sharing::Owned { .. } | Sharing::Joined { positions_of: Some(_) } => {}
+                Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
+                Sharing::Private(operator) => {
+                    let element = self.array_element(*array);
+                    let update = update(&quote!(*into), *operator, element, &quote!(*from));
+                    let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
+                    let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
+                    let element = ident(element.map_or("usize", ElementType::name));
+                    tokens.extend(quote! {
+                        let combine = |into: &mut [#element], from: &[#element]| {
+                            for (into, from) in into.iter_mut().zip(from) { #update }
+                        };
+                        #part.combine(#whole, &combine);
+                    });
+                }
+            }
+        }
+        tokens
+    }
+}
+
+/// An array that chunks share, and the name of what they share it through.
+struct Part {
+    array: ArrayId,
+    sharing: Sharing,
+    whole: Ident,
+    part: Ident,
+}
+
+/// `place = place operator value`
+fn update(
+    place: &TokenStream,
+    operator: ReduceOperator,
+    element: Option<ElementType>,
+    value: &TokenStream,
+) -> TokenStream {
+    let is_float = element.is_none_or(ElementType::is_float);
+    match operator {
+        ReduceOperator::Add if is_float => quote!(#place += #value;),
+        ReduceOperator::Add => quote!(#place = (#place).wrapping_add(#value);),
+        ReduceOperator::Multiply if is_float => quote!(#place *= #value;),
+        ReduceOperator::Multiply => quote!(#place = (#place).wrapping_mul(#value);),
+        ReduceOperator::Min => quote!(#place = (#place).min(#value);),
+        ReduceOperator::Max => quote!(#place = (#place).max(#value);),
+        ReduceOperator::Or => quote!(#place |= #value;),
+        ReduceOperator::And => quote!(#place &= #value;),
+    }
+}

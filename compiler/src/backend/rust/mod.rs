@@ -1,0 +1,149 @@
+//! Loops as Rust.
+//!
+//! In: a [`Verified`] kernel. Out: the tokens of one safe function. Its parameters are the sizes of run-time dimensions
+//! (`usize`), then the kernel's arrays in order: `&[T]` for what is read, `&mut [T]` for the values of dense and shared
+//! outputs, `&mut Vec<T>` for appended arrays. Parallel loops call the helpers of the run time's `parallel` module.
+//!
+//! Inner loops are free of bounds checks where it matters because rows are slices of a length known at compile time; no
+//! `unsafe` is printed.
+
+mod body;
+mod expansion;
+mod expr;
+mod reserved;
+#[cfg(feature = "pretty")]
+mod text;
+mod types;
+
+pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
+#[cfg(feature = "pretty")]
+pub use text::text;
+
+use crate::backend::namer::Namer;
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use std::collections::BTreeMap;
+
+/// How to print.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The path of the run time's `parallel` module.
+    pub parallel: TokenStream,
+    /// The function's name; the kernel's when absent.
+    pub name: Option<String>,
+    /// Whether comments are printed, as `#[comment = "…"]` attributes that only [`text`] understands.
+    pub comments: bool,
+}
+
+/// The function of a kernel.
+pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
+    let mut printer = Printer::new(kernel, options);
+    let name = ident(options.name.as_deref().unwrap_or(&kernel.name));
+    let generics = printer.generics();
+    let parameters = printer.parameters();
+    let body = printer.block(&kernel.body);
+    let documentation = kernel.documentation.iter().map(|line| format!(" {}", line.trim_start()));
+    quote! {
+        #(#[doc = #documentation])*
+        pub fn #name #generics (#parameters) {
+            #body
+        }
+    }
+}
+
+/// The state of printing one function.
+struct Printer<'a> {
+    kernel: &'a Kernel,
+    options: &'a Options,
+    namer: Namer,
+    dimensions: BTreeMap<DimensionId, Ident>,
+    arrays: BTreeMap<ArrayId, Ident>,
+    variables: BTreeMap<VariableId, Ident>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(kernel: &'a Kernel, options: &'a Options) -> Self {
+        let mut namer = Namer::new(reserved::WORDS);
+        let mut dimensions = BTreeMap::new();
+        for (number, dimension) in (0u32..).zip(&kernel.dimensions) {
+            let wish = match dimension.size {
+                Size::Generic => dimension.name.to_uppercase(),
+                Size::Runtime | Size::Constant(_) => format!("{}_extent", dimension.name),
+            };
+            dimensions.insert(DimensionId(number), ident(&namer.name(&wish)));
+        }
+        let mut arrays = BTreeMap::new();
+        for (id, array) in kernel.parameters() {
+            arrays.insert(id, ident(&namer.name(&array.name)));
+        }
+        Self { kernel, options, namer, dimensions, arrays, variables: BTreeMap::new() }
+    }
+
+    fn generics(&self) -> TokenStream {
+        let names: Vec<&Ident> = self.sized(Size::Generic).collect();
+        if names.is_empty() { TokenStream::new() } else { quote!(<#(const #names: usize),*>) }
+    }
+
+    fn sized(&self, size: Size) -> impl Iterator<Item = &Ident> {
+        self.dimensions.iter().filter(move |(id, _)| self.kernel.dimension(**id).size == size).map(|(_, name)| name)
+    }
+
+    fn parameters(&self) -> TokenStream {
+        let dimensions = self.sized(Size::Runtime).map(|name| quote!(#name: usize));
+        let arrays = self.kernel.parameters().map(|(id, array)| {
+            let name = &self.arrays[&id];
+            let element = element(array.element);
+            match access(self.kernel, array.role) {
+                Access::Read => quote!(#name: &[#element]),
+                Access::Write => quote!(#name: &mut [#element]),
+                Access::Append => quote!(#name: &mut Vec<#element>),
+            }
+        });
+        let all = dimensions.chain(arrays);
+        quote!(#(#all),*)
+    }
+
+    fn declare_variable(&mut self, id: VariableId) -> Ident {
+        let name = ident(&self.namer.name(&self.kernel.variable(id).name));
+        self.variables.insert(id, name.clone());
+        name
+    }
+
+    fn declare_array(&mut self, id: ArrayId) -> Ident {
+        let name = ident(&self.namer.name(&self.kernel.array(id).name));
+        self.arrays.insert(id, name.clone());
+        name
+    }
+}
+
+/// How a kernel uses an array parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    Append,
+}
+
+/// How a kernel uses a parameter of this role.
+pub(crate) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
+    let tensor = role.tensor().expect("parameters belong to tensors");
+    match kernel.tensor(tensor).source {
+        Source::Input | Source::SortedCopy { .. } => Access::Read,
+        Source::Output { structure: Structure::Appended, .. } => Access::Append,
+        Source::Output { .. } => Access::Write,
+    }
+}
+
+/// The Rust type of an array's elements.
+pub(crate) fn element(element: ArrayElement) -> Ident {
+    ident(match element {
+        ArrayElement::Index(width) => width.name(),
+        ArrayElement::Value(element) => element.name(),
+    })
+}
+
+/// An identifier; mixed-site, so that names of the user's code can't capture it.
+pub(crate) fn ident(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

@@ -1,0 +1,15 @@
+//! Tokens as formatted text.
+
+use super::{Options, function};
+use crate::ir::{Kernel, Verified};
+use quote::quote;
+
+/// The function of a kernel as formatted Rust, comments included. `parallel` in it is the run time's module.
+pub fn text(kernel: &Verified<Kernel>) -> String {
+    let options = Options { parallel: quote!(parallel), name: None, comments: true };
+    let tokens = function(kernel, &options);
+    match syn::parse2::<syn::File>(tokens.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(error) => panic!("a bug in spc: the generated Rust is not valid: {error}\n{tokens}"),
+    }
+}

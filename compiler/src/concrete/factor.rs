@@ -1,0 +1,218 @@
+//! Sums formed once per fiber.
+//!
+//! In a CSF MTTKRP the sum over `k` does not depend on `B(j, r)`, so a good engineer forms it first and multiplies once:
+//!
+//! ```text
+//! for all j, k, r: A(i, r) += X(i, j, k) * B(j, r) * C(k, r)
+//!
+//! for all j
+//!     where A(i, r) += t(r) * B(j, r)
+//!         for all k, r: t(r) += X(i, j, k) * C(k, r)
+//! ```
+//!
+//! The same rule keeps accumulators out of memory (`t` is a register or a row of registers), and forms products that do
+//! not change inside a loop before it. It follows section 5 of Kjolstad et al., *Tensor Algebra Compilation with
+//! Workspaces* (2019), applied to every reduction loop from the outside in.
+
+use super::schedule::Scheduler;
+use super::{Access, Assign, Decision, Expr, IndexVariable, Run, Statement, TensorId};
+use crate::diagnostics::Span;
+use crate::ir::{ElementType, ReduceOperator};
+use crate::notation::{BinaryOperator, UnaryOperator};
+
+/// The loops still to be written around an assignment, and what it assigns.
+#[derive(Clone)]
+pub(super) struct Nest {
+    /// Variables of loops outside.
+    pub bound: Vec<IndexVariable>,
+    /// Variables of loops to write, outermost first.
+    pub loops: Vec<IndexVariable>,
+    /// What is assigned.
+    pub target: Access,
+    /// Whether the target lies in memory rather than in an accumulator.
+    pub in_memory: bool,
+    /// How values meet in one element.
+    pub reduction: ReduceOperator,
+    /// Whether the target holds something already: from before, or from an outer iteration of a reduction loop.
+    pub accumulates: bool,
+    /// The factors of the product that is assigned.
+    pub factors: Vec<Expr>,
+    /// What must have an entry.
+    pub masks: Vec<Access>,
+    /// The loop that is a vector, where there is one.
+    pub vector: Option<IndexVariable>,
+    /// The type of the elements.
+    pub element: ElementType,
+}
+
+/// The factors of a product; a sign goes to the first.
+pub(super) fn factors(expr: &Expr) -> Vec<Expr> {
+    match expr {
+        Expr::Binary(BinaryOperator::Multiply, left, right) => {
+            let mut all = factors(left);
+            all.extend(factors(right));
+            all
+        }
+        Expr::Unary(UnaryOperator::Negate, operand) => {
+            let mut all = factors(operand);
+            let first = all.remove(0);
+            all.insert(0, Expr::Unary(UnaryOperator::Negate, Box::new(first)));
+            all
+        }
+        other => vec![other.clone()],
+    }
+}
+
+/// The product of some factors.
+pub(super) fn product(factors: &[Expr]) -> Expr {
+    let multiply =
+        |left: Expr, right: &Expr| Expr::Binary(BinaryOperator::Multiply, Box::new(left), Box::new(right.clone()));
+    let (first, rest) = factors.split_first().expect("a product has a factor");
+    rest.iter().fold(first.clone(), multiply)
+}
+
+impl Nest {
+    fn is_reduced(&self, variable: IndexVariable) -> bool {
+        !self.target.indices.contains(&variable)
+    }
+
+    /// Index variables of the target whose loops are still to come.
+    fn open_target_variables(&self) -> Vec<IndexVariable> {
+        self.loops.iter().copied().filter(|variable| self.target.indices.contains(variable)).collect()
+    }
+
+    fn expect_vector_only(&self, variables: &[IndexVariable]) -> bool {
+        variables.iter().all(|&variable| Some(variable) == self.vector)
+    }
+}
+
+impl Scheduler<'_> {
+    /// Writes the loops of a nest.
+    pub(super) fn build(&mut self, nest: Nest) -> Statement {
+        let Some((&variable, _)) = nest.loops.split_first() else {
+            return Statement::Assign(Assign {
+                target: nest.target,
+                operator: nest.accumulates.then_some(nest.reduction),
+                value: product(&nest.factors),
+                masks: nest.masks,
+                element: nest.element,
+            });
+        };
+        if nest.is_reduced(variable) {
+            if let Some(statement) = self.sum_outside(&nest) {
+                return statement;
+            }
+        }
+        if let Some(statement) = self.form_before(&nest, variable) {
+            return statement;
+        }
+        self.write_loop(nest)
+    }
+
+    fn write_loop(&mut self, mut nest: Nest) -> Statement {
+        let variable = nest.loops.remove(0);
+        let run = if nest.vector == Some(variable) && nest.loops.is_empty() { Run::Vector } else { Run::Serial };
+        nest.accumulates |= nest.is_reduced(variable);
+        nest.bound.push(variable);
+        Statement::Forall { variable, run, body: Box::new(self.build(nest)) }
+    }
+
+    /// At a reduction loop: sums into an accumulator, and multiplies by what the sum does not depend on afterwards.
+    /// `None` where that would gain nothing.
+    fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
+        let open = nest.open_target_variables();
+        if nest.reduction != ReduceOperator::Add || !nest.expect_vector_only(&open) {
+            return None;
+        }
+        let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
+        let (outside, inside): (Vec<Expr>, Vec<Expr>) =
+            nest.factors.iter().cloned().partition(|factor| factor.free_variables().iter().all(known));
+        let gains = nest.in_memory || !outside.is_empty();
+        // A sum of nothing but what is known is a sum of ones; leave it as it stands.
+        if !gains || inside.is_empty() {
+            return None;
+        }
+        let workspace = self.workspace(&open, nest.element);
+        let row = Access { tensor: workspace, indices: open.clone(), span: Span::default() };
+        if !outside.is_empty() {
+            let names: Vec<String> = outside.iter().map(|factor| self.show(factor)).collect();
+            self.decide(Decision {
+                what: format!(
+                    "sum over {} first, then multiply by {}",
+                    self.kernel.variable(nest.loops[0]),
+                    names.join(" * ")
+                ),
+                why: "the factor does not change in the sum, so it is applied once to the result".to_owned(),
+            });
+        }
+        let mut consumer_factors = vec![Expr::Access(row.clone())];
+        consumer_factors.extend(outside);
+        let (masks_outside, masks_inside) =
+            nest.masks.iter().cloned().partition(|mask: &Access| mask.indices.iter().all(known));
+        let consumer =
+            self.build(Nest { loops: open, factors: consumer_factors, masks: masks_outside, ..nest.clone() });
+        let producer = self.build(Nest {
+            target: row,
+            in_memory: false,
+            accumulates: false,
+            factors: inside,
+            masks: masks_inside,
+            ..nest.clone()
+        });
+        Some(Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) })
+    }
+
+    /// Before a loop with a vector loop inside: forms the product of two or more factors that change only along the vector.
+    fn form_before(&mut self, nest: &Nest, variable: IndexVariable) -> Option<Statement> {
+        let vector = nest.vector?;
+        if variable == vector || nest.loops.len() < 2 || nest.loops.last() != Some(&vector) {
+            return None;
+        }
+        let known = |factor: &Expr| {
+            let variables = factor.free_variables();
+            variables.contains(&vector) && variables.iter().all(|v| *v == vector || nest.bound.contains(v))
+        };
+        let (before, inside): (Vec<Expr>, Vec<Expr>) = nest.factors.iter().cloned().partition(known);
+        if before.len() < 2 || inside.is_empty() {
+            return None;
+        }
+        let workspace = self.workspace(&[vector], nest.element);
+        let row = Access { tensor: workspace, indices: vec![vector], span: Span::default() };
+        let names: Vec<String> = before.iter().map(|factor| self.show(factor)).collect();
+        self.decide(Decision {
+            what: format!("form {} before the loop over {}", names.join(" * "), self.kernel.variable(variable)),
+            why: "the product does not change in the loop".to_owned(),
+        });
+        let mut rest = inside;
+        rest.push(Expr::Access(row.clone()));
+        let producer = self.build(Nest {
+            loops: vec![vector],
+            target: row,
+            in_memory: false,
+            accumulates: false,
+            factors: before,
+            masks: Vec::new(),
+            ..nest.clone()
+        });
+        let consumer = self.build(Nest { factors: rest, ..nest.clone() });
+        Some(Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) })
+    }
+
+    /// A new dense workspace over some index variables.
+    pub(super) fn workspace(&mut self, variables: &[IndexVariable], element: ElementType) -> TensorId {
+        let extents = variables.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
+        let count = self.kernel.tensors.iter().filter(|t| t.kind == super::TensorKind::Workspace).count();
+        let mut name = if count == 0 { "t".to_owned() } else { format!("t_{count}") };
+        while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
+            name.insert(0, '_');
+        }
+        self.kernel.tensors.push(super::Tensor {
+            name,
+            element,
+            format: crate::format::Format::dense(variables.len()),
+            extents,
+            kind: super::TensorKind::Workspace,
+        });
+        TensorId(self.kernel.tensors.len() - 1)
+    }
+}

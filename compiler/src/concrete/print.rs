@@ -1,0 +1,121 @@
+//! Concrete notation as text.
+
+use super::{Access, Assign, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
+use crate::notation::{BinaryOperator, UnaryOperator};
+use std::fmt;
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {}", self.name)?;
+        for tensor in &self.tensors {
+            let kind = match &tensor.kind {
+                TensorKind::Input => "input".to_owned(),
+                TensorKind::SortedCopy(of) => format!("sorted copy of {}", self.tensor(*of).name),
+                TensorKind::Output(OutputStructure::Dense) => "output".to_owned(),
+                TensorKind::Output(OutputStructure::Appended) => "output, appended".to_owned(),
+                TensorKind::Output(OutputStructure::Shared { access: with, levels }) => {
+                    format!("output, shares {levels} levels of {}", access(self, with))
+                }
+                TensorKind::Workspace => "workspace".to_owned(),
+            };
+            writeln!(f, "    {}: {} {} ({kind})", tensor.name, tensor.element.name(), tensor.format)?;
+        }
+        write_statement(self, &self.body, 1, f)
+    }
+}
+
+fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let indent = "    ".repeat(depth);
+    match statement {
+        Statement::Empty => writeln!(f, "{indent}nothing"),
+        Statement::Forall { variable, run, body } => {
+            let run = match run {
+                Run::Serial => "",
+                Run::Parallel => "parallel ",
+                Run::Vector => "vector ",
+            };
+            writeln!(f, "{indent}{run}for all {}", kernel.variable(*variable))?;
+            write_statement(kernel, body, depth + 1, f)
+        }
+        Statement::Where { workspace, consumer, producer } => {
+            writeln!(f, "{indent}with {}", kernel.tensor(*workspace).name)?;
+            write_statement(kernel, producer, depth + 1, f)?;
+            writeln!(f, "{indent}then")?;
+            write_statement(kernel, consumer, depth + 1, f)
+        }
+        Statement::Assign(assign) => writeln!(f, "{indent}{}", assignment(kernel, assign)),
+        Statement::Sequence(statements) => {
+            statements.iter().try_for_each(|statement| write_statement(kernel, statement, depth, f))
+        }
+    }
+}
+
+/// An assignment as text.
+pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
+    let operator = if assign.operator.is_some() { "+=" } else { "=" };
+    let masks: Vec<String> = assign.masks.iter().map(|mask| access(kernel, mask)).collect();
+    let masks = if masks.is_empty() { String::new() } else { format!(" where {}", masks.join(", ")) };
+    format!("{} {operator} {}{masks}", access(kernel, &assign.target), expr(kernel, &assign.value))
+}
+
+/// A statement of the notation as text.
+pub(crate) fn summary(kernel: &Kernel, assignment: &crate::notation::Assignment) -> String {
+    let operator = assignment.operator.map_or(String::new(), |operator| operator.to_string());
+    let mask = assignment.mask.as_ref().map_or(String::new(), |mask| format!(" where {}", access(kernel, mask)));
+    format!("{} {operator}= {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
+}
+
+/// An access as text.
+pub(crate) fn access(kernel: &Kernel, access: &Access) -> String {
+    let name = &kernel.tensor(access.tensor).name;
+    if access.indices.is_empty() {
+        return name.clone();
+    }
+    let indices: Vec<&str> = access.indices.iter().map(|&variable| kernel.variable(variable)).collect();
+    format!("{name}({})", indices.join(", "))
+}
+
+/// An expression as text.
+pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
+    let atom = |operand: &Expr| match operand {
+        Expr::Binary(..) | Expr::Unary(..) => format!("({})", expr(kernel, operand)),
+        _ => expr(kernel, operand),
+    };
+    match value {
+        Expr::Literal(literal) => literal.to_string(),
+        Expr::Access(place) => access(kernel, place),
+        Expr::Index(variable, _) => kernel.variable(*variable).to_owned(),
+        Expr::Unary(UnaryOperator::Negate, operand) => format!("-{}", atom(operand)),
+        Expr::Unary(UnaryOperator::Not, operand) => format!("!{}", atom(operand)),
+        Expr::Binary(operator, left, right) => {
+            let chained = |operand: &Expr| match operand {
+                Expr::Binary(inner, ..) if inner == operator => expr(kernel, operand),
+                Expr::Binary(BinaryOperator::Multiply, ..) if *operator == BinaryOperator::Add => expr(kernel, operand),
+                _ => atom(operand),
+            };
+            format!("{} {} {}", chained(left), operator.symbol(), atom(right))
+        }
+        Expr::Call(function, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(|argument| expr(kernel, argument)).collect();
+            format!("{}({})", function.name(), arguments.join(", "))
+        }
+        Expr::Select(condition, yes, no) => {
+            format!("select({}, {}, {})", expr(kernel, condition), expr(kernel, yes), expr(kernel, no))
+        }
+        Expr::Reduce(_, variables, body) => {
+            let names: Vec<&str> = variables.iter().map(|&variable| kernel.variable(variable)).collect();
+            format!("sum({})({})", names.join(", "), expr(kernel, body))
+        }
+    }
+}
+
+/// A statement as text, a line each.
+pub(crate) fn statement(kernel: &Kernel, statement: &Statement) -> String {
+    struct Shown<'a>(&'a Kernel, &'a Statement);
+    impl fmt::Display for Shown<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write_statement(self.0, self.1, 0, f)
+        }
+    }
+    Shown(kernel, statement).to_string()
+}

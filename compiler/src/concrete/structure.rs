@@ -1,0 +1,78 @@
+//! How the index arrays of a sparse output come about.
+
+use super::order::{is_located, level_variables, stored_levels};
+use super::{Access, Expr, OutputStructure, Tensor, is_zero, simplify::simplify_expr};
+use crate::ir::ElementType;
+
+/// What the structure of an output is decided from.
+pub(super) struct Question<'a> {
+    /// The output as it is accessed.
+    pub target: &'a Access,
+    /// Everything that is read, masks included.
+    pub reads: &'a [Access],
+    /// The tensors.
+    pub tensors: &'a [Tensor],
+    /// The right-hand side, sums included.
+    pub value: &'a Expr,
+    /// What must have an entry.
+    pub masks: &'a [Access],
+    /// The type of the elements.
+    pub element: ElementType,
+}
+
+impl Question<'_> {
+    /// The structure, and the reason.
+    pub(super) fn decide(&self) -> (OutputStructure, String) {
+        let output = &self.tensors[self.target.tensor.0].format;
+        let stored = stored_levels(output);
+        if stored == 0 {
+            return (OutputStructure::Dense, "every level of the result is dense".to_owned());
+        }
+        let drivers: Vec<&Access> =
+            self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
+        if let [driver] = drivers[..] {
+            if self.has_same_levels(driver, stored) && self.decides_entries(driver) {
+                let access = driver.clone();
+                let why = format!("the result has an entry where {} has one", self.tensors[driver.tensor.0].name);
+                return (OutputStructure::Shared { access, levels: stored }, why);
+            }
+        }
+        (OutputStructure::Appended, "no operand has the structure of the result; its entries come in order".to_owned())
+    }
+
+    /// Whether the operand has a level that is not dense over a mode of the output's stored levels.
+    fn is_sparse_over_output(&self, access: &Access, stored: usize) -> bool {
+        let output = &self.tensors[self.target.tensor.0].format;
+        let over = &level_variables(self.target, output)[..stored];
+        let format = &self.tensors[access.tensor.0].format;
+        level_variables(access, format)
+            .iter()
+            .zip(&format.levels)
+            .any(|(variable, level)| over.contains(variable) && !is_located(level.format.kind))
+    }
+
+    /// Whether the operand's outer levels are the output's stored levels.
+    fn has_same_levels(&self, access: &Access, stored: usize) -> bool {
+        let output = &self.tensors[self.target.tensor.0].format;
+        let format = &self.tensors[access.tensor.0].format;
+        format.levels.len() >= stored
+            && level_variables(access, format)[..stored] == level_variables(self.target, output)[..stored]
+            && format.levels[..stored].iter().zip(&output.levels).all(|(a, b)| a.format == b.format)
+    }
+
+    /// Whether the right-hand side is zero wherever the operand has no entry.
+    fn decides_entries(&self, access: &Access) -> bool {
+        let without = |other: &Access| (!other.same_place(access)).then(|| other.clone());
+        self.masks.iter().any(|mask| mask.same_place(access))
+            || is_zero(&drop_zero_sums(simplify_expr(self.value.map_accesses_typed(self.element, &without))))
+    }
+}
+
+/// Sums of zeros are zero.
+fn drop_zero_sums(expr: Expr) -> Expr {
+    let expr = expr.map_children(&|child| drop_zero_sums(child.clone()));
+    match expr {
+        Expr::Reduce(_, _, body) if is_zero(&body) => *body,
+        other => simplify_expr(other),
+    }
+}

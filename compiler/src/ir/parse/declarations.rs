@@ -1,0 +1,283 @@
+//! What stands before the body: dimensions, tensors, arrays, variables.
+
+use super::{Parser, Result, Token};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, level};
+use crate::ir::*;
+
+impl<'t> Parser<'t> {
+    pub(super) fn declarations(&mut self) -> Result<()> {
+        loop {
+            match *self.peek()? {
+                Token::Documentation(line) => {
+                    self.next()?;
+                    self.kernel.documentation.push(unescape(line));
+                }
+                Token::Comment(_) => {
+                    self.next()?;
+                }
+                Token::Word("dimension") => self.dimension_declaration()?,
+                Token::Word("tensor") => self.tensor_declaration()?,
+                Token::Word("array") => self.array_declaration()?,
+                Token::Word("variable") => self.variable_declaration()?,
+                Token::Word("body") => return Ok(()),
+                _ => return self.expected("a declaration or `body`"),
+            }
+        }
+    }
+
+    /// A name of anything.
+    pub(super) fn name(&mut self) -> Result<String> {
+        let name = match *self.peek()? {
+            Token::Word(name) => name.to_owned(),
+            Token::Quoted(name) => unescape(name),
+            _ => return self.expected("a name"),
+        };
+        self.next()?;
+        Ok(name)
+    }
+
+    /// The keyword and the id that the declaration must have.
+    fn header(&mut self, keyword: &str, id: String) -> Result<()> {
+        self.require(keyword)?;
+        self.require(&id)
+    }
+
+    fn dimension_declaration(&mut self) -> Result<()> {
+        self.header("dimension", format!("d{}", self.kernel.dimensions.len()))?;
+        let name = self.name()?;
+        let size = match *self.peek()? {
+            Token::Number(_) => Size::Constant(self.number()?),
+            _ => self.one_of("a size", [("runtime", Size::Runtime), ("generic", Size::Generic)])?,
+        };
+        self.kernel.dimensions.push(Dimension { name, size });
+        Ok(())
+    }
+
+    fn tensor_declaration(&mut self) -> Result<()> {
+        self.header("tensor", format!("t{}", self.kernel.tensors.len()))?;
+        let name = self.name()?;
+        let element = self.element()?;
+        let format = self.format()?;
+        let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
+        let source = self.source()?;
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, source });
+        Ok(())
+    }
+
+    fn array_declaration(&mut self) -> Result<()> {
+        self.header("array", format!("a{}", self.kernel.arrays.len()))?;
+        let name = self.name()?;
+        let element = if self.accept("index")? {
+            self.require("(")?;
+            let width = self.width()?;
+            self.require(")")?;
+            ArrayElement::Index(width)
+        } else {
+            ArrayElement::Value(self.element()?)
+        };
+        let role = self.role()?;
+        self.kernel.arrays.push(Array { name, element, role });
+        Ok(())
+    }
+
+    fn variable_declaration(&mut self) -> Result<()> {
+        self.header("variable", format!("v{}", self.kernel.variables.len()))?;
+        let name = self.name()?;
+        let ty = self.ty()?;
+        let mutable = self.accept("mutable")?;
+        self.kernel.variables.push(Variable { name, ty, mutable });
+        Ok(())
+    }
+
+    /// The number of an id with this letter, such as `v3`.
+    pub(super) fn id(&mut self, letter: &str, what: &str) -> Result<u32> {
+        match *self.peek()? {
+            Token::Word(word) => match id_number(word, letter) {
+                Some(number) => self.next().map(|_| number),
+                None => self.expected(what),
+            },
+            _ => self.expected(what),
+        }
+    }
+
+    /// `begin item, item end`
+    fn list<T>(&mut self, begin: &str, end: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        self.require(begin)?;
+        let mut items = Vec::new();
+        while !self.at(end)? {
+            items.push(item(self)?);
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.require(end)?;
+        Ok(items)
+    }
+
+    fn tensor_id(&mut self) -> Result<TensorId> {
+        self.id("t", "a tensor such as `t0`").map(TensorId)
+    }
+
+    fn element(&mut self) -> Result<ElementType> {
+        self.one_of("an element type", ElementType::ALL.map(|element| (element.name(), element)))
+    }
+
+    fn width(&mut self) -> Result<IndexWidth> {
+        self.one_of("an index width", IndexWidth::ALL.map(|width| (width.name(), width)))
+    }
+
+    pub(super) fn ty(&mut self) -> Result<Type> {
+        if self.accept("index")? {
+            return Ok(Type::Index);
+        }
+        if self.accept("bool")? {
+            return Ok(Type::Bool);
+        }
+        if self.accept("value")? {
+            self.require("(")?;
+            self.require("bool")?;
+            self.require(")")?;
+            return Ok(Type::Element(ElementType::Bool));
+        }
+        let elements = ElementType::ALL.map(|element| (element.name(), Type::Element(element)));
+        self.one_of("a type", elements)
+    }
+
+    fn source(&mut self) -> Result<Source> {
+        if self.accept("input")? {
+            return Ok(Source::Input);
+        }
+        if self.accept("sorted")? {
+            return Ok(Source::SortedCopy { of: self.tensor_id()? });
+        }
+        if !self.accept("output")? {
+            return self.expected("`input`, `output` or `sorted`");
+        }
+        let structure = if self.accept("shared")? {
+            Structure::Shared { operand: self.tensor_id()?, levels: self.count()? }
+        } else {
+            self.one_of("a structure", [("dense", Structure::Dense), ("appended", Structure::Appended)])?
+        };
+        let initial = self.one_of(
+            "`zero`, `overwritten` or `empty`",
+            [("zero", Initial::Zero), ("overwritten", Initial::Overwritten), ("empty", Initial::Empty)],
+        )?;
+        Ok(Source::Output { structure, initial })
+    }
+
+    fn role(&mut self) -> Result<ArrayRole> {
+        if self.accept("positions")? {
+            Ok(ArrayRole::Positions { tensor: self.tensor_id()?, level: self.count()? })
+        } else if self.accept("coordinates")? {
+            Ok(ArrayRole::Coordinates { tensor: self.tensor_id()?, level: self.count()? })
+        } else if self.accept("values")? {
+            Ok(ArrayRole::Values { tensor: self.tensor_id()? })
+        } else {
+            self.one_of("`positions`, `coordinates`, `values` or `local`", [("local", ArrayRole::Local)])
+        }
+    }
+
+    // Formats, as `Format` prints them.
+
+    fn format(&mut self) -> Result<Format> {
+        if !self.at("(")? {
+            let levels = self.list("[", "]", Self::level_format)?;
+            return Ok(Format::of_levels(levels));
+        }
+        let modes = self.list("(", ")", Self::name)?;
+        self.require("->")?;
+        let levels = self.list("[", "]", |parser| {
+            let coordinate = parser.coordinate(&modes)?;
+            parser.require(":")?;
+            Ok(Level { coordinate, format: parser.level_format()? })
+        })?;
+        Ok(Format { order: modes.len(), levels })
+    }
+
+    fn level_format(&mut self) -> Result<LevelFormat> {
+        let kind = self.one_of("a level format", level::ALL.iter().map(|(kind, level)| (level.name(), *kind)))?;
+        let mut format = LevelFormat::new(kind);
+        if !self.at("(")? {
+            return Ok(format);
+        }
+        self.list("(", ")", |parser| {
+            if parser.accept("nonunique")? {
+                format.unique = false;
+            } else if parser.accept("unordered")? {
+                format.ordered = false;
+            } else if parser.accept("pos")? {
+                parser.require("=")?;
+                format.positions = parser.width()?;
+            } else {
+                let widths = IndexWidth::ALL.map(|width| (width.name(), width));
+                format.coordinates = parser.one_of("`nonunique`, `unordered`, an index width or `pos`", widths)?;
+            }
+            Ok(())
+        })?;
+        Ok(format)
+    }
+
+    /// An operand, or two with an operator between; deeper ones stand in parentheses.
+    fn coordinate(&mut self, modes: &[String]) -> Result<Coordinate> {
+        type Make = fn(Box<Coordinate>, Box<Coordinate>) -> Coordinate;
+        let operators: [(&str, Make); 5] = [
+            ("+", Coordinate::Add),
+            ("-", Coordinate::Subtract),
+            ("*", Coordinate::Multiply),
+            ("/", Coordinate::Divide),
+            ("%", Coordinate::Remainder),
+        ];
+        let left = self.coordinate_operand(modes)?;
+        for (sign, make) in operators {
+            if self.accept(sign)? {
+                return Ok(make(Box::new(left), Box::new(self.coordinate_operand(modes)?)));
+            }
+        }
+        Ok(left)
+    }
+
+    fn coordinate_operand(&mut self, modes: &[String]) -> Result<Coordinate> {
+        match *self.peek()? {
+            Token::Number(_) => self.number().map(Coordinate::Constant),
+            Token::Sign("(") => self.deeper(|parser| {
+                parser.next()?;
+                let inner = parser.coordinate(modes)?;
+                parser.require(")")?;
+                Ok(inner)
+            }),
+            Token::Word(word) => match modes.iter().position(|mode| mode == word) {
+                Some(mode) => self.next().map(|_| Coordinate::Mode(mode)),
+                None => self.expected("a mode of the format"),
+            },
+            _ => self.expected("a mode, a number or `(`"),
+        }
+    }
+}
+
+/// The number in an id with this letter.
+pub(super) fn id_number(word: &str, letter: &str) -> Option<u32> {
+    let digits = word.strip_prefix(letter)?;
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    if plain { digits.parse().ok() } else { None }
+}
+
+/// Text as it was before it was written on one line. A backslash before anything unknown stands for itself.
+pub(super) fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match (c, rest.as_str().chars().next()) {
+            ('\\', Some(next @ ('\\' | 'n' | 'r' | 'q'))) => {
+                rest.next();
+                plain.push(match next {
+                    'n' => '\n',
+                    'r' => '\r',
+                    'q' => '"',
+                    other => other,
+                });
+            }
+            _ => plain.push(c),
+        }
+    }
+    plain
+}

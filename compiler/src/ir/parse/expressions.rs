@@ -1,0 +1,292 @@
+//! Expressions. Each function gives the expression with its height, which is what is limited: a long sum is as deep a tree
+//! as many parentheses.
+
+use super::declarations::id_number;
+use super::{MAXIMUM_DEPTH, Parser, Result, Token};
+use crate::ir::precedence::{Place, Precedence, infix};
+use crate::ir::*;
+
+/// An expression and its height.
+type Tree = (Expr, usize);
+
+const INFIX: [BinaryOperator; 13] = [
+    BinaryOperator::Add,
+    BinaryOperator::Subtract,
+    BinaryOperator::Multiply,
+    BinaryOperator::Divide,
+    BinaryOperator::Remainder,
+    BinaryOperator::Equal,
+    BinaryOperator::NotEqual,
+    BinaryOperator::Less,
+    BinaryOperator::LessEqual,
+    BinaryOperator::Greater,
+    BinaryOperator::GreaterEqual,
+    BinaryOperator::And,
+    BinaryOperator::Or,
+];
+
+impl<'t> Parser<'t> {
+    pub(super) fn expr(&mut self) -> Result<Expr> {
+        Ok(self.tree(Precedence::Or)?.0)
+    }
+
+    /// An expression in a pair of brackets, or behind an operator before its operand.
+    fn inner(&mut self, loosest: Precedence) -> Result<Tree> {
+        self.deeper(|parser| parser.tree(loosest))
+    }
+
+    /// A node over others that are `height` high.
+    fn node(&mut self, expr: Expr, height: usize) -> Result<Tree> {
+        if height < MAXIMUM_DEPTH {
+            Ok((expr, height + 1))
+        } else {
+            self.fail(format!("this expression is deeper than {MAXIMUM_DEPTH}"))
+        }
+    }
+
+    /// An expression that holds together at least as tightly as `loosest`.
+    fn tree(&mut self, loosest: Precedence) -> Result<Tree> {
+        let mut left = self.unary()?;
+        let mut tightest = Precedence::Atom;
+        loop {
+            if self.at("as")? && loosest <= Precedence::Cast {
+                self.next()?;
+                let ty = self.ty()?;
+                left = self.node(Expr::Cast(ty, Box::new(left.0)), left.1)?;
+                continue;
+            }
+            let Some((operator, own)) = self.operator_ahead()? else { return Ok(left) };
+            // A looser operator ends the operand; a comparison can't be the operand of another.
+            if own < loosest || Place::Left(own).loosest() > tightest {
+                return Ok(left);
+            }
+            self.next()?;
+            let right = self.deeper(|parser| parser.tree(own.tighter()))?;
+            left = self.node(Expr::binary(operator, left.0, right.0), left.1.max(right.1))?;
+            tightest = own;
+        }
+    }
+
+    fn operator_ahead(&mut self) -> Result<Option<(BinaryOperator, Precedence)>> {
+        let Token::Sign(sign) = *self.peek()? else { return Ok(None) };
+        let found = INFIX.into_iter().find_map(|operator| {
+            let (own_sign, own) = infix(operator)?;
+            (own_sign == sign).then_some((operator, own))
+        });
+        Ok(found)
+    }
+
+    fn unary(&mut self) -> Result<Tree> {
+        if self.accept("!")? {
+            let (operand, height) = self.inner(Precedence::Unary)?;
+            return self.node(Expr::Unary(UnaryOperator::Not, Box::new(operand)), height);
+        }
+        if !self.accept("-")? {
+            return self.atom();
+        }
+        // `-3i32` is a literal, `-(3i32)` an operator.
+        if self.tokens.is_joined()
+            && let Token::Number(text) | Token::Word(text) = *self.peek()?
+            && let Some(literal) = literal(text, true)
+        {
+            self.next()?;
+            return Ok((Expr::Literal(literal), 1));
+        }
+        let (operand, height) = self.inner(Precedence::Unary)?;
+        self.node(Expr::Unary(UnaryOperator::Negate, Box::new(operand)), height)
+    }
+
+    fn atom(&mut self) -> Result<Tree> {
+        match *self.peek()? {
+            Token::Number(text) => match literal(text, false) {
+                Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
+                None => Ok((Expr::Index(self.number()?), 1)),
+            },
+            Token::Sign("(") => {
+                self.next()?;
+                let inner = self.inner(Precedence::Or)?;
+                self.require(")")?;
+                Ok(inner)
+            }
+            Token::Word(word) => self.word(word),
+            _ => self.expected("an expression"),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<Tree> {
+        if let Some(number) = id_number(word, "v") {
+            return self.named(VariableId(number)).map(|id| (Expr::Variable(id), 1));
+        }
+        if let Some(number) = id_number(word, "d") {
+            return self.named(DimensionId(number)).map(|id| (Expr::Dimension(id), 1));
+        }
+        if let Some(number) = id_number(word, "a") {
+            let array = self.named(ArrayId(number))?;
+            self.require("[")?;
+            let (index, height) = self.inner(Precedence::Or)?;
+            self.require("]")?;
+            return self.node(Expr::load(array, index), height);
+        }
+        match word {
+            "true" | "false" => self.next().map(|_| (Expr::Bool(word == "true"), 1)),
+            "NaN" => self.nan(),
+            "length" => {
+                self.next()?;
+                self.require("(")?;
+                let array = self.array()?;
+                self.require(")")?;
+                Ok((Expr::Length(array), 1))
+            }
+            "search" => self.search(),
+            _ => match literal(word, false) {
+                Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
+                None => self.call(word),
+            },
+        }
+    }
+
+    /// `NaN(bits)f64`
+    fn nan(&mut self) -> Result<Tree> {
+        self.next()?;
+        self.require("(")?;
+        let value = f64::from_bits(self.number()?);
+        self.require(")")?;
+        let element = self.one_of("`f32` or `f64`", [("f32", ElementType::F32), ("f64", ElementType::F64)])?;
+        Ok((Expr::Literal(Literal::Float(element, value)), 1))
+    }
+
+    fn search(&mut self) -> Result<Tree> {
+        self.next()?;
+        self.require("(")?;
+        let array = self.array()?;
+        let mut parts = Vec::new();
+        let mut height = 0;
+        for _ in 0..3 {
+            self.require(",")?;
+            let (part, own) = self.inner(Precedence::Or)?;
+            parts.push(Box::new(part));
+            height = height.max(own);
+        }
+        self.require(")")?;
+        match <[Box<Expr>; 3]>::try_from(parts) {
+            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value }, height),
+            Err(_) => self.expected("three places"),
+        }
+    }
+
+    /// A function of expressions.
+    fn call(&mut self, word: &str) -> Result<Tree> {
+        let function = Function::ALL.into_iter().find(|function| function.name() == word);
+        if function.is_none() && !["minimum", "maximum", "select"].contains(&word) {
+            return self.expected("an expression");
+        }
+        self.next()?;
+        self.require("(")?;
+        let mut arguments = Vec::new();
+        let mut height = 0;
+        while !self.at(")")? {
+            let (argument, own) = self.inner(Precedence::Or)?;
+            arguments.push(argument);
+            height = height.max(own);
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        let expr = match (function, word) {
+            (Some(function), _) => Expr::Call(function, arguments),
+            (None, "select") => match <[Expr; 3]>::try_from(arguments) {
+                Ok([condition, one, other]) => Expr::Select(Box::new(condition), Box::new(one), Box::new(other)),
+                Err(_) => return self.expected("three arguments of `select`"),
+            },
+            (None, name) => match <[Expr; 2]>::try_from(arguments) {
+                Ok([left, right]) if name == "minimum" => Expr::binary(BinaryOperator::Minimum, left, right),
+                Ok([left, right]) => Expr::binary(BinaryOperator::Maximum, left, right),
+                Err(_) => return self.expected(&format!("two arguments of `{name}`")),
+            },
+        };
+        self.require(")")?;
+        self.node(expr, height)
+    }
+
+    // Mentions.
+
+    /// An array, with or without its name.
+    pub(super) fn array(&mut self) -> Result<ArrayId> {
+        let what = "an array such as `a0`";
+        match *self.peek()? {
+            Token::Word(word) => match id_number(word, "a") {
+                Some(number) => self.named(ArrayId(number)),
+                None => self.expected(what),
+            },
+            _ => self.expected(what),
+        }
+    }
+
+    /// A variable, with or without its name.
+    pub(super) fn variable(&mut self) -> Result<VariableId> {
+        let what = "a variable such as `v0`";
+        match *self.peek()? {
+            Token::Word(word) => match id_number(word, "v") {
+                Some(number) => self.named(VariableId(number)),
+                None => self.expected(what),
+            },
+            _ => self.expected(what),
+        }
+    }
+
+    /// Takes an id and the name behind it, which must be that of its declaration.
+    fn named<I: Declared>(&mut self, id: I) -> Result<I> {
+        self.next()?;
+        if !self.accept(":")? {
+            return Ok(id);
+        }
+        let declared = id.declared_name(&self.kernel).map(str::to_owned);
+        match (*self.peek()?, declared) {
+            (Token::Word(found), Some(name)) if found == name => self.next().map(|_| id),
+            (_, Some(name)) => self.expected(&format!("`{name}`, the name of {id}")),
+            (_, None) => self.fail(format!("{id} is not declared, so it has no name")),
+        }
+    }
+}
+
+/// An id of something that has a name.
+trait Declared: fmt::Display + Copy {
+    fn declared_name(self, kernel: &Kernel) -> Option<&str>;
+}
+
+impl Declared for VariableId {
+    fn declared_name(self, kernel: &Kernel) -> Option<&str> {
+        kernel.variables.get(self.index()).map(|variable| variable.name.as_str())
+    }
+}
+
+impl Declared for ArrayId {
+    fn declared_name(self, kernel: &Kernel) -> Option<&str> {
+        kernel.arrays.get(self.index()).map(|array| array.name.as_str())
+    }
+}
+
+impl Declared for DimensionId {
+    fn declared_name(self, kernel: &Kernel) -> Option<&str> {
+        kernel.dimensions.get(self.index()).map(|dimension| dimension.name.as_str())
+    }
+}
+
+/// The literal that a word or number with a suffix stands for: `0.5f32`, `3i64`, `inff64`, `NaNf32`.
+fn literal(text: &str, negative: bool) -> Option<Literal> {
+    let (digits, element) = ElementType::ALL.into_iter().find_map(|element| {
+        let digits = text.strip_suffix(element.name())?;
+        (!digits.is_empty()).then_some((digits, element))
+    })?;
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+    if !is_number && !(element.is_float() && (digits == "inf" || (digits == "NaN" && !negative))) {
+        return None;
+    }
+    let text = if negative { format!("-{digits}") } else { digits.to_owned() };
+    match element {
+        // Rounded once, to the type that it has.
+        ElementType::F32 => text.parse::<f32>().ok().map(|value| Literal::Float(element, value.into())),
+        ElementType::F64 => text.parse().ok().map(|value| Literal::Float(element, value)),
+        _ => text.parse().ok().map(|value| Literal::Integer(element, value)),
+    }
+}

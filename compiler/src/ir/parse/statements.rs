@@ -1,0 +1,242 @@
+//! Statements.
+
+use super::declarations::{id_number, unescape};
+use super::{Parser, Result, Token};
+use crate::ir::*;
+
+impl<'t> Parser<'t> {
+    /// Statements in braces.
+    pub(super) fn block(&mut self) -> Result<Vec<Statement>> {
+        self.deeper(|parser| {
+            parser.require("{")?;
+            let mut body = Vec::new();
+            while !parser.accept("}")? {
+                body.push(parser.statement()?);
+            }
+            Ok(body)
+        })
+    }
+
+    fn statement(&mut self) -> Result<Statement> {
+        match *self.peek()? {
+            Token::Comment(text) => self.next().map(|_| Statement::Comment(unescape(text))),
+            Token::Word(word) => self.statement_of(word),
+            _ => self.expected("a statement or `}`"),
+        }
+    }
+
+    fn statement_of(&mut self, word: &'t str) -> Result<Statement> {
+        match word {
+            "let" => {
+                self.next()?;
+                let id = self.variable()?;
+                self.require("=")?;
+                Ok(Statement::Let(id, self.expr()?))
+            }
+            "allocate" => {
+                self.next()?;
+                let array = self.array()?;
+                let length = self.index()?;
+                self.require("=")?;
+                Ok(Statement::Allocate { array, length, fill: self.expr()? })
+            }
+            "fill" => {
+                self.next()?;
+                let array = self.array()?;
+                self.require("=")?;
+                Ok(Statement::Fill(array, self.expr()?))
+            }
+            "view" => self.view(),
+            "push" => {
+                self.next()?;
+                let array = self.array()?;
+                self.require(",")?;
+                Ok(Statement::Push(array, self.expr()?))
+            }
+            "extend" => {
+                self.next()?;
+                let array = self.array()?;
+                self.require(",")?;
+                let count = self.expr()?;
+                self.require(",")?;
+                Ok(Statement::Extend { array, count, fill: self.expr()? })
+            }
+            "for" => self.for_loop(),
+            "while" => {
+                self.next()?;
+                let condition = self.expr()?;
+                Ok(Statement::While(condition, self.block()?))
+            }
+            "if" => self.branching(),
+            "parallel" => self.parallel(),
+            _ => self.change(word),
+        }
+    }
+
+    /// `[expression]`
+    fn index(&mut self) -> Result<Expr> {
+        self.require("[")?;
+        let index = self.expr()?;
+        self.require("]")?;
+        Ok(index)
+    }
+
+    fn reduce_operator(&mut self) -> Result<ReduceOperator> {
+        self.one_of(
+            "`+`, `*`, `min`, `max`, `|` or `&`",
+            ReduceOperator::ALL.map(|operator| (operator.name(), operator)),
+        )
+    }
+
+    /// `=`, or the operator of `+=`, `min=` and the like.
+    fn assignment(&mut self) -> Result<Option<ReduceOperator>> {
+        if self.accept("=")? {
+            return Ok(None);
+        }
+        use ReduceOperator::*;
+        for (sign, operator) in [("+=", Add), ("*=", Multiply), ("|=", Or), ("&=", And)] {
+            if self.accept(sign)? {
+                return Ok(Some(operator));
+            }
+        }
+        let operator = self.one_of("an assignment", [("min", Min), ("max", Max)])?;
+        self.require("=")?;
+        Ok(Some(operator))
+    }
+
+    /// An assignment to a variable or an element.
+    fn change(&mut self, word: &str) -> Result<Statement> {
+        if id_number(word, "v").is_some() {
+            let id = self.variable()?;
+            let operator = self.assignment()?;
+            let value = self.expr()?;
+            Ok(match operator {
+                None => Statement::Assign(id, value),
+                Some(operator) => Statement::Update(id, operator, value),
+            })
+        } else if id_number(word, "a").is_some() {
+            let id = self.array()?;
+            let index = self.index()?;
+            let operator = self.assignment()?;
+            let value = self.expr()?;
+            Ok(match operator {
+                None => Statement::Store(id, index, value),
+                Some(operator) => Statement::Reduce(id, index, operator, value),
+            })
+        } else {
+            self.expected("a statement or `}`")
+        }
+    }
+
+    fn view(&mut self) -> Result<Statement> {
+        self.next()?;
+        let mutable = self.accept("mutable")?;
+        let array = self.array()?;
+        self.require("of")?;
+        let of = self.array()?;
+        self.require("from")?;
+        let begin = self.expr()?;
+        self.require("length")?;
+        Ok(Statement::View { array, of, begin, length: self.expr()?, mutable })
+    }
+
+    fn range(&mut self) -> Result<(Expr, Expr)> {
+        let begin = self.expr()?;
+        self.require("..")?;
+        Ok((begin, self.expr()?))
+    }
+
+    fn for_loop(&mut self) -> Result<Statement> {
+        self.next()?;
+        let variable = self.variable()?;
+        self.require("in")?;
+        let (begin, end) = self.range()?;
+        let vector = self.accept("vector")?;
+        Ok(Statement::For { variable, begin, end, vector, body: self.block()? })
+    }
+
+    fn branching(&mut self) -> Result<Statement> {
+        let mut branches = Vec::new();
+        let mut another = true;
+        while another {
+            self.require("if")?;
+            if branches.is_empty() && self.at("else")? {
+                break;
+            }
+            let condition = self.expr()?;
+            branches.push((condition, self.block()?));
+            if !self.at("else")? {
+                return Ok(Statement::If(branches, Vec::new()));
+            }
+            self.next()?;
+            another = self.at("if")?;
+        }
+        self.accept("else")?;
+        let otherwise = self.block()?;
+        Ok(Statement::If(branches, otherwise))
+    }
+
+    fn parallel(&mut self) -> Result<Statement> {
+        self.next()?;
+        let low = self.variable()?;
+        self.require("..")?;
+        let high = self.variable()?;
+        self.require("in")?;
+        let (begin, end) = self.range()?;
+        let mut node = Parallel {
+            begin,
+            end,
+            low,
+            high,
+            work: None,
+            aligned: None,
+            sharing: Vec::new(),
+            reductions: Vec::new(),
+            body: Vec::new(),
+        };
+        while !self.at("{")? {
+            self.clause(&mut node)?;
+        }
+        node.body = self.block()?;
+        Ok(Statement::Parallel(Box::new(node)))
+    }
+
+    fn clause(&mut self, node: &mut Parallel) -> Result<()> {
+        if node.work.is_none() && self.accept("work")? {
+            let place = self.variable()?;
+            self.require("->")?;
+            node.work = Some(Work { place, before: self.expr()? });
+        } else if node.aligned.is_none() && self.accept("aligned")? {
+            node.aligned = Some(self.array()?);
+        } else if self.accept("sharing")? {
+            node.sharing.push(self.sharing()?);
+            while self.accept(",")? {
+                node.sharing.push(self.sharing()?);
+            }
+        } else if self.accept("reducing")? {
+            node.reductions.push((self.variable()?, self.reduce_operator()?));
+            while self.accept(",")? {
+                node.reductions.push((self.variable()?, self.reduce_operator()?));
+            }
+        } else {
+            return self.expected("`work`, `aligned`, `sharing`, `reducing` or `{`");
+        }
+        Ok(())
+    }
+
+    fn sharing(&mut self) -> Result<(ArrayId, Sharing)> {
+        let array = self.array()?;
+        let how = if self.accept("owned")? {
+            let place = self.variable()?;
+            self.require("->")?;
+            Sharing::Owned { place, start: self.expr()? }
+        } else if self.accept("private")? {
+            Sharing::Private(self.reduce_operator()?)
+        } else {
+            self.require("joined")?;
+            let positions_of = if self.accept("positions")? { Some(self.array()?) } else { None };
+            Sharing::Joined { positions_of }
+        };
+        Ok((array, how))
+    }
+}

@@ -1,0 +1,476 @@
+//! The text of a kernel, complete and readable; [`parse`](super::parse()) reads it back.
+//!
+//! ```text
+//! kernel spmv {
+//!   /// y(i) = A(i, j) * x(j)
+//!   dimension d0 i runtime
+//!   tensor t0 A f64 [dense, compressed] (d0, d1) input
+//!   array a0 A2_pos index(u32) positions t0 1
+//!   variable v0 i index
+//!   variable v1 t f64 mutable
+//!   body {
+//!     for v0:i in 0..d0:i {
+//!       let v1:t = 0.0f64
+//!       for v2:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+//! ```
+//!
+//! Ids are numbers; behind a colon stands the declared name, for the reader. Literals carry their element type. A line
+//! break is as good as a space.
+
+use super::precedence::{Place, infix, needs_parentheses};
+use super::*;
+use std::fmt::{self, Display, Formatter};
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {} {{", Name(&self.name))?;
+        for line in &self.documentation {
+            line_of_text(f, 1, "///", line)?;
+        }
+        for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
+            writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
+        }
+        for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
+            writeln!(f, "  tensor {id} {tensor}")?;
+        }
+        for (id, array) in (0..).map(ArrayId).zip(&self.arrays) {
+            writeln!(f, "  array {id} {} {} {}", Name(&array.name), array.element, array.role)?;
+        }
+        for (id, variable) in (0..).map(VariableId).zip(&self.variables) {
+            let mutable = if variable.mutable { " mutable" } else { "" };
+            writeln!(f, "  variable {id} {} {}{mutable}", Name(&variable.name), variable.ty)?;
+        }
+        f.write_str("  body ")?;
+        block(f, self, 1, &self.body)?;
+        f.write_str("\n}\n")
+    }
+}
+
+impl Kernel {
+    /// A node of this kernel as text, with the readable names of what it mentions.
+    pub fn show<'a, T: ?Sized>(&'a self, node: &'a T) -> Shown<'a, T> {
+        Shown { kernel: self, node }
+    }
+}
+
+/// A node of a kernel that prints; see [`Kernel::show`].
+#[derive(Debug)]
+pub struct Shown<'a, T: ?Sized> {
+    kernel: &'a Kernel,
+    node: &'a T,
+}
+
+impl Statement {
+    /// The word for this kind of statement, as in paths such as `body/2.for/0.store`.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Statement::Comment(_) => "comment",
+            Statement::Let(..) => "let",
+            Statement::Assign(..) => "assign",
+            Statement::Update(..) => "update",
+            Statement::Store(..) => "store",
+            Statement::Reduce(..) => "reduce",
+            Statement::Allocate { .. } => "allocate",
+            Statement::Fill(..) => "fill",
+            Statement::View { .. } => "view",
+            Statement::Push(..) => "push",
+            Statement::Extend { .. } => "extend",
+            Statement::For { .. } => "for",
+            Statement::While(..) => "while",
+            Statement::If(..) => "if",
+            Statement::Parallel(_) => "parallel",
+        }
+    }
+}
+
+// Declarations.
+
+/// A name: as it is where it looks like one, else in quotes.
+struct Name<'a>(&'a str);
+
+/// Whether a name needs no quotes.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if is_plain(self.0) { f.write_str(self.0) } else { write!(f, "\"{}\"", escape(self.0).replace('"', "\\q")) }
+    }
+}
+
+/// `text` on one line: backslashes and line breaks are written `\\`, `\n`, `\r`.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
+}
+
+fn line_of_text(f: &mut Formatter<'_>, depth: usize, mark: &str, text: &str) -> fmt::Result {
+    let space = if text.is_empty() { "" } else { " " };
+    writeln!(f, "{:indent$}{mark}{space}{}", "", escape(text), indent = 2 * depth)
+}
+
+impl Display for Size {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Size::Runtime => f.write_str("runtime"),
+            Size::Constant(size) => write!(f, "{size}"),
+            Size::Generic => f.write_str("generic"),
+        }
+    }
+}
+
+impl Display for ElementType {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Display for Type {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Index => f.write_str("index"),
+            Type::Bool => f.write_str("bool"),
+            Type::Element(ElementType::Bool) => f.write_str("value(bool)"),
+            Type::Element(element) => write!(f, "{element}"),
+        }
+    }
+}
+
+impl Display for ArrayElement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayElement::Index(width) => write!(f, "index({})", width.name()),
+            ArrayElement::Value(element) => write!(f, "{element}"),
+        }
+    }
+}
+
+impl Display for ArrayRole {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayRole::Positions { tensor, level } => write!(f, "positions {tensor} {level}"),
+            ArrayRole::Coordinates { tensor, level } => write!(f, "coordinates {tensor} {level}"),
+            ArrayRole::Values { tensor } => write!(f, "values {tensor}"),
+            ArrayRole::Local => f.write_str("local"),
+        }
+    }
+}
+
+impl Display for Tensor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
+        let Self { element, format, source, .. } = self;
+        write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))
+    }
+}
+
+impl Display for Source {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Input => f.write_str("input"),
+            Source::SortedCopy { of } => write!(f, "sorted {of}"),
+            Source::Output { structure, initial } => {
+                match structure {
+                    Structure::Dense => f.write_str("output dense")?,
+                    Structure::Shared { operand, levels } => write!(f, "output shared {operand} {levels}")?,
+                    Structure::Appended => f.write_str("output appended")?,
+                }
+                f.write_str(match initial {
+                    Initial::Zero => " zero",
+                    Initial::Overwritten => " overwritten",
+                    Initial::Empty => " empty",
+                })
+            }
+        }
+    }
+}
+
+// Operators and literals.
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Literal::Float(element, value) if value.is_nan() && value.to_bits() != f64::NAN.to_bits() => {
+                write!(f, "NaN({}){element}", value.to_bits())
+            }
+            Literal::Float(ElementType::F32, value) if f64::from(value as f32) == value => {
+                write!(f, "{:?}f32", value as f32)
+            }
+            Literal::Float(element, value) => write!(f, "{value:?}{element}"),
+            Literal::Integer(element, value) => write!(f, "{value}{element}"),
+        }
+    }
+}
+
+impl Function {
+    /// All functions.
+    pub const ALL: [Function; 7] =
+        [Function::Min, Function::Max, Function::Abs, Function::Sqrt, Function::Exp, Function::Ln, Function::Pow];
+
+    /// The name in the language.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Min => "min",
+            Function::Max => "max",
+            Function::Abs => "abs",
+            Function::Sqrt => "sqrt",
+            Function::Exp => "exp",
+            Function::Ln => "ln",
+            Function::Pow => "pow",
+        }
+    }
+
+    /// How many values it takes.
+    pub fn arity(self) -> usize {
+        match self {
+            Function::Min | Function::Max | Function::Pow => 2,
+            Function::Abs | Function::Sqrt | Function::Exp | Function::Ln => 1,
+        }
+    }
+}
+
+impl ReduceOperator {
+    /// All operators.
+    pub const ALL: [ReduceOperator; 6] = [
+        ReduceOperator::Add,
+        ReduceOperator::Multiply,
+        ReduceOperator::Min,
+        ReduceOperator::Max,
+        ReduceOperator::Or,
+        ReduceOperator::And,
+    ];
+
+    /// Its sign or name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceOperator::Add => "+",
+            ReduceOperator::Multiply => "*",
+            ReduceOperator::Min => "min",
+            ReduceOperator::Max => "max",
+            ReduceOperator::Or => "|",
+            ReduceOperator::And => "&",
+        }
+    }
+}
+
+impl Display for ReduceOperator {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+// Mentions of declared things.
+
+fn mention(f: &mut Formatter<'_>, id: impl Display, name: Option<&String>) -> fmt::Result {
+    write!(f, "{id}")?;
+    match name {
+        Some(name) if is_plain(name) => write!(f, ":{name}"),
+        _ => Ok(()),
+    }
+}
+
+impl Display for Shown<'_, VariableId> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        mention(f, self.node, self.kernel.variables.get(self.node.index()).map(|variable| &variable.name))
+    }
+}
+
+impl Display for Shown<'_, ArrayId> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        mention(f, self.node, self.kernel.arrays.get(self.node.index()).map(|array| &array.name))
+    }
+}
+
+impl Display for Shown<'_, DimensionId> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        mention(f, self.node, self.kernel.dimensions.get(self.node.index()).map(|dimension| &dimension.name))
+    }
+}
+
+// Expressions.
+
+impl Shown<'_, Expr> {
+    fn operand(&self, f: &mut Formatter<'_>, operand: &Expr, place: Place) -> fmt::Result {
+        let shown = self.kernel.show(operand);
+        if needs_parentheses(operand, place) { write!(f, "({shown})") } else { write!(f, "{shown}") }
+    }
+
+    fn call(&self, f: &mut Formatter<'_>, name: &str, arguments: &[&Expr]) -> fmt::Result {
+        write!(f, "{name}(")?;
+        for (n, argument) in arguments.iter().enumerate() {
+            let separator = if n == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", self.kernel.show(*argument))?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Display for Shown<'_, Expr> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kernel = self.kernel;
+        match self.node {
+            Expr::Index(value) => write!(f, "{value}"),
+            Expr::Bool(value) => write!(f, "{value}"),
+            Expr::Literal(literal) => write!(f, "{literal}"),
+            Expr::Variable(id) => write!(f, "{}", kernel.show(id)),
+            Expr::Dimension(id) => write!(f, "{}", kernel.show(id)),
+            Expr::Length(array) => write!(f, "length({})", kernel.show(array)),
+            Expr::Load(array, index) => write!(f, "{}[{}]", kernel.show(array), kernel.show(&**index)),
+            Expr::Unary(operator, operand) => {
+                f.write_str(match operator {
+                    UnaryOperator::Negate => "-",
+                    UnaryOperator::Not => "!",
+                })?;
+                self.operand(f, operand, Place::Unary)
+            }
+            Expr::Binary(operator, left, right) => match infix(*operator) {
+                Some((sign, own)) => {
+                    self.operand(f, left, Place::Left(own))?;
+                    write!(f, " {sign} ")?;
+                    self.operand(f, right, Place::Right(own))
+                }
+                None => {
+                    let name = if *operator == BinaryOperator::Minimum { "minimum" } else { "maximum" };
+                    self.call(f, name, &[left, right])
+                }
+            },
+            Expr::Call(function, arguments) => self.call(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
+            Expr::Select(condition, one, other) => self.call(f, "select", &[condition, one, other]),
+            Expr::Cast(ty, operand) => {
+                self.operand(f, operand, Place::Cast)?;
+                write!(f, " as {ty}")
+            }
+            Expr::Search { array, begin, end, value } => {
+                write!(f, "search({}, ", kernel.show(array))?;
+                write!(f, "{}, {}, {})", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))
+            }
+        }
+    }
+}
+
+// Statements.
+
+impl Display for Shown<'_, Statement> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        statement(f, self.kernel, 0, self.node)
+    }
+}
+
+/// Statements in braces, of which the closing one stands `depth` steps in.
+fn block(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, body: &[Statement]) -> fmt::Result {
+    if body.is_empty() {
+        return f.write_str("{}");
+    }
+    f.write_str("{\n")?;
+    for inner in body {
+        statement(f, kernel, depth + 1, inner)?;
+    }
+    write!(f, "{:indent$}}}", "", indent = 2 * depth)
+}
+
+/// One statement and the line break behind it.
+fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statement) -> fmt::Result {
+    if let Statement::Comment(text) = node {
+        return line_of_text(f, depth, "//", text);
+    }
+    write!(f, "{:indent$}", "", indent = 2 * depth)?;
+    let variable = |id| kernel.show::<VariableId>(id);
+    let array = |id| kernel.show::<ArrayId>(id);
+    let expr = |e| kernel.show::<Expr>(e);
+    match node {
+        Statement::Comment(_) => Ok(()),
+        Statement::Let(id, value) => write!(f, "let {} = {}", variable(id), expr(value)),
+        Statement::Assign(id, value) => write!(f, "{} = {}", variable(id), expr(value)),
+        Statement::Update(id, operator, value) => write!(f, "{} {operator}= {}", variable(id), expr(value)),
+        Statement::Store(id, index, value) => write!(f, "{}[{}] = {}", array(id), expr(index), expr(value)),
+        Statement::Reduce(id, index, operator, value) => {
+            write!(f, "{}[{}] {operator}= {}", array(id), expr(index), expr(value))
+        }
+        Statement::Allocate { array: id, length, fill } => {
+            write!(f, "allocate {}[{}] = {}", array(id), expr(length), expr(fill))
+        }
+        Statement::Fill(id, value) => write!(f, "fill {} = {}", array(id), expr(value)),
+        Statement::View { array: id, of, begin, length, mutable } => {
+            let mutable = if *mutable { "mutable " } else { "" };
+            write!(f, "view {mutable}{} of {} from {} length {}", array(id), array(of), expr(begin), expr(length))
+        }
+        Statement::Push(id, value) => write!(f, "push {}, {}", array(id), expr(value)),
+        Statement::Extend { array: id, count, fill } => {
+            write!(f, "extend {}, {}, {}", array(id), expr(count), expr(fill))
+        }
+        Statement::For { variable: id, begin, end, vector, body } => {
+            let vector = if *vector { "vector " } else { "" };
+            write!(f, "for {} in {}..{} {vector}", variable(id), expr(begin), expr(end))?;
+            block(f, kernel, depth, body)
+        }
+        Statement::While(condition, body) => {
+            write!(f, "while {} ", expr(condition))?;
+            block(f, kernel, depth, body)
+        }
+        Statement::If(branches, otherwise) => branching(f, kernel, depth, branches, otherwise),
+        Statement::Parallel(node) => parallel(f, kernel, depth, node),
+    }?;
+    f.write_str("\n")
+}
+
+fn branching(
+    f: &mut Formatter<'_>,
+    kernel: &Kernel,
+    depth: usize,
+    branches: &[(Expr, Vec<Statement>)],
+    otherwise: &[Statement],
+) -> fmt::Result {
+    for (n, (condition, body)) in branches.iter().enumerate() {
+        write!(f, "{}if {} ", if n == 0 { "" } else { " else " }, kernel.show(condition))?;
+        block(f, kernel, depth, body)?;
+    }
+    match (branches.is_empty(), otherwise.is_empty()) {
+        (false, true) => Ok(()),
+        (no_branch, _) => {
+            f.write_str(if no_branch { "if else " } else { " else " })?;
+            block(f, kernel, depth, otherwise)
+        }
+    }
+}
+
+/// A parallel loop: its clauses, one a line, then its body.
+fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Parallel) -> fmt::Result {
+    let Parallel { begin, end, low, high, work, aligned, sharing, reductions, body } = node;
+    let (low, high) = (kernel.show(low), kernel.show(high));
+    write!(f, "parallel {low}..{high} in {}..{}", kernel.show(begin), kernel.show(end))?;
+    let mut clauses = Vec::new();
+    if let Some(Work { place, before }) = work {
+        clauses.push(format!("work {} -> {}", kernel.show(place), kernel.show(before)));
+    }
+    if let Some(array) = aligned {
+        clauses.push(format!("aligned {}", kernel.show(array)));
+    }
+    for (array, how) in sharing {
+        clauses.push(format!("sharing {} {}", kernel.show(array), kernel.show(how)));
+    }
+    for (variable, operator) in reductions {
+        clauses.push(format!("reducing {} {operator}", kernel.show(variable)));
+    }
+    for clause in &clauses {
+        write!(f, "\n{:indent$}{clause}", "", indent = 2 * depth + 4)?;
+    }
+    if clauses.is_empty() {
+        f.write_str(" ")?;
+    } else {
+        write!(f, "\n{:indent$}", "", indent = 2 * depth)?;
+    }
+    block(f, kernel, depth, body)
+}
+
+impl Display for Shown<'_, Sharing> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kernel = self.kernel;
+        match self.node {
+            Sharing::Owned { place, start } => write!(f, "owned {} -> {}", kernel.show(place), kernel.show(start)),
+            Sharing::Private(operator) => write!(f, "private {operator}"),
+            Sharing::Joined { positions_of: None } => f.write_str("joined"),
+            Sharing::Joined { positions_of: Some(array) } => write!(f, "joined positions {}", kernel.show(array)),
+        }
+    }
+}

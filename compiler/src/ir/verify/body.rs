@@ -1,0 +1,530 @@
+//! The rules of statements: one walk in the order of the text, with what is in scope at each place.
+
+use super::Violation;
+use crate::ir::*;
+
+pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
+    let made = |array: &Array| (array.role != ArrayRole::Local).then_some(Made::Parameter);
+    let mut body = Body {
+        kernel,
+        path: "body".to_owned(),
+        violations: Vec::new(),
+        variables: vec![None; kernel.variables.len()],
+        arrays: kernel.arrays.iter().map(made).collect(),
+        declared: Vec::new(),
+        region: None,
+        vector: None,
+    };
+    body.block("body", &kernel.body);
+    body.violations
+}
+
+/// A variable or a local array, to be forgotten at the end of its block.
+enum Declared {
+    Variable(VariableId),
+    Array(ArrayId),
+}
+
+/// How an array in scope came about.
+#[derive(Clone, Copy)]
+enum Made {
+    Parameter,
+    Allocated { when: usize },
+    View { of: ArrayId, mutable: bool, when: usize },
+}
+
+/// What is done with an array.
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    Length,
+    Read,
+    Store,
+    Reduce(ReduceOperator),
+    Fill,
+    Append,
+    MutableView,
+}
+
+impl Access {
+    fn writes(self) -> bool {
+        !matches!(self, Access::Length | Access::Read)
+    }
+}
+
+/// The parallel loop around a statement.
+#[derive(Clone, Copy)]
+struct Region<'k> {
+    node: &'k Parallel,
+    /// What was declared when it began: later than this means inside.
+    since: usize,
+}
+
+struct Body<'k> {
+    kernel: &'k Kernel,
+    path: String,
+    violations: Vec<Violation>,
+    /// For each variable in scope, how many declarations were in scope before it.
+    variables: Vec<Option<usize>>,
+    /// For each array in scope, how it was made.
+    arrays: Vec<Option<Made>>,
+    /// The declarations in scope, oldest first.
+    declared: Vec<Declared>,
+    region: Option<Region<'k>>,
+    /// What was declared when the innermost vector loop began.
+    vector: Option<usize>,
+}
+
+impl<'k> Body<'k> {
+    fn report(&mut self, rule: u32, message: String) {
+        self.violations.push(Violation { rule, path: self.path.clone(), message });
+    }
+
+    fn name(&self, array: ArrayId) -> String {
+        self.kernel.show(&array).to_string()
+    }
+
+    // Blocks and statements.
+
+    fn block(&mut self, path: &str, body: &'k [Statement]) {
+        let declared = self.declared.len();
+        for (number, statement) in body.iter().enumerate() {
+            self.path = format!("{path}/{number}.{}", statement.keyword());
+            self.statement(statement);
+        }
+        self.path = path.to_owned();
+        self.forget(declared);
+    }
+
+    /// Ends the scope of everything but the oldest `keep` declarations.
+    fn forget(&mut self, keep: usize) {
+        for declared in self.declared.drain(keep..) {
+            match declared {
+                Declared::Variable(id) => self.variables[id.index()] = None,
+                Declared::Array(id) => self.arrays[id.index()] = None,
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &'k Statement) {
+        match statement {
+            Statement::Comment(_) => {}
+            Statement::Let(id, value) => {
+                self.expr(value, self.kernel.variable(*id).ty);
+                self.declare(*id);
+            }
+            Statement::Assign(id, value) => self.assign(*id, None, value),
+            Statement::Update(id, operator, value) => self.assign(*id, Some(*operator), value),
+            Statement::Store(id, index, value) => self.element(*id, index, value, Access::Store),
+            Statement::Reduce(id, index, operator, value) => {
+                self.reduces(*operator, self.element_type(*id));
+                self.element(*id, index, value, Access::Reduce(*operator));
+            }
+            Statement::Allocate { array, length, fill } => {
+                self.expr(length, Type::Index);
+                self.expr(fill, self.element_type(*array));
+                self.make(*array, Made::Allocated { when: self.declared.len() });
+            }
+            Statement::Fill(id, value) => {
+                self.expr(value, self.element_type(*id));
+                self.touch(*id, Access::Fill);
+            }
+            Statement::View { array, of, begin, length, mutable } => {
+                self.view(*array, *of, *mutable);
+                self.expr(begin, Type::Index);
+                self.expr(length, Type::Index);
+                self.make(*array, Made::View { of: *of, mutable: *mutable, when: self.declared.len() });
+            }
+            Statement::Push(id, value) => self.append(*id, value),
+            Statement::Extend { array, count, fill } => {
+                self.expr(count, Type::Index);
+                self.append(*array, fill);
+            }
+            Statement::For { .. } | Statement::While(..) | Statement::If(..) => self.compound(statement),
+            Statement::Parallel(node) => self.parallel(node),
+        }
+    }
+
+    fn compound(&mut self, statement: &'k Statement) {
+        let path = self.path.clone();
+        match statement {
+            Statement::For { variable, begin, end, vector, body } => {
+                self.expr(begin, Type::Index);
+                self.expr(end, Type::Index);
+                let (keep, outer) = (self.declared.len(), self.vector);
+                if *vector {
+                    self.vector = Some(keep);
+                }
+                self.declare_place(*variable);
+                self.block(&path, body);
+                self.vector = outer;
+                self.forget(keep);
+            }
+            Statement::While(condition, body) => {
+                self.not_in_vector("while");
+                self.expr(condition, Type::Bool);
+                self.block(&path, body);
+            }
+            Statement::If(branches, otherwise) => {
+                if branches.is_empty() {
+                    self.report(18, "it has no branch".to_owned());
+                }
+                for (number, (condition, body)) in branches.iter().enumerate() {
+                    self.path.clone_from(&path);
+                    self.expr(condition, Type::Bool);
+                    self.block(&format!("{path}/branch {number}"), body);
+                }
+                self.block(&format!("{path}/else"), otherwise);
+            }
+            _ => {}
+        }
+    }
+
+    fn not_in_vector(&mut self, what: &str) {
+        if self.vector.is_some() {
+            self.report(15, format!("`{what}` stands in a vector loop"));
+        }
+    }
+
+    // Expressions.
+
+    /// An expression that should be of a type.
+    fn expr(&mut self, expr: &Expr, ty: Type) {
+        self.mentions(expr);
+        if let Err(message) = self.kernel.expect(expr, ty) {
+            self.report(2, message);
+        }
+    }
+
+    /// What an expression reads must be in scope and open to it.
+    fn mentions(&mut self, expr: &Expr) {
+        expr.for_each(&mut |inner| match inner {
+            Expr::Variable(id) => self.read(*id),
+            Expr::Length(id) => self.touch(*id, Access::Length),
+            Expr::Load(id, _) | Expr::Search { array: id, .. } => self.touch(*id, Access::Read),
+            _ => {}
+        });
+    }
+
+    fn reduces(&mut self, operator: ReduceOperator, ty: Type) {
+        if !operator.reduces(ty) {
+            self.report(16, format!("`{operator}` has no identity for `{ty}`"));
+        }
+    }
+
+    // Variables.
+
+    fn declare(&mut self, id: VariableId) {
+        if self.variables[id.index()].is_some() {
+            self.report(3, format!("{} is declared again while it is in scope", self.kernel.show(&id)));
+        } else {
+            self.variables[id.index()] = Some(self.declared.len());
+            self.declared.push(Declared::Variable(id));
+        }
+    }
+
+    /// A counter, or a place of a parallel loop.
+    fn declare_place(&mut self, id: VariableId) {
+        let Variable { ty, mutable, .. } = self.kernel.variable(id);
+        if *mutable || *ty != Type::Index {
+            self.report(3, format!("{} is a place, but not an immutable index", self.kernel.show(&id)));
+        }
+        self.declare(id);
+    }
+
+    /// Whether the variable is in scope; reports it if not.
+    fn in_scope(&mut self, id: VariableId) -> Option<usize> {
+        let when = self.variables[id.index()];
+        if when.is_none() {
+            self.report(3, format!("{} is not in scope here", self.kernel.show(&id)));
+        }
+        when
+    }
+
+    fn read(&mut self, id: VariableId) {
+        let Some(when) = self.in_scope(id) else { return };
+        let outside = self.region.is_some_and(|region| when < region.since);
+        if outside && self.kernel.variable(id).mutable {
+            let name = self.kernel.show(&id);
+            self.report(10, format!("{name} is mutable and from outside the parallel loop, but is read inside"));
+        }
+    }
+
+    /// `id = value` or `id operator= value`
+    fn assign(&mut self, id: VariableId, operator: Option<ReduceOperator>, value: &Expr) {
+        let Variable { ty, mutable, .. } = *self.kernel.variable(id);
+        self.expr(value, ty);
+        if let Some(operator) = operator {
+            self.reduces(operator, ty);
+        }
+        let name = self.kernel.show(&id);
+        if !mutable {
+            self.report(4, format!("{name} is not mutable"));
+        }
+        let Some(when) = self.in_scope(id) else { return };
+        if operator.is_none() && self.vector.is_some_and(|since| when < since) {
+            self.report(15, format!("{name} is from outside the vector loop, but is assigned inside"));
+        }
+        let Some(region) = self.region.filter(|region| when < region.since) else { return };
+        match region.node.reductions.iter().find(|(reduced, _)| *reduced == id) {
+            Some((_, expected)) if operator == Some(*expected) => {}
+            Some((_, expected)) => self.report(10, format!("{name} is only updated with `{expected}` inside")),
+            None => self.report(10, format!("{name} is from outside the parallel loop, but is not in `reducing`")),
+        }
+    }
+
+    // Arrays.
+
+    fn element_type(&self, array: ArrayId) -> Type {
+        self.kernel.array(array).element.ty()
+    }
+
+    /// `array[index] = value` and `array[index] operator= value`
+    fn element(&mut self, array: ArrayId, index: &Expr, value: &Expr, access: Access) {
+        self.expr(index, Type::Index);
+        self.expr(value, self.element_type(array));
+        self.touch(array, access);
+    }
+
+    fn append(&mut self, array: ArrayId, value: &Expr) {
+        self.not_in_vector("append");
+        self.expr(value, self.element_type(array));
+        self.touch(array, Access::Append);
+    }
+
+    fn view(&mut self, array: ArrayId, of: ArrayId, mutable: bool) {
+        self.touch(of, if mutable { Access::MutableView } else { Access::Read });
+        let (own, viewed) = (self.kernel.array(array).element, self.kernel.array(of).element);
+        if own != viewed {
+            self.report(2, format!("{} has elements `{own}`, but what it views has `{viewed}`", self.name(array)));
+        }
+    }
+
+    fn make(&mut self, array: ArrayId, made: Made) {
+        if self.kernel.array(array).role != ArrayRole::Local {
+            self.report(5, format!("{} is a parameter, but is made here", self.name(array)));
+        } else if self.arrays[array.index()].is_some() {
+            self.report(5, format!("{} is made again while it is in scope", self.name(array)));
+        } else {
+            self.arrays[array.index()] = Some(made);
+            self.declared.push(Declared::Array(array));
+        }
+    }
+
+    /// Checks what is done with an array against its scope, its role, the views of it and the parallel loop around.
+    fn touch(&mut self, array: ArrayId, access: Access) {
+        let Some(made) = self.arrays[array.index()] else {
+            return self.report(5, format!("{} is not in scope here", self.name(array)));
+        };
+        if let Some((rule, message)) = self.forbidden(array, made, access) {
+            self.report(rule, message);
+        }
+        self.views_allow(array, access);
+        if let Some(region) = self.region {
+            self.sharing_allows(region, array, access);
+        }
+    }
+
+    /// Why an array can't be used so, whatever stands around.
+    fn forbidden(&self, array: ArrayId, made: Made, access: Access) -> Option<(u32, String)> {
+        if !access.writes() {
+            return None;
+        }
+        let name = self.name(array);
+        let role = self.kernel.array(array).role;
+        let Some(tensor) = role.tensor() else {
+            return match made {
+                _ if access == Access::Append => Some((7, format!("{name} is local and can't grow"))),
+                Made::View { mutable: false, .. } => Some((6, format!("{name} is a view that is not mutable"))),
+                _ => None,
+            };
+        };
+        let Source::Output { structure, .. } = self.kernel.tensor(tensor).source else {
+            return Some((6, format!("{name} belongs to a tensor that is not an output")));
+        };
+        let is_values = matches!(role, ArrayRole::Values { .. });
+        match (structure == Structure::Appended, access) {
+            (_, Access::Fill) => Some((6, format!("{name} is filled, but is not local"))),
+            (false, Access::Append) => Some((7, format!("{name} does not belong to an appended output"))),
+            (true, access) if access != Access::Append && !is_values => {
+                Some((7, format!("{name} is an index array of an appended output, and only appended to")))
+            }
+            _ => None,
+        }
+    }
+
+    fn views_allow(&mut self, array: ArrayId, access: Access) {
+        let blocking = |made: &Option<Made>| match made {
+            Some(Made::View { of, mutable, .. }) => *of == array && (*mutable || access.writes()),
+            _ => false,
+        };
+        if let Some(view) = self.arrays.iter().position(blocking) {
+            let view = self.name(ArrayId(view as u32));
+            self.report(8, format!("{} is used while its view {view} is in scope", self.name(array)));
+        }
+    }
+
+    /// The array behind a view, as far as views were made inside the parallel loop; `None` if that is an array made inside.
+    fn outside(&self, array: ArrayId, since: usize) -> Option<ArrayId> {
+        let mut array = array;
+        // A view is younger than what it views, so this ends.
+        loop {
+            match self.arrays[array.index()] {
+                Some(Made::View { of, when, .. }) if when >= since => array = of,
+                Some(Made::Allocated { when }) if when >= since => return None,
+                _ => return Some(array),
+            }
+        }
+    }
+
+    fn sharing_allows(&mut self, region: Region<'k>, array: ArrayId, access: Access) {
+        let Some(root) = self.outside(array, region.since) else { return };
+        let name = self.name(root);
+        let problem = match region.node.sharing.iter().find(|(shared, _)| *shared == root) {
+            None if access.writes() => format!("{name} is from outside the parallel loop, but is not in `sharing`"),
+            Some((_, Sharing::Owned { .. }))
+                if access == Access::Append || (access == Access::Fill && array == root) =>
+            {
+                format!("{name} is owned, but is filled or grows as a whole")
+            }
+            Some((_, Sharing::Private(operator)))
+                if ![Access::Length, Access::MutableView, Access::Reduce(*operator)].contains(&access) =>
+            {
+                format!("{name} is private, and only reduced into with `{operator}`")
+            }
+            _ => return,
+        };
+        self.report(9, problem);
+    }
+
+    // Parallel loops.
+
+    fn parallel(&mut self, node: &'k Parallel) {
+        let path = self.path.clone();
+        self.not_in_vector("parallel");
+        if self.region.is_some() {
+            return self.report(11, "it stands in a parallel loop".to_owned());
+        }
+        self.expr(&node.begin, Type::Index);
+        self.expr(&node.end, Type::Index);
+        self.clauses(node);
+        let keep = self.declared.len();
+        self.region = Some(Region { node, since: keep });
+        self.declare_place(node.low);
+        self.declare_place(node.high);
+        self.block(&path, &node.body);
+        self.region = None;
+        self.forget(keep);
+    }
+
+    fn clauses(&mut self, node: &'k Parallel) {
+        if let Some(Work { place, before }) = &node.work {
+            self.at_place(*place, before);
+            self.work_reads(node, before);
+        }
+        if let Some(array) = node.aligned {
+            self.touch(array, Access::Read);
+            if self.element_type(array) != Type::Index || is_shared(node, array) {
+                self.report(12, format!("{} is not an index array that the loop only reads", self.name(array)));
+            }
+        }
+        for (number, (array, sharing)) in node.sharing.iter().enumerate() {
+            if node.sharing[..number].iter().any(|(earlier, _)| earlier == array) {
+                self.report(9, format!("{} is named twice in `sharing`", self.name(*array)));
+            }
+            self.sharing(node, *array, sharing);
+        }
+        for (number, (variable, operator)) in node.reductions.iter().enumerate() {
+            let name = self.kernel.show(variable);
+            if node.reductions[..number].iter().any(|(earlier, _)| earlier == variable) {
+                self.report(10, format!("{name} is named twice in `reducing`"));
+            }
+            if !self.kernel.variable(*variable).mutable {
+                self.report(4, format!("{name} is not mutable"));
+            }
+            self.in_scope(*variable);
+            self.reduces(*operator, self.kernel.variable(*variable).ty);
+        }
+    }
+
+    /// An index expression over a place that is declared for it alone.
+    fn at_place(&mut self, place: VariableId, expr: &Expr) {
+        let keep = self.declared.len();
+        self.declare_place(place);
+        self.expr(expr, Type::Index);
+        self.forget(keep);
+    }
+
+    fn work_reads(&mut self, node: &Parallel, before: &Expr) {
+        let mut problems = Vec::new();
+        before.for_each(&mut |inner| match inner {
+            Expr::Variable(id) if self.kernel.variable(*id).mutable => {
+                problems.push(format!("{} is mutable", self.kernel.show(id)));
+            }
+            Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } if is_shared(node, *id) => {
+                problems.push(format!("{} is written by the loop", self.name(*id)));
+            }
+            _ => {}
+        });
+        problems.into_iter().for_each(|problem| self.report(12, format!("`work`: {problem}")));
+    }
+
+    fn sharing(&mut self, node: &'k Parallel, array: ArrayId, sharing: &'k Sharing) {
+        let role = self.kernel.array(array).role;
+        let appended = role.tensor().is_some_and(|tensor| is_appended(self.kernel, tensor));
+        // Whether it may be written at all.
+        self.touch(array, if appended { Access::Append } else { Access::MutableView });
+        let name = self.name(array);
+        match sharing {
+            Sharing::Joined { positions_of } => {
+                if !appended {
+                    self.report(9, format!("{name} is joined, but not of an appended output"));
+                }
+                let joined = |other: &ArrayId| {
+                    let mut entries = node.sharing.iter();
+                    *other != array && entries.any(|(id, how)| id == other && matches!(how, Sharing::Joined { .. }))
+                };
+                match positions_of {
+                    Some(other) if !joined(other) => {
+                        self.report(9, format!("{name} holds positions of {}, which is not joined", self.name(*other)));
+                    }
+                    Some(_) if self.element_type(array) != Type::Index => {
+                        self.report(9, format!("{name} holds values, not positions"));
+                    }
+                    _ => {}
+                }
+            }
+            _ if appended => self.report(9, format!("{name} is of an appended output, but not joined")),
+            Sharing::Private(operator) => self.reduces(*operator, self.element_type(array)),
+            Sharing::Owned { place, start } => {
+                self.at_place(*place, start);
+                self.start_reads(*place, start);
+            }
+        }
+    }
+
+    fn start_reads(&mut self, place: VariableId, start: &Expr) {
+        let mut problems = Vec::new();
+        let is_input = |id: ArrayId| {
+            let tensor = self.kernel.array(id).role.tensor();
+            tensor.is_some_and(|tensor| !self.kernel.is_output(tensor))
+        };
+        start.for_each(&mut |inner| match inner {
+            Expr::Variable(id) if *id != place => problems.push(self.kernel.show(id).to_string()),
+            Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } if !is_input(*id) => {
+                problems.push(self.name(*id));
+            }
+            _ => {}
+        });
+        for problem in problems {
+            self.report(12, format!("`owned`: {problem} is not its place, a dimension or an array of an input"));
+        }
+    }
+}
+
+fn is_shared(node: &Parallel, array: ArrayId) -> bool {
+    node.sharing.iter().any(|(shared, _)| *shared == array)
+}
+
+fn is_appended(kernel: &Kernel, tensor: TensorId) -> bool {
+    matches!(kernel.tensor(tensor).source, Source::Output { structure: Structure::Appended, .. })
+}

@@ -1,0 +1,138 @@
+//! Rules 13, 14 and 17: tensors and arrays.
+
+use super::Violation;
+use crate::format::level::{self, Arrays};
+use crate::format::{Coordinate, Level};
+use crate::ir::*;
+use std::collections::BTreeSet;
+
+pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    tensors(kernel, &mut violations);
+    parameters(kernel, &mut violations);
+    names(kernel, &mut violations);
+    violations
+}
+
+/// The array parameters of a tensor, as its format and source call for them.
+pub(super) fn expected_arrays(tensor: &Tensor, id: TensorId) -> Vec<(ArrayRole, ArrayElement)> {
+    let mut arrays = Vec::new();
+    let shares = matches!(tensor.source, Source::Output { structure: Structure::Shared { .. }, .. });
+    let levels = if shares { &[] } else { tensor.format.levels.as_slice() };
+    for (level, Level { format, .. }) in levels.iter().enumerate() {
+        let positions = (ArrayRole::Positions { tensor: id, level }, ArrayElement::Index(format.positions));
+        let coordinates = (ArrayRole::Coordinates { tensor: id, level }, ArrayElement::Index(format.coordinates));
+        match level::of(format.kind).arrays() {
+            Arrays::None => {}
+            Arrays::Coordinates => arrays.push(coordinates),
+            Arrays::PositionsAndCoordinates => arrays.extend([positions, coordinates]),
+        }
+    }
+    arrays.push((ArrayRole::Values { tensor: id }, ArrayElement::Value(tensor.element)));
+    arrays
+}
+
+fn parameters(kernel: &Kernel, violations: &mut Vec<Violation>) {
+    let mut report = |path: String, message: String| violations.push(Violation { rule: 13, path, message });
+    let tensors = (0..).map(TensorId).zip(&kernel.tensors);
+    let expected: Vec<_> = tensors.flat_map(|(id, tensor)| expected_arrays(tensor, id)).collect();
+    for (number, (role, element)) in expected.iter().enumerate() {
+        match kernel.arrays.get(number) {
+            Some(array) if array.role == *role && array.element == *element => {}
+            Some(array) => {
+                let found = format!("`{} {}`", array.element, array.role);
+                return report(format!("array a{number}"), format!("`{element} {role}` belongs here, not {found}"));
+            }
+            None => return report(format!("array a{number}"), format!("`{element} {role}` is missing")),
+        }
+    }
+    for (number, array) in kernel.arrays.iter().enumerate().skip(expected.len()) {
+        if array.role != ArrayRole::Local {
+            report(format!("array a{number}"), format!("`{}` is no parameter of the tensors", array.role));
+        }
+    }
+}
+
+fn names(kernel: &Kernel, violations: &mut Vec<Violation>) {
+    let mut seen = BTreeSet::new();
+    for (number, array) in kernel.arrays.iter().enumerate() {
+        if !seen.insert(&array.name) {
+            let message = format!("another array is named `{}`", array.name);
+            violations.push(Violation { rule: 17, path: format!("array a{number}"), message });
+        }
+    }
+}
+
+fn tensors(kernel: &Kernel, violations: &mut Vec<Violation>) {
+    let mut last = 0;
+    for (number, tensor) in kernel.tensors.iter().enumerate() {
+        let mut report =
+            |message: String| violations.push(Violation { rule: 14, path: format!("tensor t{number}"), message });
+        let place = match tensor.source {
+            Source::Input => 0,
+            Source::Output { .. } => 1,
+            Source::SortedCopy { .. } => 2,
+        };
+        if place < last {
+            report("inputs come before outputs, and both before sorted copies".to_owned());
+        }
+        last = last.max(place);
+        let (order, dimensions) = (tensor.format.order, tensor.dimensions.len());
+        if order != dimensions {
+            report(format!("its format is of order {order}, but it has {dimensions} dimensions"));
+        }
+        if !tensor.format.levels.iter().all(|level| modes_are_below(&level.coordinate, order)) {
+            report(format!("its format mentions a mode beyond its order {order}"));
+        }
+        if let Some(message) = source_problem(kernel, tensor) {
+            report(message);
+        }
+    }
+}
+
+fn modes_are_below(coordinate: &Coordinate, order: usize) -> bool {
+    match coordinate {
+        Coordinate::Mode(mode) => *mode < order,
+        Coordinate::Constant(_) => true,
+        Coordinate::Add(a, b)
+        | Coordinate::Subtract(a, b)
+        | Coordinate::Multiply(a, b)
+        | Coordinate::Divide(a, b)
+        | Coordinate::Remainder(a, b) => modes_are_below(a, order) && modes_are_below(b, order),
+    }
+}
+
+fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
+    let (structure, initial) = match tensor.source {
+        Source::Input => return None,
+        Source::SortedCopy { of } => {
+            let is_input = kernel.tensor(of).source == Source::Input;
+            return (!is_input).then(|| format!("it is a sorted copy of {of}, which is no input"));
+        }
+        Source::Output { structure, initial } => (structure, initial),
+    };
+    if (structure == Structure::Appended) != (initial == Initial::Empty) {
+        return Some("values start empty exactly where they are appended".to_owned());
+    }
+    match structure {
+        Structure::Dense if !tensor.format.is_dense() => Some("its structure is dense, its format is not".to_owned()),
+        Structure::Shared { operand, levels } => shared_problem(tensor, kernel.tensor(operand), levels),
+        Structure::Dense | Structure::Appended => None,
+    }
+}
+
+fn shared_problem(tensor: &Tensor, operand: &Tensor, levels: usize) -> Option<String> {
+    let arrays = |level: &Level| level::of(level.format.kind).arrays();
+    if matches!(operand.source, Source::Output { .. }) {
+        return Some(format!("it shares the structure of `{}`, which is an output", operand.name));
+    }
+    let (Some(own), Some(others)) = (tensor.format.levels.get(..levels), operand.format.levels.get(..levels)) else {
+        return Some(format!("it shares {levels} levels with `{}`, but one of them has fewer", operand.name));
+    };
+    if own.iter().map(arrays).ne(others.iter().map(arrays)) {
+        return Some(format!("its first {levels} levels do not have the arrays of those of `{}`", operand.name));
+    }
+    let rest = &tensor.format.levels[levels..];
+    (!rest.iter().all(|level| arrays(level) == Arrays::None))
+        .then(|| "the levels that it does not share are not all dense".to_owned())
+}

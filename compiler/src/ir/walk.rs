@@ -1,0 +1,201 @@
+//! Walks over expressions and statements that passes and printers share.
+
+use super::{ArrayId, Expr, Parallel, Sharing, Statement, VariableId};
+
+impl Expr {
+    /// Calls `visit` on every operand.
+    pub fn for_each_child(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            Expr::Index(_)
+            | Expr::Bool(_)
+            | Expr::Literal(_)
+            | Expr::Variable(_)
+            | Expr::Dimension(_)
+            | Expr::Length(_) => {}
+            Expr::Load(_, operand) | Expr::Unary(_, operand) | Expr::Cast(_, operand) => visit(operand),
+            Expr::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            Expr::Call(_, arguments) => arguments.iter().for_each(visit),
+            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|operand| visit(operand)),
+            Expr::Search { begin, end, value, .. } => {
+                [begin, end, value].into_iter().for_each(|operand| visit(operand))
+            }
+        }
+    }
+
+    /// The expression with every operand replaced.
+    pub fn map_children(self, replace: &mut dyn FnMut(Expr) -> Expr) -> Expr {
+        let mut boxed = |operand: Box<Expr>| Box::new(replace(*operand));
+        match self {
+            Expr::Index(_)
+            | Expr::Bool(_)
+            | Expr::Literal(_)
+            | Expr::Variable(_)
+            | Expr::Dimension(_)
+            | Expr::Length(_) => self,
+            Expr::Load(array, index) => Expr::Load(array, boxed(index)),
+            Expr::Unary(operator, operand) => Expr::Unary(operator, boxed(operand)),
+            Expr::Cast(ty, operand) => Expr::Cast(ty, boxed(operand)),
+            Expr::Binary(operator, left, right) => Expr::Binary(operator, boxed(left), boxed(right)),
+            Expr::Call(function, arguments) => Expr::Call(function, arguments.into_iter().map(replace).collect()),
+            Expr::Select(a, b, c) => Expr::Select(boxed(a), boxed(b), boxed(c)),
+            Expr::Search { array, begin, end, value } => {
+                Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value) }
+            }
+        }
+    }
+
+    /// Calls `visit` on the expression and everything in it, outermost first.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        self.for_each_child(&mut |child| child.for_each(visit));
+    }
+
+    /// Whether the value depends on the variable.
+    pub fn uses(&self, variable: VariableId) -> bool {
+        let mut found = false;
+        self.for_each(&mut |expr| found |= *expr == Expr::Variable(variable));
+        found
+    }
+}
+
+impl Statement {
+    /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
+    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            Statement::Comment(_) => {}
+            Statement::Let(_, e)
+            | Statement::Assign(_, e)
+            | Statement::Update(_, _, e)
+            | Statement::Fill(_, e)
+            | Statement::Push(_, e)
+            | Statement::While(e, _) => visit(e),
+            Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
+                visit(index);
+                visit(value);
+            }
+            Statement::Allocate { length, fill, .. } => {
+                visit(length);
+                visit(fill);
+            }
+            Statement::View { begin, length, .. } => {
+                visit(begin);
+                visit(length);
+            }
+            Statement::Extend { count, fill, .. } => {
+                visit(count);
+                visit(fill);
+            }
+            Statement::For { begin, end, .. } => {
+                visit(begin);
+                visit(end);
+            }
+            Statement::If(branches, _) => branches.iter().for_each(|(condition, _)| visit(condition)),
+            Statement::Parallel(parallel) => parallel.for_each_expr(visit),
+        }
+    }
+
+    /// Calls `visit` on every expression of this statement itself, to change it.
+    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Statement::Comment(_) => {}
+            Statement::Let(_, e)
+            | Statement::Assign(_, e)
+            | Statement::Update(_, _, e)
+            | Statement::Fill(_, e)
+            | Statement::Push(_, e)
+            | Statement::While(e, _) => visit(e),
+            Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
+                visit(index);
+                visit(value);
+            }
+            Statement::Allocate { length, fill, .. } => {
+                visit(length);
+                visit(fill);
+            }
+            Statement::View { begin, length, .. } => {
+                visit(begin);
+                visit(length);
+            }
+            Statement::Extend { count, fill, .. } => {
+                visit(count);
+                visit(fill);
+            }
+            Statement::For { begin, end, .. } => {
+                visit(begin);
+                visit(end);
+            }
+            Statement::If(branches, _) => branches.iter_mut().for_each(|(condition, _)| visit(condition)),
+            Statement::Parallel(parallel) => {
+                visit(&mut parallel.begin);
+                visit(&mut parallel.end);
+                parallel.work.iter_mut().for_each(|work| visit(&mut work.before));
+                for (_, sharing) in &mut parallel.sharing {
+                    if let Sharing::Owned { start, .. } = sharing {
+                        visit(start);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The blocks of this statement.
+    pub fn blocks(&self) -> Vec<&Vec<Statement>> {
+        match self {
+            Statement::For { body, .. } | Statement::While(_, body) => vec![body],
+            Statement::If(branches, otherwise) => {
+                branches.iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
+            }
+            Statement::Parallel(parallel) => vec![&parallel.body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The blocks of this statement, to change them.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        match self {
+            Statement::For { body, .. } | Statement::While(_, body) => vec![body],
+            Statement::If(branches, otherwise) => {
+                branches.iter_mut().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
+            }
+            Statement::Parallel(parallel) => vec![&mut parallel.body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Calls `visit` on this statement and all in its blocks, outermost first.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Statement)) {
+        visit(self);
+        for block in self.blocks() {
+            block.iter().for_each(|statement| statement.for_each(visit));
+        }
+    }
+
+    /// The array that this statement itself changes.
+    pub fn written_array(&self) -> Option<ArrayId> {
+        match self {
+            Statement::Store(array, ..)
+            | Statement::Reduce(array, ..)
+            | Statement::Fill(array, _)
+            | Statement::Push(array, _)
+            | Statement::Extend { array, .. } => Some(*array),
+            _ => None,
+        }
+    }
+}
+
+impl Parallel {
+    /// Calls `visit` on the expressions that say how the range is cut and shared.
+    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(&self.begin);
+        visit(&self.end);
+        self.work.iter().for_each(|work| visit(&work.before));
+        for (_, sharing) in &self.sharing {
+            if let Sharing::Owned { start, .. } = sharing {
+                visit(start);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Outputs whose entries are appended in order.
+//!
+//! An entry's coordinates are appended when its value is known, innermost level first: an outer coordinate is appended
+//! after the loop over its children, and only if they appended something. Levels that are not unique form a chain with the
+//! singletons below; a chain is appended as a whole, so that every entry of COO stores all its coordinates.
+
+use super::{Lowering, Scope};
+use crate::concrete::{Access, IndexVariable, Statement, TensorId};
+use crate::format::LevelKind;
+use crate::format::level::{self, Arrays};
+use crate::ir::{self, ArrayRole, Expr, Type};
+
+/// The level of an appended output that a loop assembles.
+pub(super) struct Assembly {
+    target: Access,
+    depth: usize,
+    /// How many coordinates the level below had before the loop's body.
+    before: Option<ir::VariableId>,
+}
+
+impl Lowering<'_> {
+    fn appended_outputs(&self) -> Vec<TensorId> {
+        let ids = (0..self.concrete.tensors.len()).map(TensorId);
+        ids.filter(|&tensor| self.is_appended(tensor)).collect()
+    }
+
+    /// What stands before all loops: positions start from 0.
+    pub(super) fn open_outputs(&mut self) -> Vec<ir::Statement> {
+        let mut out = Vec::new();
+        for tensor in self.appended_outputs() {
+            for depth in 0..self.concrete.tensor(tensor).format.levels.len() {
+                if let Some(positions) = self.storage(tensor, depth).positions {
+                    out.push(ir::Statement::Push(positions, Expr::Index(0)));
+                }
+            }
+        }
+        out
+    }
+
+    /// What stands after all loops: the outermost level ends.
+    pub(super) fn close_outputs(&mut self, out: &mut Vec<ir::Statement>) {
+        for tensor in self.appended_outputs() {
+            self.close_children(tensor, 0, out);
+        }
+    }
+
+    /// Ends the children that `depth` has under one parent.
+    fn close_children(&self, tensor: TensorId, depth: usize, out: &mut Vec<ir::Statement>) {
+        let storage = self.storage(tensor, depth);
+        if let Some(coordinates) = storage.coordinates {
+            let level = level::of(storage.format.kind);
+            let count = Expr::Length(coordinates);
+            out.extend(level.close_parent(&storage, count).expect("outputs are made of levels that append"));
+        }
+    }
+
+    /// The levels of the chain that ends at `depth`.
+    fn chain(&self, tensor: TensorId, depth: usize) -> std::ops::RangeInclusive<usize> {
+        let levels = &self.concrete.tensor(tensor).format.levels;
+        let mut first = depth;
+        while first > 0 && levels[first].format.kind == LevelKind::Singleton && !levels[first - 1].format.unique {
+            first -= 1;
+        }
+        first..=depth
+    }
+
+    fn append_chain(&self, target: &Access, depth: usize, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        for depth in self.chain(target.tensor, depth) {
+            let storage = self.storage(target.tensor, depth);
+            let coordinate = self.coordinate(scope, self.level_variable(target, depth));
+            let append = level::of(storage.format.kind).append(&storage, coordinate);
+            out.extend(append.expect("outputs are made of levels that append"));
+        }
+    }
+
+    /// Appends the coordinates of an entry.
+    pub(super) fn append_coordinates(&self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        let stored = self.stored_levels(target.tensor);
+        self.append_chain(target, stored - 1, scope, out);
+    }
+
+    /// The appended output that `statement` writes in loops of its own, before which its entry must be appended.
+    pub(super) fn missing_entry(&self, statement: &Statement, scope: &Scope) -> Option<Access> {
+        if scope.appended.is_some() || !matches!(statement, Statement::Forall { .. }) {
+            return None;
+        }
+        let target = self.appended_target(statement)?;
+        let stored = self.stored_levels(target.tensor);
+        let is_known = |depth| scope.coordinates.contains_key(&self.level_variable(&target, depth));
+        (0..stored).all(is_known).then_some(target)
+    }
+
+    /// Appends an entry with zeros for all its values.
+    pub(super) fn append_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Scope {
+        self.append_coordinates(target, scope, out);
+        let stored = self.stored_levels(target.tensor);
+        let declaration = self.concrete.tensor(target.tensor);
+        let order = declaration.format.mode_order().expect("outputs store plain modes");
+        let block =
+            order[stored..].iter().fold(Expr::Index(1), |n, &mode| n.times(self.size(declaration.extents[mode])));
+        let values = self.values(target.tensor);
+        let fill = super::declare::zero(declaration.element);
+        let coordinates = self.storage(target.tensor, stored - 1).coordinates.expect("a stored level has coordinates");
+        out.push(ir::Statement::Extend { array: values, count: block, fill });
+        let position = self.fresh(format!("p{}", declaration.name), Type::Index, false);
+        out.push(ir::Statement::Let(position, Expr::Length(coordinates).minus(Expr::Index(1))));
+        Scope { appended: Some(Expr::Variable(position)), ..scope.clone() }
+    }
+
+    fn appended_target(&self, statement: &Statement) -> Option<Access> {
+        let mut target = None;
+        statement.for_each_assign(&mut |assign| {
+            if self.is_appended(assign.target.tensor) {
+                target = Some(assign.target.clone());
+            }
+        });
+        target
+    }
+
+    /// The level of an appended output over `variable`, above its last stored level.
+    pub(super) fn assembly(&self, body: &Statement, variable: IndexVariable) -> Option<Assembly> {
+        let target = self.appended_target(body)?;
+        let stored = self.stored_levels(target.tensor);
+        let depth = (0..stored.saturating_sub(1)).find(|&depth| self.level_variable(&target, depth) == variable)?;
+        Some(Assembly { target, depth, before: None })
+    }
+
+    /// Whether the loop must visit every coordinate because each is a parent in the output.
+    pub(super) fn visits_all(&self, assembly: Option<&Assembly>) -> bool {
+        assembly.is_some_and(|assembly| {
+            let levels = &self.concrete.tensor(assembly.target.tensor).format.levels;
+            levels[assembly.depth].format.kind == LevelKind::Dense
+        })
+    }
+
+    /// What stands before the body of a loop that assembles a level.
+    pub(super) fn open_parent(&mut self, assembly: &mut Assembly, out: &mut Vec<ir::Statement>) {
+        let stored = self.storage(assembly.target.tensor, assembly.depth).format;
+        let below = self.storage(assembly.target.tensor, assembly.depth + 1);
+        let is_counted = level::of(stored.kind).arrays() != Arrays::None && stored.unique;
+        assembly.before = below.coordinates.filter(|_| is_counted).map(|coordinates| {
+            let name = format!("{}_begin", self.kernel.array(coordinates).name);
+            let before = self.fresh(name, Type::Index, false);
+            out.push(ir::Statement::Let(before, Expr::Length(coordinates)));
+            before
+        });
+    }
+
+    /// What stands after the body of a loop that assembles a level.
+    pub(super) fn close_parent(&mut self, assembly: &Assembly, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        let Assembly { target, depth, before } = assembly;
+        let stored = self.storage(target.tensor, *depth).format;
+        if level::of(stored.kind).arrays() == Arrays::None {
+            return self.close_children(target.tensor, depth + 1, out);
+        }
+        if !stored.unique {
+            return;
+        }
+        let mut close = Vec::new();
+        self.append_chain(target, *depth, scope, &mut close);
+        let below = self.storage(target.tensor, depth + 1);
+        match (before, below.coordinates) {
+            (Some(before), Some(coordinates)) => {
+                self.close_children(target.tensor, depth + 1, &mut close);
+                let grew = Expr::Variable(*before).less(Expr::Length(coordinates));
+                out.push(ir::Statement::If(vec![(grew, close)], Vec::new()));
+            }
+            _ => out.extend(close),
+        }
+    }
+
+    /// Whether entries must be left out where a sum had no term: the output is appended, and nothing that was walked
+    /// promises a term.
+    pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
+        if self.appended_target(consumer).is_none() {
+            return false;
+        }
+        let Statement::Forall { variable, body, .. } = producer else { return false };
+        let operands = self.operands(*variable, body, scope);
+        match operands.as_slice() {
+            [] => false,
+            [(access, depth)] => {
+                let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
+                !parent.is_some_and(|key| scope.positions.contains_key(&key))
+            }
+            _ => true,
+        }
+    }
+
+    /// The appended arrays of an output's level that hold positions, with the coordinates they are positions of.
+    pub(super) fn positions_of(&self, role: ArrayRole) -> Option<ir::ArrayId> {
+        match role {
+            ArrayRole::Positions { tensor, level } => {
+                self.arrays.get(&ArrayRole::Coordinates { tensor, level }).copied()
+            }
+            _ => None,
+        }
+    }
+}

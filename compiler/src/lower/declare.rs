@@ -1,0 +1,175 @@
+//! Declarations: what crosses the kernel's border, and fresh variables.
+
+use super::{Lowering, Scope, Workspace};
+use crate::concrete::{self, OutputStructure, TensorId, TensorKind};
+use crate::format::level::{self, Arrays};
+use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
+use std::collections::BTreeMap;
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(concrete: &'a concrete::Kernel) -> Self {
+        let dimensions =
+            concrete.extents.iter().map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
+        let mut documentation = concrete.documentation.clone();
+        for line in &concrete.summary {
+            if !documentation.contains(line) {
+                documentation.push(line.clone());
+            }
+        }
+        let kernel = ir::Kernel {
+            name: concrete.name.clone(),
+            documentation,
+            dimensions,
+            tensors: Vec::new(),
+            arrays: Vec::new(),
+            variables: Vec::new(),
+            body: Vec::new(),
+        };
+        let mut lowering = Lowering {
+            concrete,
+            kernel,
+            tensors: BTreeMap::new(),
+            arrays: BTreeMap::new(),
+            workspaces: BTreeMap::new(),
+            hoisted: Vec::new(),
+            lattices: Vec::new(),
+        };
+        lowering.declare_tensors();
+        lowering
+    }
+
+    fn declare_tensors(&mut self) {
+        let concrete = self.concrete;
+        let crossing = concrete.tensors.iter().enumerate().filter(|(_, t)| t.kind != TensorKind::Workspace);
+        for (number, (id, _)) in crossing.clone().enumerate() {
+            self.tensors.insert(TensorId(id), ir::TensorId(u32::try_from(number).expect("few tensors")));
+        }
+        for (id, tensor) in crossing {
+            let source = match &tensor.kind {
+                TensorKind::Input => Source::Input,
+                TensorKind::SortedCopy(of) => Source::SortedCopy { of: self.tensors[of] },
+                TensorKind::Output(structure) => {
+                    let (structure, initial) = match structure {
+                        OutputStructure::Dense => (Structure::Dense, Initial::Zero),
+                        OutputStructure::Appended => (Structure::Appended, Initial::Empty),
+                        OutputStructure::Shared { access, levels } => (
+                            Structure::Shared { operand: self.tensors[&access.tensor], levels: *levels },
+                            Initial::Zero,
+                        ),
+                    };
+                    Source::Output { structure, initial }
+                }
+                TensorKind::Workspace => continue,
+            };
+            self.kernel.tensors.push(ir::Tensor {
+                name: tensor.name.clone(),
+                element: tensor.element,
+                format: tensor.format.clone(),
+                dimensions: tensor.extents.iter().map(|&extent| dimension(extent)).collect(),
+                source,
+            });
+            self.declare_arrays(self.tensors[&TensorId(id)], tensor, source);
+        }
+    }
+
+    fn declare_arrays(&mut self, id: ir::TensorId, tensor: &concrete::Tensor, source: Source) {
+        let only_values =
+            matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
+        for (level, stored) in tensor.format.levels.iter().enumerate().filter(|_| !only_values) {
+            let arrays = level::of(stored.format.kind).arrays();
+            if arrays == Arrays::PositionsAndCoordinates {
+                let role = ArrayRole::Positions { tensor: id, level };
+                let name = format!("{}{}_pos", tensor.name, level + 1);
+                self.declare_array(name, ArrayElement::Index(stored.format.positions), role);
+            }
+            if arrays != Arrays::None {
+                let role = ArrayRole::Coordinates { tensor: id, level };
+                let name = format!("{}{}_crd", tensor.name, level + 1);
+                self.declare_array(name, ArrayElement::Index(stored.format.coordinates), role);
+            }
+        }
+        let name = if tensor.format.is_dense() { tensor.name.clone() } else { format!("{}_vals", tensor.name) };
+        self.declare_array(name, ArrayElement::Value(tensor.element), ArrayRole::Values { tensor: id });
+    }
+
+    pub(super) fn declare_array(&mut self, name: String, element: ArrayElement, role: ArrayRole) -> ir::ArrayId {
+        let id = ir::ArrayId(u32::try_from(self.kernel.arrays.len()).expect("few arrays"));
+        let mut unique = name.clone();
+        let mut count = 1;
+        while self.kernel.arrays.iter().any(|array| array.name == unique) {
+            count += 1;
+            unique = format!("{name}_{count}");
+        }
+        self.kernel.arrays.push(ir::Array { name: unique, element, role });
+        if role != ArrayRole::Local {
+            self.arrays.insert(role, id);
+        }
+        id
+    }
+
+    pub(super) fn fresh(&mut self, name: impl Into<String>, ty: Type, mutable: bool) -> ir::VariableId {
+        let id = ir::VariableId(u32::try_from(self.kernel.variables.len()).expect("few variables"));
+        self.kernel.variables.push(ir::Variable { name: name.into(), ty, mutable });
+        id
+    }
+
+    /// The values array of a tensor that crosses the border.
+    pub(super) fn values(&self, tensor: TensorId) -> ir::ArrayId {
+        self.arrays[&ArrayRole::Values { tensor: self.tensors[&tensor] }]
+    }
+
+    /// Makes a workspace, zero, and says where it lives.
+    pub(super) fn open_workspace(&mut self, tensor: TensorId, out: &mut Vec<ir::Statement>) {
+        let declaration = self.concrete.tensor(tensor);
+        let zero = zero(declaration.element);
+        if declaration.extents.is_empty() {
+            let variable = self.fresh(declaration.name.clone(), Type::Element(declaration.element), true);
+            self.workspaces.insert(tensor, Workspace::Scalar(variable));
+            out.push(ir::Statement::Let(variable, zero));
+            return;
+        }
+        let element = ArrayElement::Value(declaration.element);
+        let array = self.declare_array(declaration.name.clone(), element, ArrayRole::Local);
+        self.workspaces.insert(tensor, Workspace::Array(array));
+        let length =
+            declaration.extents.iter().fold(ir::Expr::Index(1), |product, &extent| product.times(self.size(extent)));
+        let is_static = declaration.extents.iter().all(|&e| self.concrete.extents[e].size != ir::Size::Runtime);
+        let allocate = ir::Statement::Allocate { array, length, fill: zero.clone() };
+        if is_static {
+            out.push(allocate);
+        } else {
+            self.hoisted.push(allocate);
+            out.push(ir::Statement::Fill(array, zero));
+        }
+    }
+
+    /// The size of an extent.
+    pub(super) fn size(&self, extent: usize) -> ir::Expr {
+        match self.concrete.extents[extent].size {
+            ir::Size::Constant(size) => ir::Expr::Index(size),
+            ir::Size::Runtime | ir::Size::Generic => ir::Expr::Dimension(dimension(extent)),
+        }
+    }
+
+    pub(super) fn finish(mut self, body: Vec<ir::Statement>) -> super::Lowered {
+        let mut all = std::mem::take(&mut self.hoisted);
+        all.extend(body);
+        self.kernel.body = all;
+        super::Lowered { kernel: self.kernel, lattices: self.lattices }
+    }
+
+    /// The value of an index variable.
+    pub(super) fn coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> ir::Expr {
+        scope.coordinates.get(&variable).cloned().expect("the loop over an index variable encloses its uses")
+    }
+}
+
+/// An extent as a dimension of the loop IR.
+pub(super) fn dimension(extent: usize) -> ir::DimensionId {
+    ir::DimensionId(u32::try_from(extent).expect("few extents"))
+}
+
+/// Zero of an element type.
+pub(super) fn zero(element: ir::ElementType) -> ir::Expr {
+    ir::Expr::Literal(ir::Literal::new(element, 0.0).unwrap_or(ir::Literal::Float(element, 0.0)))
+}

@@ -1,0 +1,141 @@
+//! Where the entry of an access lies.
+
+use super::{Lowering, Scope, Workspace};
+use crate::concrete::{Access, IndexVariable, OutputStructure, TensorId, TensorKind};
+use crate::format::level::{self, Parents, Storage};
+use crate::ir::{self, ArrayRole, Expr};
+
+impl Lowering<'_> {
+    /// The arrays and extent of one level.
+    pub(super) fn storage(&self, tensor: TensorId, depth: usize) -> Storage {
+        let declaration = self.concrete.tensor(tensor);
+        let level = &declaration.format.levels[depth];
+        let mode = self.mode(tensor, depth);
+        let id = self.tensors.get(&tensor).copied();
+        let array = |role: Option<ArrayRole>| role.and_then(|role| self.arrays.get(&role).copied());
+        Storage {
+            format: level.format,
+            positions: array(id.map(|tensor| ArrayRole::Positions { tensor, level: depth })),
+            coordinates: array(id.map(|tensor| ArrayRole::Coordinates { tensor, level: depth })),
+            extent: super::declare::dimension(declaration.extents[mode]),
+        }
+    }
+
+    fn mode(&self, tensor: TensorId, depth: usize) -> usize {
+        let order = self.concrete.tensor(tensor).format.mode_order();
+        order.expect("formats with computed coordinates are refused before")[depth]
+    }
+
+    /// The index variable of a level of an access.
+    pub(super) fn level_variable(&self, access: &Access, depth: usize) -> IndexVariable {
+        access.indices[self.mode(access.tensor, depth)]
+    }
+
+    /// How many of the access's levels have a known position, and the position of the last of them.
+    pub(super) fn resolve(&self, access: &Access, scope: &Scope) -> (usize, Parents) {
+        let levels = &self.concrete.tensor(access.tensor).format.levels;
+        let mut parents = Parents { begin: Expr::Index(0), end: None };
+        for (depth, stored) in levels.iter().enumerate() {
+            let key = (access.tensor, access.indices.clone(), depth);
+            if let Some(walked) = scope.positions.get(&key) {
+                parents = walked.clone();
+                continue;
+            }
+            let storage = self.storage(access.tensor, depth);
+            let coordinate = scope.coordinates.get(&self.level_variable(access, depth));
+            let located = coordinate.and_then(|coordinate| {
+                level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate.clone())
+            });
+            match located {
+                Some(position) => parents = Parents { begin: self.fold_extent(position), end: None },
+                None => return (depth, parents),
+            }
+        }
+        (levels.len(), parents)
+    }
+
+    /// The level of an access that the loop over `variable` walks, where there is one.
+    pub(super) fn walked_level(&self, access: &Access, variable: IndexVariable, scope: &Scope) -> Option<usize> {
+        let format = &self.concrete.tensor(access.tensor).format;
+        let (depth, _) = self.resolve(access, scope);
+        let stored = format.levels.get(depth)?;
+        let is_walked = level::of(stored.format.kind).arrays() != level::Arrays::None;
+        (is_walked && self.level_variable(access, depth) == variable).then_some(depth)
+    }
+
+    /// The array and the position of the element that an access names.
+    pub(super) fn place(&self, access: &Access, scope: &Scope) -> (ir::ArrayId, Expr) {
+        if let Some(Workspace::Array(array)) = self.workspaces.get(&access.tensor) {
+            return (*array, self.dense_place(access, 0, Expr::Index(0), scope));
+        }
+        let values = self.values(access.tensor);
+        match &self.concrete.tensor(access.tensor).kind {
+            TensorKind::Output(OutputStructure::Shared { access: shared, levels }) => {
+                let start = self.shared_position(shared, *levels, scope);
+                (values, self.dense_place(access, *levels, start, scope))
+            }
+            TensorKind::Output(OutputStructure::Appended) => {
+                let stored = self.stored_levels(access.tensor);
+                let start = scope.appended.clone().expect("an entry is appended before its values are written");
+                (values, self.dense_place(access, stored, start, scope))
+            }
+            _ => {
+                let (depth, position) = self.resolve(access, scope);
+                debug_assert_eq!(depth, access.indices.len(), "every level has a position where a value is used");
+                (values, position.begin)
+            }
+        }
+    }
+
+    /// The position of the first `levels` levels of an access whose structure an output shares.
+    pub(super) fn shared_position(&self, shared: &Access, levels: usize, scope: &Scope) -> Expr {
+        let mut parents = Parents { begin: Expr::Index(0), end: None };
+        for depth in 0..levels {
+            let key = (shared.tensor, shared.indices.clone(), depth);
+            parents = match scope.positions.get(&key) {
+                Some(walked) => walked.clone(),
+                None => {
+                    let coordinate = self.coordinate(scope, self.level_variable(shared, depth));
+                    let kind = self.concrete.tensor(shared.tensor).format.levels[depth].format.kind;
+                    let storage = self.storage(shared.tensor, depth);
+                    let position = level::of(kind).locate(&storage, parents.begin, coordinate);
+                    let position = position.expect("a level is walked or located");
+                    Parents { begin: self.fold_extent(position), end: None }
+                }
+            };
+        }
+        parents.begin
+    }
+
+    /// The position under `start` once the dense levels from `depth` on are located.
+    fn dense_place(&self, access: &Access, depth: usize, start: Expr, scope: &Scope) -> Expr {
+        let levels = self.concrete.tensor(access.tensor).format.levels.len();
+        (depth..levels).fold(start, |position, depth| {
+            let extent = self.concrete.tensor(access.tensor).extents[self.mode(access.tensor, depth)];
+            position.times(self.size(extent)).plus(self.coordinate(scope, self.level_variable(access, depth)))
+        })
+    }
+
+    /// Extents of constant size as numbers.
+    fn fold_extent(&self, position: Expr) -> Expr {
+        match position {
+            Expr::Dimension(id) => self.size(id.index()),
+            Expr::Binary(operator, left, right) => {
+                let (left, right) = (self.fold_extent(*left), self.fold_extent(*right));
+                match operator {
+                    ir::BinaryOperator::Add => left.plus(right),
+                    ir::BinaryOperator::Multiply => left.times(right),
+                    _ => Expr::binary(operator, left, right),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The number of an output's levels down to the last that is not dense.
+    pub(super) fn stored_levels(&self, tensor: TensorId) -> usize {
+        let levels = &self.concrete.tensor(tensor).format.levels;
+        let is_stored = |stored: &crate::format::Level| level::of(stored.format.kind).arrays() != level::Arrays::None;
+        levels.iter().rposition(is_stored).map_or(0, |last| last + 1)
+    }
+}

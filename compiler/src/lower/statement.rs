@@ -1,0 +1,153 @@
+//! Statements that are not loops, and expressions.
+
+use super::{Lowering, Scope, Workspace};
+use crate::concrete::{Access, Assign, Expr, OutputStructure, Run, Statement, TensorId, TensorKind};
+use crate::ir::{self, Type};
+use crate::notation::{self, UnaryOperator};
+
+impl Lowering<'_> {
+    pub(super) fn statement(&mut self, statement: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        if let Some(target) = self.missing_entry(statement, scope) {
+            let scope = self.append_block(&target, scope, out);
+            return self.statement(statement, &scope, out);
+        }
+        match statement {
+            Statement::Empty => {}
+            Statement::Sequence(statements) => {
+                for statement in statements {
+                    self.statement(statement, scope, out);
+                }
+            }
+            Statement::Assign(assign) => self.assign(assign, scope, out),
+            Statement::Where { workspace, consumer, producer } => {
+                self.with_workspace(*workspace, consumer, producer, scope, out);
+            }
+            Statement::Forall { variable, run, body } => self.forall(*variable, *run, body, scope, out),
+        }
+    }
+
+    fn with_workspace(
+        &mut self,
+        workspace: TensorId,
+        consumer: &Statement,
+        producer: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        self.open_workspace(workspace, out);
+        let touched = self.needs_touched_flag(consumer, producer, scope).then(|| {
+            let flag = self.fresh("touched", Type::Bool, true);
+            out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
+            flag
+        });
+        let producer_scope = Scope { touched, appended: None, ..scope.clone() };
+        self.statement(producer, &producer_scope, out);
+        if let Workspace::Scalar(variable) = self.workspaces[&workspace] {
+            if has_parallel_loop(consumer) {
+                let declaration = &self.kernel.variables[variable.index()];
+                let total = self.fresh(format!("{}_total", declaration.name), declaration.ty, false);
+                out.push(ir::Statement::Let(total, ir::Expr::Variable(variable)));
+                self.workspaces.insert(workspace, Workspace::Scalar(total));
+            }
+        }
+        match touched {
+            None => self.statement(consumer, scope, out),
+            Some(flag) => {
+                let mut guarded = Vec::new();
+                self.statement(consumer, scope, &mut guarded);
+                out.push(ir::Statement::If(vec![(ir::Expr::Variable(flag), guarded)], Vec::new()));
+            }
+        }
+    }
+
+    fn assign(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        let value = self.expr(&assign.value, scope);
+        let target = &assign.target;
+        if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&target.tensor).copied() {
+            out.push(match assign.operator {
+                Some(operator) => ir::Statement::Update(variable, operator, value),
+                None => ir::Statement::Assign(variable, value),
+            });
+            return;
+        }
+        if self.is_appended(target.tensor) && scope.appended.is_none() {
+            self.append_coordinates(target, scope, out);
+            out.push(ir::Statement::Push(self.values(target.tensor), value));
+            return;
+        }
+        let (array, index) = self.place(target, scope);
+        out.push(match assign.operator {
+            Some(operator) => ir::Statement::Reduce(array, index, operator, value),
+            None => ir::Statement::Store(array, index, value),
+        });
+    }
+
+    pub(super) fn is_appended(&self, tensor: TensorId) -> bool {
+        self.concrete.tensor(tensor).kind == TensorKind::Output(OutputStructure::Appended)
+    }
+
+    pub(super) fn expr(&self, expr: &Expr, scope: &Scope) -> ir::Expr {
+        match expr {
+            Expr::Literal(literal) => ir::Expr::Literal(*literal),
+            Expr::Access(access) => self.read(access, scope),
+            Expr::Index(variable, element) => {
+                ir::Expr::Cast(Type::Element(*element), Box::new(self.coordinate(scope, *variable)))
+            }
+            Expr::Unary(operator, operand) => {
+                let operator = match operator {
+                    UnaryOperator::Negate => ir::UnaryOperator::Negate,
+                    UnaryOperator::Not => ir::UnaryOperator::Not,
+                };
+                ir::Expr::Unary(operator, Box::new(self.expr(operand, scope)))
+            }
+            Expr::Binary(operator, left, right) => {
+                ir::Expr::binary(binary_operator(*operator), self.expr(left, scope), self.expr(right, scope))
+            }
+            Expr::Call(function, arguments) => {
+                ir::Expr::Call(*function, arguments.iter().map(|argument| self.expr(argument, scope)).collect())
+            }
+            Expr::Select(condition, yes, no) => ir::Expr::Select(
+                Box::new(self.expr(condition, scope)),
+                Box::new(self.expr(yes, scope)),
+                Box::new(self.expr(no, scope)),
+            ),
+            Expr::Reduce(..) => unreachable!("the scheduler turns sums into loops"),
+        }
+    }
+
+    fn read(&self, access: &Access, scope: &Scope) -> ir::Expr {
+        if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&access.tensor) {
+            return ir::Expr::Variable(*variable);
+        }
+        let (array, index) = self.place(access, scope);
+        ir::Expr::load(array, index)
+    }
+}
+
+fn binary_operator(operator: notation::BinaryOperator) -> ir::BinaryOperator {
+    use notation::BinaryOperator as From;
+    match operator {
+        From::Add => ir::BinaryOperator::Add,
+        From::Subtract => ir::BinaryOperator::Subtract,
+        From::Multiply => ir::BinaryOperator::Multiply,
+        From::Divide => ir::BinaryOperator::Divide,
+        From::Remainder => ir::BinaryOperator::Remainder,
+        From::Equal => ir::BinaryOperator::Equal,
+        From::NotEqual => ir::BinaryOperator::NotEqual,
+        From::Less => ir::BinaryOperator::Less,
+        From::LessEqual => ir::BinaryOperator::LessEqual,
+        From::Greater => ir::BinaryOperator::Greater,
+        From::GreaterEqual => ir::BinaryOperator::GreaterEqual,
+        From::And => ir::BinaryOperator::And,
+        From::Or => ir::BinaryOperator::Or,
+    }
+}
+
+fn has_parallel_loop(statement: &Statement) -> bool {
+    match statement {
+        Statement::Empty | Statement::Assign(_) => false,
+        Statement::Forall { run, body, .. } => *run == Run::Parallel || has_parallel_loop(body),
+        Statement::Where { consumer, producer, .. } => has_parallel_loop(consumer) || has_parallel_loop(producer),
+        Statement::Sequence(statements) => statements.iter().any(has_parallel_loop),
+    }
+}

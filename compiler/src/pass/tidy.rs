@@ -1,0 +1,146 @@
+//! Removes what has no effect: variables that nobody reads, loops without a body, conditions that are known.
+//!
+//! Before: `let i = X1_crd[p]; let in_b = true; if in_b { y += 1 }`. After: `y += 1`.
+
+use crate::ir::{BinaryOperator, Expr, Kernel, Statement, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The kernel without what has no effect.
+pub(super) fn tidy(mut kernel: Kernel) -> Kernel {
+    let mut constants = BTreeMap::new();
+    collect_constants(&kernel, &kernel.body, &mut constants);
+    fold_block(&mut kernel.body, &constants);
+    loop {
+        let mut used = BTreeSet::new();
+        kernel.body.iter().for_each(|statement| statement.for_each(&mut |s| collect_used(s, &mut used)));
+        let before = count(&kernel.body);
+        sweep(&mut kernel.body, &used);
+        if count(&kernel.body) == before {
+            return kernel;
+        }
+    }
+}
+
+fn count(block: &[Statement]) -> usize {
+    let mut total = 0;
+    block.iter().for_each(|statement| statement.for_each(&mut |_| total += 1));
+    total
+}
+
+/// Immutable variables whose value is a truth value or another immutable variable.
+fn collect_constants(kernel: &Kernel, block: &[Statement], constants: &mut BTreeMap<VariableId, Expr>) {
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            let Statement::Let(variable, value) = statement else { return };
+            if kernel.variable(*variable).mutable {
+                return;
+            }
+            let is_constant = match value {
+                Expr::Bool(_) => true,
+                Expr::Variable(other) => !kernel.variable(*other).mutable,
+                _ => false,
+            };
+            if is_constant {
+                constants.insert(*variable, value.clone());
+            }
+        });
+    }
+}
+
+fn fold_block(block: &mut Vec<Statement>, constants: &BTreeMap<VariableId, Expr>) {
+    let mut folded = Vec::with_capacity(block.len());
+    for mut statement in block.drain(..) {
+        statement.for_each_expr_mut(&mut |expr| *expr = fold(std::mem::replace(expr, Expr::Index(0)), constants));
+        statement.blocks_mut().into_iter().for_each(|inner| fold_block(inner, constants));
+        match statement {
+            Statement::If(branches, otherwise) => folded.extend(fold_branches(branches, otherwise)),
+            other => folded.push(other),
+        }
+    }
+    *block = folded;
+}
+
+fn fold_branches(branches: Vec<(Expr, Vec<Statement>)>, otherwise: Vec<Statement>) -> Vec<Statement> {
+    let mut kept = Vec::new();
+    let mut otherwise = otherwise;
+    for (condition, body) in branches {
+        match condition {
+            Expr::Bool(false) => {}
+            Expr::Bool(true) => {
+                otherwise = body;
+                break;
+            }
+            condition => kept.push((condition, body)),
+        }
+    }
+    if kept.is_empty() { otherwise } else { vec![Statement::If(kept, otherwise)] }
+}
+
+fn fold(expr: Expr, constants: &BTreeMap<VariableId, Expr>) -> Expr {
+    match expr.map_children(&mut |child| fold(child, constants)) {
+        Expr::Variable(variable) => match constants.get(&variable) {
+            Some(value) => fold(value.clone(), constants),
+            None => Expr::Variable(variable),
+        },
+        Expr::Binary(BinaryOperator::And, left, right) => match (*left, *right) {
+            (Expr::Bool(true), other) | (other, Expr::Bool(true)) => other,
+            (left, right) => left.and(right),
+        },
+        Expr::Binary(BinaryOperator::Equal, left, right) if left == right && matches!(*left, Expr::Variable(_)) => {
+            Expr::Bool(true)
+        }
+        other => other,
+    }
+}
+
+fn collect_used(statement: &Statement, used: &mut BTreeSet<VariableId>) {
+    let mut see = |expr: &Expr| {
+        if let Expr::Variable(variable) = expr {
+            used.insert(*variable);
+        }
+    };
+    statement.for_each_expr(&mut |expr| expr.for_each(&mut see));
+    if let Statement::Parallel(parallel) = statement {
+        used.extend(parallel.reductions.iter().map(|(variable, _)| *variable));
+    }
+}
+
+fn sweep(block: &mut Vec<Statement>, used: &BTreeSet<VariableId>) {
+    for statement in block.iter_mut() {
+        statement.blocks_mut().into_iter().for_each(|inner| sweep(inner, used));
+        if let Statement::If(branches, otherwise) = statement {
+            while otherwise.is_empty() && branches.last().is_some_and(|(_, body)| has_no_effect(body)) {
+                branches.pop();
+            }
+        }
+    }
+    block.retain(|statement| match statement {
+        Statement::Let(variable, _) | Statement::Assign(variable, _) | Statement::Update(variable, ..) => {
+            used.contains(variable)
+        }
+        Statement::For { body, .. } => !has_no_effect(body),
+        Statement::If(branches, otherwise) => !branches.is_empty() || !otherwise.is_empty(),
+        Statement::Parallel(parallel) => !has_no_effect(&parallel.body),
+        _ => true,
+    });
+    drop_stray_comments(block);
+}
+
+fn has_no_effect(block: &[Statement]) -> bool {
+    block.iter().all(|statement| matches!(statement, Statement::Comment(_)))
+}
+
+/// A comment stands before the loop it speaks of.
+fn drop_stray_comments(block: &mut Vec<Statement>) {
+    let mut kept: Vec<Statement> = Vec::with_capacity(block.len());
+    for statement in block.drain(..) {
+        if matches!(statement, Statement::Comment(_)) && matches!(kept.last(), Some(Statement::Comment(_))) {
+            kept.pop();
+        }
+        kept.push(statement);
+    }
+    if matches!(kept.last(), Some(Statement::Comment(_))) {
+        kept.pop();
+    }
+    *block = kept;
+}

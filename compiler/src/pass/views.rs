@@ -1,0 +1,143 @@
+//! Rows that a vector loop walks get a name, so that their bounds are checked once.
+//!
+//! ```text
+//! for r in 0..R: t[r] += x * C[k * R + r]
+//!
+//! let C_row = C[k * R..k * R + R]
+//! for r in 0..R: t[r] += x * C_row[r]
+//! ```
+
+use crate::ir::{Array, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
+use std::collections::BTreeMap;
+
+/// The kernel with a view for each row of its vector loops.
+pub(super) fn views(mut kernel: Kernel) -> Kernel {
+    let mut body = std::mem::take(&mut kernel.body);
+    let mut lengths = BTreeMap::new();
+    block(&mut kernel, &mut body, &mut lengths);
+    kernel.body = body;
+    kernel
+}
+
+fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTreeMap<ArrayId, Expr>) {
+    let mut done = Vec::with_capacity(statements.len());
+    for mut statement in statements.drain(..) {
+        if let Statement::Allocate { array, length, .. } = &statement {
+            lengths.insert(*array, length.clone());
+        }
+        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, lengths));
+        if let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = &mut statement {
+            for (array, row) in rows(body, *variable) {
+                if is_fixed_row(kernel, array, end, lengths) {
+                    continue;
+                }
+                let view = declare(kernel, array);
+                done.push(Statement::View {
+                    array: view,
+                    of: array,
+                    begin: row.base,
+                    length: end.clone(),
+                    mutable: row.written,
+                });
+                body.iter_mut().for_each(|statement| rename(statement, array, view, *variable));
+            }
+        }
+        done.push(statement);
+    }
+    *statements = done;
+}
+
+/// A local array whose length is known where the target's compiler runs needs no view: its bounds are known already.
+fn is_fixed_row(kernel: &Kernel, array: ArrayId, end: &Expr, lengths: &BTreeMap<ArrayId, Expr>) -> bool {
+    let is_static = match end {
+        Expr::Index(_) => true,
+        Expr::Dimension(id) => kernel.dimension(*id).size != Size::Runtime,
+        _ => false,
+    };
+    is_static && lengths.get(&array) == Some(end)
+}
+
+struct Row {
+    base: Expr,
+    written: bool,
+}
+
+/// The arrays that the loop reaches at `base + counter` and nowhere else, with that base.
+fn rows(body: &[Statement], counter: VariableId) -> BTreeMap<ArrayId, Row> {
+    let mut rows: BTreeMap<ArrayId, Row> = BTreeMap::new();
+    let mut spoiled: Vec<ArrayId> = Vec::new();
+    let mut see = |array: ArrayId, index: &Expr, written: bool| match base(index, counter) {
+        Some(base) => {
+            let row = rows.entry(array).or_insert(Row { base: base.clone(), written: false });
+            row.written |= written;
+            if row.base != base {
+                spoiled.push(array);
+            }
+        }
+        None => spoiled.push(array),
+    };
+    for statement in body {
+        match statement {
+            Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) => see(*array, index, true),
+            Statement::Let(..) | Statement::Assign(..) | Statement::Update(..) | Statement::Comment(_) => {}
+            // A row may depend on what other statements do.
+            _ => return BTreeMap::new(),
+        }
+        statement.for_each_expr(&mut |expr| {
+            expr.for_each(&mut |expr| match expr {
+                Expr::Load(array, index) => see(*array, index, false),
+                Expr::Search { array, .. } | Expr::Length(array) => see(*array, &Expr::Index(0), false),
+                _ => {}
+            });
+        });
+    }
+    let declared: Vec<VariableId> =
+        body.iter().filter_map(|s| if let Statement::Let(variable, _) = s { Some(*variable) } else { None }).collect();
+    rows.retain(|array, row| !spoiled.contains(array) && !declared.iter().any(|variable| row.base.uses(*variable)));
+    rows
+}
+
+/// `base` where the index is `base + counter`.
+fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
+    match index {
+        Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
+        Expr::Binary(BinaryOperator::Add, base, last) if **last == Expr::Variable(counter) && !base.uses(counter) => {
+            Some((**base).clone())
+        }
+        _ => None,
+    }
+}
+
+fn declare(kernel: &mut Kernel, of: ArrayId) -> ArrayId {
+    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
+    let stem = kernel.array(of).name.trim_end_matches("_vals").to_owned() + "_row";
+    let mut name = stem.clone();
+    let mut count = 1;
+    while kernel.arrays.iter().any(|array| array.name == name) {
+        count += 1;
+        name = format!("{stem}_{count}");
+    }
+    kernel.arrays.push(Array { name, element: kernel.array(of).element, role: ArrayRole::Local });
+    id
+}
+
+fn rename(statement: &mut Statement, from: ArrayId, to: ArrayId, counter: VariableId) {
+    match statement {
+        Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) if *array == from => {
+            *array = to;
+            *index = Expr::Variable(counter);
+        }
+        _ => {}
+    }
+    statement.for_each_expr_mut(&mut |expr| {
+        let taken = std::mem::replace(expr, Expr::Index(0));
+        *expr = rename_loads(taken, from, to, counter);
+    });
+}
+
+fn rename_loads(expr: Expr, from: ArrayId, to: ArrayId, counter: VariableId) -> Expr {
+    match expr {
+        Expr::Load(array, _) if array == from => Expr::load(to, Expr::Variable(counter)),
+        other => other.map_children(&mut |child| rename_loads(child, from, to, counter)),
+    }
+}

@@ -1,0 +1,171 @@
+//! The parameters of a kernel, with their elements.
+
+use super::error::Error;
+use crate::tensor::{Buffer, Element, Index, IndexArray, Values};
+use bytemuck::Pod;
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
+use std::sync::Arc;
+
+/// A parameter of a kernel, with its elements.
+#[derive(Debug)]
+pub(super) struct Array {
+    pub(super) parameter: Parameter,
+    pub(super) data: Data,
+}
+
+/// What a kernel expects of one parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parameter {
+    pub(super) access: Access,
+    pub(super) element: ArrayElement,
+}
+
+/// What a kernel does with a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It reads it.
+    Read,
+    /// It writes its elements, which were all there before.
+    Write(Initial),
+    /// It appends to it.
+    Append,
+}
+
+/// What a kernel expects of its caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Signature {
+    pub(super) name: String,
+    /// Where the size of each dimension comes from.
+    pub(super) sizes: Vec<Size>,
+    pub(super) parameters: Vec<Parameter>,
+}
+
+impl Signature {
+    /// What its declarations say.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let access = |role: ArrayRole| match role.tensor().map(|tensor| kernel.tensor(tensor).source) {
+            Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
+            Some(Source::Output { initial, .. }) => Access::Write(initial),
+            Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
+        };
+        let parameter = |array: &ir::Array| Parameter { access: access(array.role), element: array.element };
+        Signature {
+            name: kernel.name.clone(),
+            sizes: kernel.dimensions.iter().map(|dimension| dimension.size).collect(),
+            parameters: kernel.parameters().map(|(_, array)| parameter(array)).collect(),
+        }
+    }
+
+    /// Checks that a call of `kernel` serves.
+    pub(super) fn check(&self, kernel: &Kernel) -> Result<(), Error> {
+        if *self == Signature::of(kernel) {
+            return Ok(());
+        }
+        Err(Error::WrongCall { expected: self.name.clone(), found: kernel.name.clone() })
+    }
+}
+
+/// The elements of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Data {
+    /// Coordinates or positions.
+    Index(IndexArray),
+    /// Values.
+    Values(Values),
+}
+
+impl Data {
+    /// No elements; `None` for a type of values that is not stored.
+    pub(super) fn empty(element: ArrayElement) -> Option<Data> {
+        Some(match element {
+            ArrayElement::Index(IndexWidth::U8) => Data::Index(Vec::<u8>::new().into()),
+            ArrayElement::Index(IndexWidth::U16) => Data::Index(Vec::<u16>::new().into()),
+            ArrayElement::Index(IndexWidth::U32) => Data::Index(Vec::<u32>::new().into()),
+            ArrayElement::Index(IndexWidth::U64) => Data::Index(Vec::<u64>::new().into()),
+            ArrayElement::Value(element) => Data::Values(Values::try_zeroed(element, 0)?.ok()?),
+        })
+    }
+
+    /// The type of the elements.
+    pub(super) fn element(&self) -> ArrayElement {
+        match self {
+            Data::Index(indices) => ArrayElement::Index(indices.width()),
+            Data::Values(values) => ArrayElement::Value(values.element()),
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The types that a kernel's arrays hold: those of indices and those of values (`u8` is both).
+pub trait Stored: sealed::Sealed + Pod {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// The elements, where they are of this type: without a copy where they are not shared.
+    #[doc(hidden)]
+    fn take(data: Data) -> Option<Buffer<Self>>;
+
+    /// The elements as coordinates or positions, or as values.
+    #[doc(hidden)]
+    fn put(elements: Buffer<Self>, element: ArrayElement) -> Data;
+}
+
+fn take_index<I: Index>(data: Data) -> Option<Buffer<I>> {
+    let Data::Index(indices) = data else { return None };
+    let buffer = I::unwrap(&indices).cloned();
+    drop(indices);
+    buffer.map(Arc::unwrap_or_clone)
+}
+
+fn take_value<T: Element>(data: Data) -> Option<Buffer<T>> {
+    let Data::Values(values) = data else { return None };
+    values.into_buffer()
+}
+
+fn take_either<T: Index + Element>(data: Data) -> Option<Buffer<T>> {
+    if matches!(data, Data::Index(_)) { take_index(data) } else { take_value(data) }
+}
+
+fn put_index<I: Index>(elements: Buffer<I>, _: ArrayElement) -> Data {
+    Data::Index(I::wrap(Arc::new(elements)))
+}
+
+fn put_value<T: Element>(elements: Buffer<T>, _: ArrayElement) -> Data {
+    Data::Values(T::wrap(Arc::new(elements)))
+}
+
+fn put_either<T: Index + Element>(elements: Buffer<T>, element: ArrayElement) -> Data {
+    if matches!(element, ArrayElement::Index(_)) { put_index(elements, element) } else { put_value(elements, element) }
+}
+
+macro_rules! stored {
+    ($($type:ident $take:ident $put:ident;)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl Stored for $type {
+            const NAME: &'static str = stringify!($type);
+
+            fn take(data: Data) -> Option<Buffer<Self>> {
+                $take(data)
+            }
+
+            fn put(elements: Buffer<Self>, element: ArrayElement) -> Data {
+                $put(elements, element)
+            }
+        }
+    )*};
+}
+stored! {
+    u8 take_either put_either;
+    u16 take_index put_index;
+    u32 take_index put_index;
+    u64 take_index put_index;
+    f64 take_value put_value;
+    f32 take_value put_value;
+    i32 take_value put_value;
+    i64 take_value put_value;
+}

@@ -1,0 +1,414 @@
+//! One call of a kernel: the tensors on both sides of it, and the arrays that it sees.
+//!
+//! A kernel declares its tensors, the dimensions that they share and the arrays that they are made of. A [`Call`] checks that
+//! the inputs fit the declarations, finds out the extents, makes the sorted copies that the kernel asks for and the
+//! arrays of its outputs. Then something runs the kernel on those arrays: the interpreter, a library that was compiled
+//! at run time, or a function that `tensor_kernel!` wrote. [`Call::finish`] makes tensors of what it left.
+//!
+//! ```text
+//! inputs ──Call::new──▶ Call ──arrays──▶ kernel ──arrays──▶ Call ──finish──▶ outputs
+//!                        ▲
+//!          Call::reuse ──┘  (an output's memory, for `…_into`)
+//! ```
+//!
+//! Arrays go by their place among the kernel's parameters ([`Kernel::parameters`]). Input arrays are shared, not copied.
+//!
+//! What follows is what generated code does around a kernel.
+//!
+//! ```
+//! # use spc::execute::{Call, Error};
+//! # use spc::tensor::AnyTensor;
+//! # use spc_compiler::ir::Kernel;
+//! fn spmv(declaration: &Kernel, a: &AnyTensor, x: &AnyTensor) -> Result<AnyTensor, Error> {
+//!     let mut call = Call::new(declaration, &[a, x])?;
+//!     let rows = call.dimension(0);
+//!     let (pos, crd) = (call.input_index::<u32>(0), call.input_index::<u32>(1));
+//!     let (a, x) = (call.input_values::<f64>(2), call.input_values::<f64>(3));
+//!     let mut y = call.take_values::<f64>(4);
+//!     for row in 0..rows {
+//!         let children = pos[row] as usize..pos[row + 1] as usize;
+//!         y[row] = children.map(|position| a[position] * x[crd[position] as usize]).sum();
+//!     }
+//!     call.put_values(4, y);
+//!     Ok(call.finish()?.remove(0))
+//! }
+//! ```
+
+use super::array::{Access, Array, Data, Parameter, Signature, Stored};
+use super::error::Error;
+use super::extents::{check_coordinate_widths, extents};
+use super::output::{appended_levels, assemble, same_structure, shared_levels, value_count, zero};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
+use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One call of a kernel; the [module's page](self) shows its way.
+#[derive(Debug)]
+pub struct Call<'k> {
+    kernel: &'k Kernel,
+    /// The extent of each dimension.
+    dimensions: Vec<usize>,
+    /// Inputs and sorted copies, by [`TensorId`]; `None` for outputs.
+    tensors: Vec<Option<AnyTensor>>,
+    /// The kernel's parameters.
+    arrays: Vec<Array>,
+    /// Whether a kernel has run on the arrays, so that those of outputs must be made new before one runs again.
+    used: bool,
+    prepare_time: Duration,
+}
+
+/// The inputs in the formats that a kernel declares; those that have them already are shared, not copied.
+///
+/// # Errors
+/// When the number of inputs or an order or element type is not as declared, or an input can't be converted.
+pub fn conform(kernel: &Kernel, inputs: &[&AnyTensor]) -> Result<Vec<AnyTensor>, Error> {
+    let declared = declared_inputs(kernel, inputs)?;
+    declared.into_iter().map(|(declared, input)| convert(declared, input)).collect()
+}
+
+/// Each input with its declaration, whose order and element type it has.
+fn declared_inputs<'a, 'k>(
+    kernel: &'k Kernel,
+    inputs: &[&'a AnyTensor],
+) -> Result<Vec<(&'k Tensor, &'a AnyTensor)>, Error> {
+    let declared: Vec<&Tensor> = kernel.tensors.iter().filter(|tensor| tensor.source == Source::Input).collect();
+    if declared.len() != inputs.len() {
+        let expected = declared.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
+        return Err(Error::InputCount { kernel: kernel.name.clone(), expected, found: inputs.len() });
+    }
+    for (declared, input) in declared.iter().zip(inputs) {
+        let tensor = || declared.name.clone();
+        if input.order() != declared.format.order {
+            return Err(Error::Order { tensor: tensor(), expected: declared.format.order, found: input.order() });
+        }
+        if input.element() != declared.element {
+            return Err(Error::Element { tensor: tensor(), expected: declared.element, found: input.element() });
+        }
+    }
+    Ok(declared.into_iter().zip(inputs.iter().copied()).collect())
+}
+
+/// The same entries in the format of a declaration.
+fn convert(declared: &Tensor, tensor: &AnyTensor) -> Result<AnyTensor, Error> {
+    if *tensor.format() == declared.format {
+        return Ok(tensor.clone());
+    }
+    let failure =
+        |source| Error::Convert { tensor: declared.name.clone(), format: declared.format.to_string(), source };
+    tensor.convert(&declared.format).map_err(failure)
+}
+
+/// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them.
+fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec<Option<AnyTensor>>, Error> {
+    let mut rest = inputs.iter();
+    let mut tensors: Vec<Option<AnyTensor>> = Vec::with_capacity(kernel.tensors.len());
+    for declared in &kernel.tensors {
+        let tensor = match declared.source {
+            Source::Input => rest.next().map(|&(_, input)| input.clone()),
+            Source::Output { .. } => None,
+            Source::SortedCopy { of } => match tensors.get(of.index()) {
+                Some(Some(original)) => Some(convert(declared, original)?),
+                _ => {
+                    let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
+                    return Err(Error::Declaration { kernel: kernel.name.clone(), reason });
+                }
+            },
+        };
+        tensors.push(tensor);
+    }
+    Ok(tensors)
+}
+
+/// A kernel's outputs, in order.
+fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = (TensorId, &Tensor, Structure)> {
+    (0u32..).map(TensorId).zip(&kernel.tensors).filter_map(|(id, declared)| match declared.source {
+        Source::Output { structure, .. } => Some((id, declared, structure)),
+        _ => None,
+    })
+}
+
+impl<'k> Call<'k> {
+    /// A call with these inputs, in the order of the kernel's declarations.
+    ///
+    /// # Errors
+    /// When the inputs do not fit the declarations or each other, no input determines some extent, or there is no memory for
+    /// the outputs.
+    pub fn new(kernel: &'k Kernel, inputs: &[&AnyTensor]) -> Result<Self, Error> {
+        Self::with_dimensions(kernel, inputs, &[])
+    }
+
+    /// The same with extents of index variables that no input determines, by name. Those that an input does determine must agree.
+    ///
+    /// # Errors
+    /// As [`Call::new`], and when the kernel has no index variable of a name.
+    pub fn with_dimensions(kernel: &'k Kernel, inputs: &[&AnyTensor], extra: &[(&str, usize)]) -> Result<Self, Error> {
+        let inputs = declared_inputs(kernel, inputs)?;
+        for (declared, input) in &inputs {
+            if *input.format() != declared.format {
+                let (expected, found) = (declared.format.to_string(), input.format().to_string());
+                return Err(Error::Format { tensor: declared.name.clone(), expected, found });
+            }
+        }
+        let dimensions = extents(kernel, &inputs, extra)?;
+        check_coordinate_widths(kernel, &dimensions)?;
+        let start = Instant::now();
+        let tensors = read_tensors(kernel, &inputs)?;
+        let prepare_time = start.elapsed();
+        let mut call = Call { kernel, dimensions, tensors, arrays: Vec::new(), used: false, prepare_time };
+        call.arrays = call.make_arrays()?;
+        Ok(call)
+    }
+
+    /// The kernel's declarations.
+    pub fn kernel(&self) -> &'k Kernel {
+        self.kernel
+    }
+
+    /// How long the sorted copies of inputs took that the kernel asks for.
+    pub fn prepare_time(&self) -> Duration {
+        self.prepare_time
+    }
+
+    /// The extent of a dimension, by its place in the kernel's list.
+    ///
+    /// # Panics
+    /// When there is no such dimension.
+    pub fn dimension(&self, dimension: usize) -> usize {
+        self.dimensions[dimension]
+    }
+
+    /// Every extent, in the order of the kernel's list.
+    pub fn dimensions(&self) -> &[usize] {
+        &self.dimensions
+    }
+
+    /// The arrays of all parameters, before the kernel starts.
+    fn make_arrays(&self) -> Result<Vec<Array>, Error> {
+        let parameters = Signature::of(self.kernel).parameters.into_iter();
+        let make = |(parameter, (_, array)): (Parameter, (_, &ir::Array))| {
+            let Some(id) = array.role.tensor() else {
+                return Err(self.declaration(format!("`{}` is nobody's", array.name)));
+            };
+            let declared = self.kernel.tensor(id);
+            let data = match (parameter.access, declared.source) {
+                (Access::Read, _) => self.tensors[id.index()].as_ref().and_then(|tensor| data_of(tensor, array.role)),
+                (Access::Write(_), Source::Output { structure, .. }) => Some(self.zeros(declared, structure)?),
+                (Access::Write(_) | Access::Append, _) => Data::empty(parameter.element),
+            };
+            match data {
+                Some(data) if data.element() == parameter.element => Ok(Array { parameter, data }),
+                Some(_) => Err(self.declaration(format!("`{}` does not hold what its format says", array.name))),
+                None => match parameter.element {
+                    ArrayElement::Value(element) => Err(Error::NotStored { tensor: declared.name.clone(), element }),
+                    ArrayElement::Index(_) => {
+                        Err(self.declaration(format!("`{}` is an array that its format does not have", array.name)))
+                    }
+                },
+            }
+        };
+        parameters.zip(self.kernel.parameters()).map(make).collect()
+    }
+
+    /// Zeros for each position of an output whose structure is given.
+    fn zeros(&self, declared: &Tensor, structure: Structure) -> Result<Data, Error> {
+        let tensor = || declared.name.clone();
+        let count = value_count(declared, &self.given_levels(declared, structure)?, &self.dimensions)
+            .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
+        match Values::try_zeroed(declared.element, count) {
+            None => Err(Error::NotStored { tensor: tensor(), element: declared.element }),
+            Some(values) => Ok(Data::Values(values.map_err(|source| Error::Memory { tensor: tensor(), source })?)),
+        }
+    }
+
+    /// The levels of an output whose structure is given before the kernel runs.
+    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<LevelStorage>, Error> {
+        let (operand, count) = match structure {
+            Structure::Dense | Structure::Appended => (None, 0),
+            Structure::Shared { operand, levels } => {
+                (self.tensors.get(operand.index()).and_then(Option::as_ref), levels)
+            }
+        };
+        let shared = operand.map_or(&[][..], AnyTensor::levels);
+        shared_levels(declared, shared, count).ok_or_else(|| {
+            self.declaration(format!("`{}` can't have the structure that it is said to have", declared.name))
+        })
+    }
+
+    fn declaration(&self, reason: String) -> Error {
+        Error::Declaration { kernel: self.kernel.name.clone(), reason }
+    }
+
+    /// The shape of a tensor of the kernel.
+    fn shape(&self, declared: &Tensor) -> Vec<usize> {
+        declared.dimensions.iter().map(|dimension| self.dimensions[dimension.index()]).collect()
+    }
+
+    /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back. `output` counts the outputs from 0.
+    ///
+    /// # Errors
+    /// When there is no such output, or the tensor's shape, format, element type or structure is not what the kernel makes.
+    pub fn reuse(&mut self, output: usize, tensor: AnyTensor) -> Result<(), Error> {
+        let Some((id, declared, structure)) = outputs_of(self.kernel).nth(output) else {
+            let reason = format!("`{}` has no output {output}", self.kernel.name);
+            return Err(Error::Reuse { tensor: output.to_string(), reason });
+        };
+        let refuse = |reason: String| Err(Error::Reuse { tensor: declared.name.clone(), reason });
+        let shape = self.shape(declared);
+        if tensor.element() != declared.element {
+            return refuse(format!("its elements are {}, not {}", tensor.element().name(), declared.element.name()));
+        }
+        if *tensor.format() != declared.format {
+            return refuse(format!("it is stored as {}, not as {}", tensor.format(), declared.format));
+        }
+        if tensor.shape() != shape {
+            return refuse(format!("its shape is {:?}, but the result's is {shape:?}", tensor.shape()));
+        }
+        if structure == Structure::Appended {
+            // What grows is made anew.
+            return Ok(());
+        }
+        if !same_structure(&self.given_levels(declared, structure)?, tensor.levels()) {
+            return refuse("its entries are at other places than the result's".to_owned());
+        }
+        let mut values = tensor.into_parts().values;
+        let place = self.kernel.parameters().position(|(_, array)| array.role == ArrayRole::Values { tensor: id });
+        if let Some(array) = place.and_then(|place| self.arrays.get_mut(place)) {
+            if array.parameter.access == Access::Write(Initial::Zero) {
+                zero(&mut values);
+            }
+            array.data = Data::Values(values);
+        }
+        Ok(())
+    }
+
+    /// A position or coordinate array of an input. It is shared with the call, so that it can be kept while outputs are taken.
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn input_index<I: Index>(&self, array: usize) -> Arc<Buffer<I>> {
+        match &self.arrays[array].data {
+            Data::Index(indices) => I::unwrap(indices).cloned(),
+            Data::Values(_) => None,
+        }
+        .unwrap_or_else(|| self.wrong_type(array, I::WIDTH.name()))
+    }
+
+    /// The values of an input, shared with the call.
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn input_values<T: Element>(&self, array: usize) -> Arc<Buffer<T>> {
+        match &self.arrays[array].data {
+            Data::Values(values) => T::unwrap(values).cloned(),
+            Data::Index(_) => None,
+        }
+        .unwrap_or_else(|| self.wrong_type(array, T::TYPE.name()))
+    }
+
+    /// Takes the values of an output, to be written and [put back](Call::put_values).
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn take_values<T: Element + Stored>(&mut self, array: usize) -> Buffer<T> {
+        self.take(array)
+    }
+
+    /// Puts the values of an output back.
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn put_values<T: Element + Stored>(&mut self, array: usize, values: Buffer<T>) {
+        self.put(array, values);
+    }
+
+    /// Takes an array that the kernel appends to, values or indices, to be [put back](Call::put_appended).
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn take_appended<T: Stored>(&mut self, array: usize) -> Vec<T> {
+        self.take::<T>(array).into_vec()
+    }
+
+    /// Puts an array back that the kernel has appended to.
+    ///
+    /// # Panics
+    /// When the array is of another type.
+    pub fn put_appended<T: Stored>(&mut self, array: usize, elements: Vec<T>) {
+        self.put(array, Buffer::from(elements));
+    }
+
+    fn take<T: Stored>(&mut self, place: usize) -> Buffer<T> {
+        let array = &mut self.arrays[place];
+        let empty = Data::empty(array.parameter.element);
+        let taken = empty.and_then(|empty| T::take(std::mem::replace(&mut array.data, empty)));
+        taken.unwrap_or_else(|| self.wrong_type(place, T::NAME))
+    }
+
+    fn put<T: Stored>(&mut self, place: usize, elements: Buffer<T>) {
+        let array = &mut self.arrays[place];
+        let data = T::put(elements, array.parameter.element);
+        if data.element() != array.parameter.element {
+            self.wrong_type(place, T::NAME);
+        }
+        array.data = data;
+    }
+
+    fn wrong_type(&self, place: usize, asked: &str) -> ! {
+        let name = self.kernel.parameters().nth(place).map_or("", |(_, array)| &array.name);
+        panic!("array {place} (`{name}`) of kernel `{}` does not hold {asked}", self.kernel.name)
+    }
+
+    /// The parameters, for a kernel that is about to run. Where one has run before, those of outputs are made new.
+    pub(super) fn begin(&mut self) -> &mut [Array] {
+        if std::mem::replace(&mut self.used, true) {
+            for array in &mut self.arrays {
+                match (array.parameter.access, &mut array.data) {
+                    (Access::Write(Initial::Zero), Data::Values(values)) => zero(values),
+                    (Access::Append, data) => {
+                        if let Some(empty) = Data::empty(array.parameter.element) {
+                            *data = empty;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        &mut self.arrays
+    }
+
+    /// The outputs, in the order of the kernel's declarations.
+    ///
+    /// # Errors
+    /// When an output has more entries than its positions can count, or what was put is not a tensor.
+    pub fn finish(mut self) -> Result<Vec<AnyTensor>, Error> {
+        let mut arrays: Vec<Option<Data>> = self.arrays.drain(..).map(|array| Some(array.data)).collect();
+        let kernel = self.kernel;
+        let mut find = |role: ArrayRole| {
+            let place = kernel.parameters().position(|(_, array)| array.role == role)?;
+            arrays[place].take()
+        };
+        let mut outputs = Vec::new();
+        for (id, declared, structure) in outputs_of(kernel) {
+            let levels = match structure {
+                Structure::Appended => appended_levels(id, declared, &mut find)?,
+                _ => self.given_levels(declared, structure)?,
+            };
+            let Some(Data::Values(values)) = find(ArrayRole::Values { tensor: id }) else {
+                return Err(self.declaration(format!("output `{}` has no values", declared.name)));
+            };
+            outputs.push(assemble(declared, self.shape(declared), levels, values)?);
+        }
+        Ok(outputs)
+    }
+}
+
+/// The array of a tensor that has a role.
+fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
+    match role {
+        ArrayRole::Positions { level, .. } => tensor.positions(level).cloned().map(Data::Index),
+        ArrayRole::Coordinates { level, .. } => tensor.coordinates(level).cloned().map(Data::Index),
+        ArrayRole::Values { .. } => Some(Data::Values(tensor.values().clone())),
+        ArrayRole::Local => None,
+    }
+}

@@ -1,0 +1,243 @@
+//! What can keep a kernel from running.
+
+use super::interpreter::Fault;
+use super::native::NativeError;
+use crate::tensor::{OutOfMemory, PackError};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::ElementType;
+use std::fmt;
+
+/// Where the extent of an index comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExtentSource {
+    /// An input's shape.
+    Mode {
+        /// The input's name.
+        tensor: String,
+        /// The mode, from 0.
+        mode: usize,
+    },
+    /// The caller states it.
+    Stated,
+    /// The kernel is for this extent alone.
+    Kernel,
+}
+
+impl fmt::Display for ExtentSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExtentSource::Mode { tensor, mode } => write!(f, "by mode {mode} of `{tensor}` (modes count from 0)"),
+            ExtentSource::Stated => f.write_str("as stated"),
+            ExtentSource::Kernel => f.write_str("in the kernel, which is for that extent alone"),
+        }
+    }
+}
+
+/// Why a kernel does not run, or did not end well.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Too few or too many inputs.
+    #[error("`{kernel}` takes {} ({}), but gets {found}", counted(.expected.len(), "tensor"), .expected.join(", "))]
+    InputCount {
+        /// The kernel.
+        kernel: String,
+        /// The names of its inputs.
+        expected: Vec<String>,
+        /// How many there are.
+        found: usize,
+    },
+    /// An input's elements are of another type.
+    #[error("`{tensor}` is declared with elements of type {}, but the input's are {}", expected.name(), found.name())]
+    Element {
+        /// The tensor.
+        tensor: String,
+        /// As declared.
+        expected: ElementType,
+        /// The input's.
+        found: ElementType,
+    },
+    /// An input has another number of modes.
+    #[error("`{tensor}` is declared with {}, but the input has {found}", counted(*expected, "mode"))]
+    Order {
+        /// The tensor.
+        tensor: String,
+        /// As declared.
+        expected: usize,
+        /// The input's.
+        found: usize,
+    },
+    /// An input is stored in another format.
+    #[error(
+        "`{tensor}` is declared as {expected}, but the input is stored as {found}; convert it with `conform`, or declare that format"
+    )]
+    Format {
+        /// The tensor.
+        tensor: String,
+        /// As declared.
+        expected: String,
+        /// The input's.
+        found: String,
+    },
+    /// Two extents of one index differ.
+    #[error("index `{index}` has extent {first_extent} {first}, but {second_extent} {second}")]
+    Extents {
+        /// The index variable.
+        index: String,
+        /// Where it is met first.
+        first: ExtentSource,
+        /// Its extent there.
+        first_extent: usize,
+        /// Where it is met again.
+        second: ExtentSource,
+        /// Its extent there.
+        second_extent: usize,
+    },
+    /// No input says how large an index gets.
+    #[error("no input says the extent of index `{index}`; state it (`--dim {index}=16` on the command line)")]
+    NoExtent {
+        /// The index variable.
+        index: String,
+    },
+    /// An extent is stated for an index that the kernel does not have.
+    #[error("an extent is stated for `{name}`, but the indices of `{kernel}` are {}", known.join(", "))]
+    NoSuchIndex {
+        /// The kernel.
+        kernel: String,
+        /// As stated.
+        name: String,
+        /// The kernel's indices.
+        known: Vec<String>,
+    },
+    /// An output's stored coordinates are too narrow for a mode.
+    #[error("mode {mode} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
+    CoordinateWidth {
+        /// The output.
+        tensor: String,
+        /// The level.
+        level: usize,
+        /// The mode that it stores.
+        mode: usize,
+        /// Its extent.
+        extent: usize,
+        /// The width of the coordinates.
+        width: IndexWidth,
+    },
+    /// An output has more entries than its stored positions can count.
+    #[error("level {level} of `{tensor}` has {count} positions, more than its {} position array can count; declare that level with `(pos = {})`", width.name(), wider(*width))]
+    PositionWidth {
+        /// The output.
+        tensor: String,
+        /// The level.
+        level: usize,
+        /// How many positions it has.
+        count: usize,
+        /// The width of the positions.
+        width: IndexWidth,
+    },
+    /// An output has more values than can be counted.
+    #[error("`{tensor}` would have more than 2^64 values; declare it with a format that stores entries only")]
+    TooLarge {
+        /// The output.
+        tensor: String,
+    },
+    /// An output's values do not fit in memory.
+    #[error("`{tensor}`: {source}; a format that stores entries only may need less")]
+    Memory {
+        /// The output.
+        tensor: String,
+        /// How much was asked for.
+        source: OutOfMemory,
+    },
+    /// Elements of this type can't be stored.
+    #[error("`{tensor}` has elements of type {}, which tensors are not stored with yet; use f64, f32, i32, i64 or u8", element.name())]
+    NotStored {
+        /// The tensor.
+        tensor: String,
+        /// Its element type.
+        element: ElementType,
+    },
+    /// A tensor that was handed in for an output does not serve.
+    #[error("`{tensor}` can't be written to: {reason}")]
+    Reuse {
+        /// The output.
+        tensor: String,
+        /// Why not.
+        reason: String,
+    },
+    /// An input can't be converted to the format that is needed.
+    #[error("`{tensor}` can't be stored as {format}: {source}")]
+    Convert {
+        /// The tensor.
+        tensor: String,
+        /// The format.
+        format: String,
+        /// Why not.
+        source: PackError,
+    },
+    /// What a kernel made is not a tensor.
+    #[error(
+        "the kernel made arrays for `{tensor}` that are not a tensor: {reason}; this is a fault of spc, please report it"
+    )]
+    Output {
+        /// The output.
+        tensor: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A kernel's declarations contradict each other.
+    #[error("kernel `{kernel}` is declared wrongly: {reason}; this is a fault of spc, please report it")]
+    Declaration {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A call of one kernel was handed to another.
+    #[error("this is a call of `{found}`, not of `{expected}` with the same declarations")]
+    WrongCall {
+        /// The kernel that is to run.
+        expected: String,
+        /// The call's.
+        found: String,
+    },
+    /// A kernel panicked.
+    #[error("kernel `{kernel}` stopped: {message}; this is a fault of spc, please report it")]
+    Stopped {
+        /// The kernel.
+        kernel: String,
+        /// What it said.
+        message: String,
+    },
+    /// The interpreter stopped a kernel.
+    #[error("kernel `{kernel}` does what it must not, at {fault}; this is a fault of spc, please report it")]
+    Fault {
+        /// The kernel.
+        kernel: String,
+        /// What it did.
+        fault: Fault,
+    },
+    /// There is nothing to compile.
+    #[error("`{kernel}` can't run natively without its Rust text; run it in the interpreter")]
+    NoText {
+        /// The kernel.
+        kernel: String,
+    },
+    /// A kernel can't be compiled.
+    #[error(transparent)]
+    Native(#[from] NativeError),
+}
+
+/// `1 tensor`, `2 tensors`
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A width that holds more, for a remedy.
+fn wider(width: IndexWidth) -> &'static str {
+    match width {
+        IndexWidth::U8 => "u16",
+        IndexWidth::U16 => "u32",
+        IndexWidth::U32 | IndexWidth::U64 => "u64",
+    }
+}

@@ -1,0 +1,124 @@
+//! A kernel, ready to run.
+
+use super::call::Call;
+use super::error::Error;
+use super::interpreted;
+use super::interpreter::Options;
+use super::native::{NativeError, NativeKernel};
+use spc_compiler::ir::{Kernel, Verified};
+use std::fmt;
+use std::time::Duration;
+
+/// What runs a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// Native code, compiled at run time.
+    #[default]
+    Native,
+    /// The interpreter of the loop IR.
+    Interpreter,
+}
+
+impl Backend {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::Native => "native",
+            Backend::Interpreter => "interpreter",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A kernel with what runs it.
+///
+/// ```
+/// use spc::execute::{Backend, Call, Executable};
+/// use spc::tensor::{AnyTensor, LevelStorage, Values};
+/// use spc_compiler::{format::Format, ir};
+///
+/// let text = "kernel double {
+///   dimension d0 i runtime
+///   tensor t0 x f64 [dense] (d0) input
+///   tensor t1 y f64 [dense] (d0) output dense zero
+///   array a0 x_vals f64 values t0
+///   array a1 y_vals f64 values t1
+///   variable v0 i index
+///   body { for v0 in 0..d0 { a1[v0] = 2.0f64 * a0[v0] } }
+/// }";
+/// let double = Executable::new(ir::verify(ir::parse(text)?).unwrap(), None, Backend::Interpreter)?;
+/// let x = AnyTensor::from_parts(vec![2], Format::dense(1), vec![LevelStorage::Dense], vec![1.0, 2.0].into())?;
+/// let mut call = Call::new(double.kernel(), &[&x])?;
+/// double.run(&mut call)?;
+/// assert_eq!(call.finish()?[0].values(), &Values::from(vec![2.0, 4.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Executable {
+    kernel: Verified<Kernel>,
+    /// `None`: the interpreter.
+    native: Option<NativeKernel>,
+}
+
+impl Executable {
+    /// A kernel that `backend` will run. `text` is its Rust text, which native code is compiled from
+    /// ([`NativeKernel::compile`] says what it is).
+    ///
+    /// # Errors
+    /// When the kernel can't be compiled, or there is no text to compile.
+    pub fn new(kernel: Verified<Kernel>, text: Option<&str>, backend: Backend) -> Result<Self, Error> {
+        let native = match (backend, text) {
+            (Backend::Interpreter, _) => None,
+            (Backend::Native, Some(text)) => Some(NativeKernel::compile(text, &kernel)?),
+            (Backend::Native, None) => return Err(Error::NoText { kernel: kernel.name.clone() }),
+        };
+        Ok(Self { kernel, native })
+    }
+
+    /// A kernel that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
+    /// the user should be told.
+    ///
+    /// # Errors
+    /// When there is a compiler, and it can't compile the kernel.
+    pub fn native_if_possible(
+        kernel: Verified<Kernel>,
+        text: &str,
+    ) -> Result<(Self, Option<NativeError>), NativeError> {
+        match NativeKernel::compile(text, &kernel) {
+            Ok(native) => Ok((Self { kernel, native: Some(native) }, None)),
+            Err(error) if error.is_missing_compiler() => Ok((Self { kernel, native: None }, Some(error))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The kernel, for [`Call::new`].
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// What runs it.
+    pub fn backend(&self) -> Backend {
+        if self.native.is_some() { Backend::Native } else { Backend::Interpreter }
+    }
+
+    /// The compiled kernel, where it runs natively: it knows how long it took to compile.
+    pub fn native(&self) -> Option<&NativeKernel> {
+        self.native.as_ref()
+    }
+
+    /// Runs a call of [`Executable::kernel`], and says how long the kernel alone took. A call may run more than once.
+    ///
+    /// # Errors
+    /// When the call is of another kernel, or the kernel stops.
+    pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
+        match &self.native {
+            Some(native) => native.run(call),
+            None => interpreted::run(&self.kernel, call, &Options::default()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The extents of a call's dimensions.
+
+use super::error::{Error, ExtentSource};
+use crate::tensor::AnyTensor;
+use spc_compiler::format::{Coordinate, LevelKind};
+use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
+
+/// An extent, and the place where it was met first.
+type Found = Option<(usize, ExtentSource)>;
+
+/// The extent of each dimension, from constants, the inputs' shapes and what the caller states.
+pub(super) fn extents(
+    kernel: &Kernel,
+    inputs: &[(&Tensor, &AnyTensor)],
+    stated: &[(&str, usize)],
+) -> Result<Vec<usize>, Error> {
+    let constant = |size: Size| match size {
+        Size::Constant(extent) => Some((usize::try_from(extent).unwrap_or(usize::MAX), ExtentSource::Kernel)),
+        Size::Runtime | Size::Generic => None,
+    };
+    let mut found: Vec<Found> = kernel.dimensions.iter().map(|dimension| constant(dimension.size)).collect();
+    for (declared, input) in inputs {
+        for (mode, (&dimension, &extent)) in declared.dimensions.iter().zip(input.shape()).enumerate() {
+            meet(kernel, &mut found, dimension, extent, || ExtentSource::Mode { tensor: declared.name.clone(), mode })?;
+        }
+    }
+    for &(name, extent) in stated {
+        let mut any = false;
+        for (id, dimension) in (0u32..).map(DimensionId).zip(&kernel.dimensions) {
+            if dimension.name == name {
+                any = true;
+                meet(kernel, &mut found, id, extent, || ExtentSource::Stated)?;
+            }
+        }
+        if !any {
+            let known = kernel.dimensions.iter().map(|dimension| format!("`{}`", dimension.name)).collect();
+            return Err(Error::NoSuchIndex { kernel: kernel.name.clone(), name: name.to_owned(), known });
+        }
+    }
+    let settled = |(found, dimension): (Found, &spc_compiler::ir::Dimension)| match found {
+        Some((extent, _)) => Ok(extent),
+        None => Err(Error::NoExtent { index: dimension.name.clone() }),
+    };
+    found.into_iter().zip(&kernel.dimensions).map(settled).collect()
+}
+
+/// Notes an extent, or checks that it is what was noted before.
+fn meet(
+    kernel: &Kernel,
+    found: &mut [Found],
+    dimension: DimensionId,
+    extent: usize,
+    source: impl Fn() -> ExtentSource,
+) -> Result<(), Error> {
+    match &found[dimension.index()] {
+        None => found[dimension.index()] = Some((extent, source())),
+        Some((known, _)) if *known == extent => {}
+        Some((known, first)) => {
+            return Err(Error::Extents {
+                index: kernel.dimension(dimension).name.clone(),
+                first: first.clone(),
+                first_extent: *known,
+                second: source(),
+                second_extent: extent,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the coordinates which a kernel appends fit into the width of their arrays.
+pub(super) fn check_coordinate_widths(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
+    for declared in &kernel.tensors {
+        if !matches!(declared.source, Source::Output { structure: Structure::Appended, .. }) {
+            continue;
+        }
+        for (number, level) in declared.format.levels.iter().enumerate() {
+            let Coordinate::Mode(mode) = level.coordinate else { continue };
+            let extent = declared.dimensions.get(mode).map_or(0, |dimension| extents[dimension.index()]);
+            let width = level.format.coordinates;
+            if level.format.kind != LevelKind::Dense && extent as u64 > width.maximum().saturating_add(1) {
+                return Err(Error::CoordinateWidth {
+                    tensor: declared.name.clone(),
+                    level: number,
+                    mode,
+                    extent,
+                    width,
+                });
+            }
+        }
+    }
+    Ok(())
+}

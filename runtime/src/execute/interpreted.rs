@@ -1,0 +1,94 @@
+//! A call in the interpreter.
+
+use super::array::{Access, Array, Data, Signature};
+use super::call::Call;
+use super::error::Error;
+use super::interpreter::{self, ArrayValue, Options};
+use crate::tensor::{IndexArray, Values};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::{ArrayElement, Kernel, Verified};
+use std::time::{Duration, Instant};
+
+/// Runs a call, and says how long the kernel took.
+pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Options) -> Result<Duration, Error> {
+    Signature::of(kernel).check(call.kernel())?;
+    let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
+    let arrays = call.begin();
+    let mut values: Vec<ArrayValue> = arrays.iter().map(copy).collect();
+    let start = Instant::now();
+    interpreter::run(kernel, &dimensions, &mut values, options)
+        .map_err(|fault| Error::Fault { kernel: kernel.name.clone(), fault })?;
+    let time = start.elapsed();
+    for (array, value) in arrays.iter_mut().zip(values) {
+        match (array.parameter.access, &mut array.data) {
+            (Access::Read, _) => {}
+            // Into the memory that is there, which may be one that the caller has handed in.
+            (Access::Write(_), Data::Values(values)) => values.as_bytes_mut().copy_from_slice(bytes(&value)),
+            (Access::Write(_) | Access::Append, data) => *data = received(value, array.parameter.element),
+        }
+    }
+    Ok(time)
+}
+
+/// The elements of a parameter, for the interpreter.
+fn copy(array: &Array) -> ArrayValue {
+    match &array.data {
+        Data::Index(IndexArray::U8(indices)) => ArrayValue::U8(indices.to_vec()),
+        Data::Index(IndexArray::U16(indices)) => ArrayValue::U16(indices.to_vec()),
+        Data::Index(IndexArray::U32(indices)) => ArrayValue::U32(indices.to_vec()),
+        Data::Index(IndexArray::U64(indices)) => ArrayValue::U64(indices.to_vec()),
+        Data::Values(Values::F64(values)) => ArrayValue::F64(values.to_vec()),
+        Data::Values(Values::F32(values)) => ArrayValue::F32(values.to_vec()),
+        Data::Values(Values::I32(values)) => ArrayValue::I32(values.to_vec()),
+        Data::Values(Values::I64(values)) => ArrayValue::I64(values.to_vec()),
+        Data::Values(Values::U8(values)) => ArrayValue::U8(values.to_vec()),
+    }
+}
+
+fn bytes(value: &ArrayValue) -> &[u8] {
+    match value {
+        ArrayValue::U8(elements) => elements,
+        ArrayValue::U16(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::U32(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::U64(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::F64(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::F32(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::I32(elements) => bytemuck::cast_slice(elements),
+        ArrayValue::I64(elements) => bytemuck::cast_slice(elements),
+    }
+}
+
+/// What the interpreter leaves of a parameter.
+fn received(value: ArrayValue, element: ArrayElement) -> Data {
+    match value {
+        ArrayValue::U8(indices) if element == ArrayElement::Index(IndexWidth::U8) => Data::Index(indices.into()),
+        ArrayValue::U8(values) => Data::Values(values.into()),
+        ArrayValue::U16(indices) => Data::Index(indices.into()),
+        ArrayValue::U32(indices) => Data::Index(indices.into()),
+        ArrayValue::U64(indices) => Data::Index(indices.into()),
+        ArrayValue::F64(values) => Data::Values(values.into()),
+        ArrayValue::F32(values) => Data::Values(values.into()),
+        ArrayValue::I32(values) => Data::Values(values.into()),
+        ArrayValue::I64(values) => Data::Values(values.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::array::Parameter;
+    use super::*;
+    use spc_compiler::ir::ElementType;
+
+    #[test]
+    fn arrays_of_every_type_come_back_as_they_went() {
+        let indices = IndexWidth::ALL.map(ArrayElement::Index);
+        for element in indices.into_iter().chain(ElementType::ALL.map(ArrayElement::Value)) {
+            let Some(data) = Data::empty(element) else { continue };
+            let array = Array { parameter: Parameter { access: Access::Append, element }, data };
+            let value = copy(&array);
+            assert!(value.holds(element));
+            assert!(bytes(&value).is_empty());
+            assert_eq!(received(value, element), array.data);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Arrays: what the caller passes, and what stands behind a name while a kernel runs.
+
+use super::values::{Result, Value, problem};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::{ArrayElement, ElementType};
+
+/// The elements of an array. Index arrays are of the unsigned type of their width; `u8` elements and truth values (0 or 1)
+/// are `U8`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArrayValue {
+    /// `u8` indices, `u8` elements, truth values
+    U8(Vec<u8>),
+    /// `u16` indices
+    U16(Vec<u16>),
+    /// `u32` indices
+    U32(Vec<u32>),
+    /// `u64` indices
+    U64(Vec<u64>),
+    /// `f64` elements
+    F64(Vec<f64>),
+    /// `f32` elements
+    F32(Vec<f32>),
+    /// `i32` elements
+    I32(Vec<i32>),
+    /// `i64` elements
+    I64(Vec<i64>),
+}
+
+impl Default for ArrayValue {
+    fn default() -> Self {
+        ArrayValue::U8(Vec::new())
+    }
+}
+
+/// Evaluates an expression with the vector of whatever variant.
+macro_rules! with_vector {
+    ($value:expr, $vector:ident => $result:expr) => {
+        match $value {
+            ArrayValue::U8($vector) => $result,
+            ArrayValue::U16($vector) => $result,
+            ArrayValue::U32($vector) => $result,
+            ArrayValue::U64($vector) => $result,
+            ArrayValue::F64($vector) => $result,
+            ArrayValue::F32($vector) => $result,
+            ArrayValue::I32($vector) => $result,
+            ArrayValue::I64($vector) => $result,
+        }
+    };
+}
+
+impl ArrayValue {
+    /// An array without elements; `None` for complex ones.
+    pub fn empty(element: ArrayElement) -> Option<Self> {
+        Some(match element {
+            ArrayElement::Index(IndexWidth::U8) => ArrayValue::U8(Vec::new()),
+            ArrayElement::Index(IndexWidth::U16) => ArrayValue::U16(Vec::new()),
+            ArrayElement::Index(IndexWidth::U32) => ArrayValue::U32(Vec::new()),
+            ArrayElement::Index(IndexWidth::U64) => ArrayValue::U64(Vec::new()),
+            ArrayElement::Value(ElementType::F64) => ArrayValue::F64(Vec::new()),
+            ArrayElement::Value(ElementType::F32) => ArrayValue::F32(Vec::new()),
+            ArrayElement::Value(ElementType::I32) => ArrayValue::I32(Vec::new()),
+            ArrayElement::Value(ElementType::I64) => ArrayValue::I64(Vec::new()),
+            ArrayElement::Value(ElementType::U8 | ElementType::Bool) => ArrayValue::U8(Vec::new()),
+            ArrayElement::Value(ElementType::C32 | ElementType::C64) => return None,
+        })
+    }
+
+    /// Whether its elements are of this kind.
+    pub fn holds(&self, element: ArrayElement) -> bool {
+        Self::empty(element).is_some_and(|empty| std::mem::discriminant(&empty) == std::mem::discriminant(self))
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        with_vector!(self, vector => vector.len())
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An element that is there.
+    pub(super) fn get(&self, at: usize, element: ArrayElement) -> Value {
+        match self {
+            ArrayValue::U8(vector) => match element {
+                ArrayElement::Index(_) => Value::Index(vector[at].into()),
+                ArrayElement::Value(ElementType::Bool) => Value::Bool(vector[at] != 0),
+                ArrayElement::Value(_) => Value::U8(vector[at]),
+            },
+            ArrayValue::U16(vector) => Value::Index(vector[at].into()),
+            ArrayValue::U32(vector) => Value::Index(vector[at].into()),
+            ArrayValue::U64(vector) => Value::Index(vector[at]),
+            ArrayValue::F64(vector) => Value::F64(vector[at]),
+            ArrayValue::F32(vector) => Value::F32(vector[at]),
+            ArrayValue::I32(vector) => Value::I32(vector[at]),
+            ArrayValue::I64(vector) => Value::I64(vector[at]),
+        }
+    }
+
+    /// Changes an element that is there.
+    pub(super) fn set(&mut self, at: usize, value: Value) -> Result<()> {
+        match (self, value) {
+            (ArrayValue::U8(vector), Value::Index(value)) => vector[at] = narrow(value)?,
+            (ArrayValue::U16(vector), Value::Index(value)) => vector[at] = narrow(value)?,
+            (ArrayValue::U32(vector), Value::Index(value)) => vector[at] = narrow(value)?,
+            (ArrayValue::U64(vector), Value::Index(value)) => vector[at] = value,
+            (ArrayValue::U8(vector), Value::U8(value)) => vector[at] = value,
+            (ArrayValue::U8(vector), Value::Bool(value)) => vector[at] = value.into(),
+            (ArrayValue::F64(vector), Value::F64(value)) => vector[at] = value,
+            (ArrayValue::F32(vector), Value::F32(value)) => vector[at] = value,
+            (ArrayValue::I32(vector), Value::I32(value)) => vector[at] = value,
+            (ArrayValue::I64(vector), Value::I64(value)) => vector[at] = value,
+            _ => return problem("a value does not fit its array, which the verifier should have found"),
+        }
+        Ok(())
+    }
+
+    /// Appends `count` elements.
+    pub(super) fn extend(&mut self, count: u64, value: Value) -> Result<()> {
+        fn grow<T: Copy>(vector: &mut Vec<T>, count: u64, value: T) -> Result<()> {
+            let room = usize::try_from(count).ok().and_then(|count| {
+                // `try_reserve` lets a vector grow by doubling, as `push` does.
+                vector.try_reserve(count).ok().map(|()| vector.len() + count)
+            });
+            match room {
+                Some(length) => vector.resize(length, value),
+                None => return problem(format!("there is no memory for {count} elements")),
+            }
+            Ok(())
+        }
+        match (self, value) {
+            (ArrayValue::U8(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
+            (ArrayValue::U16(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
+            (ArrayValue::U32(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
+            (ArrayValue::U64(vector), Value::Index(value)) => grow(vector, count, value),
+            (ArrayValue::U8(vector), Value::U8(value)) => grow(vector, count, value),
+            (ArrayValue::U8(vector), Value::Bool(value)) => grow(vector, count, value.into()),
+            (ArrayValue::F64(vector), Value::F64(value)) => grow(vector, count, value),
+            (ArrayValue::F32(vector), Value::F32(value)) => grow(vector, count, value),
+            (ArrayValue::I32(vector), Value::I32(value)) => grow(vector, count, value),
+            (ArrayValue::I64(vector), Value::I64(value)) => grow(vector, count, value),
+            _ => problem("a value does not fit its array, which the verifier should have found"),
+        }
+    }
+
+    /// Forgets all elements, keeps the memory.
+    pub(super) fn clear(&mut self) {
+        with_vector!(self, vector => vector.clear());
+    }
+}
+
+/// An index as it is stored.
+fn narrow<T: TryFrom<u64>>(value: u64) -> Result<T> {
+    match T::try_from(value) {
+        Ok(narrow) => Ok(narrow),
+        Err(_) => problem(format!("index {value} does not fit in {} bits", 8 * size_of::<T>())),
+    }
+}
+
+/// The memory of an array.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    pub(super) data: ArrayValue,
+    /// For each element the stamp of the last chunk that wrote it, as far as any did.
+    pub(super) writers: Vec<u64>,
+    /// Whether the chunk that runs has it for itself.
+    pub(super) is_private: bool,
+}
+
+/// What an array stands for: a part of a buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) buffer: usize,
+    pub(super) begin: u64,
+    /// How many elements; `None`: as many as the buffer has.
+    pub(super) length: Option<u64>,
+}
+
+impl Slot {
+    pub(super) fn whole(buffer: usize) -> Self {
+        Self { buffer, begin: 0, length: None }
+    }
+}

@@ -1,0 +1,102 @@
+//! Expressions, and access to elements.
+
+use super::Machine;
+use super::values::{self, Result, Value, problem};
+use spc_compiler::ir::{ArrayId, BinaryOperator, Expr};
+
+/// An element: its buffer, and where in it.
+#[derive(Clone, Copy)]
+pub(super) struct Element {
+    pub(super) buffer: usize,
+    pub(super) at: usize,
+}
+
+impl Machine<'_> {
+    pub(super) fn eval(&self, expr: &Expr) -> Result<Value> {
+        match expr {
+            Expr::Index(value) => Ok(Value::Index(*value)),
+            Expr::Bool(value) => Ok(Value::Bool(*value)),
+            Expr::Literal(literal) => Value::of_literal(*literal),
+            Expr::Variable(id) => Ok(self.variables[id.index()]),
+            Expr::Dimension(id) => Ok(Value::Index(self.dimensions[id.index()])),
+            Expr::Length(array) => Ok(Value::Index(self.length(*array))),
+            Expr::Load(array, index) => self.load(*array, self.index(index)?),
+            Expr::Unary(operator, operand) => values::unary(*operator, self.eval(operand)?),
+            Expr::Binary(BinaryOperator::And, left, right) => {
+                if self.eval(left)?.truth()? {
+                    self.eval(right)
+                } else {
+                    Ok(Value::Bool(false))
+                }
+            }
+            Expr::Binary(BinaryOperator::Or, left, right) => {
+                if self.eval(left)?.truth()? {
+                    Ok(Value::Bool(true))
+                } else {
+                    self.eval(right)
+                }
+            }
+            Expr::Binary(operator, left, right) => values::binary(*operator, self.eval(left)?, self.eval(right)?),
+            Expr::Call(function, arguments) => match arguments.as_slice() {
+                [one] => values::call(*function, &[self.eval(one)?]),
+                [one, other] => values::call(*function, &[self.eval(one)?, self.eval(other)?]),
+                _ => values::call(*function, &[]),
+            },
+            Expr::Select(condition, one, other) => {
+                // Both are evaluated, as targets may: neither may fault.
+                let (one, other) = (self.eval(one)?, self.eval(other)?);
+                Ok(if self.eval(condition)?.truth()? { one } else { other })
+            }
+            Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
+            Expr::Search { array, begin, end, value } => {
+                self.search(*array, self.index(begin)?, self.index(end)?, self.index(value)?).map(Value::Index)
+            }
+        }
+    }
+
+    /// The value of an expression of type `index`.
+    pub(super) fn index(&self, expr: &Expr) -> Result<u64> {
+        self.eval(expr)?.index()
+    }
+
+    /// By halves; the range may be empty, also the wrong way round.
+    fn search(&self, array: ArrayId, begin: u64, end: u64, value: u64) -> Result<u64> {
+        let (mut low, mut high) = (begin, end);
+        if low >= high {
+            return Ok(end);
+        }
+        self.load(array, end - 1)?;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.load(array, middle)?.index()? < value { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    pub(super) fn length(&self, array: ArrayId) -> u64 {
+        let slot = self.slots[array.index()];
+        slot.length.unwrap_or_else(|| self.buffers[slot.buffer].data.len() as u64)
+    }
+
+    pub(super) fn load(&self, array: ArrayId, index: u64) -> Result<Value> {
+        let element = self.place(array, index)?;
+        self.check_read(array, element)?;
+        Ok(self.buffers[element.buffer].data.get(element.at, self.kernel.array(array).element))
+    }
+
+    /// Where an element is.
+    pub(super) fn place(&self, array: ArrayId, index: u64) -> Result<Element> {
+        let slot = self.slots[array.index()];
+        let stored = self.buffers[slot.buffer].data.len();
+        let length = slot.length.unwrap_or(stored as u64);
+        let at = slot.begin + index.min(length);
+        if index < length && at < stored as u64 {
+            return Ok(Element { buffer: slot.buffer, at: at as usize });
+        }
+        problem(format!("{} has length {length}, index {index} is out of bounds", self.name(array)))
+    }
+
+    pub(super) fn name(&self, array: ArrayId) -> &str {
+        &self.kernel.array(array).name
+    }
+}

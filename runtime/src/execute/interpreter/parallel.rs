@@ -1,0 +1,374 @@
+//! Parallel loops: cuts, chunks, what each may touch, and how their results come together.
+
+use super::Machine;
+use super::arrays::{ArrayValue, Slot};
+use super::expressions::Element;
+use super::values::{self, Result, Value, problem};
+use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Parallel, ReduceOperator, Sharing, VariableId};
+
+/// The chunk that runs.
+pub(super) struct Chunk {
+    /// Its number in the order of the range.
+    number: usize,
+    /// Its places.
+    range: (u64, u64),
+    /// What marks its writes.
+    stamp: u64,
+    /// The stamp of chunk 0.
+    first_stamp: u64,
+    /// Its parts of the owned arrays.
+    owned: Vec<Owned>,
+}
+
+/// A chunk's part of an owned array.
+#[derive(Clone)]
+struct Owned {
+    buffer: usize,
+    /// The elements of the buffer that are the chunk's.
+    begin: u64,
+    end: u64,
+    /// Where the array begins in the buffer.
+    origin: u64,
+    /// The chunks whose parts lie before and after, by number.
+    neighbours: (Option<usize>, Option<usize>),
+}
+
+/// What a chunk leaves behind, to be combined in the order of the range.
+#[derive(Default)]
+struct Outcome {
+    /// For each array in `sharing`, the chunk's copy.
+    copies: Vec<ArrayValue>,
+    /// For each variable in `reductions`, its value.
+    reduced: Vec<Value>,
+}
+
+/// At most so many chunks, unless every place is one.
+const CHUNKS: u64 = 7;
+/// A range up to so long is now and then cut at every place.
+const SHORT: u64 = 24;
+
+impl Machine<'_> {
+    pub(super) fn parallel(&mut self, node: &Parallel) -> Result<()> {
+        let (begin, end) = (self.index(&node.begin)?, self.index(&node.end)?);
+        if begin > end {
+            return Ok(());
+        }
+        let cuts = self.cuts(node, begin, end)?;
+        self.check_work(node, &cuts)?;
+        let chunks: Vec<(u64, u64)> = cuts.windows(2).map(|cut| (cut[0], cut[1])).collect();
+        let parts = self.parts(node, &chunks)?;
+        let slots: Vec<Slot> = node.sharing.iter().map(|(array, _)| self.slots[array.index()]).collect();
+        let outer: Vec<Value> = node.reductions.iter().map(|(id, _)| self.variables[id.index()]).collect();
+
+        let mut outcomes: Vec<Outcome> = chunks.iter().map(|_| Outcome::default()).collect();
+        let mut order: Vec<usize> = (0..chunks.len()).collect();
+        self.random.shuffle(&mut order);
+        let first_stamp = self.stamp + 1;
+        self.stamp += chunks.len() as u64;
+        let mut result = Ok(());
+        for number in order {
+            let stamp = first_stamp + number as u64;
+            let owned = parts[number].clone();
+            self.chunk = Some(Chunk { number, range: chunks[number], stamp, first_stamp, owned });
+            match self.run_chunk(node, &slots) {
+                Ok(outcome) => outcomes[number] = outcome,
+                Err(problem) => {
+                    result = Err(problem);
+                    break;
+                }
+            }
+        }
+        self.chunk = None;
+        for ((array, _), slot) in node.sharing.iter().zip(slots) {
+            self.slots[array.index()] = slot;
+        }
+        for ((id, _), value) in node.reductions.iter().zip(outer) {
+            self.variables[id.index()] = value;
+        }
+        result?;
+        self.combine(node, outcomes)
+    }
+
+    // Cuts.
+
+    /// Where chunks begin and end: ascending places, of which the first is `begin` and the last `end`.
+    fn cuts(&mut self, node: &Parallel, begin: u64, end: u64) -> Result<Vec<u64>> {
+        let mut cuts = vec![begin, end];
+        if end - begin <= SHORT && self.random.below(3) == 0 {
+            cuts.extend(begin..end);
+        } else {
+            for _ in 0..self.random.below(CHUNKS) {
+                let cut = self.random.between(begin, end);
+                cuts.push(cut);
+            }
+        }
+        if let Some(array) = node.aligned {
+            for cut in &mut cuts {
+                *cut = self.align(array, begin, end, *cut)?;
+            }
+        }
+        cuts.sort_unstable();
+        Ok(cuts)
+    }
+
+    /// The first place from `cut` on that does not lie between two equal elements.
+    fn align(&self, array: ArrayId, begin: u64, end: u64, mut cut: u64) -> Result<u64> {
+        while begin < cut && cut < end && self.load(array, cut - 1)? == self.load(array, cut)? {
+            cut += 1;
+        }
+        Ok(cut)
+    }
+
+    /// The value of an expression at a place.
+    fn at(&mut self, variable: VariableId, place: u64, expr: &Expr) -> Result<u64> {
+        self.variables[variable.index()] = Value::Index(place);
+        self.index(expr)
+    }
+
+    /// That work ascends, as far as the cuts show.
+    fn check_work(&mut self, node: &Parallel, cuts: &[u64]) -> Result<()> {
+        let Some(work) = &node.work else { return Ok(()) };
+        let mut last = 0;
+        for &place in cuts {
+            let before = self.at(work.place, place, &work.before)?;
+            if before < last {
+                return problem(format!("the work before place {place} is {before}, less than {last} further ahead"));
+            }
+            last = before;
+        }
+        Ok(())
+    }
+
+    // Owned parts.
+
+    /// For each chunk its parts of the owned arrays.
+    fn parts(&mut self, node: &Parallel, chunks: &[(u64, u64)]) -> Result<Vec<Vec<Owned>>> {
+        let mut parts = vec![Vec::new(); chunks.len()];
+        for (array, sharing) in &node.sharing {
+            if let Sharing::Owned { place, start } = sharing {
+                self.part(*array, *place, start, chunks, &mut parts)?;
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The parts of one array. Empty chunks have none.
+    fn part(
+        &mut self,
+        array: ArrayId,
+        place: VariableId,
+        start: &Expr,
+        chunks: &[(u64, u64)],
+        parts: &mut [Vec<Owned>],
+    ) -> Result<()> {
+        let (slot, length) = (self.slots[array.index()], self.length(array));
+        let full: Vec<usize> = (0..chunks.len()).filter(|&chunk| chunks[chunk].0 < chunks[chunk].1).collect();
+        let mut starts = Vec::new();
+        for &chunk in &full {
+            let begin = self.at(place, chunks[chunk].0, start)?;
+            if begin > length || starts.last().is_some_and(|&last| begin < last) {
+                let (name, low) = (self.name(array), chunks[chunk].0);
+                return problem(format!(
+                    "{name} of length {length} is owned from {begin} on by a chunk that begins at {low}, which does not ascend"
+                ));
+            }
+            starts.push(begin);
+        }
+        for (part, chunk) in parts.iter_mut().zip(0..) {
+            let mut owned = Owned {
+                buffer: slot.buffer,
+                begin: slot.begin,
+                end: slot.begin,
+                origin: slot.begin,
+                neighbours: (None, None),
+            };
+            if let Ok(rank) = full.binary_search(&chunk) {
+                let before = rank.checked_sub(1);
+                owned.begin += if before.is_some() { starts[rank] } else { 0 };
+                owned.end += starts.get(rank + 1).copied().unwrap_or(length);
+                owned.neighbours = (before.map(|before| full[before]), full.get(rank + 1).copied());
+            }
+            part.push(owned);
+        }
+        Ok(())
+    }
+
+    // What a chunk touches.
+
+    pub(super) fn check_read(&self, array: ArrayId, element: Element) -> Result<()> {
+        let Some(chunk) = &self.chunk else { return Ok(()) };
+        let buffer = &self.buffers[element.buffer];
+        if buffer.is_private {
+            return Ok(());
+        }
+        self.check_owned(chunk, array, element)?;
+        match buffer.writers.get(element.at) {
+            Some(&writer) if writer >= chunk.first_stamp && writer != chunk.stamp => {
+                self.race(chunk, array, element, writer, "reads")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn check_write(&mut self, array: ArrayId, element: Element) -> Result<()> {
+        let Some(chunk) = &self.chunk else { return Ok(()) };
+        if self.buffers[element.buffer].is_private {
+            return Ok(());
+        }
+        self.check_owned(chunk, array, element)?;
+        let stamp = chunk.stamp;
+        let buffer = &mut self.buffers[element.buffer];
+        if buffer.writers.len() <= element.at {
+            buffer.writers.resize(buffer.data.len(), 0);
+        }
+        let writer = std::mem::replace(&mut buffer.writers[element.at], stamp);
+        if writer >= chunk.first_stamp && writer != stamp {
+            return self.race(chunk, array, element, writer, "writes");
+        }
+        Ok(())
+    }
+
+    fn race(&self, chunk: &Chunk, array: ArrayId, element: Element, writer: u64, does: &str) -> Result<()> {
+        let other = writer - chunk.first_stamp;
+        let (name, index, number) = (self.name(array), self.index_in(array, element), chunk.number);
+        let (low, high) = chunk.range;
+        problem(format!("chunk {number} ({low}..{high}) {does} {name}[{index}], which chunk {other} wrote"))
+    }
+
+    /// The index by which an array knows an element.
+    fn index_in(&self, array: ArrayId, element: Element) -> u64 {
+        element.at as u64 - self.slots[array.index()].begin
+    }
+
+    fn check_owned(&self, chunk: &Chunk, array: ArrayId, element: Element) -> Result<()> {
+        let at = element.at as u64;
+        let Some(owned) = chunk.owned.iter().find(|owned| owned.buffer == element.buffer) else { return Ok(()) };
+        if (owned.begin..owned.end).contains(&at) {
+            return Ok(());
+        }
+        let (name, index) = (self.name(array), self.index_in(array, element));
+        let (number, (low, high)) = (chunk.number, chunk.range);
+        let neighbour = if at < owned.begin { owned.neighbours.0 } else { owned.neighbours.1 };
+        let other = neighbour.map_or("no chunk".to_owned(), |other| format!("chunk {other} or beyond"));
+        let (begin, end) = (owned.begin - owned.origin, owned.end - owned.origin);
+        let offset = at.wrapping_sub(owned.origin);
+        problem(format!(
+            "chunk {number} ({low}..{high}) owns {begin}..{end}, but touches {name}[{index}] at place {offset}, which {other} owns"
+        ))
+    }
+
+    // Running and combining.
+
+    fn run_chunk(&mut self, node: &Parallel, slots: &[Slot]) -> Result<Outcome> {
+        for ((array, sharing), slot) in node.sharing.iter().zip(slots) {
+            self.slots[array.index()] = *slot;
+            self.give_copy(*array, sharing)?;
+        }
+        for (id, operator) in &node.reductions {
+            self.variables[id.index()] = values::identity(*operator, self.kernel.variable(*id).ty)?;
+        }
+        if let Some(chunk) = &self.chunk {
+            let (low, high) = chunk.range;
+            self.variables[node.low.index()] = Value::Index(low);
+            self.variables[node.high.index()] = Value::Index(high);
+        }
+        self.block(&node.body)?;
+        let copies = node.sharing.iter().map(|(array, _)| self.kernel.arrays.len() + array.index());
+        Ok(Outcome {
+            copies: copies.map(|copy| std::mem::take(&mut self.buffers[copy].data)).collect(),
+            reduced: node.reductions.iter().map(|(id, _)| self.variables[id.index()]).collect(),
+        })
+    }
+
+    /// Lets a private or joined array stand for the chunk's own copy.
+    fn give_copy(&mut self, array: ArrayId, sharing: &Sharing) -> Result<()> {
+        let element = self.kernel.array(array).element;
+        let length = match sharing {
+            Sharing::Owned { .. } => return Ok(()),
+            Sharing::Private(_) => self.length(array),
+            Sharing::Joined { .. } => 0,
+        };
+        let mut data = ArrayValue::empty(element).unwrap_or_default();
+        if let Sharing::Private(operator) = sharing {
+            data.extend(length, private_identity(*operator, element)?)?;
+        }
+        let copy = self.kernel.arrays.len() + array.index();
+        let buffer = &mut self.buffers[copy];
+        buffer.data = data;
+        buffer.is_private = true;
+        self.slots[array.index()] = Slot::whole(copy);
+        Ok(())
+    }
+
+    fn combine(&mut self, node: &Parallel, mut outcomes: Vec<Outcome>) -> Result<()> {
+        let mut shifts = Vec::new();
+        for (_, sharing) in &node.sharing {
+            shifts.push(self.shifts(node, sharing, &outcomes));
+        }
+        for (number, (array, sharing)) in node.sharing.iter().enumerate() {
+            for (chunk, outcome) in outcomes.iter_mut().enumerate() {
+                let copy = std::mem::take(&mut outcome.copies[number]);
+                let result = match sharing {
+                    Sharing::Owned { .. } => Ok(()),
+                    Sharing::Private(operator) => self.add_copy(*array, *operator, &copy),
+                    Sharing::Joined { .. } => self.join(*array, &copy, shifts[number][chunk]),
+                };
+                result.map_err(|problem| problem.about(self.name(*array)))?;
+            }
+        }
+        for outcome in &outcomes {
+            for ((id, operator), value) in node.reductions.iter().zip(&outcome.reduced) {
+                self.variables[id.index()] = values::reduce(*operator, self.variables[id.index()], *value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// For each chunk, how many elements earlier ones appended to the array that this one's elements are positions of.
+    fn shifts(&self, node: &Parallel, sharing: &Sharing, outcomes: &[Outcome]) -> Vec<u64> {
+        let other = match sharing {
+            Sharing::Joined { positions_of } => *positions_of,
+            _ => None,
+        };
+        let place = other.and_then(|other| node.sharing.iter().position(|(array, _)| *array == other));
+        let mut sum = 0;
+        let mut shifts = Vec::new();
+        for outcome in outcomes {
+            shifts.push(sum);
+            sum += place.map_or(0, |place| outcome.copies[place].len() as u64);
+        }
+        shifts
+    }
+
+    fn add_copy(&mut self, array: ArrayId, operator: ReduceOperator, copy: &ArrayValue) -> Result<()> {
+        let element = self.kernel.array(array).element;
+        for index in 0..copy.len() {
+            let Element { buffer, at } = self.place(array, index as u64)?;
+            let data = &mut self.buffers[buffer].data;
+            data.set(at, values::reduce(operator, data.get(at, element), copy.get(index, element))?)?;
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, array: ArrayId, copy: &ArrayValue, shift: u64) -> Result<()> {
+        let element = self.kernel.array(array).element;
+        let buffer = self.slots[array.index()].buffer;
+        for index in 0..copy.len() {
+            let mut value = copy.get(index, element);
+            if let Value::Index(position) = &mut value {
+                *position = position.saturating_add(shift);
+            }
+            self.buffers[buffer].data.extend(1, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The value that the elements of a chunk's copy start from; it fits the array.
+fn private_identity(operator: ReduceOperator, element: ArrayElement) -> Result<Value> {
+    let value = values::identity(operator, element.ty())?;
+    Ok(match (value, element) {
+        (Value::Index(index), ArrayElement::Index(width)) => Value::Index(index.min(width.maximum())),
+        (value, _) => value,
+    })
+}

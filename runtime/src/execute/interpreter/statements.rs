@@ -1,0 +1,149 @@
+//! Statements.
+
+use super::arrays::Slot;
+use super::random::Shuffled;
+use super::values::{self, Result, Value, problem};
+use super::{ArrayValue, Machine};
+use spc_compiler::ir::{ArrayId, Expr, ReduceOperator, Statement, VariableId};
+
+impl Machine<'_> {
+    pub(super) fn block(&mut self, body: &[Statement]) -> Result<()> {
+        for (number, statement) in body.iter().enumerate() {
+            if let Err(problem) = self.statement(statement) {
+                return Err(problem.within(format!("{number}.{}", statement.keyword())));
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<()> {
+        match statement {
+            Statement::Comment(_) => {}
+            Statement::Let(id, value) | Statement::Assign(id, value) => {
+                self.variables[id.index()] = self.eval(value)?;
+            }
+            Statement::Update(id, operator, value) => {
+                let value = self.eval(value)?;
+                self.variables[id.index()] = values::reduce(*operator, self.variables[id.index()], value)?;
+            }
+            Statement::Store(array, index, value) => self.store(*array, index, value)?,
+            Statement::Reduce(array, index, operator, value) => self.reduce(*array, index, *operator, value)?,
+            Statement::Allocate { array, length, fill } => {
+                let (length, fill) = (self.index(length)?, self.eval(fill)?);
+                self.allocate(*array, length, fill)?;
+            }
+            Statement::Fill(array, value) => self.fill(*array, value)?,
+            Statement::View { array, of, begin, length, .. } => {
+                self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
+            }
+            Statement::Push(array, value) => {
+                let value = self.eval(value)?;
+                self.append(*array, 1, value)?;
+            }
+            Statement::Extend { array, count, fill } => {
+                let (count, fill) = (self.index(count)?, self.eval(fill)?);
+                self.append(*array, count, fill)?;
+            }
+            Statement::For { variable, begin, end, vector, body } => {
+                let (begin, end) = (self.index(begin)?, self.index(end)?);
+                self.counted(*variable, begin, end, *vector, body)?;
+            }
+            Statement::While(condition, body) => {
+                while self.eval(condition)?.truth()? {
+                    self.block(body)?;
+                }
+            }
+            Statement::If(branches, otherwise) => self.branch(branches, otherwise)?,
+            Statement::Parallel(node) => self.parallel(node)?,
+        }
+        Ok(())
+    }
+
+    fn counted(&mut self, variable: VariableId, begin: u64, end: u64, vector: bool, body: &[Statement]) -> Result<()> {
+        if vector {
+            for offset in Shuffled::new(end.saturating_sub(begin), &mut self.random) {
+                self.variables[variable.index()] = Value::Index(begin + offset);
+                self.block(body)?;
+            }
+        } else {
+            for place in begin..end {
+                self.variables[variable.index()] = Value::Index(place);
+                self.block(body)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, branches: &[(Expr, Vec<Statement>)], otherwise: &[Statement]) -> Result<()> {
+        for (number, (condition, body)) in branches.iter().enumerate() {
+            if self.eval(condition)?.truth()? {
+                return self.block(body).map_err(|problem| problem.within(format!("branch {number}")));
+            }
+        }
+        self.block(otherwise).map_err(|problem| problem.within("else".to_owned()))
+    }
+
+    fn store(&mut self, array: ArrayId, index: &Expr, value: &Expr) -> Result<()> {
+        let (index, value) = (self.index(index)?, self.eval(value)?);
+        let element = self.place(array, index)?;
+        self.check_write(array, element)?;
+        match self.buffers[element.buffer].data.set(element.at, value) {
+            Ok(()) => Ok(()),
+            Err(problem) => Err(problem.about(self.name(array))),
+        }
+    }
+
+    fn reduce(&mut self, array: ArrayId, index: &Expr, operator: ReduceOperator, value: &Expr) -> Result<()> {
+        let (index, value) = (self.index(index)?, self.eval(value)?);
+        let element = self.place(array, index)?;
+        self.check_write(array, element)?;
+        let before = self.buffers[element.buffer].data.get(element.at, self.kernel.array(array).element);
+        let after = values::reduce(operator, before, value)?;
+        match self.buffers[element.buffer].data.set(element.at, after) {
+            Ok(()) => Ok(()),
+            Err(problem) => Err(problem.about(self.name(array))),
+        }
+    }
+
+    fn allocate(&mut self, array: ArrayId, length: u64, fill: Value) -> Result<()> {
+        let buffer = &mut self.buffers[array.index()];
+        let element = self.kernel.array(array).element;
+        if buffer.data.holds(element) {
+            buffer.data.clear();
+        } else {
+            buffer.data = ArrayValue::empty(element).unwrap_or_default();
+        }
+        buffer.writers.clear();
+        buffer.is_private = self.chunk.is_some();
+        self.slots[array.index()] = Slot::whole(array.index());
+        let result = buffer.data.extend(length, fill);
+        result.map_err(|problem| problem.about(self.name(array)))
+    }
+
+    fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {
+        let value = self.eval(value)?;
+        for index in 0..self.length(array) {
+            let element = self.place(array, index)?;
+            self.check_write(array, element)?;
+            let result = self.buffers[element.buffer].data.set(element.at, value);
+            result.map_err(|problem| problem.about(self.name(array)))?;
+        }
+        Ok(())
+    }
+
+    fn view(&self, of: ArrayId, begin: u64, length: u64) -> Result<Slot> {
+        let available = self.length(of);
+        if begin.checked_add(length).is_none_or(|end| end > available) {
+            let name = self.name(of);
+            return problem(format!("{name} has length {available}, a view of {length} from {begin} is out of bounds"));
+        }
+        let slot = self.slots[of.index()];
+        Ok(Slot { buffer: slot.buffer, begin: slot.begin + begin, length: Some(length) })
+    }
+
+    fn append(&mut self, array: ArrayId, count: u64, value: Value) -> Result<()> {
+        let buffer = self.slots[array.index()].buffer;
+        let result = self.buffers[buffer].data.extend(count, value);
+        result.map_err(|problem| problem.about(self.name(array)))
+    }
+}

@@ -1,0 +1,285 @@
+//! Values and what operators make of them.
+
+use spc_compiler::ir::{BinaryOperator, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
+
+use super::Fault;
+
+/// A value of any type. Truth values of tensors are those of conditions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Value {
+    Index(u64),
+    Bool(bool),
+    F64(f64),
+    F32(f32),
+    I32(i32),
+    I64(i64),
+    U8(u8),
+}
+
+/// A fault on its way out: the segments of its path, innermost first.
+#[derive(Debug)]
+pub(super) struct Problem {
+    message: String,
+    path: Vec<String>,
+}
+
+pub(super) type Result<T> = std::result::Result<T, Box<Problem>>;
+
+pub(super) fn problem<T>(message: impl Into<String>) -> Result<T> {
+    Err(Box::new(Problem { message: message.into(), path: Vec::new() }))
+}
+
+impl Problem {
+    /// The same problem, seen from one block further out.
+    pub(super) fn within(mut self: Box<Self>, segment: String) -> Box<Self> {
+        self.path.push(segment);
+        self
+    }
+
+    /// The same problem, with the name of what it happened to.
+    pub(super) fn about(mut self: Box<Self>, name: &str) -> Box<Self> {
+        self.message = format!("{name}: {}", self.message);
+        self
+    }
+
+    pub(super) fn into_fault(self) -> Fault {
+        let path = self.path.iter().rev().map(String::as_str);
+        Fault { path: std::iter::once("body").chain(path).collect::<Vec<_>>().join("/"), message: self.message }
+    }
+}
+
+/// What a verified kernel never does.
+fn mismatch<T>() -> Result<T> {
+    problem("operands do not fit their operator, which the verifier should have found")
+}
+
+impl Value {
+    pub(super) fn index(self) -> Result<u64> {
+        match self {
+            Value::Index(value) => Ok(value),
+            _ => mismatch(),
+        }
+    }
+
+    pub(super) fn truth(self) -> Result<bool> {
+        match self {
+            Value::Bool(value) => Ok(value),
+            _ => mismatch(),
+        }
+    }
+
+    pub(super) fn of_literal(literal: Literal) -> Result<Value> {
+        Ok(match literal {
+            Literal::Float(ElementType::F64, value) => Value::F64(value),
+            Literal::Float(ElementType::F32, value) => Value::F32(value as f32),
+            Literal::Integer(ElementType::I32, value) => Value::I32(value as i32),
+            Literal::Integer(ElementType::I64, value) => Value::I64(value),
+            Literal::Integer(ElementType::U8, value) => Value::U8(value as u8),
+            Literal::Integer(ElementType::Bool, value) => Value::Bool(value != 0),
+            _ => return mismatch(),
+        })
+    }
+}
+
+pub(super) fn unary(operator: UnaryOperator, operand: Value) -> Result<Value> {
+    Ok(match (operator, operand) {
+        (UnaryOperator::Not, Value::Bool(a)) => Value::Bool(!a),
+        (UnaryOperator::Negate, Value::F64(a)) => Value::F64(-a),
+        (UnaryOperator::Negate, Value::F32(a)) => Value::F32(-a),
+        (UnaryOperator::Negate, Value::I32(a)) => Value::I32(a.wrapping_neg()),
+        (UnaryOperator::Negate, Value::I64(a)) => Value::I64(a.wrapping_neg()),
+        _ => return mismatch(),
+    })
+}
+
+/// The comparisons, which all types share.
+fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Result<Value> {
+    Ok(Value::Bool(match operator {
+        BinaryOperator::Equal => a == b,
+        BinaryOperator::NotEqual => a != b,
+        BinaryOperator::Less => a < b,
+        BinaryOperator::LessEqual => a <= b,
+        BinaryOperator::Greater => a > b,
+        BinaryOperator::GreaterEqual => a >= b,
+        _ => return mismatch(),
+    }))
+}
+
+fn of_indices(operator: BinaryOperator, a: u64, b: u64) -> Result<Value> {
+    use BinaryOperator::*;
+    let (sign, result) = match operator {
+        Add => ("+", a.checked_add(b)),
+        Subtract => ("-", a.checked_sub(b)),
+        Multiply => ("*", a.checked_mul(b)),
+        Divide => ("/", a.checked_div(b)),
+        Remainder => ("%", a.checked_rem(b)),
+        Minimum => ("minimum", Some(a.min(b))),
+        Maximum => ("maximum", Some(a.max(b))),
+        _ => return compare(operator, a, b),
+    };
+    match result {
+        Some(value) => Ok(Value::Index(value)),
+        None => problem(format!("index arithmetic wraps: {a} {sign} {b}")),
+    }
+}
+
+macro_rules! of_floats {
+    ($variant:ident, $operator:expr, $a:expr, $b:expr) => {
+        Ok(Value::$variant(match $operator {
+            BinaryOperator::Add => $a + $b,
+            BinaryOperator::Subtract => $a - $b,
+            BinaryOperator::Multiply => $a * $b,
+            BinaryOperator::Divide => $a / $b,
+            BinaryOperator::Remainder => $a % $b,
+            _ => return compare($operator, $a, $b),
+        }))
+    };
+}
+
+macro_rules! of_integers {
+    ($variant:ident, $operator:expr, $a:expr, $b:expr) => {
+        Ok(Value::$variant(match $operator {
+            BinaryOperator::Add => $a.wrapping_add($b),
+            BinaryOperator::Subtract => $a.wrapping_sub($b),
+            BinaryOperator::Multiply => $a.wrapping_mul($b),
+            BinaryOperator::Divide | BinaryOperator::Remainder if $b == 0 => {
+                return problem(format!("{} is divided by zero", $a));
+            }
+            BinaryOperator::Divide => $a.wrapping_div($b),
+            BinaryOperator::Remainder => $a.wrapping_rem($b),
+            _ => return compare($operator, $a, $b),
+        }))
+    };
+}
+
+/// Both operands are values already: `&&` and `||` do not stop early here.
+pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value) -> Result<Value> {
+    match (left, right) {
+        (Value::Index(a), Value::Index(b)) => of_indices(operator, a, b),
+        (Value::F64(a), Value::F64(b)) => of_floats!(F64, operator, a, b),
+        (Value::F32(a), Value::F32(b)) => of_floats!(F32, operator, a, b),
+        (Value::I32(a), Value::I32(b)) => of_integers!(I32, operator, a, b),
+        (Value::I64(a), Value::I64(b)) => of_integers!(I64, operator, a, b),
+        (Value::U8(a), Value::U8(b)) => of_integers!(U8, operator, a, b),
+        (Value::Bool(a), Value::Bool(b)) => match operator {
+            BinaryOperator::And => Ok(Value::Bool(a && b)),
+            BinaryOperator::Or => Ok(Value::Bool(a || b)),
+            _ => compare(operator, a, b),
+        },
+        _ => mismatch(),
+    }
+}
+
+fn minimum(left: Value, right: Value) -> Result<Value> {
+    Ok(match (left, right) {
+        (Value::Index(a), Value::Index(b)) => Value::Index(a.min(b)),
+        (Value::F64(a), Value::F64(b)) => Value::F64(a.min(b)),
+        (Value::F32(a), Value::F32(b)) => Value::F32(a.min(b)),
+        (Value::I32(a), Value::I32(b)) => Value::I32(a.min(b)),
+        (Value::I64(a), Value::I64(b)) => Value::I64(a.min(b)),
+        (Value::U8(a), Value::U8(b)) => Value::U8(a.min(b)),
+        _ => return mismatch(),
+    })
+}
+
+fn maximum(left: Value, right: Value) -> Result<Value> {
+    Ok(match (left, right) {
+        (Value::Index(a), Value::Index(b)) => Value::Index(a.max(b)),
+        (Value::F64(a), Value::F64(b)) => Value::F64(a.max(b)),
+        (Value::F32(a), Value::F32(b)) => Value::F32(a.max(b)),
+        (Value::I32(a), Value::I32(b)) => Value::I32(a.max(b)),
+        (Value::I64(a), Value::I64(b)) => Value::I64(a.max(b)),
+        (Value::U8(a), Value::U8(b)) => Value::U8(a.max(b)),
+        _ => return mismatch(),
+    })
+}
+
+fn bits(left: Value, right: Value, or: bool) -> Result<Value> {
+    Ok(match (left, right) {
+        (Value::Bool(a), Value::Bool(b)) => Value::Bool(if or { a | b } else { a & b }),
+        (Value::I32(a), Value::I32(b)) => Value::I32(if or { a | b } else { a & b }),
+        (Value::I64(a), Value::I64(b)) => Value::I64(if or { a | b } else { a & b }),
+        (Value::U8(a), Value::U8(b)) => Value::U8(if or { a | b } else { a & b }),
+        _ => return mismatch(),
+    })
+}
+
+pub(super) fn reduce(operator: ReduceOperator, left: Value, right: Value) -> Result<Value> {
+    match operator {
+        ReduceOperator::Add => binary(BinaryOperator::Add, left, right),
+        ReduceOperator::Multiply => binary(BinaryOperator::Multiply, left, right),
+        ReduceOperator::Min => minimum(left, right),
+        ReduceOperator::Max => maximum(left, right),
+        ReduceOperator::Or => bits(left, right, true),
+        ReduceOperator::And => bits(left, right, false),
+    }
+}
+
+/// The value that a reduction starts from.
+pub(super) fn identity(operator: ReduceOperator, ty: Type) -> Result<Value> {
+    match (ty, operator) {
+        (Type::Element(element), _) => operator.identity(element).map_or_else(mismatch, Value::of_literal),
+        (Type::Index, ReduceOperator::Add | ReduceOperator::Max) => Ok(Value::Index(0)),
+        (Type::Index, ReduceOperator::Multiply) => Ok(Value::Index(1)),
+        (Type::Index, ReduceOperator::Min) => Ok(Value::Index(u64::MAX)),
+        (Type::Bool, ReduceOperator::Or) => Ok(Value::Bool(false)),
+        (Type::Bool, ReduceOperator::And) => Ok(Value::Bool(true)),
+        _ => mismatch(),
+    }
+}
+
+pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
+    match (function, arguments) {
+        (Function::Min, &[a, b]) => minimum(a, b),
+        (Function::Max, &[a, b]) => maximum(a, b),
+        (Function::Pow, &[Value::F64(a), Value::F64(b)]) => Ok(Value::F64(a.powf(b))),
+        (Function::Pow, &[Value::F32(a), Value::F32(b)]) => Ok(Value::F32(a.powf(b))),
+        (_, &[a]) => call_of_one(function, a),
+        _ => mismatch(),
+    }
+}
+
+fn call_of_one(function: Function, argument: Value) -> Result<Value> {
+    Ok(match (function, argument) {
+        (Function::Abs, Value::F64(a)) => Value::F64(a.abs()),
+        (Function::Abs, Value::F32(a)) => Value::F32(a.abs()),
+        (Function::Abs, Value::I32(a)) => Value::I32(a.wrapping_abs()),
+        (Function::Abs, Value::I64(a)) => Value::I64(a.wrapping_abs()),
+        (Function::Abs, Value::U8(a)) => Value::U8(a),
+        (Function::Sqrt, Value::F64(a)) => Value::F64(a.sqrt()),
+        (Function::Sqrt, Value::F32(a)) => Value::F32(a.sqrt()),
+        (Function::Exp, Value::F64(a)) => Value::F64(a.exp()),
+        (Function::Exp, Value::F32(a)) => Value::F32(a.exp()),
+        (Function::Ln, Value::F64(a)) => Value::F64(a.ln()),
+        (Function::Ln, Value::F32(a)) => Value::F32(a.ln()),
+        _ => return mismatch(),
+    })
+}
+
+macro_rules! number_as {
+    ($value:expr, $ty:expr) => {
+        match $ty {
+            Type::Index => Value::Index($value as u64),
+            Type::Element(ElementType::F64) => Value::F64($value as f64),
+            Type::Element(ElementType::F32) => Value::F32($value as f32),
+            Type::Element(ElementType::I32) => Value::I32($value as i32),
+            Type::Element(ElementType::I64) => Value::I64($value as i64),
+            Type::Element(ElementType::U8) => Value::U8($value as u8),
+            _ => return mismatch(),
+        }
+    };
+}
+
+/// As Rust's `as`.
+pub(super) fn cast(ty: Type, value: Value) -> Result<Value> {
+    Ok(match value {
+        Value::Bool(a) if matches!(ty, Type::Bool | Type::Element(ElementType::Bool)) => Value::Bool(a),
+        Value::Bool(a) => number_as!(u8::from(a), ty),
+        Value::Index(a) => number_as!(a, ty),
+        Value::F64(a) => number_as!(a, ty),
+        Value::F32(a) => number_as!(a, ty),
+        Value::I32(a) => number_as!(a, ty),
+        Value::I64(a) => number_as!(a, ty),
+        Value::U8(a) => number_as!(a, ty),
+    })
+}

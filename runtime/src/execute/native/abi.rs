@@ -1,0 +1,56 @@
+//! What the host and a compiled kernel hand to each other.
+//!
+//! This text is compiled on both sides, so that they can't disagree.
+
+use std::ffi::c_void;
+
+/// What the host does for a kernel. It outlives every call.
+#[repr(C)]
+pub(super) struct Host {
+    /// How many threads parallel loops run on.
+    pub threads: extern "C" fn() -> usize,
+    /// Calls `body(data, index)` for each index below `count`, in any order or at the same time, and returns when all are done.
+    pub run_all: unsafe extern "C" fn(count: usize, body: Body, data: *const c_void),
+    /// `std::alloc::alloc`: what the kernel appends becomes the host's without a copy.
+    pub allocate: unsafe extern "C" fn(size: usize, align: usize) -> *mut u8,
+    /// `std::alloc::alloc_zeroed`
+    pub allocate_zeroed: unsafe extern "C" fn(size: usize, align: usize) -> *mut u8,
+    /// `std::alloc::realloc`
+    pub reallocate: unsafe extern "C" fn(memory: *mut u8, size: usize, align: usize, new_size: usize) -> *mut u8,
+    /// `std::alloc::dealloc`
+    pub free: unsafe extern "C" fn(memory: *mut u8, size: usize, align: usize),
+}
+
+/// One iteration of [`Host::run_all`]. It does not unwind.
+pub(super) type Body = unsafe extern "C" fn(data: *const c_void, index: usize);
+
+/// One call of a kernel.
+#[repr(C)]
+pub(super) struct Invocation {
+    /// The sizes of the dimensions that come with the call, in order.
+    pub dimensions: *const usize,
+    /// The kernel's parameters, in order.
+    pub arrays: *mut Array,
+    /// What a panic said, as bytes that the host then owns.
+    pub message: Array,
+}
+
+/// An array in memory, of a type that both sides know.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Array {
+    /// The first element; properly aligned even where there is none.
+    pub data: *mut c_void,
+    /// How many elements.
+    pub length: usize,
+    /// For an appended array, which the kernel gives and the host then owns: the capacity of its vector.
+    pub capacity: usize,
+}
+
+/// The symbol that a library exports: runs the kernel, and returns [`DONE`] or [`PANICKED`].
+pub(super) type Entry = unsafe extern "C" fn(host: *const Host, invocation: *mut Invocation) -> i32;
+
+/// The kernel ran.
+pub(super) const DONE: i32 = 0;
+/// It panicked; [`Invocation::message`] says why, and appended arrays were not given.
+pub(super) const PANICKED: i32 = 1;

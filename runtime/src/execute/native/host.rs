@@ -1,0 +1,154 @@
+//! The host's side: the services that it offers, and the arrays that it lends and receives.
+
+use super::abi::{self, Body, Host};
+use crate::execute::array::{Access, Array, Data};
+use crate::parallel;
+use crate::tensor::{Element, Index, IndexArray, Values};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::{ArrayElement, ElementType};
+use std::alloc::{self, Layout};
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::Read;
+use std::ptr::{NonNull, null_mut};
+
+/// What every kernel gets.
+pub(super) static HOST: Host = Host { threads, run_all, allocate, allocate_zeroed, reallocate, free };
+
+extern "C" fn threads() -> usize {
+    parallel::threads()
+}
+
+unsafe extern "C" fn run_all(count: usize, body: Body, data: *const c_void) {
+    struct Shared(*const c_void);
+    // SAFETY: the caller lets `body` be called with it on several threads at a time.
+    unsafe impl Sync for Shared {}
+    let shared = Shared(data);
+    let shared = &shared;
+    // SAFETY: the caller lets `body` be called with `data` and each index below `count`, until this returns.
+    parallel::run_all(count, &move |index| unsafe { body(shared.0, index) });
+}
+
+/// The layouts that a kernel asks for come from its own standard library; one that is not valid is refused.
+unsafe extern "C" fn allocate(size: usize, align: usize) -> *mut u8 {
+    match Layout::from_size_align(size, align) {
+        // SAFETY: the caller keeps the rules of `GlobalAlloc`: the size is not zero.
+        Ok(layout) => unsafe { alloc::alloc(layout) },
+        Err(_) => null_mut(),
+    }
+}
+
+unsafe extern "C" fn allocate_zeroed(size: usize, align: usize) -> *mut u8 {
+    match Layout::from_size_align(size, align) {
+        // SAFETY: as above.
+        Ok(layout) => unsafe { alloc::alloc_zeroed(layout) },
+        Err(_) => null_mut(),
+    }
+}
+
+unsafe extern "C" fn reallocate(memory: *mut u8, size: usize, align: usize, new_size: usize) -> *mut u8 {
+    match Layout::from_size_align(size, align) {
+        // SAFETY: the memory comes from `allocate` with this layout, and the new size is valid, by the rules of `GlobalAlloc`.
+        Ok(layout) => unsafe { alloc::realloc(memory, layout, new_size) },
+        Err(_) => null_mut(),
+    }
+}
+
+unsafe extern "C" fn free(memory: *mut u8, size: usize, align: usize) {
+    if let Ok(layout) = Layout::from_size_align(size, align) {
+        // SAFETY: the memory comes from `allocate` with this layout.
+        unsafe { alloc::dealloc(memory, layout) }
+    }
+}
+
+/// No array.
+pub(super) fn nothing() -> abi::Array {
+    abi::Array { data: null_mut(), length: 0, capacity: 0 }
+}
+
+/// A parameter's elements, for the kernel: for writing only where it writes them.
+pub(super) fn lend(array: &mut Array) -> abi::Array {
+    let (data, length) = match (&mut array.data, array.parameter.access) {
+        (_, Access::Append) => return nothing(),
+        (Data::Index(indices), _) => (indices.as_bytes().as_ptr().cast_mut().cast(), indices.len()),
+        (Data::Values(values), Access::Read) => (values.as_bytes().as_ptr().cast_mut().cast(), values.len()),
+        (Data::Values(values), Access::Write(_)) => {
+            let length = values.len();
+            (values.as_bytes_mut().as_mut_ptr().cast(), length)
+        }
+    };
+    abi::Array { data, length, capacity: 0 }
+}
+
+/// A vector that a kernel has given.
+///
+/// # Safety
+/// The kernel has given it with elements of that type, or nothing; it is received once.
+pub(super) unsafe fn receive<T>(given: &abi::Array) -> Vec<T> {
+    match NonNull::new(given.data.cast::<T>()) {
+        // SAFETY: `given` are the parts of a vector of the kernel's. Its memory is this allocator's, by way of `HOST`, with the
+        // layout of so many elements of that type.
+        Some(data) => unsafe { Vec::from_raw_parts(data.as_ptr(), given.length, given.capacity) },
+        None => Vec::new(),
+    }
+}
+
+/// The elements of a parameter that a kernel has given.
+///
+/// # Safety
+/// As for [`receive`], with the type of `element`.
+pub(super) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
+    unsafe fn index<I: Index>(given: &abi::Array) -> Data
+    where
+        IndexArray: From<Vec<I>>,
+    {
+        // SAFETY: as the caller promises.
+        Data::Index(unsafe { receive::<I>(given) }.into())
+    }
+    unsafe fn values<T: Element>(given: &abi::Array) -> Data
+    where
+        Values: From<Vec<T>>,
+    {
+        // SAFETY: as the caller promises.
+        Data::Values(unsafe { receive::<T>(given) }.into())
+    }
+    // SAFETY: each arm is for the type that the caller promises.
+    unsafe {
+        match element {
+            ArrayElement::Index(IndexWidth::U8) => index::<u8>(given),
+            ArrayElement::Index(IndexWidth::U16) => index::<u16>(given),
+            ArrayElement::Index(IndexWidth::U32) => index::<u32>(given),
+            ArrayElement::Index(IndexWidth::U64) => index::<u64>(given),
+            ArrayElement::Value(ElementType::F64) => values::<f64>(given),
+            ArrayElement::Value(ElementType::F32) => values::<f32>(given),
+            ArrayElement::Value(ElementType::I32) => values::<i32>(given),
+            ArrayElement::Value(ElementType::I64) => values::<i64>(given),
+            ArrayElement::Value(ElementType::U8) => values::<u8>(given),
+            ArrayElement::Value(ElementType::Bool | ElementType::C32 | ElementType::C64) => {
+                unreachable!("a call has no arrays of elements that are not stored")
+            }
+        }
+    }
+}
+
+/// What tells this machine's processor from another that shares its cache folder, so far as the system says.
+pub(super) fn processor() -> String {
+    const LINES: [&str; 9] = [
+        "vendor_id",
+        "cpu family",
+        "model",
+        "model name",
+        "flags", // x86
+        "CPU implementer",
+        "CPU part",
+        "Features",
+        "isa",
+    ];
+    let mut text = vec![0; 1 << 13];
+    let read = File::open("/proc/cpuinfo").and_then(|mut file| file.read(&mut text)).unwrap_or(0);
+    let text = String::from_utf8_lossy(&text[..read]);
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let told = |line: &&str| LINES.contains(&line.split(':').next().unwrap_or_default().trim());
+    let lines: Vec<&str> = first.lines().filter(told).collect();
+    format!("{} {}\n{}", std::env::consts::ARCH, std::env::consts::OS, lines.join("\n"))
+}

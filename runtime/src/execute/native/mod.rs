@@ -1,0 +1,224 @@
+//! Kernels that are compiled at run time, by the user's `rustc`, for this processor.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `text` | puts the helpers of [`crate::parallel`] and a way to the host around a kernel's text |
+//! | `rustc` | finds the compiler and calls it |
+//! | `cache` | keeps libraries on disk, by a hash of all that they depend on |
+//! | `abi` | what host and library hand to each other; compiled on both sides |
+//! | `library` | the library's side: memory, threads and panics; compiled only there |
+//! | `host` | the host's side |
+//!
+//! A kernel's own text is safe Rust, which the compiler enforces (`forbid(unsafe_code)`). So what this folder has to get right is
+//! that arrays cross the border with their types and lengths, and that both sides use one allocator: the library's
+//! is the host's, which makes a vector that a kernel has filled the host's vector, without a copy. A panic in a kernel, also one
+//! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
+
+mod abi;
+mod cache;
+mod hash;
+mod host;
+mod rustc;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use self::abi::{DONE, Entry, Invocation, PANICKED};
+use self::cache::Cache;
+use self::hash::Fnv128;
+use self::rustc::{FLAGS, Rustc};
+use super::array::{Access, Signature};
+use super::call::Call;
+use super::error::Error;
+use libloading::Library;
+use spc_compiler::ir::{Kernel, Size};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why a kernel can't be compiled at run time.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NativeError {
+    /// There is no Rust compiler.
+    #[error("there is no Rust compiler: looked for {looked}; install one (https://rustup.rs) or name it in SPC_RUSTC")]
+    NoCompiler {
+        /// What was looked for.
+        looked: String,
+    },
+    /// The compiler refused the kernel's text, or could not run.
+    #[error("`{}` can't compile the kernel:\n{output}", compiler.display())]
+    Compile {
+        /// The compiler.
+        compiler: PathBuf,
+        /// What it said.
+        output: String,
+    },
+    /// A file can't be written or read.
+    #[error("{}: {source}; SPC_CACHE names another folder for compiled kernels", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The compiled kernel can't be loaded.
+    #[error("{} can't be loaded: {source}", path.display())]
+    Load {
+        /// The library.
+        path: PathBuf,
+        /// Why not.
+        source: libloading::Error,
+    },
+    /// The kernel has dimensions that must be constants to compile it.
+    #[error("`{kernel}` is generic in the extent of `{index}`; make that a constant to compile it at run time")]
+    Generic {
+        /// The kernel.
+        kernel: String,
+        /// The index variable.
+        index: String,
+    },
+}
+
+impl NativeError {
+    /// Whether this machine lacks a compiler (or its linker), so that no kernel can be compiled: the interpreter can run them.
+    pub fn is_missing_compiler(&self) -> bool {
+        match self {
+            NativeError::NoCompiler { .. } => true,
+            NativeError::Compile { output, .. } => output.contains("linker `") && output.contains("not found"),
+            _ => false,
+        }
+    }
+}
+
+/// A kernel in a library that was compiled on this machine, for this machine.
+#[derive(Debug, Clone)]
+pub struct NativeKernel {
+    signature: Signature,
+    entry: Entry,
+    compile_time: Duration,
+    from_cache: bool,
+}
+
+/// The kernels that this process has loaded. They stay loaded.
+static LOADED: Mutex<BTreeMap<Fnv128, Entry>> = Mutex::new(BTreeMap::new());
+
+impl NativeKernel {
+    /// Compiles a kernel, or finds it where it was compiled before.
+    ///
+    /// `text` is what the Rust backend prints for `kernel`: safe Rust that defines `pub fn NAME`, named as the kernel, and uses
+    /// [`crate::parallel`] under the name `parallel`. The function takes each dimension whose size comes with the call as
+    /// `usize`, and then each parameter: `&[T]` for an array that is read, `&mut [T]` for the values of an output whose
+    /// structure is given, `&mut Vec<T>` for an array that is appended to.
+    ///
+    /// # Errors
+    /// When there is no compiler, it refuses the text, or its library can't be written or loaded.
+    pub fn compile(text: &str, kernel: &Kernel) -> Result<Self, NativeError> {
+        Self::compile_in(&Cache::of_environment(), text, kernel)
+    }
+
+    fn compile_in(cache: &Cache, text: &str, kernel: &Kernel) -> Result<Self, NativeError> {
+        let start = Instant::now();
+        if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
+            return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
+        }
+        let signature = Signature::of(kernel);
+        let (entry, from_cache) = entry(cache, &text::library(text, &signature))?;
+        Ok(Self { signature, entry, compile_time: start.elapsed(), from_cache })
+    }
+
+    /// How long it took to get the kernel: to compile it, or to find it.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// Whether it had been compiled before.
+    pub fn from_cache(&self) -> bool {
+        self.from_cache
+    }
+
+    /// Runs a call, and says how long the kernel took: it alone. Its parallel loops run on the threads of the rayon pool
+    /// that this is called in.
+    ///
+    /// A call may run more than once: outputs are made new each time.
+    ///
+    /// # Errors
+    /// When the call is of a kernel with other declarations, or the kernel panics.
+    pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
+        self.signature.check(call.kernel())?;
+        let with_call = |&(_, size): &(&usize, &Size)| *size == Size::Runtime;
+        let sizes = call.dimensions().iter().zip(&self.signature.sizes).filter(with_call);
+        let dimensions: Vec<usize> = sizes.map(|(&extent, _)| extent).collect();
+        let arrays = call.begin();
+        let mut table: Vec<abi::Array> = arrays.iter_mut().map(host::lend).collect();
+        let mut invocation =
+            Invocation { dimensions: dimensions.as_ptr(), arrays: table.as_mut_ptr(), message: host::nothing() };
+        let start = Instant::now();
+        // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends
+        // what it writes for writing, and all live until it returns. The text of the kernel itself has no unsafe code.
+        let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
+        let time = start.elapsed();
+        let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });
+        match status {
+            DONE => {}
+            PANICKED => {
+                // SAFETY: a library that returns this has given its message, a vector of bytes.
+                let message = unsafe { host::receive::<u8>(&invocation.message) };
+                return stopped(String::from_utf8_lossy(&message).into_owned());
+            }
+            other => return stopped(format!("it returned {other}")),
+        }
+        for (array, given) in arrays.iter_mut().zip(&table) {
+            if array.parameter.access == Access::Append {
+                // SAFETY: the library has given a vector of this parameter's type for each that it appends to.
+                array.data = unsafe { host::receive_data(given, array.parameter.element) };
+            }
+        }
+        Ok(time)
+    }
+}
+
+/// The entry of the library that is compiled from `text`, and whether that was done before.
+fn entry(cache: &Cache, text: &str) -> Result<(Entry, bool), NativeError> {
+    let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
+    let mut key = Fnv128::of(text.as_bytes());
+    for piece in FLAGS.iter().copied().chain([rustc.version.as_str(), &host::processor()]) {
+        key.write(piece.as_bytes());
+    }
+    if let Some(entry) = loaded().get(&key) {
+        return Ok((*entry, true));
+    }
+    // A library that is undamaged and still can't be loaded is for another system: it is compiled anew beside the cache.
+    if let Some(entry) = cache.library(key).and_then(|library| load(&library).ok()) {
+        loaded().insert(key, entry);
+        return Ok((entry, true));
+    }
+    let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
+    let failure = |path: PathBuf| move |source| NativeError::File { path, source };
+    fs::write(workshop.source(), text).map_err(failure(workshop.source()))?;
+    rustc.compile(&workshop.source(), &workshop.library())?;
+    let library = cache.keep(key, &workshop).map_err(failure(workshop.library()))?;
+    let entry = load(&library)?;
+    loaded().insert(key, entry);
+    Ok((entry, false))
+}
+
+fn loaded() -> std::sync::MutexGuard<'static, BTreeMap<Fnv128, Entry>> {
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Loads a library for good.
+fn load(path: &Path) -> Result<Entry, NativeError> {
+    let failure = |source| NativeError::Load { path: path.to_owned(), source };
+    // SAFETY: the file is what rustc made of `text::library`, by its checksum, in a folder that only this user can write to.
+    // Such a library does nothing when it is loaded.
+    let library = unsafe { Library::new(path) }.map_err(failure)?;
+    // SAFETY: the library's text defines `spc_kernel` with the type `Entry`, by the same file `abi.rs` that defines it here.
+    let entry = unsafe { library.get::<Entry>(text::ENTRY) }.map_err(failure)?;
+    let entry = *entry;
+    // The entry is used for as long as the process lives.
+    std::mem::forget(library);
+    Ok(entry)
+}

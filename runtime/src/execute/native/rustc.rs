@@ -1,0 +1,155 @@
+//! The user's Rust compiler: where it is, which it is, and how it is called.
+
+use super::NativeError;
+use super::cache::Cache;
+use super::hash::Fnv128;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::UNIX_EPOCH;
+
+/// What a kernel is compiled with, for this machine and no other.
+///
+/// Panics unwind, so that a fault in generated code is an error and not the end of the process. Without its symbols a
+/// library is 0.3 MB instead of 4.
+pub(super) const FLAGS: &[&str] = &[
+    "--edition=2024",
+    "--crate-type=cdylib",
+    "--crate-name=spc_kernel",
+    "--cap-lints=allow",
+    "-Copt-level=3",
+    "-Ctarget-cpu=native",
+    "-Ccodegen-units=1",
+    "-Cpanic=unwind",
+    "-Cstrip=symbols",
+];
+
+/// Environment variables that name the compiler, in the order in which they are asked.
+const VARIABLES: [&str; 2] = ["SPC_RUSTC", "RUSTC"];
+
+/// The environment.
+pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// A Rust compiler.
+#[derive(Debug, Clone)]
+pub(super) struct Rustc {
+    path: PathBuf,
+    /// What it says of itself: the output of `rustc -vV`.
+    pub(super) version: String,
+}
+
+impl Rustc {
+    /// The compiler that the environment names, else the one in the search path. `variable` reads the environment.
+    pub(super) fn find(cache: &Cache, variable: Variables) -> Result<Rustc, NativeError> {
+        for name in VARIABLES {
+            if let Some(compiler) = variable(name).filter(|compiler| !compiler.is_empty()) {
+                let looked = format!("`{}` (from {name})", compiler.display());
+                let path = in_search_path(&compiler, variable).ok_or(NativeError::NoCompiler { looked })?;
+                return Rustc::at(path, cache);
+            }
+        }
+        let name = format!("rustc{}", env::consts::EXE_SUFFIX);
+        let looked = "`rustc` in the search path".to_owned();
+        let path = in_search_path(name.as_ref(), variable).ok_or(NativeError::NoCompiler { looked })?;
+        Rustc::at(path, cache)
+    }
+
+    /// The compiler in this file. To ask it for its version takes longer than all else that a cached kernel needs, so the
+    /// answer is kept as long as the file stays the same. (Behind the file may be `rustup`, whose choice of a compiler may
+    /// change. That does no harm: a kernel from another compiler is as good.)
+    fn at(path: PathBuf, cache: &Cache) -> Result<Rustc, NativeError> {
+        let note = identity(&path).map(|identity| format!("rustc-{identity}"));
+        if let Some(version) = note.as_ref().and_then(|note| cache.note(note)) {
+            return Ok(Rustc { path, version });
+        }
+        let answer = Command::new(&path).arg("-vV").stdin(Stdio::null()).output();
+        let version = match answer {
+            Ok(Output { status, stdout, .. }) if status.success() => String::from_utf8_lossy(&stdout).into_owned(),
+            Ok(_) | Err(_) => return Err(NativeError::NoCompiler { looked: format!("`{} -vV`", path.display()) }),
+        };
+        if let Some(note) = note {
+            cache.keep_note(&note, &version);
+        }
+        Ok(Rustc { path, version })
+    }
+
+    /// Compiles one file to a library.
+    pub(super) fn compile(&self, source: &Path, library: &Path) -> Result<(), NativeError> {
+        let mut command = Command::new(&self.path);
+        command.args(FLAGS).arg("-o").arg(library).arg(source).stdin(Stdio::null());
+        let output = command
+            .output()
+            .map_err(|error| NativeError::Compile { compiler: self.path.clone(), output: error.to_string() })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let output = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(NativeError::Compile { compiler: self.path.clone(), output })
+    }
+}
+
+/// A program by its path, or by its name in the search path.
+fn in_search_path(name: &OsStr, variable: Variables) -> Option<PathBuf> {
+    let name = Path::new(name);
+    if name.components().count() > 1 {
+        return name.is_file().then(|| name.to_owned());
+    }
+    let folders = variable("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// What changes when a file does.
+fn identity(path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let metadata = fs::metadata(&path).ok()?;
+    let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let mut hash = Fnv128::default();
+    hash.write(path.as_os_str().as_encoded_bytes());
+    hash.write(&changed.as_nanos().to_le_bytes());
+    hash.write(&metadata.len().to_le_bytes());
+    Some(hash.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looked(variables: &[(&str, &str)]) -> String {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        match Rustc::find(&Cache::in_folder(None), &variable) {
+            Err(error) if error.is_missing_compiler() => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named() {
+        let remedy = "install one (https://rustup.rs) or name it in SPC_RUSTC";
+        let nothing = "there is no Rust compiler: looked for";
+        assert_eq!(looked(&[]), format!("{nothing} `rustc` in the search path; {remedy}"));
+        assert_eq!(looked(&[("PATH", "/nowhere")]), format!("{nothing} `rustc` in the search path; {remedy}"));
+        assert_eq!(looked(&[("RUSTC", "none"), ("SPC_RUSTC", "")]), format!("{nothing} `none` (from RUSTC); {remedy}"));
+        assert_eq!(looked(&[("SPC_RUSTC", "/bin/none")]), format!("{nothing} `/bin/none` (from SPC_RUSTC); {remedy}"));
+    }
+
+    #[test]
+    fn a_program_that_is_no_compiler_is_not_taken_for_one() {
+        let program = tempfile::NamedTempFile::new().unwrap();
+        let path = program.path().to_str().unwrap();
+        assert!(looked(&[("SPC_RUSTC", path)]).contains(&format!("`{path} -vV`")));
+    }
+
+    #[test]
+    fn the_answer_to_what_a_compiler_is_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::in_folder(Some(folder.path().to_owned()));
+        let first = Rustc::find(&cache, &|name| env::var_os(name)).unwrap();
+        assert!(first.version.contains("host: "));
+        let notes = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(notes, 1);
+        assert_eq!(Rustc::find(&cache, &|name| env::var_os(name)).unwrap().version, first.version);
+    }
+}

@@ -1,0 +1,239 @@
+//! Kernels as the Rust backend prints them, compiled and run.
+
+use super::super::testing::*;
+use super::*;
+use crate::parallel::with_threads;
+use crate::tensor::AnyTensor;
+use spc_compiler::format::{Format, LevelFormat};
+use spc_compiler::ir::Source;
+
+const SPMV: &str = "
+pub fn spmv(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], x: &[f64], y: &mut [f64]) {
+    let chunks = parallel::Chunks::weighted(0, d0, &|i| pos[i] as usize);
+    let y = chunks.owned(y, &|i| i);
+    chunks.run(&|chunk| {
+        let (low, high) = chunks.range(chunk);
+        let mut y = y.take(chunk);
+        for i in low..high {
+            let mut sum = 0.0;
+            for p in pos[i] as usize..pos[i + 1] as usize {
+                sum += vals[p] * x[crd[p] as usize];
+            }
+            y[i] = sum;
+        }
+    });
+}";
+
+/// `y(j) = A(i, j)`: chunks of rows scatter into copies.
+const SCATTER: &str = "
+pub fn scatter(d0: usize, d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], y: &mut [f64], total: &mut [f64]) {
+    let chunks = parallel::Chunks::weighted_per_thread(0, d0, &|i| pos[i] as usize);
+    let copies = chunks.private(d1, 0.0);
+    let sums = chunks.partial(0.0);
+    chunks.run(&|chunk| {
+        let (low, high) = chunks.range(chunk);
+        let mut y = copies.take(chunk);
+        let mut sum = 0.0;
+        for p in pos[low] as usize..pos[high] as usize {
+            y[crd[p] as usize] += vals[p];
+            sum += vals[p];
+        }
+        sums.set(chunk, sum);
+    });
+    copies.combine(y, &|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+    for sum in sums.into_values() {
+        total[0] += sum;
+    }
+}";
+
+/// `B(i, j) = 2 * A(i, j)`, appended.
+const APPEND: &str = "
+pub fn append(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64],
+    b_pos: &mut Vec<u32>, b_crd: &mut Vec<u32>, b_vals: &mut Vec<f64>) {
+    b_pos.push(0);
+    let chunks = parallel::Chunks::weighted(0, d0, &|i| pos[i] as usize);
+    let (positions, coordinates, values) = (chunks.joined::<u32>(), chunks.joined::<u32>(), chunks.joined::<f64>());
+    chunks.run(&|chunk| {
+        let (low, high) = chunks.range(chunk);
+        let (mut b_pos, mut b_crd, mut b_vals) = (positions.take(chunk), coordinates.take(chunk), values.take(chunk));
+        for i in low..high {
+            for p in pos[i] as usize..pos[i + 1] as usize {
+                b_crd.push(crd[p]);
+                b_vals.push(2.0 * vals[p]);
+            }
+            b_pos.push(b_crd.len() as u32);
+        }
+    });
+    positions.join_positions(b_pos, &coordinates);
+    coordinates.join(b_crd);
+    values.join(b_vals);
+}";
+
+/// A kernel on a matrix in rows.
+fn on_rows(name: &str, outputs: &[(&str, Format, &[u32], Source)]) -> Kernel {
+    let mut tensors = vec![("A", csr(), &[0, 1][..], Source::Input)];
+    tensors.extend_from_slice(outputs);
+    declare(name, &[("i", Size::Runtime), ("j", Size::Runtime)], &tensors)
+}
+
+/// A matrix with many empty rows and one that is full.
+fn skewed(rows: u32, columns: u32) -> AnyTensor {
+    let mut entries: Vec<(u32, u32, f64)> =
+        (0..rows).filter(|row| row % 3 != 1).map(|row| (row, row * 7 % columns, f64::from(row % 10))).collect();
+    entries.extend((0..columns).map(|column| (1, column, 1.0)));
+    matrix([rows as usize, columns as usize], &entries, &csr())
+}
+
+/// A cache of this test's own.
+fn cache() -> (tempfile::TempDir, Cache) {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::in_folder(Some(folder.path().to_owned()));
+    (folder, cache)
+}
+
+/// Another text with the same meaning, so that no other test has compiled it.
+fn own(text: &str, test: &str) -> String {
+    format!("// {test} {}\n{text}", std::process::id())
+}
+
+#[test]
+fn owned_rows() {
+    let (_folder, cache) = cache();
+    let kernel = spmv();
+    let native = NativeKernel::compile_in(&cache, SPMV, &kernel).unwrap();
+    let (a, x) = (skewed(50_000, 20_000), vector((0..20_000).map(|j| f64::from(j % 5)).collect()));
+    let mut expected = vec![0.0; 50_000];
+    a.for_each_entry::<f64>(|index, value| expected[index[0]] += value * (index[1] % 5) as f64).unwrap();
+    for threads in [1, 3] {
+        let mut call = Call::new(&kernel, &[&a, &x]).unwrap();
+        with_threads(threads, || native.run(&mut call)).unwrap().unwrap();
+        assert_eq!(values(&call.finish().unwrap()[0]), expected);
+    }
+}
+
+#[test]
+fn private_copies_and_a_sum() {
+    let (_folder, cache) = cache();
+    let outputs = [("y", Format::dense(1), &[1][..], DENSE_OUTPUT), ("total", Format::dense(0), &[], DENSE_OUTPUT)];
+    let kernel = on_rows("scatter", &outputs);
+    let native = NativeKernel::compile_in(&cache, SCATTER, &kernel).unwrap();
+    let a = skewed(100_000, 1_000);
+    let mut expected = vec![0.0; 1_000];
+    a.for_each_entry::<f64>(|index, value| expected[index[1]] += value).unwrap();
+    let mut call = Call::new(&kernel, &[&a]).unwrap();
+    // Twice: outputs start from zero again.
+    for _ in 0..2 {
+        with_threads(3, || native.run(&mut call)).unwrap().unwrap();
+    }
+    let outputs = call.finish().unwrap();
+    assert_eq!(values(&outputs[0]), expected);
+    assert_eq!(values(&outputs[1]), [expected.iter().sum::<f64>()]);
+}
+
+#[test]
+fn appended_rows() {
+    let (_folder, cache) = cache();
+    let kernel = on_rows("append", &[("B", csr(), &[0, 1], APPENDED)]);
+    let native = NativeKernel::compile_in(&cache, APPEND, &kernel).unwrap();
+    for a in [skewed(100_000, 30_000), skewed(10, 10), matrix([0, 5], &[], &csr())] {
+        let mut call = Call::new(&kernel, &[&a]).unwrap();
+        for _ in 0..2 {
+            with_threads(3, || native.run(&mut call)).unwrap().unwrap();
+        }
+        let b = call.finish().unwrap().remove(0);
+        let doubled: Vec<f64> = values(&a).iter().map(|value| 2.0 * value).collect();
+        assert_eq!(b, a.with_values(doubled.into()).unwrap());
+    }
+}
+
+#[test]
+fn a_kernel_is_compiled_once() {
+    let (folder, cache) = cache();
+    let kernel = spmv();
+    let text = own(SPMV, "a_kernel_is_compiled_once");
+    let first = NativeKernel::compile_in(&cache, &text, &kernel).unwrap();
+    assert!(!first.from_cache());
+    assert!(NativeKernel::compile_in(&cache, &text, &kernel).unwrap().from_cache());
+    // As another process would find it.
+    loaded().clear();
+    let again = NativeKernel::compile_in(&cache, &text, &kernel).unwrap();
+    assert!(again.from_cache());
+    println!("compiled in {:?}, found in {:?}", first.compile_time(), again.compile_time());
+    let damage = |folder: &std::path::Path| {
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            for file in fs::read_dir(&entry).into_iter().flatten().map(|file| file.unwrap().path()) {
+                // Anew, for what is loaded must not be changed.
+                fs::remove_file(&file).unwrap();
+                fs::write(&file, "damaged").unwrap();
+            }
+        }
+    };
+    damage(folder.path());
+    loaded().clear();
+    assert!(!NativeKernel::compile_in(&cache, &text, &kernel).unwrap().from_cache());
+}
+
+#[test]
+fn without_a_cache_kernels_are_compiled_all_the_same() {
+    let kernel = spmv();
+    let text = own(SPMV, "without_a_cache");
+    let native = NativeKernel::compile_in(&Cache::in_folder(None), &text, &kernel).unwrap();
+    let mut call = Call::new(&kernel, &[&skewed(10, 10), &vector(vec![1.0; 10])]).unwrap();
+    assert!(native.run(&mut call).is_ok());
+}
+
+#[test]
+fn a_panic_is_an_error() {
+    let (_folder, cache) = cache();
+    let kernel = spmv();
+    let text = own(&SPMV.replace("y[i] = sum", "y[i + 1_000_000] = sum"), "a_panic_is_an_error");
+    let native = NativeKernel::compile_in(&cache, &text, &kernel).unwrap();
+    for rows in [10, 50_000] {
+        let a = skewed(rows, 100);
+        let mut call = Call::new(&kernel, &[&a, &vector(vec![1.0; 100])]).unwrap();
+        for _ in 0..2 {
+            let error = with_threads(3, || native.run(&mut call)).unwrap().unwrap_err().to_string();
+            assert!(error.starts_with("kernel `spmv` stopped: panicked at "), "{error}");
+            assert!(error.contains("index out of bounds"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn text_that_does_not_compile_is_an_error() {
+    let (_folder, cache) = cache();
+    for text in ["pub fn spmv() {}", "pub fn other", "pub fn spmv() { unsafe { std::hint::unreachable_unchecked() } }"]
+    {
+        let error = NativeKernel::compile_in(&cache, text, &spmv()).unwrap_err();
+        assert!(matches!(&error, NativeError::Compile { output, .. } if output.contains("error")), "{error}");
+        assert!(!error.is_missing_compiler());
+    }
+}
+
+#[test]
+fn constants_are_not_handed_over_and_generics_are_refused() {
+    let (_folder, cache) = cache();
+    let output = ("y", Format::dense(1), &[0][..], DENSE_OUTPUT);
+    let tensors = [("x", Format::of_levels([LevelFormat::COMPRESSED]), &[1][..], Source::Input), output];
+    let kernel = declare("fill", &[("r", Size::Constant(8)), ("i", Size::Runtime)], &tensors);
+    let text = "pub fn fill(d1: usize, _: &[u32], _: &[u32], _: &[f64], y: &mut [f64]) { y.fill(d1 as f64) }";
+    let native = NativeKernel::compile_in(&cache, text, &kernel).unwrap();
+    let x = vector(vec![0.0; 5]).convert(&tensors[0].1).unwrap();
+    let mut call = Call::new(&kernel, &[&x]).unwrap();
+    native.run(&mut call).unwrap();
+    assert_eq!(values(&call.finish().unwrap()[0]), [5.0; 8]);
+
+    let generic = declare("fill", &[("r", Size::Generic), ("i", Size::Runtime)], &tensors);
+    let error = NativeKernel::compile_in(&cache, text, &generic).unwrap_err().to_string();
+    assert!(error.contains("generic in the extent of `r`"), "{error}");
+}
+
+#[test]
+fn a_call_of_another_kernel_is_refused() {
+    let (_folder, cache) = cache();
+    let native = NativeKernel::compile_in(&cache, SPMV, &spmv()).unwrap();
+    let kernel = on_rows("append", &[("B", csr(), &[0, 1], APPENDED)]);
+    let a = skewed(10, 10);
+    let error = native.run(&mut Call::new(&kernel, &[&a]).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "this is a call of `append`, not of `spmv` with the same declarations");
+}

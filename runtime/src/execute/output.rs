@@ -1,0 +1,142 @@
+//! The arrays of outputs, before a kernel runs and after.
+
+use super::array::Data;
+use super::error::Error;
+use crate::tensor::{AnyTensor, IndexArray, LevelStorage, Values};
+use rayon::prelude::*;
+use spc_compiler::format::{Coordinate, LevelKind};
+use spc_compiler::ir::{ArrayRole, Tensor, TensorId};
+
+/// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
+pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: usize) -> Option<Vec<LevelStorage>> {
+    let mut levels = operand.get(..count)?.to_vec();
+    levels.resize(declared.format.levels.len().max(count), LevelStorage::Dense);
+    let as_declared = levels.len() == declared.format.levels.len()
+        && levels.iter().zip(&declared.format.levels).all(|(storage, level)| {
+            let format = level.format;
+            storage.kind() == format.kind
+                && storage.positions().is_none_or(|positions| positions.width() == format.positions)
+                && storage.coordinates().is_none_or(|coordinates| coordinates.width() == format.coordinates)
+        });
+    as_declared.then_some(levels)
+}
+
+/// How many values a tensor of these levels has; `None` where that can't be counted.
+pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
+    let mut count = 1usize;
+    for (storage, level) in levels.iter().zip(&declared.format.levels) {
+        match storage {
+            LevelStorage::Compressed { coordinates, .. } => count = coordinates.len(),
+            LevelStorage::Singleton { .. } => {}
+            LevelStorage::Dense => {
+                let Coordinate::Mode(mode) = level.coordinate else { return None };
+                count = count.checked_mul(extents[declared.dimensions.get(mode)?.index()])?;
+            }
+        }
+    }
+    Some(count)
+}
+
+/// Whether two tensors of one shape and format have entries at the same places.
+pub(super) fn same_structure(left: &[LevelStorage], right: &[LevelStorage]) -> bool {
+    let same = |left: Option<&IndexArray>, right: Option<&IndexArray>| match (left, right) {
+        (Some(left), Some(right)) => left.shares_or_equals(right),
+        (None, None) => true,
+        _ => false,
+    };
+    let pairs = left.iter().zip(right);
+    left.len() == right.len()
+        && pairs.into_iter().all(|(left, right)| {
+            same(left.positions(), right.positions()) && same(left.coordinates(), right.coordinates())
+        })
+}
+
+/// Sets all values to zero.
+pub(super) fn zero(values: &mut Values) {
+    values.as_bytes_mut().par_chunks_mut(1 << 20).for_each(|bytes| bytes.fill(0));
+}
+
+/// The levels that a kernel has appended.
+pub(super) fn appended_levels(
+    id: TensorId,
+    declared: &Tensor,
+    find: &mut dyn FnMut(ArrayRole) -> Option<Data>,
+) -> Result<Vec<LevelStorage>, Error> {
+    let mut indices = |role: ArrayRole| match find(role) {
+        Some(Data::Index(indices)) => Ok(indices),
+        _ => Err(wrong(declared, "an index array is missing".to_owned())),
+    };
+    let mut levels = Vec::with_capacity(declared.format.levels.len());
+    for (level, format) in declared.format.levels.iter().enumerate() {
+        levels.push(match format.format.kind {
+            LevelKind::Dense => LevelStorage::Dense,
+            LevelKind::Singleton => {
+                LevelStorage::Singleton { coordinates: indices(ArrayRole::Coordinates { tensor: id, level })? }
+            }
+            LevelKind::Compressed => {
+                let positions = indices(ArrayRole::Positions { tensor: id, level })?;
+                let coordinates = indices(ArrayRole::Coordinates { tensor: id, level })?;
+                // Positions were narrowed as they were stored: that they were too large shows here and nowhere else.
+                let (count, width) = (coordinates.len(), positions.width());
+                if count as u64 > width.maximum() {
+                    return Err(Error::PositionWidth { tensor: declared.name.clone(), level, count, width });
+                }
+                LevelStorage::Compressed { positions, coordinates }
+            }
+        });
+    }
+    Ok(levels)
+}
+
+/// A tensor of what a kernel has made. The lengths of arrays are checked here; that coordinates are in order and in range is the
+/// compiler's duty, which debug builds check.
+pub(super) fn assemble(
+    declared: &Tensor,
+    shape: Vec<usize>,
+    levels: Vec<LevelStorage>,
+    values: Values,
+) -> Result<AnyTensor, Error> {
+    if cfg!(debug_assertions) {
+        let tensor = AnyTensor::from_parts(shape, declared.format.clone(), levels, values);
+        return tensor.map_err(|error| wrong(declared, error.to_string()));
+    }
+    check_lengths(declared, &shape, &levels, &values)?;
+    Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values))
+}
+
+fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {
+    let mut parents = 1usize;
+    for (number, (storage, level)) in levels.iter().zip(&declared.format.levels).enumerate() {
+        let expect = |what: &str, expected: Option<usize>, found: usize| {
+            if expected == Some(found) {
+                return Ok(());
+            }
+            let expected = expected.map_or("none".to_owned(), |expected| expected.to_string());
+            Err(wrong(declared, format!("level {number} has {found} {what} instead of {expected}")))
+        };
+        match storage {
+            LevelStorage::Compressed { positions, coordinates } => {
+                expect("positions", parents.checked_add(1), positions.len())?;
+                expect("coordinates", positions.last(), coordinates.len())?;
+                parents = coordinates.len();
+            }
+            LevelStorage::Singleton { coordinates } => expect("coordinates", Some(parents), coordinates.len())?,
+            LevelStorage::Dense => {
+                let Coordinate::Mode(mode) = level.coordinate else {
+                    return Err(wrong(declared, format!("level {number} stores no mode")));
+                };
+                let extent = shape.get(mode).copied().unwrap_or(0);
+                parents =
+                    parents.checked_mul(extent).ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
+            }
+        }
+    }
+    if values.len() == parents {
+        return Ok(());
+    }
+    Err(wrong(declared, format!("there are {} values for {parents} positions", values.len())))
+}
+
+fn wrong(declared: &Tensor, reason: String) -> Error {
+    Error::Output { tensor: declared.name.clone(), reason }
+}

@@ -1,0 +1,204 @@
+//! Tensors out of nothing but a seed: the same on every machine and for any number of threads.
+//!
+//! ```
+//! use spc::generate;
+//!
+//! let entries = generate::uniform(&[100, 200, 300], 1000, 42)?;
+//! assert_eq!(entries.values.len(), 1000);
+//! assert_eq!(entries, generate::uniform(&[100, 200, 300], 1000, 42)?);
+//! # Ok::<(), generate::TooManyEntries>(())
+//! ```
+
+mod random;
+
+use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor};
+use random::{Permutation, below, mix, unit};
+use rayon::prelude::*;
+use spc_compiler::format::Format;
+use spc_compiler::ir::ElementType;
+
+/// How many places a task fills.
+const GRAIN: usize = 1 << 14;
+
+/// More entries are asked for than the shape has places.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a tensor of shape {shape:?} has places for {capacity} entries, fewer than the {nnz} asked for; ask for fewer, or for a larger shape"
+)]
+pub struct TooManyEntries {
+    /// The extent of each mode.
+    pub shape: Vec<usize>,
+    /// How many places there are to draw from.
+    pub capacity: u64,
+    /// How many entries are asked for.
+    pub nnz: usize,
+}
+
+/// `nnz` entries of distinct indices in random order, uniform over the shape, with values in (0, 1].
+///
+/// # Errors
+/// When the shape has fewer places.
+pub fn uniform(shape: &[usize], nnz: usize, seed: u64) -> Result<Coordinates<f64>, TooManyEntries> {
+    let (drawn, capacity) = drawn_modes(shape);
+    if nnz as u64 > capacity {
+        return Err(TooManyEntries { shape: shape.to_vec(), capacity, nnz });
+    }
+    let stream = |number: u64| mix(seed ^ mix(number));
+    let permutation = Permutation::new(capacity, stream(0));
+    let entries = || (0..nnz).into_par_iter().with_min_len(GRAIN);
+    // Distinct places in the drawn modes; taking one index off the end at a time leaves the rest.
+    let mut places: Vec<u64> = entries().map(|entry| permutation.apply(entry as u64)).collect();
+    let mut indices = Vec::with_capacity(shape.len());
+    for mode in (0..shape.len()).rev() {
+        let extent = shape[mode] as u64;
+        let other = stream(2 + mode as u64);
+        let take = |(entry, place): (usize, &mut u64)| {
+            if !drawn[mode] {
+                return below(mix(other.wrapping_add(entry as u64)), extent);
+            }
+            let index = *place % extent;
+            *place /= extent;
+            index
+        };
+        let taken = places.par_iter_mut().with_min_len(GRAIN).enumerate().map(take);
+        indices.push(match u32::try_from(extent.saturating_sub(1)) {
+            Ok(_) => Indices::U32(taken.map(|index| index as u32).collect()),
+            Err(_) => Indices::U64(taken.collect()),
+        });
+    }
+    indices.reverse();
+    let values = entries().map(|entry| unit(mix(stream(1).wrapping_add(entry as u64)))).collect();
+    Ok(Coordinates { shape: shape.to_vec(), shape_is_stated: true, indices, values })
+}
+
+/// The modes whose indices make entries distinct, and how many places they have: all modes, or of a shape that has more than
+/// 2^64 places, the longest that do not; then the others are drawn independently.
+fn drawn_modes(shape: &[usize]) -> (Vec<bool>, u64) {
+    let mut modes: Vec<usize> = (0..shape.len()).collect();
+    modes.sort_by_key(|&mode| std::cmp::Reverse(shape[mode]));
+    let mut drawn = vec![false; shape.len()];
+    let mut capacity = 1u64;
+    for mode in modes {
+        if let Some(product) = capacity.checked_mul(shape[mode] as u64) {
+            capacity = product;
+            drawn[mode] = true;
+        }
+    }
+    (drawn, capacity)
+}
+
+/// A dense tensor, row-major, of random elements: in (0, 1], for integer types in 1..=9.
+///
+/// # Errors
+/// When the element type is none that is stored, or there is not enough memory.
+pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<AnyTensor, InvalidTensor> {
+    dense(shape, element, |place| unit(mix(mix(seed).wrapping_add(place as u64))))
+}
+
+/// A dense tensor, row-major, of ones.
+///
+/// # Errors
+/// When the element type is none that is stored, or there is not enough memory.
+pub fn ones(shape: &[usize], element: ElementType) -> Result<AnyTensor, InvalidTensor> {
+    fill(shape, element, |_| 1.0)
+}
+
+/// Elements from numbers in (0, 1].
+fn dense(
+    shape: &[usize],
+    element: ElementType,
+    number: impl Fn(usize) -> f64 + Sync,
+) -> Result<AnyTensor, InvalidTensor> {
+    if element.is_float() {
+        fill(shape, element, number)
+    } else {
+        fill(shape, element, |place| (9.0 * number(place)).ceil())
+    }
+}
+
+fn fill(
+    shape: &[usize],
+    element: ElementType,
+    number: impl Fn(usize) -> f64 + Sync,
+) -> Result<AnyTensor, InvalidTensor> {
+    fn typed<T: Element>(tensor: &mut AnyTensor, number: impl Fn(usize) -> f64 + Sync) {
+        if let Some(values) = tensor.values_mut::<T>() {
+            let values = values.par_iter_mut().with_min_len(GRAIN).enumerate();
+            values.for_each(|(place, value)| *value = T::from_f64(number(place)));
+        }
+    }
+    let mut tensor = AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), element)?;
+    typed::<f64>(&mut tensor, &number);
+    typed::<f32>(&mut tensor, &number);
+    typed::<i32>(&mut tensor, &number);
+    typed::<i64>(&mut tensor, &number);
+    typed::<u8>(&mut tensor, &number);
+    Ok(tensor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{Duplicates, pack};
+
+    #[test]
+    fn indices_are_distinct_and_inside() {
+        let huge = usize::MAX;
+        let shapes: [(&[usize], usize); 8] = [
+            (&[7], 7),
+            (&[3, 4, 5], 60),
+            (&[1, 1, 1], 1),
+            (&[0, 5], 0),
+            (&[], 1),
+            (&[1000, 1000, 1000], 20_000),
+            (&[huge, huge], 500),
+            (&[2, 1 << 63, 1 << 63, 3], 500),
+        ];
+        for (shape, nnz) in shapes {
+            let entries = uniform(shape, nnz, 7).unwrap();
+            assert!(entries.values.len() == nnz && entries.values.iter().all(|&value| value > 0.0 && value <= 1.0));
+            let wide = spc_compiler::format::LevelFormat {
+                coordinates: spc_compiler::format::IndexWidth::U64,
+                ..spc_compiler::format::LevelFormat::COMPRESSED
+            };
+            let tensor = pack(entries, &Format::of_levels(vec![wide; shape.len()]), Duplicates::Refuse).unwrap();
+            assert_eq!(tensor.nnz(), nnz.max(usize::from(shape.is_empty())));
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let with = |seed| uniform(&[50, 60], 100, seed).unwrap();
+        assert_eq!(with(1), with(1));
+        assert_ne!(with(1), with(2));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(|| uniform(&[500, 600], 70_000, 1)), uniform(&[500, 600], 70_000, 1));
+    }
+
+    #[test]
+    fn indices_are_spread_evenly() {
+        let entries = uniform(&[10, 1000], 5000, 3).unwrap();
+        let Indices::U32(rows) = &entries.indices[0] else { panic!("ten fits 32 bits") };
+        for row in 0..10 {
+            let count = rows.iter().filter(|&&index| index == row).count();
+            assert!((400..600).contains(&count), "row {row} has {count}");
+        }
+    }
+
+    #[test]
+    fn more_entries_than_places_are_refused() {
+        let error = uniform(&[3, 4], 13, 0).unwrap_err();
+        assert!(error.to_string().contains("places for 12 entries, fewer than the 13 asked for"));
+    }
+
+    #[test]
+    fn dense_tensors_of_each_element_type() {
+        for element in [ElementType::F64, ElementType::F32, ElementType::I32, ElementType::I64, ElementType::U8] {
+            let tensor = random_dense(&[20, 30], element, 5).unwrap();
+            let limit = if element.is_float() { 1.0 } else { 9.0 };
+            assert!((0..600).all(|place| (1e-9..=limit).contains(&tensor.values().get_f64(place))));
+            assert!((0..6).all(|place| ones(&[2, 3], element).unwrap().values().get_f64(place) == 1.0));
+        }
+        assert!(ones(&[2], ElementType::C64).is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! One thread's part of a text.
+
+use super::cursor::Cursor;
+use super::explain;
+use super::{Fault, Layout, Values};
+use crate::io::value::{self, Refusal, Value};
+use crate::tensor::Indices;
+
+/// The entries of a chunk, up to its first fault if it has one.
+#[derive(Debug)]
+pub(super) struct Chunk<T> {
+    pub(super) modes: Vec<Mode>,
+    pub(super) values: Vec<T>,
+    pub(super) fault: Option<Fault>,
+}
+
+/// The indices of one mode.
+#[derive(Debug)]
+pub(super) struct Mode {
+    pub(super) indices: Indices,
+    /// The largest of them, from 1; 0 where there is none.
+    pub(super) largest: u64,
+    limit: u64,
+}
+
+impl<T: Value> Chunk<T> {
+    pub(super) fn empty(layout: &Layout) -> Self {
+        Self::with_capacity(layout, 0)
+    }
+
+    fn with_capacity(layout: &Layout, capacity: usize) -> Self {
+        let mode = |&limit| Mode { indices: Indices::U32(Vec::with_capacity(capacity)), largest: 0, limit };
+        Self { modes: layout.limits.iter().map(mode).collect(), values: Vec::with_capacity(capacity), fault: None }
+    }
+
+    /// Reads the lines from byte `start` to the end of `text`.
+    pub(super) fn parse(text: &[u8], start: usize, layout: &Layout) -> Self {
+        let capacity = likely_entries(&text[start..], layout.limits.len());
+        let mut chunk = Self::with_capacity(layout, capacity);
+        let mut cursor = Cursor::new(text, start);
+        while cursor.find_entry(layout.comment) {
+            let line = cursor.clone();
+            if chunk.entry(&mut cursor, layout).is_none() {
+                let entries = chunk.values.len();
+                chunk.modes.iter_mut().for_each(|mode| mode.truncate(entries));
+                chunk.fault = Some(explain::fault::<T>(line, layout));
+                break;
+            }
+        }
+        chunk
+    }
+
+    /// Reads one line; `None` if anything is wrong with it, and then some modes may already have its index.
+    #[inline(always)]
+    fn entry(&mut self, cursor: &mut Cursor<'_>, layout: &Layout) -> Option<()> {
+        for mode in &mut self.modes {
+            let index = cursor.natural()?;
+            if index.wrapping_sub(1) >= mode.limit || !cursor.at_field_end() {
+                return None;
+            }
+            cursor.skip_blanks();
+            mode.push(index);
+        }
+        let value = match layout.values {
+            Values::Pattern => T::from_integer(1)?,
+            values => value(cursor, values).ok()?,
+        };
+        cursor.skip_blanks();
+        cursor.at_line_end(layout.comment).then(|| self.values.push(value))
+    }
+}
+
+/// Reads the value at the cursor, which goes behind it.
+#[inline(always)]
+pub(super) fn value<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Result<T, Refusal> {
+    if let Some(value) = cursor.small_integer() {
+        return T::from_integer(value).ok_or(Refusal::OutOfRange);
+    }
+    let value = value::parse::<T>(cursor.field())?;
+    if values == Values::Integer && !value.is_whole() { Err(Refusal::NotWhole) } else { Ok(value) }
+}
+
+impl Mode {
+    /// Appends an index, given from 1.
+    #[inline(always)]
+    fn push(&mut self, index: u64) {
+        self.largest = self.largest.max(index);
+        let index = index - 1;
+        match &mut self.indices {
+            Indices::U32(indices) => match u32::try_from(index) {
+                Ok(index) => indices.push(index),
+                Err(_) => self.widen(index),
+            },
+            Indices::U64(indices) => indices.push(index),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, index: u64) {
+        if let Indices::U32(narrow) = &self.indices {
+            let wide = narrow.iter().map(|&index| u64::from(index)).chain([index]);
+            self.indices = Indices::U64(wide.collect());
+        }
+    }
+
+    fn truncate(&mut self, length: usize) {
+        match &mut self.indices {
+            Indices::U32(indices) => indices.truncate(length),
+            Indices::U64(indices) => indices.truncate(length),
+        }
+    }
+}
+
+/// How many entries the lines hold if they are as long as the first ones; never more than their bytes can.
+fn likely_entries(text: &[u8], order: usize) -> usize {
+    let sample = &text[..text.len().min(4096)];
+    let lines = sample.iter().filter(|&&byte| byte == b'\n').count().max(1);
+    let expected = text.len() * lines / sample.len().max(1);
+    // Each index and the value have a digit and something behind it.
+    (expected + expected / 16 + 1).min(text.len() / (2 * order + 1) + 1)
+}

@@ -1,0 +1,99 @@
+//! What is wrong with a line: found out by reading it again, slowly.
+
+use super::chunk;
+use super::cursor::Cursor;
+use super::{Fault, LARGEST_INDEX, Layout, Values};
+use crate::io::ReadErrorKind;
+use crate::io::value::{Refusal, Value};
+
+/// Why the line at the cursor is no entry.
+#[cold]
+pub(super) fn fault<T: Value>(mut cursor: Cursor<'_>, layout: &Layout) -> Fault {
+    let found = cursor.clone().rest_of_line(layout.comment);
+    if found.len() != fields(layout) {
+        return Fault { kind: ReadErrorKind::FieldCount, offset: cursor.at(), message: count_message(&found, layout) };
+    }
+    for (mode, &limit) in layout.limits.iter().enumerate() {
+        let offset = cursor.at();
+        if let Some(message) = index_message(cursor.field(), mode, limit, layout) {
+            return Fault { kind: ReadErrorKind::Index, offset, message };
+        }
+        cursor.skip_blanks();
+    }
+    let offset = cursor.at();
+    let reason = chunk::value::<T>(&mut cursor.clone(), layout.values).err().unwrap_or(Refusal::NotANumber);
+    Fault { kind: ReadErrorKind::Value, offset, message: value_message::<T>(cursor.field(), reason, layout) }
+}
+
+/// How many fields a line has.
+fn fields(layout: &Layout) -> usize {
+    layout.limits.len() + usize::from(layout.values != Values::Pattern)
+}
+
+fn index_message(field: &[u8], mode: usize, limit: u64, layout: &Layout) -> Option<String> {
+    let mode = mode + 1;
+    let digits = !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    if !digits {
+        let negative = field.len() > 1 && field[0] == b'-' && field[1..].iter().all(u8::is_ascii_digit);
+        let why = if negative { "indices start from 1" } else { "an index is a whole number from 1" };
+        return Some(format!("index {} of mode {mode}: {why}", quote(field)));
+    }
+    match Cursor::new(field, 0).natural() {
+        Some(0) => Some("index 0: indices start from 1".to_owned()),
+        Some(index) if index <= limit => None,
+        Some(index) if layout.limits_are_stated => Some(format!(
+            "index {index} of mode {mode} is beyond its extent {limit}: correct the index, or state a larger shape"
+        )),
+        _ => Some(format!("index {} of mode {mode} is too large: at most {LARGEST_INDEX}", shorten(field))),
+    }
+}
+
+fn count_message(found: &[&[u8]], layout: &Layout) -> String {
+    let count = match found {
+        [only] => format!("1 field ({})", quote(only)),
+        found => format!("{} fields", found.len()),
+    };
+    let indices = match layout.limits.len() {
+        0 => return format!("{count}, where a line has a value only"),
+        1 => "1 index".to_owned(),
+        order => format!("{order} indices"),
+    };
+    let value = if layout.values == Values::Pattern { "no value" } else { "a value" };
+    format!("{count}, where a line has {indices} and {value}")
+}
+
+fn value_message<T: Value>(field: &[u8], reason: Refusal, layout: &Layout) -> String {
+    let field = quote(field);
+    match reason {
+        Refusal::NotANumber => format!("value {field} is not a number: write it as 12, -0.5 or 1e-3"),
+        Refusal::OutOfRange => {
+            format!("value {field} is beyond the range of {}: read it as a wider element type", T::NAME)
+        }
+        Refusal::NotWhole if layout.values == Values::Integer && !T::INTEGER => {
+            format!("value {field} is not a whole number, but the header says `integer`: change it to `real`")
+        }
+        Refusal::NotWhole => format!("value {field} is not a whole number: read it as f64 instead of {}", T::NAME),
+    }
+}
+
+/// Text from a file in quotes, printable, and not too long.
+pub(crate) fn quote(field: &[u8]) -> String {
+    format!("'{}'", shorten(field))
+}
+
+fn shorten(field: &[u8]) -> String {
+    const LENGTH: usize = 40;
+    let shown = &field[..field.len().min(4 * LENGTH)];
+    let pieces: Vec<String> = match std::str::from_utf8(field) {
+        Ok(text) => text.chars().take(LENGTH + 1).map(printable).collect(),
+        Err(_) => shown.iter().map(|byte| byte.escape_ascii().to_string()).collect(),
+    };
+    if pieces.len() <= LENGTH { pieces.concat() } else { pieces[..LENGTH].concat() + "..." }
+}
+
+fn printable(character: char) -> String {
+    match character {
+        '\'' | '"' => character.to_string(),
+        _ => character.escape_debug().to_string(),
+    }
+}

@@ -1,0 +1,69 @@
+//! The chunks' columns, one behind another.
+
+use rayon::prelude::*;
+
+use super::chunk::Chunk;
+use super::{Entries, Fault};
+use crate::tensor::Indices;
+
+/// The entries of all chunks in order, up to and including the first that has a fault.
+///
+/// Mode by mode, so that at most one mode is held twice at a time.
+pub(super) fn join<T: Copy + Send + Sync>(mut chunks: Vec<Chunk<T>>, order: usize) -> Entries<T> {
+    let faulty = chunks.iter().position(|chunk| chunk.fault.is_some());
+    chunks.truncate(faulty.map_or(chunks.len(), |number| number + 1));
+    let fault: Option<Fault> = chunks.last_mut().and_then(|chunk| chunk.fault.take());
+
+    let mut largest = vec![0; order];
+    let mut columns: Vec<Vec<Indices>> = (0..order).map(|_| Vec::with_capacity(chunks.len())).collect();
+    let mut values = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        for ((mode, column), largest) in chunk.modes.into_iter().zip(&mut columns).zip(&mut largest) {
+            *largest = mode.largest.max(*largest);
+            column.push(mode.indices);
+        }
+        values.push(chunk.values);
+    }
+    Entries { indices: columns.into_iter().map(join_indices).collect(), largest, values: join_parts(values), fault }
+}
+
+/// One mode: 32 bits wide unless a part is not.
+fn join_indices(parts: Vec<Indices>) -> Indices {
+    if parts.iter().any(|part| matches!(part, Indices::U64(_))) {
+        Indices::U64(join_parts(parts.into_iter().map(into_wide).collect()))
+    } else {
+        Indices::U32(join_parts(parts.into_iter().filter_map(into_narrow).collect()))
+    }
+}
+
+fn into_wide(part: Indices) -> Vec<u64> {
+    match part {
+        Indices::U32(narrow) => narrow.into_iter().map(u64::from).collect(),
+        Indices::U64(wide) => wide,
+    }
+}
+
+fn into_narrow(part: Indices) -> Option<Vec<u32>> {
+    match part {
+        Indices::U32(narrow) => Some(narrow),
+        Indices::U64(_) => None,
+    }
+}
+
+/// The parts in one vector, copied by all threads.
+fn join_parts<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    if parts.len() < 2 {
+        return parts.pop().unwrap_or_default();
+    }
+    let Some(&filler) = parts.iter().flatten().next() else { return Vec::new() };
+    let mut joined = vec![filler; parts.iter().map(Vec::len).sum()];
+    let mut rest = joined.as_mut_slice();
+    let mut places = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let (place, behind) = rest.split_at_mut(part.len());
+        places.push(place);
+        rest = behind;
+    }
+    parts.into_par_iter().zip(places).for_each(|(part, place)| place.copy_from_slice(&part));
+    joined
+}

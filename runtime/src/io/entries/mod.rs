@@ -1,0 +1,165 @@
+//! Lines of text in, entries out: the engine that the `.tns` and the `.mtx` reader share.
+//!
+//! The text is cut at line ends into chunks that threads parse on their own; their columns are then copied, once, into
+//! the columns of the result. What comes out does not depend on where the cuts were, errors included:
+//!
+//! ```text
+//! "1 2 3.5\n"      mode 0: 0 1
+//! "# note\n"   →   mode 1: 1 0
+//! "2 1 -1\n"       values: 3.5 -1
+//! ```
+
+mod chunk;
+mod cursor;
+mod explain;
+mod join;
+
+pub(crate) use explain::quote;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use self::chunk::Chunk;
+use self::cursor::Cursor;
+use super::value::Value;
+use super::{ReadError, ReadErrorKind};
+use crate::tensor::Indices;
+
+/// How the lines of a text are to be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// The largest index of each mode, from 1; as many as a line has indices.
+    pub(crate) limits: Vec<u64>,
+    /// Whether the limits are a shape that somebody stated, rather than what the machine can hold.
+    pub(crate) limits_are_stated: bool,
+    /// What stands behind the indices.
+    pub(crate) values: Values,
+    /// What begins a comment.
+    pub(crate) comment: u8,
+    /// How many bytes each chunk has, roughly.
+    pub(crate) chunk_bytes: usize,
+}
+
+/// What stands behind the indices of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// Any number.
+    Real,
+    /// A whole number: another one is an error, whatever the element type.
+    Integer,
+    /// Nothing: every value is one.
+    Pattern,
+}
+
+/// The entries of a text, up to its first fault if it has one.
+#[derive(Debug)]
+pub(crate) struct Entries<T> {
+    /// The indices of each mode, from 0.
+    pub(crate) indices: Vec<Indices>,
+    /// The largest index of each mode, from 1; 0 where there is no entry.
+    pub(crate) largest: Vec<u64>,
+    /// The values.
+    pub(crate) values: Vec<T>,
+    /// What is wrong with the line after the last entry.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// What is wrong with a text, and where.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: ReadErrorKind,
+    /// In bytes from the start of the text.
+    pub(crate) offset: usize,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    /// As an error with line and column.
+    pub(crate) fn in_text(self, text: &[u8]) -> ReadError {
+        ReadError::new(self.kind, self.message).at(text, self.offset)
+    }
+}
+
+/// A chunk size that gives each thread several chunks, so that none waits long for the last one.
+pub(crate) fn chunk_bytes(text: &[u8]) -> usize {
+    (text.len() / (8 * rayon::current_num_threads())).clamp(64 << 10, 4 << 20)
+}
+
+/// The largest index that a mode can have where no shape is stated: what a `Vec` could be indexed by.
+pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
+
+/// Reads the lines of `text` from byte `start` on.
+pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Entries<T> {
+    let cuts = cut(text, start, layout.chunk_bytes);
+    let first_faulty = AtomicUsize::new(usize::MAX);
+    let chunks = cuts.par_iter().enumerate().map(|(number, &(from, to))| {
+        // Whatever comes behind a fault is not asked for.
+        if first_faulty.load(Ordering::Relaxed) < number {
+            return Chunk::empty(layout);
+        }
+        let chunk = Chunk::parse(&text[..to], from, layout);
+        if chunk.fault.is_some() {
+            first_faulty.fetch_min(number, Ordering::Relaxed);
+        }
+        chunk
+    });
+    join::join(chunks.collect(), layout.limits.len())
+}
+
+/// Byte ranges of about `chunk_bytes` that end behind a line end, except perhaps the last.
+fn cut(text: &[u8], start: usize, chunk_bytes: usize) -> Vec<(usize, usize)> {
+    let mut cuts = Vec::new();
+    let mut from = start;
+    while from < text.len() {
+        let least = from.saturating_add(chunk_bytes.max(1)).min(text.len());
+        let line_end = text[least - 1..].iter().position(|&byte| byte == b'\n');
+        let to = line_end.map_or(text.len(), |distance| least + distance);
+        cuts.push((from, to));
+        from = to;
+    }
+    cuts
+}
+
+/// The first line of `text` from byte `start` on that holds an entry: where its first field begins, and its fields.
+pub(crate) fn first_entry(text: &[u8], start: usize, comment: u8) -> Option<(usize, Vec<&[u8]>)> {
+    let mut cursor = Cursor::new(text, start);
+    cursor.find_entry(comment).then(|| (cursor.at(), cursor.rest_of_line(comment)))
+}
+
+/// Where the first field of entry number `entry` begins, for a message about it.
+pub(crate) fn offset_of_entry(text: &[u8], start: usize, comment: u8, entry: usize) -> usize {
+    let mut cursor = Cursor::new(text, start);
+    for _ in 0..entry {
+        cursor.find_entry(comment);
+        cursor.skip_line();
+    }
+    cursor.find_entry(comment);
+    cursor.at()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_behind_line_ends() {
+        let text = b"ab\nc\n\ndefgh\ni";
+        for size in 0..20 {
+            let cuts = cut(text, 0, size);
+            assert_eq!(cuts.first().unwrap().0, 0);
+            assert_eq!(cuts.last().unwrap().1, text.len());
+            assert!(cuts.windows(2).all(|pair| pair[0].1 == pair[1].0 && text[pair[0].1 - 1] == b'\n'), "{cuts:?}");
+        }
+        assert_eq!(cut(text, 0, 1).len(), 5);
+        assert!(cut(b"", 0, 4).is_empty());
+    }
+
+    #[test]
+    fn finds_entries_between_comments() {
+        let text = b"% x\n\n 1 2\n%\n\t3 4 % y\n";
+        assert_eq!(offset_of_entry(text, 0, b'%', 0), 6);
+        assert_eq!(offset_of_entry(text, 0, b'%', 1), 13);
+        assert_eq!(first_entry(text, 10, b'%'), Some((13, vec![&b"3"[..], b"4"])));
+    }
+}

@@ -1,0 +1,161 @@
+//! The first lines of a Matrix Market file.
+
+use crate::io::entries::{self, quote};
+use crate::io::{ReadError, ReadErrorKind};
+
+/// What begins a comment.
+pub(super) const COMMENT: u8 = b'%';
+
+/// What the header line and the size line say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) storage: Storage,
+    pub(super) field: Field,
+    pub(super) symmetry: Symmetry,
+    /// Rows and columns.
+    pub(super) shape: [usize; 2],
+    /// Where the size line begins, for messages.
+    pub(super) size_line: usize,
+    /// Where the entries begin.
+    pub(super) body: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    /// As many entries as stated, with their indices.
+    Coordinate(usize),
+    /// All elements, column by column.
+    Array,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Real,
+    Integer,
+    Pattern,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symmetry {
+    General,
+    Symmetric,
+    SkewSymmetric,
+}
+
+impl Symmetry {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Symmetric => "symmetric",
+            Self::SkewSymmetric => "skew-symmetric",
+        }
+    }
+}
+
+/// Reads the header line and the size line.
+pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
+    let line_end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
+    let fail = |kind, message: String| ReadError::new(kind, message).at(text, 0);
+    let (array, field, symmetry) = banner(&text[..line_end]).map_err(|(kind, message)| fail(kind, message))?;
+    let Some((size_line, sizes)) = entries::first_entry(text, line_end, COMMENT) else {
+        let expected = if array { "rows and columns" } else { "rows, columns and the number of entries" };
+        return Err(fail(
+            ReadErrorKind::Header,
+            format!("there is no size line: after the comments, write {expected}"),
+        ));
+    };
+    let (shape, storage) = size(&sizes, array)
+        .and_then(|(shape, storage)| square(shape, symmetry).map(|()| (shape, storage)))
+        .map_err(|message| ReadError::new(ReadErrorKind::Header, message).at(text, size_line))?;
+    let after = text[size_line..].iter().position(|&byte| byte == b'\n');
+    let body = after.map_or(text.len(), |length| size_line + length + 1);
+    Ok(Header { storage, field, symmetry, shape, size_line, body })
+}
+
+type Banner = (bool, Field, Symmetry);
+
+/// `%%MatrixMarket matrix coordinate real general`, in any case.
+fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
+    let shown = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = String::from_utf8_lossy(line).to_ascii_lowercase();
+    // Some editors put a byte order mark before the first line.
+    let words: Vec<&str> = line.trim_start_matches('\u{feff}').split_whitespace().collect();
+    let wrong = |message: String| (ReadErrorKind::Header, message);
+    let unsupported = |message: String| (ReadErrorKind::NotSupported, message);
+    if words.first() != Some(&"%%matrixmarket") {
+        let example = "`%%MatrixMarket matrix coordinate real general`";
+        return Err(wrong(format!("the first line is {}: a Matrix Market file begins with {example}", quote(shown))));
+    }
+    let &[_, object, storage, field, symmetry] = words.as_slice() else {
+        let expected = "`%%MatrixMarket`, `matrix`, storage, field and symmetry";
+        return Err(wrong(format!("the header has {} words: it needs 5, {expected}", words.len())));
+    };
+    if object != "matrix" {
+        return Err(unsupported(format!("object {} is not supported: only `matrix` is", quote(object.as_bytes()))));
+    }
+    let array = match storage {
+        "coordinate" => false,
+        "array" => true,
+        other => return Err(wrong(format!("storage {}: it is `coordinate` or `array`", quote(other.as_bytes())))),
+    };
+    let field = match field {
+        "real" | "double" => Field::Real,
+        "integer" | "unsigned-integer" => Field::Integer,
+        "pattern" if array => return Err(wrong("an `array` file has values: `pattern` contradicts it".to_owned())),
+        "pattern" => Field::Pattern,
+        "complex" => {
+            return Err(unsupported(
+                "complex values are not supported yet: write real and imaginary parts as two files".to_owned(),
+            ));
+        }
+        other => {
+            let expected = "it is `real`, `integer`, `pattern` or `complex`";
+            return Err(wrong(format!("field {}: {expected}", quote(other.as_bytes()))));
+        }
+    };
+    let symmetry = match symmetry {
+        "general" => Symmetry::General,
+        "symmetric" => Symmetry::Symmetric,
+        "skew-symmetric" if field == Field::Pattern => {
+            return Err(wrong("a `pattern` has no sign: `skew-symmetric` contradicts it".to_owned()));
+        }
+        "skew-symmetric" => Symmetry::SkewSymmetric,
+        "hermitian" => {
+            return Err(unsupported(
+                "`hermitian` is for complex values, which are not supported yet: a real matrix is `symmetric`"
+                    .to_owned(),
+            ));
+        }
+        other => {
+            let expected = "it is `general`, `symmetric`, `skew-symmetric` or `hermitian`";
+            return Err(wrong(format!("symmetry {}: {expected}", quote(other.as_bytes()))));
+        }
+    };
+    Ok((array, field, symmetry))
+}
+
+/// Rows, columns and, unless all elements are there, the number of entries.
+fn size(fields: &[&[u8]], array: bool) -> Result<([usize; 2], Storage), String> {
+    let number = |field: &&[u8]| {
+        let value = std::str::from_utf8(field).ok().and_then(|text| text.parse::<usize>().ok());
+        let value = value.filter(|&value| isize::try_from(value).is_ok());
+        value.ok_or_else(|| format!("size {}: it is a whole number below 2^63", quote(field)))
+    };
+    match fields {
+        [rows, columns] if array => Ok(([number(rows)?, number(columns)?], Storage::Array)),
+        [rows, columns, entries] if !array => {
+            Ok(([number(rows)?, number(columns)?], Storage::Coordinate(number(entries)?)))
+        }
+        _ => {
+            let expected = if array { "2: rows and columns" } else { "3: rows, columns and the number of entries" };
+            Err(format!("the size line has {} fields: it needs {expected}", fields.len()))
+        }
+    }
+}
+
+fn square([rows, columns]: [usize; 2], symmetry: Symmetry) -> Result<(), String> {
+    if symmetry == Symmetry::General || rows == columns {
+        return Ok(());
+    }
+    Err(format!("a {} matrix is square, but this one is {rows} x {columns}", symmetry.name()))
+}

@@ -1,0 +1,88 @@
+//! `.mtx`: the text format of the Matrix Market, as the SuiteSparse collection has it.
+//!
+//! ```text
+//! %%MatrixMarket matrix coordinate real symmetric
+//! % rows, columns, entries
+//! 3 3 2
+//! 1 1  4.0
+//! 3 1  -1.0
+//! ```
+//!
+//! `coordinate` and `array` (all elements, column by column); `real`, `integer` and `pattern` (every value is 1);
+//! `general`, `symmetric` and `skew-symmetric`. Of a symmetric matrix the file has the lower triangle; reading adds the
+//! other one behind it, so that the example gives the three entries (1, 1), (3, 1) and (1, 3).
+//!
+//! Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST IR 5935, 1996.
+
+mod array;
+mod header;
+mod triangle;
+
+use self::header::{COMMENT, Field, Header, Storage, Symmetry};
+use super::entries::{self, Entries, Fault, Layout, Values};
+use super::value::Value;
+use super::{ReadError, ReadErrorKind};
+use crate::tensor::Coordinates;
+
+/// Reads `.mtx` text, which is [what a file holds](self).
+///
+/// # Errors
+///
+/// [`ReadError`] with line and column of the first thing in the text that is wrong.
+pub fn parse<T: Value>(text: &[u8]) -> Result<Coordinates<T>, ReadError> {
+    parse_in_chunks(text, entries::chunk_bytes(text))
+}
+
+/// As [`parse`], with chunks of about `chunk_bytes`.
+pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<Coordinates<T>, ReadError> {
+    let header = header::parse(text)?;
+    let values = match header.field {
+        Field::Real => Values::Real,
+        Field::Integer => Values::Integer,
+        Field::Pattern => Values::Pattern,
+    };
+    let limits = match header.storage {
+        Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
+        Storage::Array => Vec::new(),
+    };
+    let layout = Layout { limits, limits_are_stated: true, values, comment: COMMENT, chunk_bytes };
+    let mut read = entries::parse::<T>(text, header.body, &layout);
+    let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
+    if let Some(fault) = first_fault(&mut read, &header, place_of) {
+        return Err(fault.in_text(text));
+    }
+    let (indices, values) = match (header.storage, header.symmetry) {
+        (Storage::Array, symmetry) => array::expand(header.shape, symmetry, read.values),
+        (Storage::Coordinate(_), Symmetry::General) => (read.indices, read.values),
+        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, symmetry),
+    };
+    Ok(Coordinates { shape: header.shape.to_vec(), shape_is_stated: true, indices, values })
+}
+
+/// Of what may be wrong with the entries, what comes first in the file.
+fn first_fault<T: Value>(read: &mut Entries<T>, header: &Header, place_of: impl Fn(usize) -> usize) -> Option<Fault> {
+    let found = read.values.len();
+    let stated = match header.storage {
+        Storage::Coordinate(stated) => stated,
+        Storage::Array => array::stored(header.shape, header.symmetry),
+    };
+    let misplaced = triangle::first_misplaced(&read.indices, &read.values, header.symmetry)
+        .map(|(entry, message)| (entry, ReadErrorKind::Entries, message));
+    let unsigned = triangle::first_without_negative(&read.values, header.symmetry)
+        .map(|(entry, message)| (entry, ReadErrorKind::Value, message));
+    let first = [misplaced, unsigned].into_iter().flatten().min_by_key(|&(entry, ..)| entry);
+    if let Some((entry, kind, message)) = first.filter(|&(entry, ..)| entry < stated) {
+        return Some(Fault { kind, offset: place_of(entry), message });
+    }
+    if found > stated {
+        let message = format!("more entries than the {stated} that the size line states: correct the size line");
+        return Some(Fault { kind: ReadErrorKind::Entries, offset: place_of(stated), message });
+    }
+    if let Some(fault) = read.fault.take() {
+        return Some(fault);
+    }
+    (found < stated).then(|| {
+        let message = format!("only {found} of {stated} entries: the file is cut short, or the size line is wrong");
+        Fault { kind: ReadErrorKind::Entries, offset: header.size_line, message }
+    })
+}

@@ -1,0 +1,126 @@
+//! The text at the start of a `.spct` file.
+
+use std::fmt;
+
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, level};
+use spc_compiler::ir::ElementType;
+
+use crate::io::entries::quote;
+use crate::io::{ReadError, ReadErrorKind};
+use crate::tensor::AnyTensor;
+
+/// Coordinates nest no deeper.
+const DEPTH: usize = 16;
+
+/// Everything but the arrays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) element: ElementType,
+    pub(super) shape: Vec<usize>,
+    pub(super) format: Format,
+}
+
+impl Header {
+    pub(super) fn of(tensor: &AnyTensor) -> Self {
+        Self { element: tensor.element(), shape: tensor.shape().to_vec(), format: tensor.format().clone() }
+    }
+}
+
+impl fmt::Display for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "element {}", self.element.name())?;
+        f.write_str("shape")?;
+        self.shape.iter().try_for_each(|extent| write!(f, " {extent}"))?;
+        writeln!(f)?;
+        for Level { coordinate, format } in &self.format.levels {
+            f.write_str("level")?;
+            print_coordinate(f, coordinate)?;
+            let unique = if format.unique { "unique" } else { "nonunique" };
+            let ordered = if format.ordered { "ordered" } else { "unordered" };
+            let kind = level::of(format.kind).name();
+            writeln!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// In prefix notation, a blank before each word.
+fn print_coordinate(f: &mut fmt::Formatter<'_>, coordinate: &Coordinate) -> fmt::Result {
+    let (operator, a, b) = match coordinate {
+        Coordinate::Mode(mode) => return write!(f, " i{mode}"),
+        Coordinate::Constant(value) => return write!(f, " {value}"),
+        Coordinate::Add(a, b) => ('+', a, b),
+        Coordinate::Subtract(a, b) => ('-', a, b),
+        Coordinate::Multiply(a, b) => ('*', a, b),
+        Coordinate::Divide(a, b) => ('/', a, b),
+        Coordinate::Remainder(a, b) => ('%', a, b),
+    };
+    write!(f, " {operator}")?;
+    print_coordinate(f, a)?;
+    print_coordinate(f, b)
+}
+
+pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
+    let text = std::str::from_utf8(text).map_err(|_| wrong("the header is not text".to_owned()))?;
+    let mut lines = text.lines();
+    let mut line = |key: &str| {
+        let line = lines.next().unwrap_or_default();
+        line.strip_prefix(key).ok_or_else(|| unexpected(line, key))
+    };
+    let element = line("element ")?;
+    let element = ElementType::ALL.into_iter().find(|candidate| candidate.name() == element);
+    let element = element.ok_or_else(|| wrong("the header has an unknown element type".to_owned()))?;
+    let shape = line("shape")?;
+    let extents = shape.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>();
+    let shape = extents.map_err(|_| unexpected(shape, "extents"))?;
+    let levels = lines.map(|line| level(line).ok_or_else(|| unexpected(line, "a level")));
+    let levels = levels.collect::<Result<_, _>>()?;
+    Ok(Header { element, format: Format { order: shape.len(), levels }, shape })
+}
+
+fn level(line: &str) -> Option<Level> {
+    let mut words = line.split_whitespace();
+    if words.next()? != "level" {
+        return None;
+    }
+    let coordinate = coordinate(&mut words, DEPTH)?;
+    let kind = level::from_name(words.next()?)?;
+    let mut flag = |yes: &str, no: &str| {
+        let word = words.next()?;
+        (word == yes || word == no).then_some(word == yes)
+    };
+    let (unique, ordered) = (flag("unique", "nonunique")?, flag("ordered", "unordered")?);
+    let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
+    let format = LevelFormat { kind, unique, ordered, coordinates, positions };
+    words.next().is_none().then_some(Level { coordinate, format })
+}
+
+fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize) -> Option<Coordinate> {
+    let word = words.next()?;
+    if let Some(mode) = word.strip_prefix('i') {
+        return mode.parse().ok().map(Coordinate::Mode);
+    }
+    let operator = match word {
+        "+" => Coordinate::Add,
+        "-" => Coordinate::Subtract,
+        "*" => Coordinate::Multiply,
+        "/" => Coordinate::Divide,
+        "%" => Coordinate::Remainder,
+        constant => return constant.parse().ok().map(Coordinate::Constant),
+    };
+    let depth = depth.checked_sub(1)?;
+    let a = coordinate(words, depth)?;
+    Some(operator(Box::new(a), Box::new(coordinate(words, depth)?)))
+}
+
+fn width(word: &str) -> Option<IndexWidth> {
+    IndexWidth::ALL.into_iter().find(|width| width.name() == word)
+}
+
+fn unexpected(line: &str, expected: &str) -> ReadError {
+    wrong(format!("the header has {} where it should have {}", quote(line.as_bytes()), expected.trim_end()))
+}
+
+fn wrong(message: String) -> ReadError {
+    ReadError::new(ReadErrorKind::Header, message)
+}

@@ -1,0 +1,212 @@
+//! `.spct`: a packed tensor with its format, in binary: read at the speed of memory, checked in full.
+//!
+//! ```text
+//! 8 bytes    89 'S' 'P' 'C' 'T' 0d 0a 0a       catches files that went through a text conversion
+//! u32        version, 1
+//! u32        length of the header
+//! text       the header, see below
+//! arrays     of each level, outermost first: positions, coordinates, where it has them; then the values;
+//!            each as u64 length in bytes, and its elements
+//! u32        CRC-32 of all that stands before it
+//! ```
+//!
+//! All numbers are little-endian. The header is text, one thing a line:
+//!
+//! ```text
+//! element f64
+//! shape 3 4
+//! level i0 dense unique ordered u32 u32
+//! level i1 compressed unique ordered u32 u32
+//! ```
+//!
+//! A level says its coordinate in prefix notation (`/ i0 4` is `i0 / 4`), its kind, whether coordinates are `unique` or
+//! `nonunique`, `ordered` or `unordered`, and the widths of coordinates and positions. No length is trusted: what is
+//! reserved is never more than the file holds, and [`AnyTensor::from_parts`] checks what the arrays say.
+
+mod header;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use flate2::Crc;
+use spc_compiler::format::{IndexWidth, LevelKind};
+use spc_compiler::ir::ElementType;
+
+use self::header::Header;
+use super::entries::quote;
+use super::write::invalid;
+use super::{ReadError, ReadErrorKind};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, Values};
+
+const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
+
+const VERSION: u32 = 1;
+
+/// Reads a `.spct` file, which is [described above](self).
+///
+/// # Errors
+///
+/// [`ReadError`] if it is no such file, is of a later version, is damaged or cut short, or does not hold a valid tensor.
+pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
+    little_endian().map_err(|message| ReadError::new(ReadErrorKind::NotSupported, message))?;
+    let Some(rest) = file.strip_prefix(MAGIC) else {
+        let start = quote(&file[..file.len().min(8)]);
+        return Err(corrupt(format!("begins with {start}: a .spct file begins with {}", quote(MAGIC))));
+    };
+    let mut rest = Bytes(rest);
+    let version = rest.u32("version")?;
+    if version != VERSION {
+        let message = format!("version {version} of the .spct format is not supported: this is version {VERSION}");
+        return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+    }
+    let (body, checksum) = file.split_at(file.len() - 4);
+    let mut crc = Crc::new();
+    crc.update(body);
+    if crc.sum().to_le_bytes() != checksum {
+        return Err(corrupt("the checksum is wrong: the file is damaged or cut short, get it again"));
+    }
+    let length = rest.u32("header")? as usize;
+    let header = header::parse(rest.take(length, "header")?)?;
+    let mut levels = Vec::with_capacity(header.format.levels.len());
+    for level in &header.format.levels {
+        let format = level.format;
+        levels.push(match format.kind {
+            LevelKind::Dense => LevelStorage::Dense,
+            LevelKind::Compressed => LevelStorage::Compressed {
+                positions: rest.indices(format.positions, "positions")?,
+                coordinates: rest.indices(format.coordinates, "coordinates")?,
+            },
+            LevelKind::Singleton => {
+                LevelStorage::Singleton { coordinates: rest.indices(format.coordinates, "coordinates")? }
+            }
+        });
+    }
+    let values = rest.values(header.element)?;
+    if rest.0.len() != checksum.len() {
+        return Err(corrupt(format!("{} bytes too many behind the values", rest.0.len().abs_diff(checksum.len()))));
+    }
+    AnyTensor::from_parts(header.shape, header.format, levels, values).map_err(|error| corrupt(error.to_string()))
+}
+
+/// Writes a tensor as a `.spct` file.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    little_endian().map_err(|message| invalid(message.to_owned()))?;
+    let mut out = Summed { out, crc: Crc::new() };
+    let header = Header::of(tensor).to_string();
+    out.write_all(MAGIC)?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    out.write_all(&(header.len() as u32).to_le_bytes())?; // some lines
+    out.write_all(header.as_bytes())?;
+    let arrays = tensor.levels().iter().flat_map(|level| [level.positions(), level.coordinates()]);
+    for array in arrays.flatten().map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]) {
+        out.write_all(&(array.len() as u64).to_le_bytes())?;
+        out.write_all(array)?;
+    }
+    let checksum = out.crc.sum();
+    out.write_all(&checksum.to_le_bytes())
+}
+
+/// Arrays are copied as they are.
+fn little_endian() -> Result<(), &'static str> {
+    if cfg!(target_endian = "little") { Ok(()) } else { Err(".spct files are little-endian, and this machine is not") }
+}
+
+fn corrupt(message: impl Into<String>) -> ReadError {
+    ReadError::new(ReadErrorKind::Corrupt, message)
+}
+
+/// What is written, and its checksum.
+struct Summed<'out> {
+    out: &'out mut dyn Write,
+    crc: Crc,
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.crc.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// What is left of a file.
+struct Bytes<'file>(&'file [u8]);
+
+impl<'file> Bytes<'file> {
+    fn take(&mut self, length: usize, what: &str) -> Result<&'file [u8], ReadError> {
+        let Some((taken, rest)) = self.0.split_at_checked(length) else {
+            let left = self.0.len();
+            return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+        };
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn u32(&mut self, what: &str) -> Result<u32, ReadError> {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(self.take(4, what)?);
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// The bytes of an array with elements of `width` bytes.
+    fn array(&mut self, width: usize, what: &str) -> Result<&'file [u8], ReadError> {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(self.take(8, what)?);
+        let length = u64::from_le_bytes(bytes);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let array = self.take(length, what)?;
+        if length % width == 0 {
+            return Ok(array);
+        }
+        Err(corrupt(format!("the {what} have {length} bytes, which is no multiple of {width}")))
+    }
+
+    fn indices(&mut self, width: IndexWidth, what: &str) -> Result<IndexArray, ReadError> {
+        fn of<I: Index>(bytes: &[u8]) -> IndexArray {
+            I::wrap(Arc::new(aligned(bytes)))
+        }
+        let bytes = self.array(width.bytes(), what)?;
+        Ok(match width {
+            IndexWidth::U8 => of::<u8>(bytes),
+            IndexWidth::U16 => of::<u16>(bytes),
+            IndexWidth::U32 => of::<u32>(bytes),
+            IndexWidth::U64 => of::<u64>(bytes),
+        })
+    }
+
+    fn values(&mut self, element: ElementType) -> Result<Values, ReadError> {
+        fn of<T: Element>(bytes: &[u8]) -> Values {
+            T::wrap(Arc::new(aligned(bytes)))
+        }
+        let bytes = self.array(element.bytes(), "values")?;
+        Ok(match element {
+            ElementType::F64 => of::<f64>(bytes),
+            ElementType::F32 => of::<f32>(bytes),
+            ElementType::I64 => of::<i64>(bytes),
+            ElementType::I32 => of::<i32>(bytes),
+            ElementType::U8 => of::<u8>(bytes),
+            ElementType::Bool | ElementType::C32 | ElementType::C64 => {
+                let message = format!("elements of type {} are not supported yet", element.name());
+                return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+            }
+        })
+    }
+}
+
+/// A copy whose length is a multiple of the element's size.
+fn aligned<T: bytemuck::Pod>(bytes: &[u8]) -> Buffer<T> {
+    let mut buffer = Buffer::zeroed(bytes.len() / size_of::<T>());
+    bytemuck::cast_slice_mut(buffer.as_mut_slice()).copy_from_slice(bytes);
+    buffer
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+use super::*;
+use spc_compiler::format::{Coordinate, Format, Level, LevelFormat};
+
+fn csr() -> AnyTensor {
+    let columns = LevelStorage::Compressed {
+        positions: IndexArray::from(vec![0u32, 1, 3]),
+        coordinates: IndexArray::from(vec![1u32, 0, 2]),
+    };
+    let format = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
+    AnyTensor::from_parts(vec![2, 3], format, vec![LevelStorage::Dense, columns], Values::from(vec![2.0, 3.0, 4.0]))
+        .unwrap()
+}
+
+fn coo() -> AnyTensor {
+    let mut format = Format::coo(2);
+    format.levels[0].format.coordinates = IndexWidth::U8;
+    format.levels[0].format.positions = IndexWidth::U64;
+    format.levels[1].format.coordinates = IndexWidth::U16;
+    let rows = LevelStorage::Compressed {
+        positions: IndexArray::from(vec![0u64, 2]),
+        coordinates: IndexArray::from(vec![4u8, 4]),
+    };
+    let columns = LevelStorage::Singleton { coordinates: IndexArray::from(vec![1u16, 700]) };
+    AnyTensor::from_parts(vec![5, 1000], format, vec![rows, columns], Values::from(vec![-1i32, 7])).unwrap()
+}
+
+fn scalar() -> AnyTensor {
+    AnyTensor::from_parts(vec![], Format::dense(0), vec![], Values::from(vec![5u8])).unwrap()
+}
+
+fn file(tensor: &AnyTensor) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(&mut file, tensor).unwrap();
+    file
+}
+
+/// The file with a checksum that fits, for damage that the checksum would otherwise find first.
+fn summed(mut file: Vec<u8>) -> Vec<u8> {
+    file.truncate(file.len() - 4);
+    let mut crc = Crc::new();
+    crc.update(&file);
+    file.extend_from_slice(&crc.sum().to_le_bytes());
+    file
+}
+
+#[test]
+fn tensors_come_back_as_they_were() {
+    for tensor in [csr(), coo(), scalar()] {
+        assert_eq!(parse(&file(&tensor)).unwrap(), tensor);
+    }
+}
+
+#[test]
+fn the_header_is_legible() {
+    let file = file(&coo());
+    let header = "element i32\nshape 5 1000\nlevel i0 compressed nonunique ordered u8 u64\n\
+                  level i1 singleton unique ordered u16 u32\n";
+    assert_eq!(&file[16..16 + header.len()], header.as_bytes());
+}
+
+#[test]
+fn coordinates_nest() {
+    let mode = || Box::new(Coordinate::Mode(0));
+    let four = || Box::new(Coordinate::Constant(4));
+    let levels = vec![
+        Level { coordinate: Coordinate::Divide(mode(), four()), format: LevelFormat::DENSE },
+        Level {
+            coordinate: Coordinate::Add(Box::new(Coordinate::Remainder(mode(), four())), four()),
+            format: LevelFormat::DENSE,
+        },
+    ];
+    let header = Header { element: ElementType::F64, shape: vec![8], format: Format { order: 1, levels } };
+    assert!(header.to_string().contains("level + % i0 4 4 dense"));
+    assert_eq!(header::parse(header.to_string().as_bytes()).unwrap(), header);
+    let deep = format!("element f64\nshape 8\nlevel {}", "+ ".repeat(100_000));
+    assert_eq!(header::parse(deep.as_bytes()).unwrap_err().kind(), ReadErrorKind::Header);
+}
+
+#[test]
+fn no_damage_goes_unnoticed() {
+    for tensor in [csr(), coo(), scalar()] {
+        let whole = file(&tensor);
+        for length in 0..whole.len() {
+            parse(&whole[..length]).expect_err("cut short");
+        }
+        for place in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[place] ^= 0x41;
+            parse(&damaged).expect_err("a byte changed");
+        }
+    }
+}
+
+#[test]
+fn hostile_files_with_a_right_checksum_neither_crash_nor_allocate() {
+    for tensor in [csr(), coo(), scalar()] {
+        let whole = file(&tensor);
+        for place in 0..whole.len() - 4 {
+            for byte in [0, 1, 0x7f, 0x80, 0xff, b' ', b'9'] {
+                let mut hostile = whole.clone();
+                hostile[place] = byte;
+                // An error or another valid tensor.
+                let _ = parse(&summed(hostile)).map(|tensor| tensor.validate().unwrap());
+            }
+        }
+        let mut short = whole.clone();
+        short.drain(whole.len() - 6..whole.len() - 4);
+        assert_eq!(parse(&summed(short)).unwrap_err().kind(), ReadErrorKind::Corrupt);
+    }
+}
+
+#[test]
+fn messages() {
+    let whole = file(&csr());
+    let of = |file: Vec<u8>| parse(&file).unwrap_err().to_string();
+    let changed = |from: &str, to: &str| {
+        let place = whole.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        let mut file = whole.clone();
+        file.splice(place..place + from.len(), to.bytes());
+        file[12] = (usize::from(whole[12]) + to.len() - from.len()) as u8;
+        summed(file)
+    };
+    assert_eq!(
+        of(b"PK\x03\x04abc".to_vec()),
+        r"begins with 'PK\u{3}\u{4}abc': a .spct file begins with '\x89SPCT\r\n\n'"
+    );
+    assert_eq!(of(whole[..60].to_vec()), "the checksum is wrong: the file is damaged or cut short, get it again");
+    assert_eq!(of(changed("f64", "f99")), "the header has an unknown element type");
+    assert_eq!(of(changed("shape 2 3", "shape 2 x")), "the header has ' 2 x' where it should have extents");
+    assert_eq!(
+        of(changed("compressed", "compacted ")),
+        "the header has 'level i1 compacted  unique ordered u32 u...' where it should have a level"
+    );
+    assert_eq!(
+        of(changed("shape 2 3", "shape 2 2")),
+        "level 1 has coordinate 2 at position 2, but mode 1 has extent 2"
+    );
+    let mut newer = whole.clone();
+    newer[8] = 2;
+    assert_eq!(of(newer), "version 2 of the .spct format is not supported: this is version 1");
+}

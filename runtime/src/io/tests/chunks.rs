@@ -1,0 +1,98 @@
+//! Where a text is cut makes no difference.
+
+use proptest::prelude::*;
+
+use crate::io::{mtx, tns};
+use crate::tensor::Coordinates;
+
+/// What a reader says, comparable: values as bits, errors as text.
+fn outcome(read: Result<Coordinates<f64>, crate::io::ReadError>) -> Result<String, String> {
+    match read {
+        Ok(mut entries) => {
+            let bits: Vec<u64> = entries.values.drain(..).map(f64::to_bits).collect();
+            Ok(format!("{entries:?} {bits:?}"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn check_tns(text: &[u8]) {
+    let whole = outcome(tns::parse_in_chunks(text, None, usize::MAX));
+    for chunk in [1, 2, 3, 5, 8, 13, 40] {
+        assert_eq!(outcome(tns::parse_in_chunks(text, None, chunk)), whole, "{:?}", String::from_utf8_lossy(text));
+    }
+}
+
+#[test]
+fn the_first_error_of_several_is_told() {
+    let mut lines: Vec<String> = (1..200).map(|line| format!("{line} {} 0.5", line * 7 % 31 + 1)).collect();
+    lines[150] = "1 1 bad".to_owned();
+    lines[120] = "0 1 1".to_owned();
+    lines[121] = "1".to_owned();
+    let text = lines.join("\n");
+    for chunk in [1, 10, 100, 1000, 10000] {
+        let error = tns::parse_in_chunks::<f64>(text.as_bytes(), None, chunk).unwrap_err();
+        assert_eq!(error.to_string(), "121:1: index 0: indices start from 1");
+    }
+}
+
+#[test]
+fn indices_widen_in_one_chunk_and_not_in_another() {
+    check_tns(b"1 1 1\n2 2 1\n3 5000000000 1\n4 4 1\n5 5 1\n");
+}
+
+#[test]
+fn mtx_counts_and_triangles() {
+    let head = "%%MatrixMarket matrix coordinate real symmetric\n% c\n9 9 5\n";
+    for body in [
+        "1 1 1\n2 1 2\n3 3 3\n9 1 4\n9 9 5\n",
+        "1 1 1\n2 1 2\n3 3 3\n9 1 4\n",
+        "1 1 1\n2 1 2\n3 3 3\n9 1 4\n9 9 5\n% c\n\n9 8 6\n9 x 6\n",
+        "1 1 1\n2 1 2\n3 4 3\n9 x 4\n9 9 5\n9 8 6\n",
+        "1 1 1\n2 1 2\n3 3 3\n9 x 4\n3 4 5\n9 8 6\n",
+    ] {
+        let text = format!("{head}{body}");
+        let whole = outcome(mtx::parse_in_chunks(text.as_bytes(), usize::MAX));
+        for chunk in 1..40 {
+            assert_eq!(outcome(mtx::parse_in_chunks(text.as_bytes(), chunk)), whole, "{text}");
+        }
+    }
+}
+
+proptest! {
+    /// Lines that are mostly right.
+    #[test]
+    fn tns_texts(lines in prop::collection::vec(
+        prop_oneof![
+            6 => (1_u64..20, 1_u64..5_000_000_000, -5.0..5.0).prop_map(|(i, j, value)| format!("{i} {j}\t{value}\n")),
+            1 => Just("# c\n".to_owned()),
+            1 => Just("\r\n".to_owned()),
+            1 => "[0-9 .#x\\n-]{0,12}",
+        ],
+        0..30,
+    )) {
+        check_tns(lines.concat().as_bytes());
+    }
+
+    /// Any bytes at all: an error or entries, never a panic.
+    #[test]
+    fn any_bytes(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        check_tns(&text);
+        let _ = mtx::parse::<f64>(&text);
+        let _ = crate::io::npy::parse::<f64>(&text);
+        let _ = crate::io::spct::parse(&text);
+    }
+
+    /// Bytes that come close to Matrix Market.
+    #[test]
+    fn near_mtx(
+        storage in "coordinate|array", field in "real|integer|pattern",
+        symmetry in "general|symmetric|skew-symmetric", body in "[0-4 .\\n%-]{0,60}",
+    ) {
+        let text = format!("%%MatrixMarket matrix {storage} {field} {symmetry}\n{body}");
+        let whole = outcome(mtx::parse_in_chunks(text.as_bytes(), usize::MAX));
+        for chunk in [1, 4, 9] {
+            prop_assert_eq!(outcome(mtx::parse_in_chunks(text.as_bytes(), chunk)), whole.clone());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Entries out, as text.
+
+mod gzip;
+mod lines;
+mod output;
+mod sorted;
+
+pub(super) use output::to_file;
+
+use std::io::{self, Write};
+
+use super::value::{Value, print_natural};
+use crate::tensor::{Coordinates, Indices};
+
+/// Writes `.tns` text: a line for each entry, sorted by index, values such that they read back as they are.
+///
+/// ```
+/// use spc::tensor::{Coordinates, Indices};
+///
+/// let indices = vec![Indices::U32(vec![1, 0]), Indices::U32(vec![0, 2])];
+/// let x = Coordinates { shape: vec![2, 3], shape_is_stated: true, indices, values: vec![-1.0, 2.5] };
+/// let mut text = Vec::new();
+/// spc::io::write_tns(&mut text, &x)?;
+/// assert_eq!(text, b"1 3 2.5\n2 1 -1\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if `entries` are at odds with themselves.
+pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
+    check(entries)?;
+    write_entries(out, entries, |_| {})
+}
+
+/// Writes `.mtx` text, `coordinate`, `general`, and `real` or `integer` as the element type is. A vector becomes a matrix
+/// of one column, a scalar one of one element.
+///
+/// # Errors
+///
+/// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the order is above 2, or if `entries` are at odds
+/// with themselves.
+pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
+    check(entries)?;
+    let order = entries.shape.len();
+    let extent = |mode| entries.shape.get(mode).copied().unwrap_or(1);
+    if order > 2 {
+        let message = format!("a .mtx file holds a matrix, but this tensor has order {order}: write it as .tns");
+        return Err(invalid(message));
+    }
+    let field = if T::INTEGER { "integer" } else { "real" };
+    writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
+    writeln!(out, "{} {} {}", extent(0), extent(1), entries.values.len())?;
+    let missing = &b"1 1 "[..2 * (2 - order)];
+    write_entries(out, entries, |line| line.extend_from_slice(missing))
+}
+
+/// A line for each entry, sorted; `more` appends what stands between indices and value.
+fn write_entries<T: Value>(
+    out: &mut dyn Write,
+    entries: &Coordinates<T>,
+    more: impl Fn(&mut Vec<u8>) + Sync,
+) -> io::Result<()> {
+    let order = sorted::order(entries);
+    lines::write(out, entries.values.len(), |line, text| {
+        let entry = order.as_ref().map_or(line, |order| order[line]);
+        for mode in &entries.indices {
+            print_natural(index(mode, entry) + 1, text);
+            text.push(b' ');
+        }
+        more(text);
+        entries.values[entry].print(text);
+        text.push(b'\n');
+    })
+}
+
+fn index(mode: &Indices, entry: usize) -> u64 {
+    match mode {
+        Indices::U32(indices) => indices[entry].into(),
+        Indices::U64(indices) => indices[entry],
+    }
+}
+
+/// Whether the columns are as long as they must be, and no index is beyond its extent.
+pub(super) fn check<T: Value>(entries: &Coordinates<T>) -> io::Result<()> {
+    if entries.indices.len() != entries.shape.len() {
+        let (modes, order) = (entries.indices.len(), entries.shape.len());
+        return Err(invalid(format!("the entries have indices for {modes} modes, but the shape has {order}")));
+    }
+    for (mode, (indices, &extent)) in entries.indices.iter().zip(&entries.shape).enumerate() {
+        let (length, largest) = match indices {
+            Indices::U32(indices) => (indices.len(), indices.iter().max().copied().map(u64::from)),
+            Indices::U64(indices) => (indices.len(), indices.iter().max().copied()),
+        };
+        let mode = mode + 1;
+        if length != entries.values.len() {
+            let values = entries.values.len();
+            return Err(invalid(format!("mode {mode} has {length} indices, but there are {values} values")));
+        }
+        if let Some(largest) = largest.filter(|&largest| largest >= extent as u64) {
+            return Err(invalid(format!("index {largest} of mode {mode}, from 0, is beyond its extent {extent}")));
+        }
+    }
+    Ok(())
+}
+
+/// What a file format cannot hold.
+pub(super) fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}

@@ -1,0 +1,471 @@
+//! Chunks of equal work, and what each of them writes.
+//!
+//! [`Chunks`] cuts a range of places into chunks and runs a body once for each, in any order or at the same time. What the
+//! chunks write to one array comes together in one of these ways, each of which a chunk gets at with `take`:
+//!
+//! | | a chunk has | afterwards |
+//! |---|---|---|
+//! | [`Owned`] | its own part of the array | nothing to do |
+//! | [`Private`] | a copy of the whole array | the copies are combined, in the order of the chunks |
+//! | [`Joined`] | an array that grows | the arrays are joined, in the order of the chunks |
+//! | [`Partial`] | one value | the values come back, in the order of the chunks |
+//!
+//! This file stands by itself: it uses `std` and two items of the module around it, `threads` and `run_all`. So it serves
+//! both as a module of this crate and as a part of the text that is compiled at run time.
+
+use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Less work than this is not worth a second chunk.
+const GRAIN: usize = 4096;
+
+/// Chunks for each thread, so that one that falls behind is made up for by the others.
+const CHUNKS_PER_THREAD: usize = 8;
+
+/// A range of places cut into chunks, none of them empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunks {
+    /// Chunk `c` is `bounds[c]..bounds[c + 1]`.
+    bounds: Vec<usize>,
+}
+
+impl Chunks {
+    /// `begin..end` in chunks of equally many places. No chunks where `begin >= end`, one where there is little work.
+    pub fn even(begin: usize, end: usize) -> Chunks {
+        Chunks::even_of(begin, end, CHUNKS_PER_THREAD)
+    }
+
+    /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
+    pub fn even_per_thread(begin: usize, end: usize) -> Chunks {
+        Chunks::even_of(begin, end, 1)
+    }
+
+    /// `begin..end` in chunks of equal work, where `before(place)` is the work before a place of `begin..=end`, ascending.
+    ///
+    /// A place counts one unit beside its work: a million empty rows are work too (as in Merrill & Garland, Merge-based
+    /// parallel sparse matrix-vector multiplication, 2016). A place is never divided, however much work it is.
+    pub fn weighted(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, before, CHUNKS_PER_THREAD)
+    }
+
+    /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
+    pub fn weighted_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, before, 1)
+    }
+
+    fn even_of(begin: usize, end: usize, per_thread: usize) -> Chunks {
+        let total = end.saturating_sub(begin);
+        Chunks::cut(begin, end, total, per_thread, &|_, share| begin + share)
+    }
+
+    fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
+        if begin >= end {
+            return Chunks { bounds: vec![begin] };
+        }
+        let nothing = before(begin);
+        let work = |place: usize| before(place).saturating_sub(nothing).saturating_add(place - begin);
+        Chunks::cut(begin, end, work(end), per_thread, &|low, share| first(low, end, &|place| work(place) >= share))
+    }
+
+    /// Cuts where equal shares of `total` end; `place(low, share)` is the first place, from `low` on, with that work before it.
+    fn cut(begin: usize, end: usize, total: usize, per_thread: usize, place: &dyn Fn(usize, usize) -> usize) -> Chunks {
+        let mut bounds = vec![begin];
+        if begin < end {
+            let count = chunk_count(total, per_thread);
+            for chunk in 1..count {
+                let share = (total as u128 * chunk as u128 / count as u128) as usize;
+                let low = bounds[bounds.len() - 1];
+                let bound = place(low, share);
+                if low < bound && bound < end {
+                    bounds.push(bound);
+                }
+            }
+            bounds.push(end);
+        }
+        Chunks { bounds }
+    }
+
+    /// The same chunks, but for those that begin at a place where `same` is true: they begin later, at the first place
+    /// where it is not, so that a run of equal elements lies in one chunk.
+    pub fn aligned(self, same: &dyn Fn(usize) -> bool) -> Chunks {
+        let Some((&end, inner)) = self.bounds.split_last() else { return self };
+        let Some((&begin, inner)) = inner.split_first() else { return self };
+        let mut bounds = vec![begin];
+        for &bound in inner {
+            let low = bounds[bounds.len() - 1];
+            if bound <= low {
+                continue;
+            }
+            let bound = (bound..end).find(|&place| !same(place)).unwrap_or(end);
+            if bound < end {
+                bounds.push(bound);
+            } else {
+                break;
+            }
+        }
+        bounds.push(end);
+        Chunks { bounds }
+    }
+
+    /// How many chunks there are.
+    pub fn count(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// The first place of a chunk and one past its last.
+    pub fn range(&self, chunk: usize) -> (usize, usize) {
+        (self.bounds[chunk], self.bounds[chunk + 1])
+    }
+
+    /// Runs `body` once for each chunk, in any order or at the same time.
+    pub fn run(&self, body: &(dyn Fn(usize) + Sync)) {
+        match self.count() {
+            0 => {}
+            1 => body(0),
+            count => super::run_all(count, body),
+        }
+    }
+
+    /// Divides `whole` among the chunks: one that begins at `place` owns the elements from `start(place)` up to where the
+    /// next chunk's begin. The first chunk's begin at 0, the last's end with the array.
+    ///
+    /// # Panics
+    /// When the starts do not ascend or lie beyond the array.
+    pub fn owned<'a, T>(&self, whole: &'a mut [T], start: &dyn Fn(usize) -> usize) -> Owned<'a, T> {
+        let mut rest = whole;
+        let mut base = 0;
+        let mut parts = Vec::with_capacity(self.count());
+        for chunk in 0..self.count() {
+            let next = if chunk + 1 < self.count() { start(self.bounds[chunk + 1]) } else { base + rest.len() };
+            assert!(
+                next >= base && next - base <= rest.len(),
+                "chunk {chunk} owns {base}..{next} of an array that ends at {}",
+                base + rest.len()
+            );
+            let (elements, later) = rest.split_at_mut(next - base);
+            parts.push(Mutex::new(Some(Part { base, elements })));
+            (rest, base) = (later, next);
+        }
+        Owned { parts }
+    }
+
+    /// A copy of an array of `length` elements for each chunk; all its elements are `fill` at first.
+    pub fn private<T: Copy>(&self, length: usize, fill: T) -> Private<T> {
+        Private { length, fill, copies: slots(self.count()) }
+    }
+
+    /// An empty array for each chunk, to append to.
+    pub fn joined<T>(&self) -> Joined<T> {
+        Joined { parts: slots(self.count()) }
+    }
+
+    /// One value for each chunk: `identity`, unless the chunk sets another.
+    pub fn partial<T: Copy>(&self, identity: T) -> Partial<T> {
+        Partial { values: (0..self.count()).map(|_| Mutex::new(identity)).collect() }
+    }
+}
+
+/// Into how many chunks to cut this much work.
+fn chunk_count(work: usize, per_thread: usize) -> usize {
+    match super::threads() {
+        0 | 1 => 1,
+        threads => (work / GRAIN).clamp(1, threads * per_thread),
+    }
+}
+
+/// The first place of `low..high` where `holds` is true, `high` if there is none; once true, it stays true.
+fn first(mut low: usize, mut high: usize, holds: &dyn Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+fn slots<T>(count: usize) -> Vec<Mutex<Vec<T>>> {
+    (0..count).map(|_| Mutex::new(Vec::new())).collect()
+}
+
+/// A panic elsewhere is reported there; what it left behind is never looked at.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unlock<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An array of which each chunk owns a part.
+#[derive(Debug)]
+pub struct Owned<'a, T> {
+    parts: Vec<Mutex<Option<Part<'a, T>>>>,
+}
+
+impl<'a, T> Owned<'a, T> {
+    /// The part that a chunk owns.
+    ///
+    /// # Panics
+    /// When the part was taken before.
+    pub fn take(&self, chunk: usize) -> Part<'a, T> {
+        lock(&self.parts[chunk]).take().expect("a chunk takes its part once")
+    }
+}
+
+/// A part of an array, indexed as the whole is.
+#[derive(Debug)]
+pub struct Part<'a, T> {
+    /// The place of `elements[0]` in the whole.
+    base: usize,
+    elements: &'a mut [T],
+}
+
+impl<T> Part<'_, T> {
+    /// Which elements of the whole these are.
+    pub fn range(&self) -> Range<usize> {
+        self.base..self.base + self.elements.len()
+    }
+}
+
+// An index below the base wraps around to one that is far out of bounds, so that one comparison refuses both.
+impl<T> Index<usize> for Part<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        &self.elements[index.wrapping_sub(self.base)]
+    }
+}
+
+impl<T> IndexMut<usize> for Part<'_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        &mut self.elements[index.wrapping_sub(self.base)]
+    }
+}
+
+impl<T> Index<Range<usize>> for Part<'_, T> {
+    type Output = [T];
+
+    #[inline(always)]
+    fn index(&self, range: Range<usize>) -> &[T] {
+        &self.elements[range.start.wrapping_sub(self.base)..range.end.wrapping_sub(self.base)]
+    }
+}
+
+impl<T> IndexMut<Range<usize>> for Part<'_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        &mut self.elements[range.start.wrapping_sub(self.base)..range.end.wrapping_sub(self.base)]
+    }
+}
+
+/// A chunk's vector, taken out of its place and put back when this is dropped.
+///
+/// The vector lies here and not behind the lock, and its address does not leave the function that took it (therefore the
+/// inlining), so that a loop keeps its parts in registers.
+#[derive(Debug)]
+pub struct Taken<'a, T> {
+    vector: Vec<T>,
+    home: &'a Mutex<Vec<T>>,
+}
+
+impl<T> Deref for Taken<'_, T> {
+    type Target = Vec<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Vec<T> {
+        &self.vector
+    }
+}
+
+impl<T> DerefMut for Taken<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.vector
+    }
+}
+
+impl<T> Drop for Taken<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        put_back(self.home, std::mem::take(&mut self.vector));
+    }
+}
+
+#[inline(never)]
+fn put_back<T>(home: &Mutex<Vec<T>>, vector: Vec<T>) {
+    *lock(home) = vector;
+}
+
+/// An array of which each chunk has a copy.
+#[derive(Debug)]
+pub struct Private<T> {
+    length: usize,
+    fill: T,
+    /// Empty where the chunk has not taken its copy.
+    copies: Vec<Mutex<Vec<T>>>,
+}
+
+impl<T: Copy> Private<T> {
+    /// The copy of a chunk, which the chunk itself makes: the memory is near the thread that uses it.
+    pub fn take(&self, chunk: usize) -> Taken<'_, T> {
+        let home = &self.copies[chunk];
+        let mut vector = std::mem::take(&mut *lock(home));
+        if vector.is_empty() {
+            vector = vec![self.fill; self.length];
+        }
+        Taken { vector, home }
+    }
+
+    /// Combines the copies into `whole`, in the order of the chunks: `add(part of whole, the same part of a copy)` for each.
+    /// Parts are worked on in parallel.
+    ///
+    /// # Panics
+    /// When `whole` is not as long as the copies.
+    pub fn combine(self, whole: &mut [T], add: &(dyn Fn(&mut [T], &[T]) + Sync))
+    where
+        T: Send + Sync,
+    {
+        assert_eq!(whole.len(), self.length, "copies are as long as the array");
+        let copies: Vec<Vec<T>> = self.copies.into_iter().map(unlock).filter(|copy| !copy.is_empty()).collect();
+        let chunks = Chunks::even(0, whole.len());
+        let whole = chunks.owned(whole, &|place| place);
+        chunks.run(&|chunk| {
+            let part = whole.take(chunk);
+            for copy in &copies {
+                add(part.elements, &copy[part.range()]);
+            }
+        });
+    }
+}
+
+/// An array that each chunk appends to.
+#[derive(Debug)]
+pub struct Joined<T> {
+    parts: Vec<Mutex<Vec<T>>>,
+}
+
+impl<T> Joined<T> {
+    /// The array that a chunk appends to.
+    pub fn take(&self, chunk: usize) -> Taken<'_, T> {
+        let home = &self.parts[chunk];
+        let vector = std::mem::take(&mut *lock(home));
+        Taken { vector, home }
+    }
+
+    /// How many elements each chunk has appended.
+    fn lengths(&self) -> Vec<usize> {
+        self.parts.iter().map(|part| lock(part).len()).collect()
+    }
+}
+
+impl<T: Copy + Default + Send + Sync> Joined<T> {
+    /// Appends to `whole` what the chunks appended, in the order of the chunks.
+    pub fn join(self, whole: &mut Vec<T>) {
+        let offsets = vec![0; self.parts.len()];
+        self.join_each(whole, &offsets, &|element, _| element);
+    }
+
+    /// Appends to `whole` what the chunks appended, each element changed by its chunk's offset.
+    fn join_each(self, whole: &mut Vec<T>, offsets: &[usize], change: &(dyn Fn(T, usize) -> T + Sync)) {
+        let parts: Vec<Vec<T>> = self.parts.into_iter().map(unlock).collect();
+        let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+        let starts = running_sum(whole.len(), &lengths);
+        let total = whole.len() + lengths.iter().sum::<usize>();
+        if let [part] = &parts[..] {
+            // One chunk: nothing lies before it.
+            if whole.is_empty() {
+                *whole = parts.into_iter().next().unwrap_or_default();
+            } else {
+                whole.extend_from_slice(part);
+            }
+            return;
+        }
+        // Zeroed memory comes unmapped: its pages are first touched by the threads that copy.
+        let mut joined = vec![T::default(); total];
+        joined[..whole.len()].copy_from_slice(whole);
+        let chunks = Chunks { bounds: (0..=parts.len()).collect() };
+        let slots = chunks.owned(&mut joined, &|chunk| starts[chunk]);
+        let copy = |chunk: usize| {
+            let mut slot = slots.take(chunk);
+            let (begin, part) = (starts[chunk], &parts[chunk]);
+            let slot = &mut slot[begin..begin + part.len()];
+            match offsets[chunk] {
+                0 => slot.copy_from_slice(part),
+                offset => {
+                    for (to, &from) in slot.iter_mut().zip(part) {
+                        *to = change(from, offset);
+                    }
+                }
+            }
+        };
+        if total < 16 * GRAIN {
+            (0..chunks.count()).for_each(copy)
+        } else {
+            chunks.run(&copy)
+        }
+        drop(slots);
+        *whole = joined;
+    }
+}
+
+impl<T: Position> Joined<T> {
+    /// As [`Joined::join`], where the elements are positions in the array that `children` will be joined to: each grows by the
+    /// number of elements that earlier chunks appended to that.
+    ///
+    /// A position that its type can't hold becomes the type's largest; the length of the children's array then tells.
+    pub fn join_positions<C>(self, whole: &mut Vec<T>, children: &Joined<C>) {
+        let offsets = running_sum(0, &children.lengths());
+        self.join_each(whole, &offsets, &T::grow);
+    }
+}
+
+/// `start`, `start + lengths[0]`, …: what lies before each.
+fn running_sum(start: usize, lengths: &[usize]) -> Vec<usize> {
+    let before = |sum: &mut usize, &length: &usize| {
+        let here = *sum;
+        *sum += length;
+        Some(here)
+    };
+    lengths.iter().scan(start, before).collect()
+}
+
+/// The types of stored positions.
+pub trait Position: Copy + Default + Send + Sync {
+    /// `self + by`, or the largest value where that is too large.
+    fn grow(self, by: usize) -> Self;
+}
+
+macro_rules! position {
+    ($($type:ty)*) => {
+        $(impl Position for $type {
+            fn grow(self, by: usize) -> Self {
+                self.saturating_add(Self::try_from(by).unwrap_or(Self::MAX))
+            }
+        })*
+    };
+}
+
+position!(u8 u16 u32 u64);
+
+/// One value for each chunk.
+#[derive(Debug)]
+pub struct Partial<T> {
+    values: Vec<Mutex<T>>,
+}
+
+impl<T: Copy> Partial<T> {
+    /// Sets a chunk's value.
+    pub fn set(&self, chunk: usize, value: T) {
+        *lock(&self.values[chunk]) = value;
+    }
+
+    /// The values, in the order of the chunks.
+    pub fn into_values(self) -> impl Iterator<Item = T> {
+        self.values.into_iter().map(unlock)
+    }
+}

@@ -1,0 +1,213 @@
+use super::*;
+
+/// Four threads, whatever the machine has: the chunks are those of four.
+fn on_four_threads(body: impl FnOnce() + Send) {
+    with_threads(4, body).unwrap();
+}
+
+fn ranges(chunks: &Chunks) -> Vec<(usize, usize)> {
+    (0..chunks.count()).map(|chunk| chunks.range(chunk)).collect()
+}
+
+fn assert_covers(chunks: &Chunks, begin: usize, end: usize) {
+    let mut place = begin;
+    for (low, high) in ranges(chunks) {
+        assert_eq!(low, place);
+        assert!(low < high, "empty chunk at {low}");
+        place = high;
+    }
+    assert_eq!(place, end);
+}
+
+#[test]
+fn an_empty_range_has_no_chunks() {
+    on_four_threads(|| {
+        for chunks in
+            [Chunks::even(7, 7), Chunks::even(9, 7), Chunks::weighted(7, 7, &|_| 0), Chunks::even_per_thread(0, 0)]
+        {
+            assert_eq!(chunks.clone().aligned(&|_| true).count(), 0);
+            chunks.run(&|_| panic!("there is nothing to run"));
+            let mut joined = vec![1u32];
+            chunks.joined().join(&mut joined);
+            assert_eq!(joined, [1]);
+            let mut array = [1.0];
+            drop(chunks.owned(&mut array, &|place| place));
+            chunks.private(1, 0.0).combine(&mut array, &|_, _| panic!("there are no copies"));
+            assert_eq!(chunks.partial(0).into_values().count(), 0);
+        }
+    });
+}
+
+#[test]
+fn little_work_is_one_chunk() {
+    on_four_threads(|| {
+        assert_eq!(ranges(&Chunks::even(3, 1000)), [(3, 1000)]);
+        assert_eq!(ranges(&Chunks::weighted(3, 10, &|place| 100 * place)), [(3, 10)]);
+    });
+}
+
+#[test]
+fn much_work_is_eight_chunks_a_thread_or_one() {
+    on_four_threads(|| {
+        let chunks = Chunks::even(5, 1_000_005);
+        assert_covers(&chunks, 5, 1_000_005);
+        assert_eq!(chunks.count(), 32);
+        assert!(ranges(&chunks).iter().all(|(low, high)| high - low == 31_250));
+        assert_eq!(Chunks::even_per_thread(0, 1_000_000).count(), 4);
+        assert_eq!(Chunks::weighted_per_thread(0, 100, &|place| 100_000 * place).count(), 4);
+    });
+    with_threads(1, || assert_eq!(Chunks::even(0, 1_000_000).count(), 1)).unwrap();
+}
+
+#[test]
+fn skewed_work_is_cut_in_equal_shares() {
+    on_four_threads(|| {
+        let before = |place: usize| place * place / 10;
+        let chunks = Chunks::weighted(0, 10_000, &before);
+        assert_covers(&chunks, 0, 10_000);
+        assert_eq!(chunks.count(), 32);
+        let share = (before(10_000) + 10_000) / 32;
+        for (low, high) in ranges(&chunks) {
+            let work = before(high) - before(low) + high - low;
+            assert!(work.abs_diff(share) < 4_200, "{low}..{high} has {work}, not {share}");
+        }
+    });
+}
+
+#[test]
+fn a_huge_place_is_a_chunk_by_itself() {
+    on_four_threads(|| {
+        let chunks = Chunks::weighted(0, 1001, &|place| if place > 500 { 10_000_000 + place } else { place });
+        assert_covers(&chunks, 0, 1001);
+        assert_eq!(ranges(&chunks), [(0, 501), (501, 1001)]);
+    });
+}
+
+#[test]
+fn empty_places_are_work_too() {
+    on_four_threads(|| assert_eq!(Chunks::weighted(0, 1_000_000, &|_| 0).count(), 32));
+}
+
+#[test]
+fn work_near_the_largest_integer_does_not_overflow() {
+    on_four_threads(|| assert_covers(&Chunks::weighted(0, 3, &|place| place * (usize::MAX / 3)), 0, 3));
+}
+
+#[test]
+fn a_run_of_equal_elements_lies_in_one_chunk() {
+    on_four_threads(|| {
+        let rows: Vec<u32> = (0..200_000u32).map(|place| place / 999).collect();
+        let same = |place: usize| rows[place] == rows[place - 1];
+        let chunks = Chunks::even(0, rows.len()).aligned(&same);
+        assert_covers(&chunks, 0, rows.len());
+        assert!(chunks.count() > 20);
+        assert!(ranges(&chunks)[1..].iter().all(|&(low, _)| !same(low)));
+        assert_eq!(Chunks::even(0, 200_000).aligned(&|_| true).count(), 1);
+        let two = Chunks::even(0, 200_000).aligned(&|place| place != 150_001);
+        assert_eq!(ranges(&two), [(0, 150_001), (150_001, 200_000)]);
+    });
+}
+
+#[test]
+fn a_part_is_indexed_as_the_whole() {
+    on_four_threads(|| {
+        let mut array = vec![0usize; 2 * 100_000 + 7];
+        let chunks = Chunks::even(1, 100_001);
+        let owned = chunks.owned(&mut array, &|place| 2 * place);
+        chunks.run(&|chunk| {
+            let (low, high) = chunks.range(chunk);
+            let mut part = owned.take(chunk);
+            for place in low..high {
+                part[2 * place] = place;
+                part[2 * place + 1..2 * place + 2].fill(2 * place);
+            }
+        });
+        drop(owned);
+        assert_eq!(array[..2], [0, 0]);
+        assert!((1..100_001).all(|place| array[2 * place] == place && array[2 * place + 1] == 2 * place));
+    });
+}
+
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn an_index_before_the_part_is_refused() {
+    with_threads(4, || {
+        let mut array = vec![0; 100_000];
+        let chunks = Chunks::even(0, 100_000);
+        chunks.owned(&mut array, &|place| place).take(1)[0] = 1;
+    })
+    .unwrap();
+}
+
+#[test]
+#[should_panic(expected = "chunk 1 owns")]
+fn owned_parts_ascend() {
+    with_threads(4, || {
+        let mut array = vec![0; 100_000];
+        drop(Chunks::even(0, 100_000).owned(&mut array, &|place| 100_000 - place));
+    })
+    .unwrap();
+}
+
+#[test]
+fn private_copies_are_added_in_order() {
+    on_four_threads(|| {
+        let chunks = Chunks::even_per_thread(0, 100_000);
+        let copies = chunks.private(10_000, 0u64);
+        chunks.run(&|chunk| {
+            let mut copy = copies.take(chunk);
+            let (low, high) = chunks.range(chunk);
+            (low..high).for_each(|place| copy[place % 10_000] += 1);
+        });
+        let mut array = vec![5; 10_000];
+        copies.combine(&mut array, &|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+        assert!(array.iter().all(|&sum| sum == 15));
+    });
+}
+
+#[test]
+fn joined_arrays_are_in_order_and_positions_grow() {
+    on_four_threads(|| {
+        // Row r has r % 3 children, whose coordinates are r, r + 1, …
+        let rows = 100_000;
+        let chunks = Chunks::even(0, rows);
+        let (positions, coordinates) = (chunks.joined::<u32>(), chunks.joined::<u64>());
+        chunks.run(&|chunk| {
+            let (low, high) = chunks.range(chunk);
+            let mut positions = positions.take(chunk);
+            let mut coordinates = coordinates.take(chunk);
+            for row in low..high {
+                (0..row % 3).for_each(|child| coordinates.push((row + child) as u64));
+                positions.push(coordinates.len() as u32);
+            }
+        });
+        let mut pos = vec![0];
+        positions.join_positions(&mut pos, &coordinates);
+        let mut crd = Vec::new();
+        coordinates.join(&mut crd);
+        assert_eq!(pos.len(), rows + 1);
+        for row in 0..rows {
+            let children = &crd[pos[row] as usize..pos[row + 1] as usize];
+            assert!(children.iter().copied().eq((row..row + row % 3).map(|child| child as u64)));
+        }
+    });
+}
+
+#[test]
+fn a_position_too_large_for_its_type_is_its_largest() {
+    assert_eq!(200u8.grow(55), 255);
+    assert_eq!(200u8.grow(56), 255);
+    assert_eq!(1u16.grow(1 << 20), u16::MAX);
+    assert_eq!(7u32.grow(1 << 20), (1 << 20) + 7);
+}
+
+#[test]
+fn partial_values_come_back_in_order() {
+    on_four_threads(|| {
+        let chunks = Chunks::even(0, 100_000);
+        let partial = chunks.partial(0);
+        chunks.run(&|chunk| partial.set(chunk, chunks.range(chunk).0));
+        let lows: Vec<usize> = partial.into_values().collect();
+        assert_eq!(lows, ranges(&chunks).iter().map(|range| range.0).collect::<Vec<_>>());
+    });
+}

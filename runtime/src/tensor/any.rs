@@ -1,0 +1,272 @@
+//! Tensors whose format and element type are known at run time.
+
+use super::layout::Layout;
+use super::{Element, IndexArray, InvalidTensor, Values};
+use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::ir::ElementType;
+use std::fmt;
+
+/// The arrays of one level. Cloning shares them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LevelStorage {
+    /// `dense` has none.
+    Dense,
+    /// `compressed`: children of parent `p` are at `positions[p]..positions[p + 1]`.
+    Compressed {
+        /// One more than there are parents.
+        positions: IndexArray,
+        /// The coordinate at each position.
+        coordinates: IndexArray,
+    },
+    /// `singleton`: the child of parent `p` is at `p`.
+    Singleton {
+        /// The coordinate at each position.
+        coordinates: IndexArray,
+    },
+}
+
+impl LevelStorage {
+    /// The kind of level that has these arrays.
+    pub fn kind(&self) -> LevelKind {
+        match self {
+            LevelStorage::Dense => LevelKind::Dense,
+            LevelStorage::Compressed { .. } => LevelKind::Compressed,
+            LevelStorage::Singleton { .. } => LevelKind::Singleton,
+        }
+    }
+
+    /// The position array, where the level has one.
+    pub fn positions(&self) -> Option<&IndexArray> {
+        match self {
+            LevelStorage::Compressed { positions, .. } => Some(positions),
+            LevelStorage::Dense | LevelStorage::Singleton { .. } => None,
+        }
+    }
+
+    /// The coordinate array, where the level has one.
+    pub fn coordinates(&self) -> Option<&IndexArray> {
+        match self {
+            LevelStorage::Compressed { coordinates, .. } | LevelStorage::Singleton { coordinates } => Some(coordinates),
+            LevelStorage::Dense => None,
+        }
+    }
+
+    /// The number of bytes of its arrays.
+    pub fn bytes(&self) -> usize {
+        self.positions().map_or(0, IndexArray::bytes) + self.coordinates().map_or(0, IndexArray::bytes)
+    }
+}
+
+/// What a tensor is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts {
+    /// The extent of each mode.
+    pub shape: Vec<usize>,
+    /// How it is stored.
+    pub format: Format,
+    /// The arrays of each level, outermost first.
+    pub levels: Vec<LevelStorage>,
+    /// A value for each position of the last level; one for a tensor of order 0.
+    pub values: Values,
+}
+
+/// A tensor of any format and element type. It is **valid by construction**: positions ascend from 0 to the number of
+/// coordinates, coordinates are below the extent of their mode and in the order that the format says, no two entries
+/// have the same index in each mode, and there is a value for each. Kernels rely on that.
+///
+/// Index arrays and values are shared between clones; a clone that changes its values makes a copy of them then.
+///
+/// ```
+/// use spc::tensor::{AnyTensor, IndexArray, LevelStorage, Values};
+/// use spc_compiler::format::{Format, LevelFormat};
+///
+/// // | 0 2 0 |
+/// // | 3 0 4 |
+/// let csr = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
+/// let columns = LevelStorage::Compressed {
+///     positions: IndexArray::from(vec![0u32, 1, 3]),
+///     coordinates: IndexArray::from(vec![1u32, 0, 2]),
+/// };
+/// let levels = vec![LevelStorage::Dense, columns];
+/// let tensor = AnyTensor::from_parts(vec![2, 3], csr, levels, Values::from(vec![2.0, 3.0, 4.0]))?;
+/// assert_eq!(tensor.nnz(), 3);
+/// assert_eq!(tensor.entries::<f64>()?[2], (vec![1, 2], 4.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct AnyTensor {
+    pub(super) shape: Vec<usize>,
+    pub(super) format: Format,
+    pub(super) levels: Vec<LevelStorage>,
+    pub(super) values: Values,
+}
+
+impl AnyTensor {
+    /// A tensor of the given arrays, once they are all checked, in parallel and in one pass over each.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with them.
+    pub fn from_parts(
+        shape: Vec<usize>,
+        format: Format,
+        levels: Vec<LevelStorage>,
+        values: Values,
+    ) -> Result<Self, InvalidTensor> {
+        let tensor = Self { shape, format, levels, values };
+        tensor.validate()?;
+        Ok(tensor)
+    }
+
+    /// A tensor of arrays that are right because of how they came about: checked in debug builds only.
+    pub(crate) fn from_parts_trusted(
+        shape: Vec<usize>,
+        format: Format,
+        levels: Vec<LevelStorage>,
+        values: Values,
+    ) -> Self {
+        let tensor = Self { shape, format, levels, values };
+        if cfg!(debug_assertions)
+            && let Err(error) = tensor.validate()
+        {
+            panic!("{tensor:?} is not valid: {error}");
+        }
+        tensor
+    }
+
+    /// A tensor of zeros in a format all of whose levels are dense.
+    ///
+    /// # Errors
+    /// When a level is not dense, the format does not serve the shape, the element type is none that is stored, or there
+    /// is not enough memory.
+    pub fn zeros(shape: Vec<usize>, format: Format, element: ElementType) -> Result<Self, InvalidTensor> {
+        let layout = Layout::new(&format, &shape)?;
+        let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
+        if !format.is_dense() {
+            return Err(unsupported("zeros fill dense levels only; pack no entries instead".to_owned()));
+        }
+        let mut count = 1usize;
+        for (level, &extent) in layout.extents.iter().enumerate() {
+            count = count.checked_mul(extent).ok_or(InvalidTensor::TooLarge { level })?;
+        }
+        let values = Values::try_zeroed(element, count)
+            .ok_or_else(|| unsupported(format!("elements of type {} are not stored", element.name())))??;
+        let levels = vec![LevelStorage::Dense; format.levels.len()];
+        Ok(Self { shape, format, levels, values })
+    }
+
+    /// The extent of each mode.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of modes.
+    pub fn order(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// How it is stored.
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The type of its elements.
+    pub fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// The arrays of each level, outermost first.
+    pub fn levels(&self) -> &[LevelStorage] {
+        &self.levels
+    }
+
+    /// The position array of a level, where it has one.
+    pub fn positions(&self, level: usize) -> Option<&IndexArray> {
+        self.levels.get(level)?.positions()
+    }
+
+    /// The coordinate array of a level, where it has one.
+    pub fn coordinates(&self, level: usize) -> Option<&IndexArray> {
+        self.levels.get(level)?.coordinates()
+    }
+
+    /// A value for each position of the last level.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The values as a slice.
+    pub fn values_of<T: Element>(&self) -> Option<&[T]> {
+        self.values.as_slice()
+    }
+
+    /// The values as a slice, to be changed; any value is valid. Copies them where they are shared.
+    pub fn values_mut<T: Element>(&mut self) -> Option<&mut [T]> {
+        self.values.as_mut_slice()
+    }
+
+    /// The values as bytes, to be changed, for kernels. Copies them where they are shared.
+    pub fn values_bytes_mut(&mut self) -> &mut [u8] {
+        self.values.as_bytes_mut()
+    }
+
+    /// The same structure with other values.
+    ///
+    /// # Errors
+    /// When they are not as many.
+    pub fn with_values(&self, values: Values) -> Result<Self, InvalidTensor> {
+        if values.len() != self.values.len() {
+            return Err(InvalidTensor::ValueCount { expected: self.values.len(), found: values.len() });
+        }
+        Ok(Self { shape: self.shape.clone(), format: self.format.clone(), levels: self.levels.clone(), values })
+    }
+
+    /// What it is made of.
+    pub fn into_parts(self) -> Parts {
+        let Self { shape, format, levels, values } = self;
+        Parts { shape, format, levels, values }
+    }
+
+    /// The number of stored entries, explicit zeros and all positions of dense levels included.
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
+    pub fn position_count(&self, depth: usize) -> usize {
+        let mut count = 1;
+        for (storage, level) in self.levels.iter().zip(&self.format.levels).take(depth) {
+            count = match storage {
+                LevelStorage::Dense => match level.coordinate {
+                    spc_compiler::format::Coordinate::Mode(mode) => count * self.shape[mode],
+                    _ => unreachable!("a tensor's levels store modes"),
+                },
+                LevelStorage::Compressed { coordinates, .. } => coordinates.len(),
+                LevelStorage::Singleton { .. } => count,
+            };
+        }
+        count
+    }
+
+    /// The number of bytes of all its arrays.
+    pub fn storage_bytes(&self) -> usize {
+        self.levels.iter().map(LevelStorage::bytes).sum::<usize>() + self.values.bytes()
+    }
+
+    /// Checks all that a tensor promises. Tensors are valid by construction; this is for tests of what constructs them.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn validate(&self) -> Result<(), InvalidTensor> {
+        super::validate::validate(self)
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        Layout::new(&self.format, &self.shape).expect("a tensor's format serves its shape")
+    }
+}
+
+impl fmt::Debug for AnyTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} {}, {} stored", self.element().name(), self.shape, self.format, self.nnz())
+    }
+}

@@ -1,0 +1,173 @@
+//! What can be wrong with a tensor that is put together from arrays.
+
+use super::OutOfMemory;
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::ElementType;
+
+/// Which of a level's arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelArray {
+    /// Where each parent's children begin and end.
+    Positions,
+    /// The coordinates.
+    Coordinates,
+}
+
+impl LevelArray {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            LevelArray::Positions => "positions",
+            LevelArray::Coordinates => "coordinates",
+        }
+    }
+}
+
+/// Why arrays do not make a tensor of a format. Levels, modes, positions and coordinates count from 0.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidTensor {
+    /// The shape has another number of modes than the format.
+    #[error("the format {format} is for tensors of order {order}, but the shape has {modes} modes")]
+    Order {
+        /// The format.
+        format: String,
+        /// Its order.
+        order: usize,
+        /// The number of modes of the shape.
+        modes: usize,
+    },
+    /// The format can't be stored.
+    #[error("tensors can't be stored as {format}: {reason}")]
+    Unsupported {
+        /// The format.
+        format: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is storage for another number of levels.
+    #[error("the format has {expected} levels, but there are arrays for {found}")]
+    LevelCount {
+        /// By the format.
+        expected: usize,
+        /// As handed in.
+        found: usize,
+    },
+    /// A level has the arrays of another kind of level.
+    #[error("level {level} is {expected} by the format, but its arrays are those of a {found} level")]
+    LevelKind {
+        /// The level.
+        level: usize,
+        /// By the format.
+        expected: &'static str,
+        /// As handed in.
+        found: &'static str,
+    },
+    /// An array has another width than the format says.
+    #[error("the {} of level {level} are {} by the format, but {} in the array", array.name(), expected.name(), found.name())]
+    Width {
+        /// The level.
+        level: usize,
+        /// Which array.
+        array: LevelArray,
+        /// By the format.
+        expected: IndexWidth,
+        /// As handed in.
+        found: IndexWidth,
+    },
+    /// An array has a wrong number of elements.
+    #[error("the {} of level {level} should be {expected} in number, but are {found}", array.name())]
+    Length {
+        /// The level.
+        level: usize,
+        /// Which array.
+        array: LevelArray,
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Positions begin with another number than 0.
+    #[error("the positions of level {level} should begin with 0, but begin with {found}")]
+    Begin {
+        /// The level.
+        level: usize,
+        /// The first of them.
+        found: usize,
+    },
+    /// Positions descend.
+    #[error("the positions of level {level} descend from {from} to {to} at parent {parent}")]
+    Descent {
+        /// The level.
+        level: usize,
+        /// The parent whose children would be fewer than none.
+        parent: usize,
+        /// Where its children begin.
+        from: usize,
+        /// Where they end.
+        to: usize,
+    },
+    /// A coordinate is not less than the extent.
+    #[error("level {level} has coordinate {coordinate} at position {position}, but mode {mode} has extent {extent}")]
+    Beyond {
+        /// The level.
+        level: usize,
+        /// The mode that it stores.
+        mode: usize,
+        /// Where.
+        position: usize,
+        /// The coordinate.
+        coordinate: usize,
+        /// The extent of the mode.
+        extent: usize,
+    },
+    /// Coordinates under one parent are not in order.
+    #[error("the coordinates of level {level} are out of order at position {position}; `unordered` levels may be so")]
+    Unordered {
+        /// The level.
+        level: usize,
+        /// The position of the smaller coordinate that comes later.
+        position: usize,
+    },
+    /// A coordinate occurs twice under one parent of a level of unique coordinates.
+    #[error("level {level} repeats a coordinate at position {position}, but its coordinates are unique by the format")]
+    Repeated {
+        /// The level.
+        level: usize,
+        /// The position of the second.
+        position: usize,
+    },
+    /// Two entries have the same index in each mode.
+    #[error("two entries have the same index in each mode, the second at position {position}")]
+    Duplicate {
+        /// The position of the second entry.
+        position: usize,
+    },
+    /// Values are too few or too many.
+    #[error("there should be {expected} values, one for each position of the last level, but there are {found}")]
+    ValueCount {
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Dense levels would have more positions than can be counted.
+    #[error("level {level} would have more than 2^64 positions; store a mode above it as `compressed`")]
+    TooLarge {
+        /// The level.
+        level: usize,
+    },
+    /// There is not enough memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+}
+
+/// A tensor's elements are of another type than asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the elements are {}, not {}", found.name(), expected.name())]
+pub struct WrongElement {
+    /// The type asked for.
+    pub expected: ElementType,
+    /// The tensor's.
+    pub found: ElementType,
+}

@@ -1,0 +1,219 @@
+//! From positions back to indices: visiting and locating stored entries.
+
+use super::index_array::with_indices;
+use super::layout::Layout;
+use super::{AnyTensor, Coordinates, Element, Index, Indices, LevelStorage, WrongElement};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// How many entries are expanded at once.
+const BLOCK: usize = 1 << 12;
+
+impl AnyTensor {
+    /// Calls `visit(index, position)` for each stored entry, in storage order: its index in each mode, and the position of
+    /// its value.
+    pub fn for_each_position(&self, mut visit: impl FnMut(&[usize], usize)) {
+        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let order = self.order();
+        let (mut positions, mut columns) = (Vec::new(), vec![Vec::new(); order]);
+        let mut index = vec![0; order];
+        for begin in (0..self.nnz()).step_by(BLOCK) {
+            let range = begin..self.nnz().min(begin + BLOCK);
+            expansion.expand(range.clone(), &mut positions, |mode, column| {
+                columns[mode].clear();
+                columns[mode].extend_from_slice(column);
+            });
+            for (offset, position) in range.enumerate() {
+                for (index, column) in index.iter_mut().zip(&columns) {
+                    *index = column[offset];
+                }
+                visit(&index, position);
+            }
+        }
+    }
+
+    /// Calls `visit(index, value)` for each stored entry, in storage order.
+    ///
+    /// # Errors
+    /// When the elements are not of type `T`.
+    pub fn for_each_entry<T: Element>(&self, mut visit: impl FnMut(&[usize], T)) -> Result<(), WrongElement> {
+        let values = self.values_as::<T>()?;
+        self.for_each_position(|index, position| visit(index, values[position]));
+        Ok(())
+    }
+
+    /// The stored entries in storage order.
+    ///
+    /// # Errors
+    /// When the elements are not of type `T`.
+    pub fn entries<T: Element>(&self) -> Result<Vec<(Vec<usize>, T)>, WrongElement> {
+        let mut entries = Vec::with_capacity(self.nnz());
+        self.for_each_entry(|index, value| entries.push((index.to_vec(), value)))?;
+        Ok(entries)
+    }
+
+    /// The stored entries as a list, in storage order.
+    ///
+    /// # Errors
+    /// When the elements are not of type `T`.
+    pub fn to_coordinates<T: Element>(&self) -> Result<Coordinates<T>, WrongElement> {
+        let values = self.values_as::<T>()?.to_vec();
+        Ok(Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices: self.indices(), values })
+    }
+
+    /// The position of the value at an index, where it is stored. `None` also for an index beyond the shape.
+    pub fn locate(&self, index: &[usize]) -> Option<usize> {
+        let inside =
+            index.len() == self.order() && index.iter().zip(&self.shape).all(|(&index, &extent)| index < extent);
+        if !inside {
+            return None;
+        }
+        let layout = self.layout();
+        let index: Vec<usize> = layout.modes.iter().map(|&mode| index[mode]).collect();
+        self.locate_below(&layout, &index, 0, 0..1)
+    }
+
+    /// The value at an index, where it is stored.
+    ///
+    /// # Errors
+    /// When the elements are not of type `T`.
+    pub fn get<T: Element>(&self, index: &[usize]) -> Result<Option<T>, WrongElement> {
+        let values = self.values_as::<T>()?;
+        Ok(self.locate(index).map(|position| values[position]))
+    }
+
+    pub(super) fn values_as<T: Element>(&self) -> Result<&[T], WrongElement> {
+        self.values_of().ok_or(WrongElement { expected: T::TYPE, found: self.element() })
+    }
+
+    /// The index of each entry in each mode, in storage order.
+    pub(super) fn indices(&self) -> Vec<Indices> {
+        let narrow = |&extent: &usize| u32::try_from(extent.saturating_sub(1)).is_ok();
+        let zeros = |narrow| if narrow { Indices::U32(vec![0; self.nnz()]) } else { Indices::U64(vec![0; self.nnz()]) };
+        let mut indices: Vec<Indices> = self.shape.iter().map(narrow).map(zeros).collect();
+        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let grain = BLOCK * 16;
+        let mut rest: Vec<ColumnMut<'_>> = indices.iter_mut().map(ColumnMut::of).collect();
+        let mut tasks = Vec::new();
+        for begin in (0..self.nnz()).step_by(grain) {
+            let length = grain.min(self.nnz() - begin);
+            let columns: Vec<ColumnMut<'_>> = rest.iter_mut().map(|column| column.split_off(length)).collect();
+            tasks.push((begin..begin + length, columns));
+        }
+        tasks.into_par_iter().for_each_init(Vec::new, |positions, (range, mut columns)| {
+            expansion.expand(range, positions, |mode, column| columns[mode].copy_from(column));
+        });
+        indices
+    }
+
+    /// Searches `index[level..]` under a range of parents that share all coordinates so far.
+    fn locate_below(&self, layout: &Layout, index: &[usize], level: usize, parents: Range<usize>) -> Option<usize> {
+        let Some(storage) = self.levels.get(level) else { return parents.clone().next() };
+        let (children, coordinates) = match storage {
+            LevelStorage::Dense => {
+                let position = parents.clone().next()? * layout.extents[level] + index[level];
+                return self.locate_below(layout, index, level + 1, position..position + 1);
+            }
+            LevelStorage::Compressed { positions, coordinates } => {
+                (positions.get(parents.start)..positions.get(parents.end), coordinates)
+            }
+            LevelStorage::Singleton { coordinates } => (parents, coordinates),
+        };
+        with_indices!(coordinates, |coordinates| {
+            let siblings = &coordinates[children.clone()];
+            if layout.levels[level].ordered {
+                let begin = siblings.partition_point(|coordinate| coordinate.to_usize() < index[level]);
+                let end = siblings.partition_point(|coordinate| coordinate.to_usize() <= index[level]);
+                let found = children.start + begin..children.start + end;
+                return (!found.is_empty()).then(|| self.locate_below(layout, index, level + 1, found))?;
+            }
+            let matching =
+                (children.start..).zip(siblings).filter(|(_, coordinate)| coordinate.to_usize() == index[level]);
+            matching
+                .map(|(position, _)| position)
+                .find_map(|position| self.locate_below(layout, index, level + 1, position..position + 1))
+        })
+    }
+}
+
+/// Finds the indices of ranges of entries, from the last level up.
+struct Expansion<'a> {
+    tensor: &'a AnyTensor,
+    layout: Layout,
+}
+
+impl Expansion<'_> {
+    /// Calls `write(mode, index of each entry)` for each mode. `positions` is a workspace.
+    fn expand(&self, range: Range<usize>, positions: &mut Vec<usize>, mut write: impl FnMut(usize, &[usize])) {
+        positions.clear();
+        positions.extend(range);
+        let mut column = vec![0; positions.len()];
+        for (level, storage) in self.tensor.levels.iter().enumerate().rev() {
+            match storage {
+                LevelStorage::Dense => {
+                    let extent = self.layout.extents[level];
+                    for (coordinate, position) in column.iter_mut().zip(positions.iter_mut()) {
+                        (*coordinate, *position) = (*position % extent, *position / extent);
+                    }
+                }
+                LevelStorage::Singleton { coordinates } => {
+                    with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
+                }
+                LevelStorage::Compressed { positions: bounds, coordinates } => {
+                    with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
+                    with_indices!(bounds, |bounds| to_parents(bounds, positions));
+                }
+            }
+            write(self.layout.modes[level], &column);
+        }
+    }
+}
+
+fn gather<C: Index>(coordinates: &[C], positions: &[usize], column: &mut [usize]) {
+    for (coordinate, &position) in column.iter_mut().zip(positions) {
+        *coordinate = coordinates[position].to_usize();
+    }
+}
+
+/// Replaces ascending children by their parents: one search, then a walk.
+fn to_parents<P: Index>(bounds: &[P], children: &mut [usize]) {
+    let Some(&first) = children.first() else { return };
+    let mut parent = bounds.partition_point(|begin| begin.to_usize() <= first) - 1;
+    for child in children {
+        while bounds[parent + 1].to_usize() <= *child {
+            parent += 1;
+        }
+        *child = parent;
+    }
+}
+
+/// A part of the indices of a mode, to be written.
+enum ColumnMut<'a> {
+    U32(&'a mut [u32]),
+    U64(&'a mut [u64]),
+}
+
+impl<'a> ColumnMut<'a> {
+    fn of(indices: &'a mut Indices) -> Self {
+        match indices {
+            Indices::U32(indices) => ColumnMut::U32(indices),
+            Indices::U64(indices) => ColumnMut::U64(indices),
+        }
+    }
+
+    /// Takes the first `length` elements away.
+    fn split_off(&mut self, length: usize) -> Self {
+        const ENOUGH: &str = "parts are no longer than the whole";
+        match self {
+            ColumnMut::U32(column) => ColumnMut::U32(column.split_off_mut(..length).expect(ENOUGH)),
+            ColumnMut::U64(column) => ColumnMut::U64(column.split_off_mut(..length).expect(ENOUGH)),
+        }
+    }
+
+    fn copy_from(&mut self, column: &[usize]) {
+        match self {
+            ColumnMut::U32(to) => to.iter_mut().zip(column).for_each(|(to, &index)| *to = index as u32),
+            ColumnMut::U64(to) => to.iter_mut().zip(column).for_each(|(to, &index)| *to = index as u64),
+        }
+    }
+}

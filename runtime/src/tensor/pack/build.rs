@@ -1,0 +1,298 @@
+//! Levels from ascending keys.
+//!
+//! An entry begins a new position of a level where its key differs from the key before it in the level's **prefix**: the
+//! levels down to it. (A nonunique level repeats its coordinate for each combination of the singletons below it, so its
+//! prefix includes those.) Positions of compressed levels are numbered as prefixes come; a dense level's position follows
+//! from its parent's, a singleton's is its parent's.
+
+use super::super::index_array::with_width;
+use super::super::layout::Layout;
+use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory};
+use super::PackError;
+use super::key::{Fields, Key};
+use bytemuck::Pod;
+use rayon::prelude::*;
+use spc_compiler::format::LevelKind;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// No array may take more bytes: a system that promises more memory than it has would end the program later.
+const LARGEST: usize = 1 << 44;
+/// The least number of entries of a chunk.
+const GRAIN: usize = 1 << 14;
+
+/// Builds one level after the other; `place` and `count` are those of the last one built.
+pub(super) struct Build<'a, K> {
+    keys: &'a [K],
+    layout: &'a Layout,
+    fields: &'a Fields,
+    maxima: &'a [u64],
+    chunks: Vec<Range<usize>>,
+    /// `before[chunk][depth]`: how many prefixes of `depth` levels begin before a chunk; last, how many there are in all.
+    before: Vec<Vec<usize>>,
+    /// How entries find their position in the level above the next.
+    place: Place,
+    /// How many positions that level has.
+    count: usize,
+}
+
+/// How an entry finds its position in a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    /// The prefix that makes a position: the number of levels that it has.
+    prefix: usize,
+    /// The prefix whose number is the position in the nearest level above that numbers its positions as they come. The
+    /// empty prefix stands for the one position before all levels.
+    numbered: usize,
+    /// The dense levels between that level and this.
+    dense: Vec<usize>,
+}
+
+impl<'a, K: Key> Build<'a, K> {
+    pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64]) -> Self {
+        let size = keys.len().div_ceil(4 * rayon::current_num_threads()).max(GRAIN);
+        let starts = (0..keys.len()).step_by(size);
+        let chunks: Vec<Range<usize>> = starts.map(|start| start..keys.len().min(start + size)).collect();
+        let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
+        let mut build = Self { keys, layout, fields, maxima, chunks, before: Vec::new(), place, count: 1 };
+        build.before = build.prefixes_before();
+        build
+    }
+
+    fn prefixes_before(&self) -> Vec<Vec<usize>> {
+        let begin_in = |chunk: &Range<usize>| -> Vec<usize> {
+            let neighbours = &self.keys[chunk.start.saturating_sub(1)..chunk.end];
+            let begins = |depth| {
+                let shift = self.fields.prefix(depth);
+                neighbours.windows(2).filter(|pair| pair[0].xor(pair[1]).reaches(shift)).count()
+            };
+            let first = usize::from(chunk.start == 0);
+            (0..=self.layout.depth()).map(|depth| first + begins(depth)).collect()
+        };
+        let counts: Vec<Vec<usize>> = self.chunks.par_iter().map(begin_in).collect();
+        let mut before = vec![vec![0; self.layout.depth() + 1]];
+        for (chunk, counts) in counts.iter().enumerate() {
+            before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
+        }
+        before
+    }
+
+    /// How many prefixes of so many levels there are.
+    fn prefixes(&self, depth: usize) -> usize {
+        self.before[self.chunks.len()][depth]
+    }
+
+    pub(super) fn levels(&mut self) -> Result<Vec<LevelStorage>, PackError> {
+        (0..self.layout.depth()).map(|level| self.level(level)).collect()
+    }
+
+    fn level(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+        match self.layout.levels[level].kind {
+            LevelKind::Dense => self.dense(level),
+            LevelKind::Compressed => self.compressed(level),
+            LevelKind::Singleton => self.singleton(level),
+        }
+    }
+
+    fn dense(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+        let extent = self.layout.extents[level];
+        let too_large = PackError::TooLarge { level, count: self.count.saturating_mul(extent) };
+        let count = self.count.checked_mul(extent).filter(|&count| count <= LARGEST);
+        self.count = count.ok_or(too_large)?;
+        self.place.prefix = level + 1;
+        self.place.dense.push(level);
+        Ok(LevelStorage::Dense)
+    }
+
+    fn compressed(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+        let format = self.layout.levels[level];
+        let below = &self.layout.levels[level + 1..];
+        let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
+        let prefix = level + 1 + if format.unique { 0 } else { singletons };
+        let count = self.prefixes(prefix);
+        if count as u64 > format.positions.maximum() {
+            return Err(PackError::PositionWidth { level, format, count: count as u64 });
+        }
+        self.check_coordinate_width(level)?;
+        let positions = with_width!(format.positions, |P| self.fill_positions::<P>(level, prefix)?);
+        let coordinates = with_width!(format.coordinates, |C| self.append_coordinates::<C>(level, prefix)?);
+        self.place = Place { prefix, numbered: prefix, dense: Vec::new() };
+        self.count = count;
+        Ok(LevelStorage::Compressed { positions, coordinates })
+    }
+
+    fn singleton(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+        let (format, above, prefix) = (self.layout.levels[level], self.place.prefix, level + 1);
+        if self.count > 0 && self.layout.extents[level] == 0 {
+            return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
+        }
+        if prefix > above && self.prefixes(prefix) > self.prefixes(above) {
+            return Err(PackError::Crowded { level, index: self.second_entry(above, prefix) });
+        }
+        if prefix < above && format.unique && self.prefixes(prefix) < self.prefixes(above) {
+            return Err(PackError::Repeated { level, index: self.second_entry(prefix, above) });
+        }
+        self.check_coordinate_width(level)?;
+        self.place.prefix = prefix.max(above);
+        let coordinates = with_width!(format.coordinates, |C| {
+            let coordinate = self.fields.reader::<K>(level);
+            self.scatter(level, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+        });
+        Ok(LevelStorage::Singleton { coordinates })
+    }
+
+    fn check_coordinate_width(&self, level: usize) -> Result<(), PackError> {
+        let (format, coordinate) = (self.layout.levels[level], self.maxima[self.layout.modes[level]]);
+        if coordinate > format.coordinates.maximum() {
+            return Err(PackError::CoordinateWidth { level, format, coordinate });
+        }
+        Ok(())
+    }
+
+    /// The index of the first entry that begins a longer prefix within a shorter one.
+    fn second_entry(&self, shorter: usize, longer: usize) -> Vec<usize> {
+        let (shorter, longer) = (self.fields.prefix(shorter), self.fields.prefix(longer));
+        let within = |pair: &&[K]| {
+            let difference = pair[0].xor(pair[1]);
+            !difference.reaches(shorter) && difference.reaches(longer)
+        };
+        let second = self.keys.windows(2).find(within).map(|pair| pair[1]);
+        second.map_or_else(Vec::new, |key| self.fields.index(key, self.layout))
+    }
+
+    /// The values of the last level's positions, from those of the entries.
+    pub(super) fn values<T: Pod + Send + Sync>(&self, values: Buffer<T>) -> Result<Buffer<T>, PackError> {
+        let last = self.layout.depth() - 1;
+        // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
+        if self.count == values.len() {
+            let is_dense = self.layout.levels[last].kind == LevelKind::Dense;
+            return Ok(if is_dense { Buffer::copy_of(&values) } else { values });
+        }
+        self.scatter(last, |entry| values[entry])
+    }
+
+    /// Where the children of each parent begin and end, for children that are numbered by `prefix`.
+    fn fill_positions<P: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut positions = self.allocate::<P>(level, self.count.saturating_add(1))?;
+        let ends = self.ends();
+        let (written, rest) = positions.split_at_mut(ends.last().copied().unwrap_or(0));
+        let parts = split(written, &sizes(&ends));
+        parts.into_par_iter().enumerate().for_each(|(chunk, part)| {
+            let begin = start(&ends, chunk);
+            let mut next = 0;
+            self.walk(chunk, prefix, |_, parent, children| {
+                let end = parent + 1 - begin;
+                part[next..end].fill(P::truncate(children));
+                next = end;
+            });
+        });
+        let total = P::truncate(self.prefixes(prefix));
+        rest.par_chunks_mut(GRAIN).for_each(|rest| rest.fill(total));
+        Ok(P::wrap(Arc::new(positions)))
+    }
+
+    /// The coordinates of a level whose positions are numbered by `prefix`.
+    fn append_coordinates<C: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut coordinates = self.allocate::<C>(level, self.prefixes(prefix))?;
+        let counts: Vec<usize> = self.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
+        let coordinate = self.fields.reader::<K>(level);
+        let shift = self.fields.prefix(prefix);
+        let parts = split(&mut coordinates, &counts);
+        parts.into_par_iter().zip(&self.chunks).for_each(|(part, chunk)| {
+            let keys = &self.keys[chunk.clone()];
+            if part.len() == keys.len() {
+                for (place, &key) in part.iter_mut().zip(keys) {
+                    *place = C::truncate(coordinate(key));
+                }
+                return;
+            }
+            let mut places = part.iter_mut();
+            let mut previous = chunk.start.checked_sub(1).map(|before| self.keys[before]);
+            for &key in keys {
+                let begins = previous.is_none_or(|previous| previous.xor(key).reaches(shift));
+                previous = Some(key);
+                if begins && let Some(place) = places.next() {
+                    *place = C::truncate(coordinate(key));
+                }
+            }
+        });
+        Ok(C::wrap(Arc::new(coordinates)))
+    }
+
+    /// An element for each position, from the entry that begins it; zero where none does.
+    fn scatter<T: Pod + Send + Sync>(
+        &self,
+        level: usize,
+        element: impl Fn(usize) -> T + Sync,
+    ) -> Result<Buffer<T>, PackError> {
+        let mut elements = self.allocate::<T>(level, self.count)?;
+        let ends = self.ends();
+        let parts = split(&mut elements, &sizes(&ends));
+        parts.into_par_iter().enumerate().for_each(|(chunk, part)| {
+            let begin = start(&ends, chunk);
+            self.walk(chunk, self.place.prefix, |entry, position, _| part[position - begin] = element(entry));
+        });
+        Ok(elements)
+    }
+
+    fn allocate<T: Pod>(&self, level: usize, count: usize) -> Result<Buffer<T>, PackError> {
+        match count.checked_mul(size_of::<T>()) {
+            Some(..=LARGEST) => Buffer::try_zeroed(count).map_err(|error: OutOfMemory| error.into()),
+            _ => Err(PackError::TooLarge { level, count }),
+        }
+    }
+
+    /// For each chunk, one past the position of its last entry in the level last built.
+    fn ends(&self) -> Vec<usize> {
+        let last = |(chunk, before): (&Range<usize>, &Vec<usize>)| {
+            self.position(before[self.place.numbered] - 1, self.keys[chunk.end - 1]) + 1
+        };
+        self.chunks.iter().zip(&self.before[1..]).map(last).collect()
+    }
+
+    /// The position of a key in the level last built, from the number of its prefix.
+    #[inline]
+    fn position(&self, number: usize, key: K) -> usize {
+        let step = |position, &level: &usize| position * self.layout.extents[level] + self.fields.reader(level)(key);
+        self.place.dense.iter().fold(number, step)
+    }
+
+    /// For each entry of a chunk that begins a position in the level last built, calls `visit(entry, position, before)`, where
+    /// `before` is how many prefixes of `counted` levels began before the entry.
+    fn walk(&self, chunk: usize, counted: usize, mut visit: impl FnMut(usize, usize, usize)) {
+        let range = self.chunks[chunk].clone();
+        let mut number = self.before[chunk][self.place.numbered];
+        let mut before = self.before[chunk][counted];
+        let [begins, numbers, counts] =
+            [self.place.prefix, self.place.numbered, counted].map(|depth| self.fields.prefix(depth));
+        let mut entry = range.start;
+        if entry == 0 {
+            visit(0, self.position(0, self.keys[0]), 0);
+            (number, before, entry) = (1, 1, 1);
+        }
+        let mut previous = self.keys[entry - 1];
+        for (entry, &key) in (entry..).zip(&self.keys[entry..range.end]) {
+            let difference = previous.xor(key);
+            previous = key;
+            number += usize::from(difference.reaches(numbers));
+            if difference.reaches(begins) {
+                visit(entry, self.position(number - 1, key), before);
+            }
+            before += usize::from(difference.reaches(counts));
+        }
+    }
+}
+
+/// Where a chunk begins to write, by the ends of all.
+fn start(ends: &[usize], chunk: usize) -> usize {
+    chunk.checked_sub(1).map_or(0, |before| ends[before])
+}
+
+fn sizes(ends: &[usize]) -> Vec<usize> {
+    ends.iter().enumerate().map(|(chunk, end)| end - start(ends, chunk)).collect()
+}
+
+/// Cuts a slice into parts of the given sizes.
+pub(super) fn split<'a, T>(mut whole: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut [T]> {
+    sizes.iter().map(|&size| whole.split_off_mut(..size).expect("the sizes add up to no more than the whole")).collect()
+}

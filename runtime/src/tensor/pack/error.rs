@@ -1,0 +1,150 @@
+//! Why entries do not pack.
+
+use super::super::{InvalidTensor, OutOfMemory};
+use spc_compiler::format::{IndexWidth, LevelFormat};
+
+/// Why entries can't be stored in a format. Fields count from 0; messages count indices and modes from 1, as files do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackError {
+    /// The format does not serve the shape, or can't be stored.
+    #[error(transparent)]
+    Invalid(#[from] InvalidTensor),
+    /// A mode has another number of indices than there are values.
+    #[error("there are {values} values, but {indices} indices for mode {}", mode + 1)]
+    Ragged {
+        /// The mode.
+        mode: usize,
+        /// How many indices it has.
+        indices: usize,
+        /// How many values there are.
+        values: usize,
+    },
+    /// There are indices for another number of modes than the shape has.
+    #[error("the shape has {shape} modes, but the entries have indices for {indices}")]
+    Modes {
+        /// By the shape.
+        shape: usize,
+        /// By the entries.
+        indices: usize,
+    },
+    /// An index is not less than the extent of its mode.
+    #[error(
+        "entry {} has index {} in mode {}, whose extent is {extent} (counting from 1, as in a file); \
+         correct the entry, or give the mode a larger extent",
+        entry + 1, u128::from(*index) + 1, mode + 1
+    )]
+    Beyond {
+        /// Which entry, in the order that they came in.
+        entry: usize,
+        /// The mode.
+        mode: usize,
+        /// The index.
+        index: u64,
+        /// The extent of the mode.
+        extent: usize,
+    },
+    /// An entry occurs twice, and duplicates are refused.
+    #[error(
+        "the entry {} occurs more than once (counting from 1, as in a file); remove all but one, or sum them",
+        one_based(index)
+    )]
+    Duplicate {
+        /// Its index in each mode.
+        index: Vec<usize>,
+    },
+    /// A coordinate does not fit the level's index width.
+    #[error(
+        "level {level}, `{format}`, would store coordinate {coordinate}, but {} holds up to {} only; write `{}({})`",
+        format.coordinates.name(), format.coordinates.maximum(), kind(format), needed(*coordinate).name()
+    )]
+    CoordinateWidth {
+        /// The level.
+        level: usize,
+        /// Its format.
+        format: LevelFormat,
+        /// The largest coordinate.
+        coordinate: u64,
+    },
+    /// A level has more positions than its positions' width can say.
+    #[error(
+        "level {level}, `{format}`, would have {count} positions, but {} holds up to {} only; write `{}(pos = {})`",
+        format.positions.name(), format.positions.maximum(), kind(format), needed(*count).name()
+    )]
+    PositionWidth {
+        /// The level.
+        level: usize,
+        /// Its format.
+        format: LevelFormat,
+        /// How many positions.
+        count: u64,
+    },
+    /// A singleton level would need two coordinates for one parent.
+    #[error(
+        "level {level} is `singleton`, but has two coordinates under one parent, the second in entry {} (counting from 1); \
+         write `compressed` there, or make the levels above it `(nonunique)`",
+        one_based(index)
+    )]
+    Crowded {
+        /// The level.
+        level: usize,
+        /// The index of the second entry.
+        index: Vec<usize>,
+    },
+    /// A unique singleton would repeat a coordinate.
+    #[error(
+        "level {level} is unique, but would repeat the coordinate of entry {} (counting from 1) for the levels below it; \
+         write `singleton(nonunique)`",
+        one_based(index)
+    )]
+    Repeated {
+        /// The level.
+        level: usize,
+        /// The index of the second entry.
+        index: Vec<usize>,
+    },
+    /// A singleton level has a parent that needs a coordinate, but its mode has none.
+    #[error("level {level} is `singleton`, which stores a coordinate for each parent, but mode {} has extent 0", mode + 1)]
+    NoCoordinate {
+        /// The level.
+        level: usize,
+        /// The mode that it stores.
+        mode: usize,
+    },
+    /// Coordinates take more bits than can be sorted at once.
+    #[error(
+        "the indices of one entry take {bits} bits, but at most 1024 can be sorted; reduce the order or the extents"
+    )]
+    TooWide {
+        /// How many.
+        bits: u32,
+    },
+    /// Dense levels make the tensor too large to be stored.
+    #[error(
+        "level {level} would have {count} positions, more than can be stored; \
+         dense levels store every coordinate: write `compressed` for large modes with few entries"
+    )]
+    TooLarge {
+        /// The level.
+        level: usize,
+        /// How many, if 64 bits can say it, else the largest number that they can.
+        count: usize,
+    },
+    /// There is not enough memory.
+    #[error("{0}; `compressed` levels store only what occurs")]
+    Memory(#[from] OutOfMemory),
+}
+
+fn one_based(index: &[usize]) -> String {
+    let index: Vec<String> = index.iter().map(|&index| (index as u128 + 1).to_string()).collect();
+    format!("({})", index.join(", "))
+}
+
+fn kind(format: &LevelFormat) -> &'static str {
+    spc_compiler::format::level::of(format.kind).name()
+}
+
+/// The narrowest width that holds a number.
+fn needed(number: u64) -> IndexWidth {
+    IndexWidth::ALL.into_iter().find(|width| number <= width.maximum()).unwrap_or(IndexWidth::U64)
+}

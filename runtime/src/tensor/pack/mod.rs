@@ -1,0 +1,184 @@
+//! From a list of entries to storage of any format.
+//!
+//! 1. Indices are checked against the shape and packed, in the order of the levels, into one integer key an entry.
+//! 2. Keys that do not ascend already are sorted, together with their values; entries of equal keys are summed or refused.
+//! 3. Each level counts, over chunks of keys in parallel, how many distinct prefixes begin in each; a prefix sum says where
+//!    each chunk writes; then all chunks write.
+//!
+//! ```text
+//! entries           keys        [compressed, compressed]
+//! (2, 0) 5.0        0 1         pos  0  2
+//! (0, 1) 3.0   ─▶   2 0    ─▶   crd  0  2
+//! (2, 3) 7.0        2 3         pos  0  1     3
+//!                               crd  1  0  3
+//!                               val  3. 5. 7.
+//! ```
+
+mod build;
+mod error;
+mod key;
+mod radix;
+mod sorted;
+#[cfg(test)]
+mod tests;
+
+pub use error::PackError;
+
+use super::layout::Layout;
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices};
+use build::Build;
+use key::{Fields, Key, Wide};
+use rayon::prelude::*;
+use sorted::Sorted;
+use spc_compiler::format::Format;
+use std::sync::Arc;
+
+/// What several entries of the same index mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Duplicates {
+    /// One entry: their sum, in the order that they came in.
+    #[default]
+    Sum,
+    /// A mistake.
+    Refuse,
+}
+
+/// Stores entries, in any order, in a format. Explicit zeros stay. Where the format has a place without an entry (under
+/// dense levels, or a singleton of a parent that has none), it holds an explicit zero.
+///
+/// ```
+/// use spc::tensor::{Coordinates, Duplicates, Indices, pack};
+/// use spc_compiler::format::Format;
+///
+/// let entries = Coordinates {
+///     shape: vec![3, 4],
+///     shape_is_stated: true,
+///     indices: vec![Indices::U32(vec![2, 0, 2]), Indices::U32(vec![0, 1, 3])],
+///     values: vec![5.0, 3.0, 7.0],
+/// };
+/// let tensor = pack(entries, &Format::csf(2), Duplicates::Sum)?;
+/// assert_eq!(tensor.positions(1).unwrap().as_u32(), Some(&[0, 1, 3][..]));
+/// assert_eq!(tensor.coordinates(1).unwrap().as_u32(), Some(&[1, 0, 3][..]));
+/// # Ok::<(), spc::tensor::PackError>(())
+/// ```
+///
+/// # Errors
+/// When an index is beyond the shape, an entry occurs twice and that is refused, an index or position does not fit the
+/// width that the format gives it, a singleton would need two coordinates, or the tensor would be too large.
+pub fn pack<T: Element>(
+    coordinates: Coordinates<T>,
+    format: &Format,
+    duplicates: Duplicates,
+) -> Result<AnyTensor, PackError> {
+    let layout = Layout::new(format, &coordinates.shape)?;
+    let maxima = check_indices(&coordinates)?;
+    if layout.depth() == 0 {
+        return pack_scalar(&coordinates.values, format, duplicates);
+    }
+    let fields = Fields::new(&layout.extents);
+    let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates };
+    match fields.bits {
+        0..=64 => packing.pack::<u64, T>(coordinates),
+        65..=128 => packing.pack::<u128, T>(coordinates),
+        129..=Wide::BITS => packing.pack::<Wide, T>(coordinates),
+        bits => Err(PackError::TooWide { bits }),
+    }
+}
+
+struct Packing<'a> {
+    layout: &'a Layout,
+    fields: &'a Fields,
+    maxima: &'a [u64],
+    format: &'a Format,
+    duplicates: Duplicates,
+}
+
+impl Packing<'_> {
+    fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>) -> Result<AnyTensor, PackError> {
+        let Coordinates { shape, indices, values, .. } = coordinates;
+        let keys: Vec<K> = sorted::keys(&indices, values.len(), self.layout, self.fields);
+        drop(indices);
+        let Sorted { keys, values } = Sorted::new(keys, values, self.duplicates)
+            .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let mut build = Build::new(&keys, self.layout, self.fields, self.maxima);
+        let levels = build.levels()?;
+        let values = T::wrap(Arc::new(build.values(values)?));
+        Ok(AnyTensor::from_parts_trusted(shape, self.format.clone(), levels, values))
+    }
+}
+
+impl Fields {
+    /// The index in each mode that a key stands for.
+    fn index<K: Key>(&self, key: K, layout: &Layout) -> Vec<usize> {
+        let mut index = vec![0; layout.depth()];
+        for (level, &mode) in layout.modes.iter().enumerate() {
+            index[mode] = self.reader(level)(key);
+        }
+        index
+    }
+}
+
+fn pack_scalar<T: Element>(values: &[T], format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError> {
+    if duplicates == Duplicates::Refuse && values.len() > 1 {
+        return Err(PackError::Duplicate { index: Vec::new() });
+    }
+    let sum = values.iter().copied().reduce(T::plus).unwrap_or(T::ZERO);
+    let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
+    Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
+}
+
+/// How many distinct indices the entries have in some modes, and how many entries share the most frequent one.
+pub(super) fn prefix_runs<T: Element>(
+    coordinates: &Coordinates<T>,
+    modes: &[usize],
+) -> Result<(usize, usize), PackError> {
+    fn runs<K: Key, T: Element>(coordinates: &Coordinates<T>, layout: &Layout, fields: &Fields) -> (usize, usize) {
+        let keys: Vec<K> = sorted::keys(&coordinates.indices, coordinates.values.len(), layout, fields);
+        let keys = radix::sort(keys.into_iter().map(|key| (key, ())).collect());
+        keys.chunk_by(|a, b| a.0 == b.0).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
+    }
+    check_indices(coordinates)?;
+    let extents = modes.iter().map(|&mode| coordinates.shape[mode]).collect();
+    let layout = Layout { modes: modes.to_vec(), extents, levels: Vec::new() };
+    let fields = Fields::new(&layout.extents);
+    match fields.bits {
+        0..=64 => Ok(runs::<u64, T>(coordinates, &layout, &fields)),
+        65..=128 => Ok(runs::<u128, T>(coordinates, &layout, &fields)),
+        129..=Wide::BITS => Ok(runs::<Wide, T>(coordinates, &layout, &fields)),
+        bits => Err(PackError::TooWide { bits }),
+    }
+}
+
+/// Checks the numbers of indices, and each index against its extent. Gives the largest index of each mode, 0 where there is
+/// none.
+fn check_indices<T>(coordinates: &Coordinates<T>) -> Result<Vec<u64>, PackError> {
+    let (shape, values) = (&coordinates.shape, coordinates.values.len());
+    if coordinates.indices.len() != shape.len() {
+        return Err(PackError::Modes { shape: shape.len(), indices: coordinates.indices.len() });
+    }
+    let mut maxima = Vec::with_capacity(shape.len());
+    for (mode, (indices, &extent)) in coordinates.indices.iter().zip(shape).enumerate() {
+        let (length, maximum, beyond) = match indices {
+            Indices::U32(indices) => check_column(indices, extent),
+            Indices::U64(indices) => check_column(indices, extent),
+        };
+        if length != values {
+            return Err(PackError::Ragged { mode, indices: length, values });
+        }
+        if let Some((entry, index)) = beyond {
+            return Err(PackError::Beyond { entry, mode, index, extent });
+        }
+        maxima.push(maximum);
+    }
+    Ok(maxima)
+}
+
+/// The number of indices, the largest, and the first that is beyond the extent with its place.
+fn check_column<I: Copy + Ord + Into<u64> + Sync>(indices: &[I], extent: usize) -> (usize, u64, Option<(usize, u64)>) {
+    let largest = |part: &[I]| part.iter().copied().max().map_or(0, Into::into);
+    let maximum = indices.par_chunks(1 << 16).map(largest).max().unwrap_or(0);
+    let beyond = |&index: &I| index.into() >= extent as u64;
+    let first = || indices.iter().position(beyond).map(|entry| (entry, indices[entry].into()));
+    let any = !indices.is_empty() && maximum >= extent as u64;
+    (indices.len(), maximum, any.then(first).flatten())
+}

@@ -1,0 +1,265 @@
+//! Checking what a tensor promises, level by level, in parallel.
+//!
+//! The contract of level formats speaks of the children of a *range of parents that share all coordinates so far*: one
+//! parent, unless a level above is not unique. Here such a range is a **group**. Under each group coordinates ascend,
+//! strictly where the level is unique; where it is not, children of equal coordinate form the next level's groups:
+//!
+//! ```text
+//! compressed(nonunique)   0  0  2  2  2        groups  0..2, 2..5
+//! singleton               1  4  0  3  3        groups  0..1, 1..2, 2..3, 3..5    wrong: the last two are one entry
+//! ```
+
+#[cfg(test)]
+mod tests;
+
+use super::index_array::with_indices;
+use super::layout::Layout;
+use super::{AnyTensor, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
+use rayon::prelude::*;
+use spc_compiler::format::level;
+use spc_compiler::format::{IndexWidth, LevelFormat};
+use std::ops::Range;
+
+/// How many positions a task checks.
+const GRAIN: usize = 1 << 16;
+
+/// For each position whether it begins a group; `None` where every position does.
+type Groups = Option<Vec<bool>>;
+
+fn begins_group(groups: &Groups, position: usize) -> bool {
+    groups.as_ref().is_none_or(|begins| begins[position])
+}
+
+pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
+    let layout = Layout::new(&tensor.format, &tensor.shape)?;
+    if tensor.levels.len() != layout.depth() {
+        return Err(InvalidTensor::LevelCount { expected: layout.depth(), found: tensor.levels.len() });
+    }
+    let mut count = 1usize;
+    let mut groups: Groups = None;
+    for (number, storage) in tensor.levels.iter().enumerate() {
+        let check = Check { layout: &layout, level: number, format: layout.levels[number], parents: count };
+        (count, groups) = check.level(storage, groups)?;
+    }
+    if tensor.values.len() != count {
+        return Err(InvalidTensor::ValueCount { expected: count, found: tensor.values.len() });
+    }
+    if let Some(position) = groups.and_then(|begins| begins.iter().position(|&begins| !begins)) {
+        return Err(InvalidTensor::Duplicate { position });
+    }
+    let scattered = |format: &LevelFormat| !format.ordered && !format.unique;
+    if layout.levels.iter().any(scattered) { distinct_entries(tensor) } else { Ok(()) }
+}
+
+/// Where equal coordinates may be apart, comparing neighbours does not find equal entries: sort them all.
+fn distinct_entries(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
+    let mut entries = Vec::with_capacity(tensor.nnz());
+    tensor.for_each_position(|index, position| entries.push((index.to_vec(), position)));
+    entries.par_sort_unstable();
+    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(InvalidTensor::Duplicate { position: pair[1].1 }),
+        None => Ok(()),
+    }
+}
+
+struct Check<'a> {
+    layout: &'a Layout,
+    level: usize,
+    format: LevelFormat,
+    parents: usize,
+}
+
+impl Check<'_> {
+    /// The number of the level's positions and their groups.
+    fn level(&self, storage: &LevelStorage, groups: Groups) -> Result<(usize, Groups), InvalidTensor> {
+        if storage.kind() != self.format.kind {
+            return Err(InvalidTensor::LevelKind {
+                level: self.level,
+                expected: level::of(self.format.kind).name(),
+                found: level::of(storage.kind()).name(),
+            });
+        }
+        match storage {
+            LevelStorage::Dense => self.dense(groups),
+            LevelStorage::Compressed { positions, coordinates } => {
+                self.width(LevelArray::Positions, self.format.positions, positions)?;
+                self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
+                with_indices!(positions, |positions| {
+                    self.positions(positions, coordinates.len())?;
+                    let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
+                    let end = |parent: usize| positions[parent + 1].to_usize();
+                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, parent, end))
+                })
+            }
+            LevelStorage::Singleton { coordinates } => {
+                self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
+                self.length(LevelArray::Coordinates, self.parents, coordinates.len())?;
+                with_indices!(coordinates, |coordinates| {
+                    self.coordinates(coordinates, groups, |child| child, |parent| parent + 1)
+                })
+            }
+        }
+    }
+
+    fn dense(&self, groups: Groups) -> Result<(usize, Groups), InvalidTensor> {
+        let extent = self.layout.extents[self.level];
+        let count = self.parents.checked_mul(extent).ok_or(InvalidTensor::TooLarge { level: self.level })?;
+        // A group of several parents would have each coordinate of this level several times.
+        match groups.and_then(|begins| begins.iter().position(|&begins| !begins)) {
+            Some(parent) if extent > 0 => Err(InvalidTensor::Duplicate { position: parent * extent }),
+            _ => Ok((count, None)),
+        }
+    }
+
+    fn width(&self, array: LevelArray, expected: IndexWidth, indices: &IndexArray) -> Result<(), InvalidTensor> {
+        if indices.width() == expected {
+            return Ok(());
+        }
+        Err(InvalidTensor::Width { level: self.level, array, expected, found: indices.width() })
+    }
+
+    fn length(&self, array: LevelArray, expected: usize, found: usize) -> Result<(), InvalidTensor> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(InvalidTensor::Length { level: self.level, array, expected, found })
+    }
+
+    fn positions<P: Index>(&self, positions: &[P], children: usize) -> Result<(), InvalidTensor> {
+        let level = self.level;
+        // As many parents as this can't be in memory, but can be claimed.
+        self.length(LevelArray::Positions, self.parents.saturating_add(1), positions.len())?;
+        let first = positions[0].to_usize();
+        if first != 0 {
+            return Err(InvalidTensor::Begin { level, found: first });
+        }
+        let descent = positions.par_windows(2).with_min_len(GRAIN).position_first(|pair| pair[0] > pair[1]);
+        if let Some(parent) = descent {
+            let (from, to) = (positions[parent].to_usize(), positions[parent + 1].to_usize());
+            return Err(InvalidTensor::Descent { level, parent, from, to });
+        }
+        self.length(LevelArray::Coordinates, positions[self.parents].to_usize(), children)
+    }
+
+    /// Checks coordinates whose parents and parents' ends are given by functions.
+    fn coordinates<C: Index>(
+        &self,
+        coordinates: &[C],
+        groups: Groups,
+        parent: impl Fn(usize) -> usize + Sync,
+        end: impl Fn(usize) -> usize + Sync,
+    ) -> Result<(usize, Groups), InvalidTensor> {
+        let count = coordinates.len();
+        let siblings = Siblings { coordinates, groups: &groups, parent, end };
+        let first_error = |range: Range<usize>, begins: &mut [bool]| self.range(&siblings, range, begins).err();
+        let mut begins = Vec::new();
+        let error = if self.format.unique {
+            (0..count.div_ceil(GRAIN)).into_par_iter().find_map_first(|chunk| {
+                let begin = chunk * GRAIN;
+                first_error(begin..count.min(begin + GRAIN), &mut [])
+            })
+        } else {
+            begins = vec![true; count];
+            begins.par_chunks_mut(GRAIN).enumerate().find_map_first(|(chunk, begins)| {
+                let begin = chunk * GRAIN;
+                first_error(begin..begin + begins.len(), begins)
+            })
+        };
+        if let Some(error) = error {
+            return Err(error);
+        }
+        if !self.format.ordered && self.format.unique {
+            self.distinct(&siblings)?;
+        }
+        Ok((count, (!self.format.unique).then_some(begins)))
+    }
+
+    /// Checks a range of coordinates against their extent and each against the one before it.
+    fn range<C: Index>(
+        &self,
+        siblings: &Siblings<'_, C, impl Fn(usize) -> usize, impl Fn(usize) -> usize>,
+        range: Range<usize>,
+        begins: &mut [bool],
+    ) -> Result<(), InvalidTensor> {
+        let (level, extent) = (self.level, self.layout.extents[self.level]);
+        let first = range.start;
+        siblings.walk(range, |position, previous, coordinate| {
+            if coordinate.to_usize() >= extent {
+                let (coordinate, mode) = (coordinate.to_usize(), self.layout.modes[level]);
+                return Err(InvalidTensor::Beyond { level, mode, position, coordinate, extent });
+            }
+            let Some(previous) = previous else { return Ok(()) };
+            if self.format.ordered && previous > coordinate {
+                return Err(InvalidTensor::Unordered { level, position });
+            }
+            if previous == coordinate {
+                match begins.get_mut(position - first) {
+                    Some(begins) => *begins = false,
+                    None => return Err(InvalidTensor::Repeated { level, position }),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Checks that unordered coordinates are unique in each group.
+    fn distinct<C: Index>(
+        &self,
+        siblings: &Siblings<'_, C, impl Fn(usize) -> usize, impl Fn(usize) -> usize>,
+    ) -> Result<(), InvalidTensor> {
+        let mut group: Vec<(C, usize)> = Vec::new();
+        let check = |group: &mut Vec<(C, usize)>| {
+            group.sort_unstable();
+            let repeated = group.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
+            group.clear();
+            repeated.map_or(Ok(()), |position| Err(InvalidTensor::Repeated { level: self.level, position }))
+        };
+        siblings.walk(0..siblings.coordinates.len(), |position, previous, coordinate| {
+            if previous.is_none() {
+                check(&mut group)?;
+            }
+            group.push((coordinate, position));
+            Ok(())
+        })?;
+        check(&mut group)
+    }
+}
+
+/// The coordinates of a level with what tells which of them are under one group of parents.
+struct Siblings<'a, C, P, E> {
+    coordinates: &'a [C],
+    groups: &'a Groups,
+    /// The parent of a child.
+    parent: P,
+    /// One past the last child of a parent.
+    end: E,
+}
+
+impl<C: Index, P: Fn(usize) -> usize, E: Fn(usize) -> usize> Siblings<'_, C, P, E> {
+    /// Calls `visit(position, coordinate before it in the same group, coordinate)` for a range of positions.
+    fn walk(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(usize, Option<C>, C) -> Result<(), InvalidTensor>,
+    ) -> Result<(), InvalidTensor> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let mut previous = range.start.checked_sub(1).map(|before| self.coordinates[before]);
+        let mut parent = (self.parent)(range.start.saturating_sub(1));
+        let mut end = (self.end)(parent);
+        for position in range {
+            while position >= end {
+                parent += 1;
+                end = (self.end)(parent);
+                if begins_group(self.groups, parent) {
+                    previous = None;
+                }
+            }
+            let coordinate = self.coordinates[position];
+            visit(position, previous, coordinate)?;
+            previous = Some(coordinate);
+        }
+        Ok(())
+    }
+}

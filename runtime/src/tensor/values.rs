@@ -1,0 +1,282 @@
+//! Values: arrays of any element type.
+
+use super::{Buffer, OutOfMemory};
+use bytemuck::Pod;
+use spc_compiler::ir::ElementType;
+use std::fmt;
+use std::sync::Arc;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The types of tensor elements that the run time stores: `f64 f32 i32 i64 u8`.
+pub trait Element:
+    sealed::Sealed + Pod + PartialEq + PartialOrd + Send + Sync + Default + fmt::Debug + fmt::Display
+{
+    /// Its name in the language.
+    const TYPE: ElementType;
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+
+    /// The sum; integers wrap, as they do in kernels.
+    fn plus(self, other: Self) -> Self;
+
+    /// The nearest `f64`.
+    fn to_f64(self) -> f64;
+
+    /// A number of this type, as by `as`: rounded, and the nearest that there is where it is out of range.
+    fn from_f64(value: f64) -> Self;
+
+    /// Values of this type.
+    fn wrap(values: Arc<Buffer<Self>>) -> Values;
+
+    /// The array of values of this type.
+    fn unwrap(values: &Values) -> Option<&Arc<Buffer<Self>>>;
+
+    /// The array of values of this type, to be changed.
+    fn unwrap_mut(values: &mut Values) -> Option<&mut Arc<Buffer<Self>>>;
+}
+
+/// An array of values of one element type, cheap to clone: a copy is made when one of several owners changes it.
+///
+/// ```
+/// use spc::tensor::Values;
+///
+/// let mut values = Values::from(vec![1.0f32, 2.0]);
+/// let before = values.clone();
+/// values.as_mut_slice::<f32>().unwrap()[0] = 5.0;
+/// assert_eq!(values.as_slice::<f32>(), Some(&[5.0, 2.0][..]));
+/// assert_eq!(before.as_slice::<f32>(), Some(&[1.0, 2.0][..]));
+/// assert_eq!(values.as_slice::<f64>(), None);
+/// ```
+#[derive(Clone, PartialEq)]
+pub enum Values {
+    /// `f64`
+    F64(Arc<Buffer<f64>>),
+    /// `f32`
+    F32(Arc<Buffer<f32>>),
+    /// `i32`
+    I32(Arc<Buffer<i32>>),
+    /// `i64`
+    I64(Arc<Buffer<i64>>),
+    /// `u8`
+    U8(Arc<Buffer<u8>>),
+}
+
+/// Evaluates an expression with [`Values`] as a slice of their own type.
+macro_rules! with_values {
+    ($values:expr, |$slice:ident| $body:expr) => {
+        match $values {
+            $crate::tensor::Values::F64(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::F32(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::I32(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::I64(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::U8(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_values;
+
+impl Values {
+    /// `length` zeros of an element type; `None` for one that the run time does not store.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub fn try_zeroed(element: ElementType, length: usize) -> Option<Result<Self, OutOfMemory>> {
+        fn zeroed<T: Element>(length: usize) -> Result<Values, OutOfMemory> {
+            Ok(T::wrap(Arc::new(Buffer::try_zeroed(length)?)))
+        }
+        Some(match element {
+            ElementType::F64 => zeroed::<f64>(length),
+            ElementType::F32 => zeroed::<f32>(length),
+            ElementType::I32 => zeroed::<i32>(length),
+            ElementType::I64 => zeroed::<i64>(length),
+            ElementType::U8 => zeroed::<u8>(length),
+            ElementType::Bool | ElementType::C32 | ElementType::C64 => return None,
+        })
+    }
+
+    /// The type of its elements.
+    pub fn element(&self) -> ElementType {
+        fn of<T: Element>(_: &[T]) -> ElementType {
+            T::TYPE
+        }
+        with_values!(self, |values| of(values))
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        with_values!(self, |values| values.len())
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of bytes of its elements.
+    pub fn bytes(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// A value as `f64`.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    pub fn get_f64(&self, position: usize) -> f64 {
+        with_values!(self, |values| values[position].to_f64())
+    }
+
+    /// The values, where they are of type `T`.
+    pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        T::unwrap(self).map(|buffer| buffer.as_slice())
+    }
+
+    /// The values, to be changed, where they are of type `T`. Copies them where they are shared.
+    pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
+        T::unwrap_mut(self).map(|buffer| Arc::make_mut(buffer).as_mut_slice())
+    }
+
+    /// The values as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        with_values!(self, |values| bytemuck::cast_slice(values))
+    }
+
+    /// The values as bytes, to be changed. Copies them where they are shared.
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        fn bytes<T: Element>(buffer: &mut Arc<Buffer<T>>) -> &mut [u8] {
+            bytemuck::cast_slice_mut(Arc::make_mut(buffer).as_mut_slice())
+        }
+        match self {
+            Values::F64(buffer) => bytes(buffer),
+            Values::F32(buffer) => bytes(buffer),
+            Values::I32(buffer) => bytes(buffer),
+            Values::I64(buffer) => bytes(buffer),
+            Values::U8(buffer) => bytes(buffer),
+        }
+    }
+
+    /// The values of type `T` as a buffer: without a copy where they are not shared.
+    pub fn into_buffer<T: Element>(self) -> Option<Buffer<T>> {
+        let buffer = Arc::clone(T::unwrap(&self)?);
+        drop(self);
+        Some(Arc::unwrap_or_clone(buffer))
+    }
+}
+
+macro_rules! elements {
+    ($($type:ident $variant:ident $zero:literal $one:literal |$a:ident, $b:ident| $plus:expr;)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$variant;
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                let ($a, $b) = (self, other);
+                $plus
+            }
+
+            #[inline]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+
+            fn wrap(values: Arc<Buffer<Self>>) -> Values {
+                Values::$variant(values)
+            }
+
+            fn unwrap(values: &Values) -> Option<&Arc<Buffer<Self>>> {
+                match values {
+                    Values::$variant(buffer) => Some(buffer),
+                    _ => None,
+                }
+            }
+
+            fn unwrap_mut(values: &mut Values) -> Option<&mut Arc<Buffer<Self>>> {
+                match values {
+                    Values::$variant(buffer) => Some(buffer),
+                    _ => None,
+                }
+            }
+        }
+
+        impl From<Vec<$type>> for Values {
+            fn from(values: Vec<$type>) -> Self {
+                Values::$variant(Arc::new(values.into()))
+            }
+        }
+
+        impl From<Buffer<$type>> for Values {
+            fn from(values: Buffer<$type>) -> Self {
+                Values::$variant(Arc::new(values))
+            }
+        }
+    )*};
+}
+elements! {
+    f64 F64 0.0 1.0 |a, b| a + b;
+    f32 F32 0.0 1.0 |a, b| a + b;
+    i32 I32 0 1 |a, b| a.wrapping_add(b);
+    i64 I64 0 1 |a, b| a.wrapping_add(b);
+    u8 U8 0 1 |a, b| a.wrapping_add(b);
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.element().name())?;
+        with_values!(self, |values| super::debug_shortened(f, values.len(), |place| values[place]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_of_each_element_type_that_is_stored() {
+        for element in ElementType::ALL {
+            let Some(values) = Values::try_zeroed(element, 3) else {
+                assert!(matches!(element, ElementType::Bool | ElementType::C32 | ElementType::C64));
+                continue;
+            };
+            let values = values.unwrap();
+            assert_eq!((values.element(), values.len(), values.get_f64(2)), (element, 3, 0.0));
+            assert_eq!(values.bytes(), 3 * element.bytes());
+        }
+    }
+
+    #[test]
+    fn a_buffer_comes_back_without_a_copy_unless_it_is_shared() {
+        let values = Values::from(vec![1i64, 2]);
+        let address = values.as_bytes().as_ptr();
+        let shared = values.clone();
+        assert_ne!(values.into_buffer::<i64>().unwrap().as_ptr().cast(), address);
+        assert_eq!(shared.into_buffer::<i64>().unwrap().as_ptr().cast(), address);
+    }
+}
