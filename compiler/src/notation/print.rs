@@ -1,6 +1,6 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
-use super::check::{function_name, reduction_name};
+use super::check::reduction_name;
 use super::{Access, Assignment, BinaryOperator, Expr, Kernel, Role, Tensor};
 use crate::ir::{ElementType, Literal};
 use crate::syntax::AssignOperator;
@@ -121,9 +121,7 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, " {} ", operator.symbol())?;
                 self.operand(f, right, operator.right())
             }
-            Expr::Call(function, arguments) => {
-                self.list(f, function_name(*function), &arguments.iter().collect::<Vec<_>>())
-            }
+            Expr::Call(function, arguments) => self.list(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, a, b) => self.list(f, "select", &[condition, a, b]),
             Expr::Reduce(operator, variables, body) => {
                 let names: Vec<&str> = variables.iter().map(|variable| self.kernel.variable(*variable)).collect();

@@ -17,11 +17,11 @@ impl<'s> Values<'_, 's> {
         };
         let checked = self.arguments(entry.function.is_none(), arguments);
         if arguments.len() != entry.arguments {
-            self.found.push(argument_count(entry, arguments.len(), span));
+            self.found.push(argument_count(&entry, arguments.len(), span));
             return None;
         }
-        if !(entry.defined)(self.element) {
-            self.found.push(undefined_function(entry, self.element, name.span));
+        if !entry.is_defined(self.element) {
+            self.found.push(undefined_function(&entry, self.element, name.span));
             return None;
         }
         let mut checked = checked?;

@@ -20,7 +20,6 @@ mod uses;
 mod value;
 
 pub use expression::{FormatOption, check_expression};
-pub(super) use functions::name as function_name;
 pub use problems::Problems;
 pub(super) use reduction::name as reduction_name;
 
