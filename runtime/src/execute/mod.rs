@@ -24,6 +24,8 @@ pub mod interpreter;
 mod native;
 mod output;
 #[cfg(test)]
+mod pipeline;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
