@@ -16,6 +16,7 @@ mod law;
 mod layout;
 mod pack;
 mod statistics;
+mod tasks;
 mod typed;
 mod validate;
 mod values;
