@@ -164,8 +164,12 @@ impl<'a, K: Key> Build<'a, K> {
         let last = self.layout.depth() - 1;
         // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
         if self.count == values.len() {
-            let is_dense = self.layout.levels[last].kind == LevelKind::Dense;
-            return Ok(if is_dense { Buffer::copy_of(&values) } else { values });
+            if self.layout.levels[last].kind != LevelKind::Dense {
+                return Ok(values);
+            }
+            let mut aligned = self.allocate(last, self.count)?;
+            aligned.copy_from_slice(&values);
+            return Ok(aligned);
         }
         self.scatter(last, |entry| values[entry])
     }
@@ -186,7 +190,10 @@ impl<'a, K: Key> Build<'a, K> {
             });
         });
         let total = P::truncate(self.prefixes(prefix));
-        tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
+        // Zeros are there already, on pages that nobody has touched yet.
+        if total != P::default() {
+            tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
+        }
         Ok(P::wrap(Arc::new(positions)))
     }
 
