@@ -100,7 +100,7 @@ impl StorageSize {
 pub fn statistics<T: Element>(entries: &Coordinates<T>) -> Result<Statistics, PackError> {
     let nnz = entries.values.len();
     let groups = |modes: &[usize]| -> Result<Groups, PackError> {
-        let (count, largest) = prefix_runs(entries, modes)?;
+        let (count, largest) = prefix_runs(&entries.shape, &entries.indices, nnz, modes)?;
         Ok(Groups { count, largest, entries: nnz })
     };
     let all: Vec<usize> = (0..entries.shape.len()).collect();

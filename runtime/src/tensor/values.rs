@@ -1,7 +1,7 @@
 //! Values: arrays of any element type.
 
+use super::pack::Pack;
 use super::{Buffer, OutOfMemory};
-use bytemuck::Pod;
 use spc_compiler::ir::ElementType;
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ mod sealed {
 
 /// The types of tensor elements that the run time stores: `f64 f32 i32 i64 u8`.
 pub trait Element:
-    sealed::Sealed + Pod + PartialEq + PartialOrd + Send + Sync + Default + fmt::Debug + fmt::Display
+    sealed::Sealed + Pack + PartialEq + PartialOrd + Send + Sync + Default + fmt::Debug + fmt::Display
 {
     /// Its name in the language.
     const TYPE: ElementType;

@@ -27,6 +27,7 @@ pub use error::PackError;
 use super::layout::Layout;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices};
 use build::Build;
+use bytemuck::Pod;
 use key::{Fields, Key, Wide};
 use rayon::prelude::*;
 use sorted::Sorted;
@@ -70,8 +71,42 @@ pub fn pack<T: Element>(
     format: &Format,
     duplicates: Duplicates,
 ) -> Result<AnyTensor, PackError> {
+    T::pack(coordinates, format, duplicates)
+}
+
+/// Packing of each element type, compiled once in this crate and not again in each that packs.
+pub trait Pack: Pod {
+    /// An integer of its size: what is sorted, so that types of one size share the code.
+    type Bits: Pod + Send + Sync;
+
+    /// See [`pack`].
+    fn pack(coordinates: Coordinates<Self>, format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError>;
+}
+
+macro_rules! packs {
+    ($($type:ident as $bits:ident),*) => {$(
+        impl Pack for $type {
+            type Bits = $bits;
+
+            fn pack(
+                coordinates: Coordinates<Self>,
+                format: &Format,
+                duplicates: Duplicates,
+            ) -> Result<AnyTensor, PackError> {
+                pack_elements(coordinates, format, duplicates)
+            }
+        }
+    )*};
+}
+packs!(f64 as u64, f32 as u32, i32 as u32, i64 as u64, u8 as u8);
+
+fn pack_elements<T: Element>(
+    coordinates: Coordinates<T>,
+    format: &Format,
+    duplicates: Duplicates,
+) -> Result<AnyTensor, PackError> {
     let layout = Layout::new(format, &coordinates.shape)?;
-    let maxima = check_indices(&coordinates)?;
+    let maxima = check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
     if layout.depth() == 0 {
         return pack_scalar(&coordinates.values, format, duplicates);
     }
@@ -128,36 +163,37 @@ fn pack_scalar<T: Element>(values: &[T], format: &Format, duplicates: Duplicates
 }
 
 /// How many distinct indices the entries have in some modes, and how many entries share the most frequent one.
-pub(super) fn prefix_runs<T: Element>(
-    coordinates: &Coordinates<T>,
+pub(super) fn prefix_runs(
+    shape: &[usize],
+    indices: &[Indices],
+    count: usize,
     modes: &[usize],
 ) -> Result<(usize, usize), PackError> {
-    fn runs<K: Key, T: Element>(coordinates: &Coordinates<T>, layout: &Layout, fields: &Fields) -> (usize, usize) {
-        let keys: Vec<K> = sorted::keys(&coordinates.indices, coordinates.values.len(), layout, fields);
+    fn runs<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (usize, usize) {
+        let keys: Vec<K> = sorted::keys(indices, count, layout, fields);
         let keys = radix::sort(keys.into_iter().map(|key| (key, ())).collect());
         keys.chunk_by(|a, b| a.0 == b.0).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
     }
-    check_indices(coordinates)?;
-    let extents = modes.iter().map(|&mode| coordinates.shape[mode]).collect();
+    check_indices(shape, indices, count)?;
+    let extents = modes.iter().map(|&mode| shape[mode]).collect();
     let layout = Layout { modes: modes.to_vec(), extents, levels: Vec::new() };
     let fields = Fields::new(&layout.extents);
     match fields.bits {
-        0..=64 => Ok(runs::<u64, T>(coordinates, &layout, &fields)),
-        65..=128 => Ok(runs::<u128, T>(coordinates, &layout, &fields)),
-        129..=Wide::BITS => Ok(runs::<Wide, T>(coordinates, &layout, &fields)),
+        0..=64 => Ok(runs::<u64>(indices, count, &layout, &fields)),
+        65..=128 => Ok(runs::<u128>(indices, count, &layout, &fields)),
+        129..=Wide::BITS => Ok(runs::<Wide>(indices, count, &layout, &fields)),
         bits => Err(PackError::TooWide { bits }),
     }
 }
 
 /// Checks the numbers of indices, and each index against its extent. Gives the largest index of each mode, 0 where there is
 /// none.
-fn check_indices<T>(coordinates: &Coordinates<T>) -> Result<Vec<u64>, PackError> {
-    let (shape, values) = (&coordinates.shape, coordinates.values.len());
-    if coordinates.indices.len() != shape.len() {
-        return Err(PackError::Modes { shape: shape.len(), indices: coordinates.indices.len() });
+fn check_indices(shape: &[usize], indices: &[Indices], values: usize) -> Result<Vec<u64>, PackError> {
+    if indices.len() != shape.len() {
+        return Err(PackError::Modes { shape: shape.len(), indices: indices.len() });
     }
     let mut maxima = Vec::with_capacity(shape.len());
-    for (mode, (indices, &extent)) in coordinates.indices.iter().zip(shape).enumerate() {
+    for (mode, (indices, &extent)) in indices.iter().zip(shape).enumerate() {
         let (length, maximum, beyond) = match indices {
             Indices::U32(indices) => check_column(indices, extent),
             Indices::U64(indices) => check_column(indices, extent),

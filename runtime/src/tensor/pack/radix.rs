@@ -15,7 +15,7 @@ const BUCKETS: usize = 1 << DIGIT;
 /// Ranges of at most this many items are sorted by comparison.
 const SMALL: usize = 192;
 /// Ranges of at most this many items are sorted by one thread, in its cache.
-const LOCAL: usize = 1 << 15;
+const LOCAL: usize = 1 << 16;
 
 /// Sorts by key; items of equal keys keep their order.
 pub(super) fn sort<K: Key, V: Copy + Zeroable + Send + Sync>(mut items: Vec<(K, V)>) -> Vec<(K, V)> {

@@ -54,12 +54,13 @@ impl<K: Key, T: Element> Sorted<K, T> {
             return Ok(Self { keys, values: values.into() });
         }
         let is_sorted = ascends(false);
-        let pairs: Vec<(K, T)> = keys.into_par_iter().with_min_len(GRAIN).zip(values).collect();
+        let pair = |(key, value): (K, T)| (key, bytemuck::cast(value));
+        let pairs: Vec<(K, T::Bits)> = keys.into_par_iter().with_min_len(GRAIN).zip(values).map(pair).collect();
         Self::join(if is_sorted { pairs } else { radix::sort(pairs) }, duplicates)
     }
 
     /// Joins neighbours of equal keys.
-    fn join(pairs: Vec<(K, T)>, duplicates: Duplicates) -> Result<Self, K> {
+    fn join(pairs: Vec<(K, T::Bits)>, duplicates: Duplicates) -> Result<Self, K> {
         if duplicates == Duplicates::Refuse {
             let twice = pairs.par_windows(2).with_min_len(GRAIN).find_first(|pair| pair[0].0 == pair[1].0);
             if let Some(pair) = twice {
@@ -67,7 +68,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
             }
         }
         let chunks = chunks_between_keys(&pairs);
-        let distinct = |chunk: &&[(K, T)]| chunk.chunk_by(|a, b| a.0 == b.0).count();
+        let distinct = |chunk: &&[(K, T::Bits)]| chunk.chunk_by(|a, b| a.0 == b.0).count();
         let counts: Vec<usize> = chunks.par_iter().map(distinct).collect();
         let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
         let mut values = Buffer::<T>::zeroed(keys.len());
@@ -75,11 +76,12 @@ impl<K: Key, T: Element> Sorted<K, T> {
         let parts = parts.zip(super::build::split(&mut values, &counts));
         parts.zip(chunks).for_each(|((keys, values), chunk)| {
             let mut out = 0;
-            for (place, pair) in chunk.iter().enumerate() {
-                if place > 0 && chunk[place - 1].0 == pair.0 {
-                    values[out - 1] = values[out - 1].plus(pair.1);
+            for (place, &(key, bits)) in chunk.iter().enumerate() {
+                let value = bytemuck::cast(bits);
+                if place > 0 && chunk[place - 1].0 == key {
+                    values[out - 1] = values[out - 1].plus(value);
                 } else {
-                    (keys[out], values[out]) = *pair;
+                    (keys[out], values[out]) = (key, value);
                     out += 1;
                 }
             }
