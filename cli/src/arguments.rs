@@ -44,7 +44,7 @@ pub(crate) struct Shape(pub(crate) Vec<usize>);
 pub(crate) struct KernelArguments {
     /// A `.ti` file, or an assignment in index notation such as 'y(i) = A(i, j) * x(j)'
     #[arg(value_name = "FILE|EXPR")]
-    pub(crate) target: String,
+    pub(crate) program: String,
     /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; dense if not given
     #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
     pub(crate) formats: Vec<Named>,

@@ -32,7 +32,7 @@ impl Explain {
         if is_like_a_code(&target) {
             return output::print(&code(&target)?);
         }
-        let source = Source::load(&KernelArguments { target, formats: self.formats, kernel: self.kernel })?;
+        let source = Source::load(&KernelArguments { program: target, formats: self.formats, kernel: self.kernel })?;
         let mut texts = Vec::new();
         for kernel in &source.kernels {
             let options = concrete::Options::default();

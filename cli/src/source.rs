@@ -22,7 +22,7 @@ pub(crate) struct Source {
 impl Source {
     /// Reads, parses and checks.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
-        let target = &arguments.target;
+        let target = &arguments.program;
         let mut source = if Path::new(target).exists() || target.ends_with(".ti") {
             if let Some(Named { name, .. }) = arguments.formats.first() {
                 let help = format!("declare it in the file: `{name}: FORMAT`");
