@@ -77,8 +77,8 @@ fn notation() {
 }
 
 #[test]
-fn expression() {
-    insta::glob!("errors/expression/*.txt", |path| insta::assert_snapshot!(rendered(&command_line(path))));
+fn command_lines() {
+    insta::glob!("errors/command_line/*.txt", |path| insta::assert_snapshot!(rendered(&command_line(path))));
 }
 
 /// Codes that no case above can have, each with the reason.
@@ -92,9 +92,9 @@ fn every_code_has_a_case() {
         entries.map(|entry| entry.expect("the case can be read").path()).collect()
     };
     let programs = directory("syntax").into_iter().chain(directory("notation")).flat_map(|path| program(&path));
-    let expressions = directory("expression").into_iter().flat_map(|path| command_line(&path));
+    let command_lines = directory("command_line").into_iter().flat_map(|path| command_line(&path));
     let seen: BTreeSet<Code> =
-        programs.chain(expressions).flat_map(|messages| messages.problems).map(|problem| problem.code).collect();
+        programs.chain(command_lines).flat_map(|messages| messages.problems).map(|problem| problem.code).collect();
 
     let known: BTreeSet<Code> = all().map(|entry| entry.code).collect();
     let missing: Vec<Code> = known.difference(&seen).copied().collect();

@@ -1,7 +1,7 @@
 //! The Einstein rule: index variables of the right-hand side that the left-hand side lacks are summed over.
 //!
 //! Before: an expression in which such variables are free. After: every one is bound by an [`Expr::Reduce`]. Each additive
-//! term has its own sums (Kjolstad 2017, section 5, *The Tensor Algebra Compiler*); a term that is not a sum at its root is
+//! term has its own sums, as in F. Kjolstad et al., *The Tensor Algebra Compiler*, 2017; a term that is not a sum at its root is
 //! summed as a whole. Variables of different terms are distinct afterwards:
 //!
 //! ```text

@@ -1,15 +1,16 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
-use super::check::{function_name, reduction_name};
+use super::check::reduction_name;
 use super::{Access, Assignment, BinaryOperator, Expr, Kernel, Role, Tensor};
-use crate::ir::{ElementType, Literal, ReduceOperator};
+use crate::ir::{ElementType, Literal};
+use crate::syntax::AssignOperator;
 use crate::syntax::precedence::Precedence;
 use std::fmt;
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for line in &self.documentation {
-            writeln!(f, "///{line}")?;
+            writeln!(f, "{}", format!("/// {line}").trim_end())?;
         }
         if !self.visibility.is_empty() {
             write!(f, "{} ", self.visibility)?;
@@ -64,7 +65,7 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
-        let operator = statement.operator.map_or("=", operator_text);
+        let operator = statement.operator.map_or(AssignOperator::Assign, AssignOperator::Reduce);
         write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
@@ -120,9 +121,7 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, " {} ", operator.symbol())?;
                 self.operand(f, right, operator.right())
             }
-            Expr::Call(function, arguments) => {
-                self.list(f, function_name(*function), &arguments.iter().collect::<Vec<_>>())
-            }
+            Expr::Call(function, arguments) => self.list(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, a, b) => self.list(f, "select", &[condition, a, b]),
             Expr::Reduce(operator, variables, body) => {
                 let names: Vec<&str> = variables.iter().map(|variable| self.kernel.variable(*variable)).collect();
@@ -130,18 +129,6 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, "{}({})({body})", reduction_name(*operator), names.join(", "))
             }
         }
-    }
-}
-
-/// The assignment that combines by this operator.
-pub(super) fn operator_text(operator: ReduceOperator) -> &'static str {
-    match operator {
-        ReduceOperator::Add => "+=",
-        ReduceOperator::Multiply => "*=",
-        ReduceOperator::Min => "min=",
-        ReduceOperator::Max => "max=",
-        ReduceOperator::Or => "|=",
-        ReduceOperator::And => "&=",
     }
 }
 

@@ -135,6 +135,42 @@ fn missing_entries_do_not_divide() {
 }
 
 #[test]
+fn the_design_s_examples_pass() {
+    let text = "
+        fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }
+        fn ttm(X: coo, U: dense) -> Y: [compressed(nonunique), singleton, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
+    assert_eq!(check(&parse_program(text).expect(text)).map(|kernels| kernels.len()), Ok(2));
+    let blocked = "
+        format blocks(B) = (i, j) -> [i / B: dense, j / B: compressed, i % B: dense, j % B: dense];
+        fn spmm(A: f32 blocks(4), X: f32 dense) -> Y: f32 dense { Y(i, r) = A(i, j) * X(j, r); }";
+    assert_eq!(program_codes(blocked), [406]);
+}
+
+#[test]
+fn what_is_printed_is_read_again() {
+    let text = "
+        /// Twice a product.
+        ///
+        /// And more.
+        pub(crate) fn f(A: f32 csc, x: f32 [compressed(u16)], alpha: f32, M: i32 coo) -> y: f32 dense {
+            y(i) += -alpha * (A(i, j) - 2.5) * x(j) - (x(i) - A(i, j))
+                + pow(abs(x(i)), 2) * select(!(x(i) < 1) && x(i) != i || false, -1, x(k) / 3) where M(i);
+        }";
+    let kernels = check(&parse_program(text).expect(text)).expect(text);
+    let printed = kernels[0].to_string();
+    let again = check(&parse_program(&printed).expect(&printed)).expect(&printed);
+    assert_eq!(again[0].to_string(), printed);
+    insta::assert_snapshot!(printed, @r"
+    /// Twice a product.
+    ///
+    /// And more.
+    pub(crate) fn f(A: f32 (i0, i1) -> [i1: dense, i0: compressed], x: f32 [compressed(u16)], alpha: f32, M: i32 [compressed]) -> y: f32 [dense] {
+        y(i) += sum(j)(-alpha * (A(i, j) - 2.5) * x(j)) - (x(i) - sum(j_1)(A(i, j_1))) + sum(k)(pow(abs(x(i)), 2.0) * select(!(x(i) < 1.0) && x(i) != i || false, -1.0, x(k) / 3.0)) where M(i);
+    }
+    ");
+}
+
+#[test]
 fn every_problem_is_reported_at_once() {
     let text = "fn f(A: csr, B: scr, unused: dense) -> (y: dense, z: dense) { y(i) = A(i) * w(i) + sqr(B(i, j)); }";
     assert_eq!(program_codes(text), [201, 103, 104, 401, 205, 101, 107]);

@@ -244,11 +244,12 @@ impl<'k> Call<'k> {
         declared.dimensions.iter().map(|dimension| self.dimensions[dimension.index()]).collect()
     }
 
-    /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back. `output` counts the outputs from 0.
+    /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back; `tensor` is left without entries.
+    /// `output` counts the outputs from 0.
     ///
     /// # Errors
     /// When there is no such output, or the tensor's shape, format, element type or structure is not what the kernel makes.
-    pub fn reuse(&mut self, output: usize, tensor: AnyTensor) -> Result<(), Error> {
+    pub fn reuse(&mut self, output: usize, tensor: &mut AnyTensor) -> Result<(), Error> {
         let Some((id, declared, structure)) = outputs_of(self.kernel).nth(output) else {
             let reason = format!("`{}` has no output {output}", self.kernel.name);
             return Err(Error::Reuse { tensor: output.to_string(), reason });
@@ -271,7 +272,9 @@ impl<'k> Call<'k> {
         if !same_structure(&self.given_levels(declared, structure)?, tensor.levels()) {
             return refuse("its entries are at other places than the result's".to_owned());
         }
-        let mut values = tensor.into_parts().values;
+        let no_entries = AnyTensor::zeros(vec![0; shape.len()], declared.format.clone(), declared.element);
+        let no_entries = no_entries.map_err(|error| self.declaration(error.to_string()))?;
+        let mut values = std::mem::replace(tensor, no_entries).into_parts().values;
         let place = self.kernel.parameters().position(|(_, array)| array.role == ArrayRole::Values { tensor: id });
         if let Some(array) = place.and_then(|place| self.arrays.get_mut(place)) {
             if array.parameter.access == Access::Write(Initial::Zero) {

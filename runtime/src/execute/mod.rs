@@ -29,6 +29,7 @@ mod program;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod typed;
 
 pub use array::Stored;
 pub use call::{Call, conform};
@@ -36,3 +37,4 @@ pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
 pub use program::{Entries, Operand, Outcome, Program, ProgramError, ProgramOptions};
+pub use typed::{Declaration, Value, scalar};

@@ -151,16 +151,17 @@ fn reuse_writes_into_the_memory_of_a_tensor_that_serves() {
     let old = vector(vec![9.0; 3]);
     let address = old.values_of::<f64>().unwrap().as_ptr();
     let mut call = Call::new(&kernel, &[&a, &x]).unwrap();
-    call.reuse(0, old).unwrap();
+    call.reuse(0, &mut old.clone()).unwrap();
     let y = call.finish().unwrap().remove(0);
     assert_eq!((values(&y), y.values_of::<f64>().unwrap().as_ptr()), (vec![0.0; 3], address));
 
-    let refused = |tensor: AnyTensor| Call::new(&kernel, &[&a, &x]).unwrap().reuse(0, tensor).unwrap_err().to_string();
+    let refused =
+        |mut tensor: AnyTensor| Call::new(&kernel, &[&a, &x]).unwrap().reuse(0, &mut tensor).unwrap_err().to_string();
     assert_eq!(refused(vector(vec![0.0; 4])), "`y` can't be written to: its shape is [4], but the result's is [3]");
     assert_eq!(refused(single_precision(vec![0.0; 3])), "`y` can't be written to: its elements are f32, not f64");
     let sparse = vector(vec![0.0; 3]).convert(&Format::csf(1)).unwrap();
     assert_eq!(refused(sparse), "`y` can't be written to: it is stored as [compressed], not as [dense]");
-    assert!(Call::new(&kernel, &[&a, &x]).unwrap().reuse(1, vector(vec![])).is_err());
+    assert!(Call::new(&kernel, &[&a, &x]).unwrap().reuse(1, &mut vector(vec![])).is_err());
 }
 
 #[test]
@@ -168,10 +169,10 @@ fn reuse_needs_the_structure_of_the_result() {
     let (kernel, a, x) = (shared_and_copied(), a(), vector(vec![1.0, 2.0]));
     let first = Call::new(&kernel, &[&a, &x]).unwrap().finish().unwrap().remove(0);
     let mut call = Call::new(&kernel, &[&a, &x]).unwrap();
-    assert!(call.reuse(0, first.clone()).is_ok());
+    assert!(call.reuse(0, &mut first.clone()).is_ok());
     let other = matrix([3, 4], &[(0, 1, 2.0), (0, 2, 3.0), (2, 0, 4.0)], &csr());
     let mut call = Call::new(&kernel, &[&other, &x]).unwrap();
-    let message = call.reuse(0, first).unwrap_err().to_string();
+    let message = call.reuse(0, &mut first.clone()).unwrap_err().to_string();
     assert_eq!(message, "`Y` can't be written to: its entries are at other places than the result's");
 }
 
@@ -315,7 +316,7 @@ fn the_interpreter_writes_into_reused_memory() {
     let old = a.with_values(vec![9.0, 9.0, 9.0].into()).unwrap();
     let address = old.values_of::<f64>().unwrap().as_ptr();
     let mut call = Call::new(executable.kernel(), &[&a]).unwrap();
-    call.reuse(0, old).unwrap();
+    call.reuse(0, &mut old.clone()).unwrap();
     executable.run(&mut call).unwrap();
     let b = call.finish().unwrap().remove(0);
     assert_eq!((values(&b), b.values_of::<f64>().unwrap().as_ptr()), (vec![4.0, 6.0, 8.0], address));

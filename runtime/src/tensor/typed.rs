@@ -158,6 +158,11 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
         &self.any
     }
 
+    /// The tensor without its types, to be replaced by one of the same types.
+    pub(crate) fn as_any_mut(&mut self) -> &mut AnyTensor {
+        &mut self.any
+    }
+
     /// The tensor without its types.
     pub fn into_any(self) -> AnyTensor {
         self.any

@@ -109,7 +109,7 @@ impl Printer<'_> {
             Statement::Extend { array, count, fill } => {
                 let (name, fill) = (&self.arrays[array], self.stored(*array, fill));
                 let count = self.at_least(count, crate::ir::precedence::Precedence::Sum);
-                quote!(#name.resize(#name.len() + #count, #fill);)
+                quote!({ let length = #name.len() + #count; #name.resize(length, #fill); })
             }
             Statement::For { variable, begin, end, body, .. } => {
                 let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);

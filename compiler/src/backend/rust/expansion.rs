@@ -10,6 +10,7 @@
 //! Kernels with a vector loop come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
 //! chooses. Extents, copies and outputs are the business of the run time's `Call`, which reads the kernel's declarations.
 
+use super::reserved::is_keyword;
 use super::types::tensor_type;
 use super::{Access, Options, access, element, function, ident};
 use crate::concrete;
@@ -18,8 +19,8 @@ use crate::diagnostics::Diagnostics;
 use crate::ir::{self, ArrayElement, ArrayRole, Size};
 use crate::notation::{self, Role};
 use crate::syntax;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::quote;
 
 /// The extents of vector loops for which a kernel has a version of its own.
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
@@ -119,7 +120,7 @@ impl Versions {
             }
         };
         let name = ident(&format!("__spc_{}_run", self.stem));
-        quote! {
+        hygienic(quote! {
             #[doc(hidden)]
             #[allow(non_snake_case)]
             fn #name(call: &mut ::spc::execute::Call<'_>) {
@@ -127,7 +128,7 @@ impl Versions {
                 #choose
                 #put
             }
-        }
+        })
     }
 
     fn function_name(&self, fixed: bool) -> String {
@@ -164,10 +165,23 @@ impl quote::ToTokens for Versions {
     }
 }
 
-/// A function's tokens without its documentation and `pub`.
+/// A function's tokens without its documentation and `pub`, its local names out of reach of the user's.
 fn private(function: &TokenStream) -> TokenStream {
-    let is_keyword = |tree: &proc_macro2::TokenTree| matches!(tree, proc_macro2::TokenTree::Ident(word) if word == "fn");
-    function.clone().into_iter().skip_while(|tree| !is_keyword(tree)).collect()
+    let is_start = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "fn");
+    hygienic(function.clone().into_iter().skip_while(|tree| !is_start(tree)).collect())
+}
+
+/// The same tokens with mixed-site spans.
+fn hygienic(tokens: TokenStream) -> TokenStream {
+    let respan = |tree: TokenTree| {
+        let mut tree = match tree {
+            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), hygienic(group.stream()))),
+            other => other,
+        };
+        tree.set_span(Span::mixed_site());
+        tree
+    };
+    tokens.into_iter().map(respan).collect()
 }
 
 fn dimension_arguments(kernel: &ir::Kernel) -> TokenStream {
@@ -178,7 +192,7 @@ fn dimension_arguments(kernel: &ir::Kernel) -> TokenStream {
 
 /// The functions that users call.
 fn wrappers(kernel: &notation::Kernel, name_span: Span) -> TokenStream {
-    let name = Ident::new(&kernel.name, name_span);
+    let name = user_ident(&kernel.name, name_span);
     let into = Ident::new(&format!("{}_into", kernel.name), name_span);
     let visibility: TokenStream = kernel.visibility.parse().unwrap_or_default();
     let documentation = kernel.documentation.iter().map(|line| format!(" {}", line.trim_start()));
@@ -198,7 +212,7 @@ fn wrappers(kernel: &notation::Kernel, name_span: Span) -> TokenStream {
         .collect();
     let declaration = ident(&format!("__spc_{}_declaration", kernel.name));
     let run = ident(&format!("__spc_{}_run", kernel.name));
-    let targets: Vec<Ident> = outputs.iter().map(|tensor| Ident::new(&tensor.name, Span::call_site())).collect();
+    let targets: Vec<Ident> = outputs.iter().map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
     let places = (0..targets.len()).map(Literal::usize_unsuffixed);
     let allow = quote!(#[allow(non_snake_case, clippy::too_many_arguments)]);
     quote! {
@@ -234,17 +248,22 @@ fn wrappers(kernel: &notation::Kernel, name_span: Span) -> TokenStream {
 }
 
 fn parameter(tensor: &notation::Tensor) -> TokenStream {
-    let name = format_ident!("{}", tensor.name, span = Span::call_site());
+    let name = user_ident(&tensor.name, Span::call_site());
     let ty = value_type(tensor);
     if tensor.format.order == 0 { quote!(#name: #ty) } else { quote!(#name: &#ty) }
 }
 
 fn argument(tensor: &notation::Tensor) -> TokenStream {
-    let name = format_ident!("{}", tensor.name, span = Span::call_site());
-    if tensor.format.order == 0 {
-        quote!(&::spc::execute::scalar(#name))
-    } else {
-        quote!(#name.as_any())
+    let name = user_ident(&tensor.name, Span::call_site());
+    if tensor.format.order == 0 { quote!(&::spc::execute::scalar(#name)) } else { quote!(#name.as_any()) }
+}
+
+/// A name of the user's; what Rust keeps for itself becomes a raw identifier.
+fn user_ident(name: &str, span: Span) -> Ident {
+    match name {
+        "self" | "Self" | "super" | "crate" => Ident::new(&format!("{name}_"), span),
+        _ if is_keyword(name) => Ident::new_raw(name, span),
+        _ => Ident::new(name, span),
     }
 }
 

@@ -64,7 +64,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, options: &'a Options) -> Self {
-        let mut namer = Namer::new(reserved::WORDS);
+        let mut namer = Namer::new(&reserved::words());
         let mut dimensions = BTreeMap::new();
         for (number, dimension) in (0u32..).zip(&kernel.dimensions) {
             let wish = match dimension.size {
@@ -97,7 +97,7 @@ impl<'a> Printer<'a> {
             match access(self.kernel, array.role) {
                 Access::Read => quote!(#name: &[#element]),
                 Access::Write => quote!(#name: &mut [#element]),
-                Access::Append => quote!(#name: &mut Vec<#element>),
+                Access::Append => quote!(#name: &mut ::std::vec::Vec<#element>),
             }
         });
         let all = dimensions.chain(arrays);

@@ -1,11 +1,25 @@
 //! Words that generated Rust must not use as names.
 
-/// Keywords of all editions, and the names that generated code itself uses.
-pub(super) const WORDS: &[&str] = &[
-    "Self", "abstract", "as", "async", "await", "become", "bool", "box", "break", "chunk", "chunks", "combine",
-    "const", "continue", "crate", "do", "dyn", "else", "enum", "extern", "f32", "f64", "false", "final", "fn", "for",
-    "from", "gen", "i32", "i64", "if", "impl", "in", "into", "let", "loop", "macro", "match", "mod", "move", "mut",
-    "override", "parallel", "priv", "pub", "ref", "return", "run", "self", "static", "std", "struct", "super", "trait",
-    "true", "try", "type", "typeof", "u16", "u32", "u64", "u8", "unsafe", "unsized", "use", "usize", "value", "vec",
-    "virtual", "where", "while", "yield",
+/// Keywords of all editions.
+const KEYWORDS: &[&str] = &[
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+    "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
+
+/// Names that generated code itself uses.
+const OWN: &[&str] = &[
+    "bool", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length", "parallel", "place",
+    "run", "std", "u16", "u32", "u64", "u8", "usize", "value", "vec",
+];
+
+/// Whether Rust keeps the word for itself.
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
+
+/// All words that names in generated functions avoid.
+pub(super) fn words() -> Vec<&'static str> {
+    KEYWORDS.iter().chain(OWN).copied().collect()
+}

@@ -73,9 +73,7 @@ fn declared_twice(declaration: &Declaration<'_>, earlier: &Declaration<'_>) -> D
             .label("declared again")
             .related(earlier.span, "declared first here");
     match (earlier.role, declaration.role) {
-        (Role::Input, Role::Output) => {
-            duplicate.help("a result starts from zero: give it a name that no parameter has")
-        }
+        (Role::Input, Role::Output) => duplicate.help("a result is no operand: give it a name that no parameter has"),
         _ => duplicate.help("give one of them another name"),
     }
 }

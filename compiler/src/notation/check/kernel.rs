@@ -4,7 +4,7 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{functions, schedule, statement, tensors, value};
+use super::{call, functions, schedule, statement, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::notation::{Kernel, Role, Tensor};
@@ -104,7 +104,7 @@ fn meant<'a>(used: &Use<'_>, tensors: &'a [Tensor], uses: &[Use<'_>]) -> Option<
 fn unknown_name(used: &Use<'_>, close: Option<&str>) -> Diagnostic {
     let name = &used.name.name;
     if used.nested || close.is_none() && used.order > 0 && suggest::similar(name, functions::names()).is_some() {
-        return value::unknown_function(used.name);
+        return call::unknown_function(used.name);
     }
     let what = if used.order == 0 { "scalar or index variable" } else { "tensor" };
     let unknown = Diagnostic::new(codes::UNKNOWN_NAME, used.name.span, format!("there is no {what} `{name}`"))

@@ -1,6 +1,9 @@
 //! The checks: syntax in, checked index notation out, every problem of a text in one run.
 
+mod access;
+mod call;
 mod declaration;
+mod division;
 mod expression;
 mod functions;
 mod indices;
@@ -8,6 +11,8 @@ mod kernel;
 mod literal;
 mod missing;
 mod problems;
+mod reduction;
+mod result;
 mod schedule;
 mod statement;
 mod tensors;
@@ -15,9 +20,8 @@ mod uses;
 mod value;
 
 pub use expression::{FormatOption, check_expression};
-pub(super) use functions::name as function_name;
 pub use problems::Problems;
-pub(super) use value::reduction_name;
+pub(super) use reduction::name as reduction_name;
 
 use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};

@@ -1,14 +1,13 @@
 //! One statement: what it may assign, where its extents come from, what a sparse result can hold.
 
 use super::indices::Indices;
-use super::missing;
 use super::uses;
 use super::value::Values;
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::ir::ReduceOperator;
-use crate::notation::print::operator_text;
-use crate::notation::{Access, Assignment, IndexVariable, Role, Tensor, TensorId, einstein};
-use crate::syntax::{self, AssignOperator, Ident, Statement};
+use super::{reduction, result, tensors};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
+use crate::ir::{ElementType, ReduceOperator};
+use crate::notation::{Assignment, Role, Tensor, TensorId, einstein};
+use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found.
 pub(super) fn check(
@@ -22,15 +21,16 @@ pub(super) fn check(
     if let Some(target) = target {
         check_roles(statement, &tensors[target.0], found);
     }
+    let typed_by = typed_by(statement, tensors);
     let mut values = Values {
         tensors,
         indices,
-        element: element(statement, target, tensors),
-        target: &statement.target.name.name,
+        element: typed_by.map_or(ElementType::F64, |tensor| tensor.element),
+        typed_by: typed_by.map_or("", |tensor| &tensor.name),
         index_names: uses::index_names(statement).into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
         mixed: Vec::new(),
-        masked: masked(statement, tensors),
+        masked: result::is_masked(statement, tensors),
         found,
     };
     let operator = match statement.operator {
@@ -38,7 +38,7 @@ pub(super) fn check(
         AssignOperator::Reduce(operator) => Some(operator),
     };
     if let Some(operator) = operator {
-        values.check_operator(operator, operator_text(operator), statement.operator_span);
+        values.check_operator(operator, &statement.operator.to_string(), statement.operator_span);
     }
     // A target without indices is a scalar: an access of order 0.
     let target = values.unread(&statement.target);
@@ -53,25 +53,19 @@ pub(super) fn check(
         span: statement.span,
     };
 
-    check_reduced(&reduced, &checked, indices, found);
+    reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
-    check_result(&checked, statement, tensors, indices, found);
+    result::check(&checked, statement, tensors, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     Some(checked)
 }
 
-/// Whether `where` restricts the statement to what a sparse tensor stores.
-fn masked(statement: &Statement, tensors: &[Tensor]) -> bool {
-    let sparse = |name: &str| tensors.iter().any(|tensor| tensor.name == name && tensor.is_sparse());
-    statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
-}
-
-/// The statement's element type: its target's.
-fn element(statement: &Statement, target: Option<TensorId>, tensors: &[Tensor]) -> crate::ir::ElementType {
-    let named = |name: &str| tensors.iter().find(|tensor| tensor.name == name);
-    let target = target.map(|target| &tensors[target.0]).filter(|tensor| tensor.role != Role::Temporary);
-    let first = || uses::of_statement(statement).into_iter().skip(1).find_map(|used| named(&used.name.name));
-    target.or_else(first).map_or(crate::ir::ElementType::F64, |tensor| tensor.element)
+/// The tensor that gives the statement its element type: its target, or the next where that is a temporary or is refused.
+fn typed_by<'a>(statement: &Statement, tensors: &'a [Tensor]) -> Option<&'a Tensor> {
+    let uses = uses::of_statement(statement);
+    let used = uses.iter().filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
+    let mut typed = used.filter(|tensor| tensor.role != Role::Temporary && tensors::is_lowered(tensor.element));
+    typed.next()
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
@@ -91,27 +85,28 @@ fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) 
             Diagnostic::new(codes::RESULT_READ, read.span, message)
                 .label("read here")
                 .related(statement.target.span, "assigned here")
-                .help(format!("to add to what is there, write `{} += …` without it on the right", statement.target)),
+                .help(instead_of_reading(statement)),
         );
     }
 }
 
-/// Explicit reductions over variables that are also the statement's.
-fn check_reduced(reduced: &[&Ident], statement: &Assignment, indices: &Indices, found: &mut Diagnostics) {
-    for name in reduced {
-        let Some(outer) = indices.free(&name.name) else { continue };
-        let problem = Diagnostic::new(
-            codes::REDUCTION_VARIABLE,
-            name.span,
-            format!("`{}` has a meaning outside the reduction", name.name),
-        )
-        .label("bound by the reduction")
-        .related(indices.variables[outer.0].span, "used outside of it here");
-        found.push(match statement.target.indices.contains(&outer) {
-            true => problem.help("a reduction is over variables that the left-hand side lacks"),
-            false => problem.help("give one of them another name, or let the reduction enclose both"),
-        });
+fn instead_of_reading(statement: &Statement) -> String {
+    let target = &statement.target;
+    let sums = uses::index_names(statement).iter().any(|name| !names_index(target, &name.name));
+    match &statement.value.kind {
+        ExprKind::Binary(BinaryOperator::Add, ..) => {
+            format!("to add to what is there, write `{target} += …` without it on the right")
+        }
+        // `*=` would multiply over the other indices.
+        ExprKind::Binary(BinaryOperator::Multiply, ..) if !sums => {
+            format!("to multiply what is there, write `{target} *= …` without it on the right")
+        }
+        _ => "pass what it held before as a parameter of another name".to_owned(),
     }
+}
+
+fn names_index(access: &Access, name: &str) -> bool {
+    uses::index_exprs(access).any(|expr| matches!(&expr.kind, ExprKind::Name(index) if index.name == name))
 }
 
 fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, found: &mut Diagnostics) {
@@ -128,69 +123,6 @@ fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, fou
             );
         }
     }
-}
-
-/// Whether the result can hold what the statement computes.
-fn check_result(
-    statement: &Assignment,
-    source: &Statement,
-    tensors: &[Tensor],
-    indices: &Indices,
-    found: &mut Diagnostics,
-) {
-    let target = &tensors[statement.target.tensor.0];
-    if !target.is_sparse() {
-        return;
-    }
-    let broadcast = broadcast(statement);
-    if !broadcast.is_empty() {
-        for variable in broadcast {
-            found.push(sparse_broadcast(target, &indices.variables[variable.0].name, source.target.span));
-        }
-        return;
-    }
-    let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    let zero = missing::value(&statement.value, tensors).is_zero();
-    if let Some(operand) = sparse.filter(|_| !masked(source, tensors) && !zero) {
-        found.push(dense_result(target, operand, tensors, indices, &source.value));
-    }
-}
-
-/// The indices of the target that no operand has.
-fn broadcast(statement: &Assignment) -> Vec<IndexVariable> {
-    let operands = statement.value.accesses().into_iter().chain(&statement.mask);
-    let bound: Vec<IndexVariable> = operands.flat_map(|access| access.indices.iter().copied()).collect();
-    statement.target.indices.iter().copied().filter(|variable| !bound.contains(variable)).collect()
-}
-
-fn sparse_broadcast(target: &Tensor, index: &str, span: Span) -> Diagnostic {
-    let message = format!("no operand has the index `{index}` of the sparse result `{}`", target.name);
-    Diagnostic::new(codes::SPARSE_BROADCAST, span, message)
-        .label(format!("every `{index}` would be stored"))
-        .related(target.span, "the result is sparse")
-        .help(format!("store `{}` in a dense format", target.name))
-}
-
-fn dense_result(
-    target: &Tensor,
-    operand: &Access,
-    tensors: &[Tensor],
-    indices: &Indices,
-    value: &syntax::Expr,
-) -> Diagnostic {
-    let name = &tensors[operand.tensor.0].name;
-    let variables: Vec<&str> =
-        operand.indices.iter().map(|variable| indices.variables[variable.0].name.as_str()).collect();
-    let text = format!("{name}({})", variables.join(", "));
-    Diagnostic::new(
-        codes::DENSE_RESULT,
-        value.span,
-        format!("this would make the sparse result `{}` dense", target.name),
-    )
-    .label(format!("not zero where `{name}` stores no entry"))
-    .related(target.span, "the result is sparse")
-    .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
-    .help(format!("or store `{}` in a dense format", target.name))
 }
 
 fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: &mut Diagnostics) {

@@ -35,7 +35,7 @@ pub(super) fn check(
 
 fn element(declaration: &Declaration<'_>, problems: &mut Problems) -> ElementType {
     let Some((element, span)) = declaration.element else { return ElementType::F64 };
-    if matches!(element, ElementType::Bool | ElementType::C32 | ElementType::C64) {
+    if !is_lowered(element) {
         let message = format!("tensors of `{}` are not lowered yet", element.name());
         problems.push(
             declaration.origin,
@@ -43,9 +43,13 @@ fn element(declaration: &Declaration<'_>, problems: &mut Problems) -> ElementTyp
                 .label("kernels can't compute with it for now")
                 .help("the element types are `f64`, `f32`, `i32`, `i64` and `u8` for now"),
         );
-        return ElementType::F64;
     }
     element
+}
+
+/// Whether kernels compute with an element type.
+pub(super) fn is_lowered(element: ElementType) -> bool {
+    !matches!(element, ElementType::Bool | ElementType::C32 | ElementType::C64)
 }
 
 fn format(

@@ -5,6 +5,8 @@ use super::arrays::{ArrayValue, Slot};
 use super::expressions::Element;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Parallel, ReduceOperator, Sharing, VariableId};
+use std::ops::Range;
+use std::rc::Rc;
 
 /// The chunk that runs.
 pub(super) struct Chunk {
@@ -16,21 +18,34 @@ pub(super) struct Chunk {
     stamp: u64,
     /// The stamp of chunk 0.
     first_stamp: u64,
-    /// Its parts of the owned arrays.
-    owned: Vec<Owned>,
+    /// For each chunk of the loop its parts of the owned arrays, in the same order.
+    parts: Rc<[Vec<Owned>]>,
+}
+
+#[cfg(test)]
+impl Chunk {
+    /// A chunk of one place in a loop that owns nothing.
+    pub(super) fn undeclared(number: usize) -> Self {
+        let place = number as u64;
+        Self {
+            number,
+            range: (place, place + 1),
+            stamp: place + 1,
+            first_stamp: 1,
+            parts: vec![Vec::new(); number + 1].into(),
+        }
+    }
 }
 
 /// A chunk's part of an owned array.
 #[derive(Clone)]
 struct Owned {
+    array: ArrayId,
     buffer: usize,
-    /// The elements of the buffer that are the chunk's.
-    begin: u64,
-    end: u64,
     /// Where the array begins in the buffer.
     origin: u64,
-    /// The chunks whose parts lie before and after, by number.
-    neighbours: (Option<usize>, Option<usize>),
+    /// The elements of the buffer that are the chunk's.
+    range: Range<u64>,
 }
 
 /// What a chunk leaves behind, to be combined in the order of the range.
@@ -56,28 +71,11 @@ impl Machine<'_> {
         let cuts = self.cuts(node, begin, end)?;
         self.check_work(node, &cuts)?;
         let chunks: Vec<(u64, u64)> = cuts.windows(2).map(|cut| (cut[0], cut[1])).collect();
-        let parts = self.parts(node, &chunks)?;
+        let parts: Rc<[Vec<Owned>]> = self.parts(node, &chunks)?.into();
         let slots: Vec<Slot> = node.sharing.iter().map(|(array, _)| self.slots[array.index()]).collect();
         let outer: Vec<Value> = node.reductions.iter().map(|(id, _)| self.variables[id.index()]).collect();
 
-        let mut outcomes: Vec<Outcome> = chunks.iter().map(|_| Outcome::default()).collect();
-        let mut order: Vec<usize> = (0..chunks.len()).collect();
-        self.random.shuffle(&mut order);
-        let first_stamp = self.stamp + 1;
-        self.stamp += chunks.len() as u64;
-        let mut result = Ok(());
-        for number in order {
-            let stamp = first_stamp + number as u64;
-            let owned = parts[number].clone();
-            self.chunk = Some(Chunk { number, range: chunks[number], stamp, first_stamp, owned });
-            match self.run_chunk(node, &slots) {
-                Ok(outcome) => outcomes[number] = outcome,
-                Err(problem) => {
-                    result = Err(problem);
-                    break;
-                }
-            }
-        }
+        let outcomes = self.run_chunks(node, &chunks, &parts, &slots);
         self.chunk = None;
         for ((array, _), slot) in node.sharing.iter().zip(slots) {
             self.slots[array.index()] = slot;
@@ -85,8 +83,7 @@ impl Machine<'_> {
         for ((id, _), value) in node.reductions.iter().zip(outer) {
             self.variables[id.index()] = value;
         }
-        result?;
-        self.combine(node, outcomes)
+        self.combine(node, outcomes?)
     }
 
     // Cuts.
@@ -168,27 +165,19 @@ impl Machine<'_> {
             let begin = self.at(place, chunks[chunk].0, start)?;
             if begin > length || starts.last().is_some_and(|&last| begin < last) {
                 let (name, low) = (self.name(array), chunks[chunk].0);
-                return problem(format!(
-                    "{name} of length {length} is owned from {begin} on by a chunk that begins at {low}, which does not ascend"
-                ));
+                let what = format!("a chunk that begins at {low} owns {name} from {begin} on");
+                return problem(format!("{what}, which does not ascend within its length {length}"));
             }
             starts.push(begin);
         }
         for (part, chunk) in parts.iter_mut().zip(0..) {
-            let mut owned = Owned {
-                buffer: slot.buffer,
-                begin: slot.begin,
-                end: slot.begin,
-                origin: slot.begin,
-                neighbours: (None, None),
+            let range = match full.binary_search(&chunk) {
+                Ok(0) => 0..starts.get(1).copied().unwrap_or(length),
+                Ok(rank) => starts[rank]..starts.get(rank + 1).copied().unwrap_or(length),
+                Err(_) => 0..0,
             };
-            if let Ok(rank) = full.binary_search(&chunk) {
-                let before = rank.checked_sub(1);
-                owned.begin += if before.is_some() { starts[rank] } else { 0 };
-                owned.end += starts.get(rank + 1).copied().unwrap_or(length);
-                owned.neighbours = (before.map(|before| full[before]), full.get(rank + 1).copied());
-            }
-            part.push(owned);
+            let range = slot.begin + range.start..slot.begin + range.end;
+            part.push(Owned { array, buffer: slot.buffer, origin: slot.begin, range });
         }
         Ok(())
     }
@@ -242,22 +231,46 @@ impl Machine<'_> {
 
     fn check_owned(&self, chunk: &Chunk, array: ArrayId, element: Element) -> Result<()> {
         let at = element.at as u64;
-        let Some(owned) = chunk.owned.iter().find(|owned| owned.buffer == element.buffer) else { return Ok(()) };
-        if (owned.begin..owned.end).contains(&at) {
+        let own = &chunk.parts[chunk.number];
+        let Some(place) = own.iter().position(|owned| owned.buffer == element.buffer) else { return Ok(()) };
+        let owned = &own[place];
+        if owned.range.contains(&at) {
             return Ok(());
         }
-        let (name, index) = (self.name(array), self.index_in(array, element));
+        let other = chunk.parts.iter().position(|parts| parts[place].range.contains(&at));
+        let other = other.map_or("no chunk".to_owned(), |other| format!("chunk {other}"));
         let (number, (low, high)) = (chunk.number, chunk.range);
-        let neighbour = if at < owned.begin { owned.neighbours.0 } else { owned.neighbours.1 };
-        let other = neighbour.map_or("no chunk".to_owned(), |other| format!("chunk {other} or beyond"));
-        let (begin, end) = (owned.begin - owned.origin, owned.end - owned.origin);
-        let offset = at.wrapping_sub(owned.origin);
+        let (begin, end) = (owned.range.start - owned.origin, owned.range.end - owned.origin);
+        let mine = format!("chunk {number} ({low}..{high}) owns {}[{begin}..{end}]", self.name(owned.array));
         problem(format!(
-            "chunk {number} ({low}..{high}) owns {begin}..{end}, but touches {name}[{index}] at place {offset}, which {other} owns"
+            "{mine}, but touches {}[{}], which {other} owns",
+            self.name(array),
+            self.index_in(array, element)
         ))
     }
 
     // Running and combining.
+
+    /// Runs the chunks in random order. What they leave behind comes in the order of the range.
+    fn run_chunks(
+        &mut self,
+        node: &Parallel,
+        chunks: &[(u64, u64)],
+        parts: &Rc<[Vec<Owned>]>,
+        slots: &[Slot],
+    ) -> Result<Vec<Outcome>> {
+        let mut outcomes: Vec<Outcome> = chunks.iter().map(|_| Outcome::default()).collect();
+        let mut order: Vec<usize> = (0..chunks.len()).collect();
+        self.random.shuffle(&mut order);
+        let first_stamp = self.stamp + 1;
+        self.stamp += chunks.len() as u64;
+        for number in order {
+            let stamp = first_stamp + number as u64;
+            self.chunk = Some(Chunk { number, range: chunks[number], stamp, first_stamp, parts: parts.clone() });
+            outcomes[number] = self.run_chunk(node, slots)?;
+        }
+        Ok(outcomes)
+    }
 
     fn run_chunk(&mut self, node: &Parallel, slots: &[Slot]) -> Result<Outcome> {
         for ((array, sharing), slot) in node.sharing.iter().zip(slots) {

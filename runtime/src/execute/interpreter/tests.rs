@@ -1,5 +1,11 @@
-use super::{ArrayValue, Fault, Options, run};
-use spc_compiler::ir::{Kernel, Verified, parse, verify};
+use super::parallel::Chunk;
+use super::{ArrayValue, Fault, Machine, Options, run};
+use crate::execute::testing::{csr as csr_format, matrix, values, vector};
+use crate::execute::{Call, interpreted};
+use crate::tensor::AnyTensor;
+use spc_compiler::ir::{ArrayId, Kernel, Verified, parse, verify};
+use spc_compiler::notation::{FormatOption, check_expression};
+use spc_compiler::{compile_notation, syntax};
 
 fn kernel(text: &str) -> Verified<Kernel> {
     let kernel = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -421,12 +427,63 @@ fn calls_are_checked() {
     );
 }
 
-/// Two chunks that touch one place of an array whose declared parts the interpreter is made to believe: a view from outside
-/// hides nothing.
 #[test]
-fn a_chunk_that_reads_what_another_wrote_is_reported() {
+fn a_chunk_that_reads_the_part_of_another_is_reported() {
     let text = SPMV.replace("a4[v2] = v4", "a4[v2] = v4 + a4[(v2 + 1) % d0]");
     let faults = faults(&text, &[5, 3], &csr());
     assert!(!faults.is_empty());
     assert!(faults.iter().all(|fault| fault.contains("y_vals[")), "{faults:#?}");
+}
+
+#[test]
+fn races_are_found_without_any_declared_sharing() {
+    let kernel = kernel(SPMV);
+    let y = ArrayId(4);
+    let mut machine = Machine::new(&kernel, &[5, 3], &mut csr(), 0);
+    let mut touch = |number: usize, index: u64, writes: bool| {
+        machine.chunk = Some(Chunk::undeclared(number));
+        let element = machine.place(y, index).unwrap();
+        let result = if writes { machine.check_write(y, element) } else { machine.check_read(y, element) };
+        result.err().map(|problem| problem.into_fault().message)
+    };
+    assert_eq!(touch(0, 1, true), None);
+    assert_eq!(touch(0, 1, false), None);
+    assert_eq!(touch(1, 2, true), None);
+    assert_eq!(touch(1, 1, true).as_deref(), Some("chunk 1 (1..2) writes y_vals[1], which chunk 0 wrote"));
+    assert_eq!(touch(2, 2, false).as_deref(), Some("chunk 2 (2..3) reads y_vals[2], which chunk 1 wrote"));
+}
+
+/// Kernels as the compiler lowers them: their text comes back, and how loops are cut changes nothing.
+#[test]
+fn lowered_kernels_do_the_same_however_they_are_cut() {
+    let a = matrix([5, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0), (3, 0, 5.0), (3, 2, 6.0)], &csr_format());
+    let b = matrix([5, 4], &[(0, 1, 1.0), (1, 2, 7.0), (3, 3, 8.0)], &csr_format());
+    let x = vector(vec![1.0, 10.0, 100.0, 1000.0]);
+    let cases: [(&str, &[&str], &[&AnyTensor], &[f64]); 6] = [
+        ("y(i) = A(i, j) * x(j)", &["A"], &[&a, &x], &[3020.0, 0.0, 4.0, 605.0, 0.0]),
+        ("y(j) = A(i, j)", &["A"], &[&a], &[9.0, 2.0, 6.0, 3.0]),
+        ("C(i, j) = A(i, j) + B(i, j)", &["A", "B", "C"], &[&a, &b], &[3.0, 3.0, 7.0, 4.0, 5.0, 6.0, 8.0]),
+        ("C(i, j) = A(i, j) * x(j)", &["A", "C"], &[&a, &x], &[20.0, 3000.0, 4.0, 5.0, 600.0]),
+        ("C(j, i) = A(i, j)", &["A", "C"], &[&a], &[4.0, 5.0, 2.0, 6.0, 3.0]),
+        ("s = A(i, j) * B(i, j)", &["A", "B"], &[&a, &b], &[2.0]),
+    ];
+    for (text, sparse, inputs, expected) in cases {
+        let kernel = lowered(text, sparse);
+        let again = parse(&kernel.to_string()).unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
+        assert_eq!(again, *kernel);
+        for seed in 0..40 {
+            let mut call = Call::new(&kernel, inputs).unwrap();
+            interpreted::run(&kernel, &mut call, &Options { seed })
+                .unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
+            assert_eq!(values(&call.finish().unwrap()[0]), expected, "seed {seed} of {}", *kernel);
+        }
+    }
+}
+
+/// A kernel of index notation, with the named tensors in compressed rows.
+fn lowered(text: &str, sparse: &[&str]) -> Verified<Kernel> {
+    let statement = syntax::parse_statement(text).unwrap();
+    let format = syntax::parse_parameter_format("csr").unwrap();
+    let options: Vec<_> = sparse.iter().map(|name| FormatOption::new(*name, format.clone())).collect();
+    compile_notation(&check_expression(&statement, &options).unwrap()).unwrap().kernel
 }

@@ -1,0 +1,91 @@
+//! Explicit reductions: `sum(k)(…)`.
+
+use super::indices::Indices;
+use super::value::Values;
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
+use crate::ir::ReduceOperator;
+use crate::notation::{Assignment, Expr};
+use crate::syntax::{self, Ident, REDUCTIONS};
+
+impl<'s> Values<'_, 's> {
+    /// A reduction over variables of its own.
+    pub(super) fn reduction(
+        &mut self,
+        operator: ReduceOperator,
+        names: &'s [Ident],
+        body: &'s syntax::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        self.check_operator(operator, name(operator), span);
+        names.iter().for_each(|name| self.check_binding(name));
+        let variables: Vec<_> = names.iter().map(|name| self.indices.bind(name)).collect();
+        self.reduced.extend(names);
+        let inside = self.reduced.len();
+        let body = self.value(body);
+        self.indices.unbind(names.len());
+        let body = body?;
+        let accesses = body.accesses();
+        for (name, variable) in names.iter().zip(&variables) {
+            let hidden = self.reduced[inside..].iter().any(|inner| inner.name == name.name);
+            if !hidden && !accesses.iter().any(|access| access.indices.contains(variable)) {
+                self.found.push(
+                    Diagnostic::new(
+                        codes::UNBOUND_INDEX,
+                        name.span,
+                        format!("nothing tells how large `{}` is", name.name),
+                    )
+                    .label("not an index of any tensor in the reduction")
+                    .help(format!("remove `{}` from the reduction's variables", name.name)),
+                );
+            }
+        }
+        Some(Expr::Reduce(operator, variables, Box::new(body)))
+    }
+
+    fn check_binding(&mut self, name: &Ident) {
+        self.found.extend(self.name_clash(name));
+        if let Some(outer) = self.indices.bound(&name.name) {
+            self.found.push(
+                Diagnostic::new(codes::REDUCTION_VARIABLE, name.span, format!("`{}` is bound twice", name.name))
+                    .label("bound again inside")
+                    .related(self.indices.variables[outer.0].span, "bound here")
+                    .help("give one of them another name"),
+            );
+        }
+    }
+
+    /// Whether the element type has the operator.
+    pub(super) fn check_operator(&mut self, operator: ReduceOperator, text: &str, span: Span) {
+        if operator.identity(self.element).is_none() {
+            let message = format!("`{text}` is not defined for `{}`", self.element.name());
+            self.found.push(
+                Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
+                    .label("works on the bits of whole numbers")
+                    .help("`i32`, `i64` and `u8` have this operator"),
+            );
+        }
+    }
+}
+
+/// The word of a reduction: `sum` of `sum(k)(…)`.
+pub(in crate::notation) fn name(operator: ReduceOperator) -> &'static str {
+    REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
+}
+
+/// Explicit reductions over variables that are also the statement's.
+pub(super) fn check_scope(reduced: &[&Ident], statement: &Assignment, indices: &Indices, found: &mut Diagnostics) {
+    for name in reduced {
+        let Some(outer) = indices.free(&name.name) else { continue };
+        let problem = Diagnostic::new(
+            codes::REDUCTION_VARIABLE,
+            name.span,
+            format!("`{}` has a meaning outside the reduction", name.name),
+        )
+        .label("bound by the reduction")
+        .related(indices.variables[outer.0].span, "used outside of it here");
+        found.push(match statement.target.indices.contains(&outer) {
+            true => problem.help("a reduction is over variables that the left-hand side lacks"),
+            false => problem.help("give one of them another name, or let the reduction enclose both"),
+        });
+    }
+}

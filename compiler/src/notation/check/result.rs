@@ -1,0 +1,76 @@
+//! Results: what a sparse one can hold.
+
+use super::indices::Indices;
+use super::missing;
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
+use crate::notation::{Access, Assignment, IndexVariable, Tensor};
+use crate::syntax::{self, Statement};
+
+/// Whether `where` restricts the statement to what a sparse tensor stores.
+pub(super) fn is_masked(statement: &Statement, tensors: &[Tensor]) -> bool {
+    let sparse = |name: &str| tensors.iter().any(|tensor| tensor.name == name && tensor.is_sparse());
+    statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
+}
+
+/// Whether the result can hold what the statement computes.
+pub(super) fn check(
+    statement: &Assignment,
+    source: &Statement,
+    tensors: &[Tensor],
+    indices: &Indices,
+    found: &mut Diagnostics,
+) {
+    let target = &tensors[statement.target.tensor.0];
+    if !target.is_sparse() {
+        return;
+    }
+    let broadcast = broadcast(statement);
+    if !broadcast.is_empty() {
+        for variable in broadcast {
+            found.push(sparse_broadcast(target, &indices.variables[variable.0].name, source.target.span));
+        }
+        return;
+    }
+    let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
+    let zero = missing::value(&statement.value, tensors).is_zero();
+    if let Some(operand) = sparse.filter(|_| !is_masked(source, tensors) && !zero) {
+        found.push(dense_result(target, operand, tensors, indices, &source.value));
+    }
+}
+
+/// The indices of the target that no operand has.
+fn broadcast(statement: &Assignment) -> Vec<IndexVariable> {
+    let operands = statement.value.accesses().into_iter().chain(&statement.mask);
+    let bound: Vec<IndexVariable> = operands.flat_map(|access| access.indices.iter().copied()).collect();
+    statement.target.indices.iter().copied().filter(|variable| !bound.contains(variable)).collect()
+}
+
+fn sparse_broadcast(target: &Tensor, index: &str, span: Span) -> Diagnostic {
+    let message = format!("no operand has the index `{index}` of the sparse result `{}`", target.name);
+    Diagnostic::new(codes::SPARSE_BROADCAST, span, message)
+        .label(format!("every `{index}` would be stored"))
+        .related(target.span, "the result is sparse")
+        .help(format!("store `{}` in a dense format", target.name))
+}
+
+fn dense_result(
+    target: &Tensor,
+    operand: &Access,
+    tensors: &[Tensor],
+    indices: &Indices,
+    value: &syntax::Expr,
+) -> Diagnostic {
+    let name = &tensors[operand.tensor.0].name;
+    let variables: Vec<&str> =
+        operand.indices.iter().map(|variable| indices.variables[variable.0].name.as_str()).collect();
+    let text = format!("{name}({})", variables.join(", "));
+    Diagnostic::new(
+        codes::DENSE_RESULT,
+        value.span,
+        format!("this would make the sparse result `{}` dense", target.name),
+    )
+    .label(format!("not zero where `{name}` stores no entry"))
+    .related(target.span, "the result is sparse")
+    .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
+    .help(format!("or store `{}` in a dense format", target.name))
+}

@@ -1,0 +1,114 @@
+//! `tensor_kernel!` as a user meets it: typed tensors in, typed tensors out.
+
+use spc::tensor::{Coo, Csc, Csf, Csr, Dense, Scoo, Tensor};
+use spc::tensor_kernel;
+
+tensor_kernel! {
+    /// Sparse matrix times vector.
+    pub fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+
+    /// Mode-1 MTTKRP.
+    fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }
+
+    fn mttkrp_mode_2(X: coo, B: dense, C: dense) -> A: dense { A(j, r) = X(i, j, k) * B(i, r) * C(k, r); }
+
+    fn ttm(X: coo, U: dense) -> Y: scoo { Y(i, j, r) = X(i, j, k) * U(k, r); }
+
+    fn ttv(X: csf, v: dense) -> Y: csf { Y(i, j) = X(i, j, k) * v(k); }
+
+    fn dot(x: f32 dense, y: f32 dense) -> s: f32 { s = x(i) * y(i); }
+
+    fn scale(A: csr, alpha: f64) -> B: csr { B(i, j) = alpha * A(i, j); }
+
+    fn add(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }
+
+    fn add_transposed(A: csr, B: csc) -> C: csr { C(i, j) = A(i, j) + B(i, j); }
+
+    fn rust_like_names(Vec: csr, x: dense) -> usize: dense { usize(i) = Vec(i, j) * x(j); }
+}
+
+fn matrix() -> Tensor<f64, Csr> {
+    Tensor::from_entries([3, 4], [([0, 1], 2.0), ([2, 0], 3.0), ([2, 3], 4.0)]).unwrap()
+}
+
+fn order_3<F: spc::tensor::StorageFormat>() -> Tensor<f64, F> {
+    Tensor::from_entries([2, 3, 4], [([0, 1, 2], 1.0), ([1, 0, 3], 2.0), ([1, 2, 0], 3.0), ([1, 2, 1], 4.0)]).unwrap()
+}
+
+fn factor(rows: usize, rank: usize) -> Tensor<f64, Dense<2>> {
+    Tensor::from_fn([rows, rank], |index| (1 + index[0] * 3 + index[1]) as f64).unwrap()
+}
+
+#[test]
+fn a_matrix_times_a_vector() {
+    let x = Tensor::<f64, Dense<1>>::from_vec([4], vec![1.0, 10.0, 100.0, 1000.0]).unwrap();
+    let mut y = spmv(&matrix(), &x).unwrap();
+    assert_eq!(y.values(), [20.0, 0.0, 4003.0]);
+    let memory = y.values().as_ptr();
+    spmv_into(&matrix(), &x, &mut y).unwrap();
+    assert_eq!(y.values(), [20.0, 0.0, 4003.0]);
+    assert_eq!(y.values().as_ptr(), memory, "the result's memory is used again");
+}
+
+#[test]
+fn a_result_of_the_wrong_shape_is_refused_and_kept() {
+    let x = Tensor::<f64, Dense<1>>::from_vec([4], vec![1.0; 4]).unwrap();
+    let mut y = Tensor::<f64, Dense<1>>::from_vec([2], vec![7.0; 2]).unwrap();
+    assert!(spmv_into(&matrix(), &x, &mut y).is_err());
+    assert_eq!(y.values(), [7.0, 7.0]);
+    let short = Tensor::<f64, Dense<1>>::from_vec([3], vec![1.0; 3]).unwrap();
+    let message = spmv(&matrix(), &short).unwrap_err().to_string();
+    assert!(message.contains('j') && message.contains('4') && message.contains('3'), "{message}");
+}
+
+/// Ranks with a version of their own (8, 16) and without (5, 11).
+#[test]
+fn every_rank_gives_the_same_answer() {
+    for rank in [1, 5, 8, 11, 16, 32] {
+        let (b, c) = (factor(3, rank), factor(4, rank));
+        let a = mttkrp(&order_3::<Csf<3>>(), &b, &c).unwrap();
+        let mut expected = vec![0.0; 2 * rank];
+        order_3::<Csf<3>>().for_each_entry(|index, value| {
+            for r in 0..rank {
+                let [i, j, k] = [index[0], index[1], index[2]];
+                expected[i * rank + r] += value * b.values()[j * rank + r] * c.values()[k * rank + r];
+            }
+        });
+        assert_eq!(a.values(), expected, "rank {rank}");
+        let second = mttkrp_mode_2(&order_3::<Coo<3>>(), &factor(2, rank), &c).unwrap();
+        assert_eq!(second.shape(), [3, rank]);
+        assert_eq!(second.values()[rank], 1.0 * c.values()[2 * rank]);
+    }
+}
+
+#[test]
+fn results_keep_the_structure_of_the_operand() {
+    let v = Tensor::<f64, Dense<1>>::from_vec([4], vec![1.0, 10.0, 100.0, 1000.0]).unwrap();
+    let y: Tensor<f64, Csf<2>> = ttv(&order_3(), &v).unwrap();
+    assert_eq!(y.entries(), [(vec![0, 1], 100.0), (vec![1, 0], 2000.0), (vec![1, 2], 43.0)]);
+    let z: Tensor<f64, Scoo<3>> = ttm(&order_3(), &factor(4, 2)).unwrap();
+    assert_eq!(z.get(&[1, 2, 1]), Some(3.0 * 2.0 + 4.0 * 5.0));
+    assert_eq!(z.nnz(), 6);
+    assert_eq!(scale(&matrix(), 2.0).unwrap().values(), [4.0, 6.0, 8.0]);
+}
+
+#[test]
+fn scalars_go_in_and_come_out_as_numbers() {
+    let x = Tensor::<f32, Dense<1>>::from_vec([3], vec![1.0, 2.0, 3.0]).unwrap();
+    assert_eq!(dot(&x, &x).unwrap(), 14.0);
+}
+
+#[test]
+fn structures_merge() {
+    let other = Tensor::<f64, Csr>::from_entries([3, 4], [([0, 1], 1.0), ([1, 1], 5.0)]).unwrap();
+    let sum = add(&matrix(), &other).unwrap();
+    assert_eq!(sum.entries(), [(vec![0, 1], 3.0), (vec![1, 1], 5.0), (vec![2, 0], 3.0), (vec![2, 3], 4.0)]);
+    sum.as_any().validate().unwrap();
+    assert_eq!(add_transposed(&matrix(), &other.convert::<Csc>().unwrap()).unwrap(), sum);
+}
+
+#[test]
+fn names_of_the_language_are_not_in_the_way() {
+    let x = Tensor::<f64, Dense<1>>::from_vec([4], vec![1.0; 4]).unwrap();
+    assert_eq!(rust_like_names(&matrix(), &x).unwrap().values(), [2.0, 0.0, 7.0]);
+}
