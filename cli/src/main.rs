@@ -41,6 +41,9 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("error: this is a fault of spc, please report it together with the command: {panic}");
+    }));
     let result = match Command::parse().verb {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),
