@@ -3,18 +3,132 @@
 #![cfg(feature = "pretty")]
 
 use spc_compiler::diagnostics::render::render;
+use spc_compiler::diagnostics::{Code, Diagnostic, all};
+use spc_compiler::notation::{FormatOption, check, check_expression};
 use spc_compiler::syntax;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-fn messages(path: &Path) -> String {
+/// A text, what its place is called, and its problems.
+struct Messages {
+    source: String,
+    origin: String,
+    problems: Vec<Diagnostic>,
+}
+
+fn rendered(messages: &[Messages]) -> String {
+    let texts = messages.iter().filter(|messages| !messages.problems.is_empty());
+    texts.map(|text| render(&text.source, &text.origin, &text.problems, false)).collect::<Vec<_>>().join("\n")
+}
+
+/// The problems of a `.ti` file.
+fn program(path: &Path) -> Vec<Messages> {
     let source = fs::read_to_string(path).expect("the case can be read");
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let problems = syntax::parse_program(&source).expect_err("the case has errors").into_sorted();
-    render(&source, &name, &problems, false)
+    let origin = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let checked = syntax::parse_program(&source).and_then(|program| check(&program));
+    let problems = checked.expect_err("the case has errors").into_sorted();
+    vec![Messages { source, origin, problems }]
+}
+
+/// The problems of a command line: an expression on the first line, then a `NAME=FORMAT` on each.
+fn command_line(path: &Path) -> Vec<Messages> {
+    let text = fs::read_to_string(path).expect("the case can be read");
+    let mut lines = text.lines();
+    let expression = lines.next().expect("the case has an expression").to_owned();
+    let options: Vec<(&str, &str)> = lines.map(|line| line.split_once('=').expect("NAME=FORMAT")).collect();
+
+    let mut messages = Vec::new();
+    let mut parsed = Vec::new();
+    for (name, format) in &options {
+        let problems = match syntax::parse_parameter_format(format) {
+            Ok(declaration) => {
+                parsed.push(FormatOption::new(*name, declaration));
+                Vec::new()
+            }
+            Err(problems) => problems.into_sorted(),
+        };
+        messages.push(Messages { source: (*format).to_owned(), origin: format!("-f {name}"), problems });
+    }
+    let whole = messages.iter().all(|messages| messages.problems.is_empty());
+    let problems = match syntax::parse_statement(&expression) {
+        Ok(statement) if whole => {
+            let problems = check_expression(&statement, &parsed).expect_err("the case has errors");
+            for (messages, problems) in messages.iter_mut().zip(problems.options) {
+                messages.problems = problems.into_sorted();
+            }
+            problems.expression.into_sorted()
+        }
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.into_sorted(),
+    };
+    messages.insert(0, Messages { source: expression, origin: "<expression>".to_owned(), problems });
+    messages
 }
 
 #[test]
 fn syntax() {
-    insta::glob!("errors/syntax/*.ti", |path| insta::assert_snapshot!(messages(path)));
+    insta::glob!("errors/syntax/*.ti", |path| insta::assert_snapshot!(rendered(&program(path))));
+}
+
+#[test]
+fn notation() {
+    insta::glob!("errors/notation/*.ti", |path| insta::assert_snapshot!(rendered(&program(path))));
+}
+
+#[test]
+fn expression() {
+    insta::glob!("errors/expression/*.txt", |path| insta::assert_snapshot!(rendered(&command_line(path))));
+}
+
+/// Codes that no case above can have, each with the reason.
+const WITHOUT_CASE: &[(Code, &str)] = &[];
+
+#[test]
+fn every_code_has_a_case() {
+    let directory = |name: &str| -> Vec<PathBuf> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors").join(name);
+        let entries = fs::read_dir(path).expect("the cases are there");
+        entries.map(|entry| entry.expect("the case can be read").path()).collect()
+    };
+    let programs = directory("syntax").into_iter().chain(directory("notation")).flat_map(|path| program(&path));
+    let expressions = directory("expression").into_iter().flat_map(|path| command_line(&path));
+    let seen: BTreeSet<Code> =
+        programs.chain(expressions).flat_map(|messages| messages.problems).map(|problem| problem.code).collect();
+
+    let known: BTreeSet<Code> = all().map(|entry| entry.code).collect();
+    let missing: Vec<Code> = known.difference(&seen).copied().collect();
+    let excused: Vec<Code> = WITHOUT_CASE.iter().map(|(code, _)| *code).collect();
+    assert_eq!(missing, excused);
+    assert_eq!(seen.difference(&known).count(), 0, "codes without an explanation: {:?}", seen.difference(&known));
+    assert_eq!(WITHOUT_CASE.len(), 0);
+}
+
+#[test]
+fn expressions() {
+    let texts = [
+        "Y(i,r) = X(i,j,k) * U(k,r",
+        "a(i) = b(i) c(i)",
+        "a(i) = b(i); c(i) = a(i)",
+        "a(i)",
+        "",
+        "a(i) = sum(j, b(i,j)) where b(i)(j)",
+        "a(i) = 1.2.3 * b(i)",
+        "a(i) = 0 < b(i) < 1",
+    ];
+    let messages = texts.map(|text| {
+        let problems = syntax::parse_statement(text).expect_err(text).into_sorted();
+        render(text, "<expression>", &problems, false)
+    });
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
+#[test]
+fn formats() {
+    let messages = ["", "f32 [compressed, dense", "f46 csf", "csf dense", "[i: dense]", "bcsr(4.5)", "(i, j) -> dense"]
+        .map(|text| {
+            let problems = syntax::parse_parameter_format(text).expect_err(text).into_sorted();
+            render(text, "<format>", &problems, false)
+        });
+    insta::assert_snapshot!(messages.join("\n"));
 }

@@ -1,17 +1,20 @@
 //! How fast files are read and written: `cargo run --release -p spc --example read -- FILE…`
 //!
 //! Rates are of uncompressed text, best of five, all threads together; set `RAYON_NUM_THREADS=1` for one core. `parse`
-//! leaves out what it takes to get the text into memory; `write` prints `.tns` text into memory.
+//! leaves out what it takes to get the text into memory; `write` prints `.tns` text into memory; `spct` reads the tensor
+//! from memory in our binary form, by its own size.
 
 use std::error::Error;
 use std::io::Read;
 use std::time::Instant;
 
 use spc::io::{self, FileType, ReadOptions};
+use spc::tensor::{Duplicates, pack};
+use spc_compiler::format::Format;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("{} threads; MB/s", rayon::current_num_threads());
-    println!("{:>8} {:>10} {:>7} {:>7} {:>7}", "MB", "entries", "read", "parse", "write");
+    println!("{:>8} {:>10} {:>7} {:>7} {:>7} {:>7}", "MB", "entries", "read", "parse", "write", "spct");
     for path in std::env::args().skip(1) {
         let text = text(&path)?;
         let x = io::read::<f64>(&path, &ReadOptions::default())?;
@@ -25,9 +28,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             out.clear();
             io::write_tns(&mut out, &x)
         })?;
+        let entries = x.values.len();
+        let format = Format::coo(x.shape.len());
+        let mut binary = Vec::new();
+        io::spct::write(&mut binary, &pack(x, &format, Duplicates::Sum)?)?;
+        let spct = best(|| io::spct::parse(&binary).map(drop))?;
+        let rate = |bytes: usize, seconds: f64| bytes as f64 / 1e6 / seconds;
+        let (read, parse) = (rate(text.len(), read), rate(text.len(), parse));
+        let (write, spct) = (rate(out.len(), write), rate(binary.len(), spct));
         let megabytes = text.len() as f64 / 1e6;
-        let (read, parse, write) = (megabytes / read, megabytes / parse, out.len() as f64 / 1e6 / write);
-        println!("{megabytes:8.1} {:10} {read:7.0} {parse:7.0} {write:7.0}  {path}", x.values.len());
+        println!("{megabytes:8.1} {entries:10} {read:7.0} {parse:7.0} {write:7.0} {spct:7.0}  {path}");
     }
     Ok(())
 }

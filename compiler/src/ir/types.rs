@@ -54,26 +54,6 @@ impl ReduceOperator {
     }
 }
 
-impl Expr {
-    /// Calls `see` with this expression and every one inside it, outermost first.
-    pub fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Expr)) {
-        see(self);
-        match self {
-            Expr::Index(_)
-            | Expr::Bool(_)
-            | Expr::Literal(_)
-            | Expr::Variable(_)
-            | Expr::Dimension(_)
-            | Expr::Length(_) => {}
-            Expr::Load(_, a) | Expr::Unary(_, a) | Expr::Cast(_, a) => a.visit(see),
-            Expr::Binary(_, a, b) => [a, b].into_iter().for_each(|e| e.visit(see)),
-            Expr::Call(_, arguments) => arguments.iter().for_each(|e| e.visit(see)),
-            Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|e| e.visit(see)),
-            Expr::Search { begin, end, value, .. } => [begin, end, value].into_iter().for_each(|e| e.visit(see)),
-        }
-    }
-}
-
 impl Kernel {
     /// The type of an expression whose ids are all declared.
     ///

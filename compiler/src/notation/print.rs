@@ -64,15 +64,7 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
-        let operator = match statement.operator {
-            None => "=",
-            Some(ReduceOperator::Add) => "+=",
-            Some(ReduceOperator::Multiply) => "*=",
-            Some(ReduceOperator::Min) => "min=",
-            Some(ReduceOperator::Max) => "max=",
-            Some(ReduceOperator::Or) => "|=",
-            Some(ReduceOperator::And) => "&=",
-        };
+        let operator = statement.operator.map_or("=", operator_text);
         write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
@@ -138,6 +130,18 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, "{}({})({body})", reduction_name(*operator), names.join(", "))
             }
         }
+    }
+}
+
+/// The assignment that combines by this operator.
+pub(super) fn operator_text(operator: ReduceOperator) -> &'static str {
+    match operator {
+        ReduceOperator::Add => "+=",
+        ReduceOperator::Multiply => "*=",
+        ReduceOperator::Min => "min=",
+        ReduceOperator::Max => "max=",
+        ReduceOperator::Or => "|=",
+        ReduceOperator::And => "&=",
     }
 }
 

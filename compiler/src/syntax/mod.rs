@@ -19,6 +19,7 @@ pub mod tokens;
 
 mod build;
 mod error;
+mod expected;
 mod grammar;
 mod lexeme;
 mod print;
@@ -30,6 +31,7 @@ use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, ReduceOperator};
 use build::Builder;
+use expected::Place;
 use grammar::{Grammar, Rule};
 use pest::Parser as _;
 
@@ -56,7 +58,7 @@ pub const MAXIMUM_DEPTH: usize = 256;
 /// After so many errors the rest of a text is not read.
 const MAXIMUM_ERRORS: usize = 50;
 
-/// The types of elements that a parameter's declaration names, and its format; one of them is there.
+/// What a parameter is declared as: its element type and where that stands, its format, or both; never neither.
 pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
 
 /// Reads kernels and format definitions: a `.ti` file, or what stands inside the macro.
@@ -64,50 +66,54 @@ pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
 /// # Errors
 /// Everything that does not follow the grammar, in all statements.
 pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
-    let (lexemes, problems) = lexeme::scan(text);
+    let (lexemes, mut problems) = lexeme::scan(text);
+    if problems.is_empty()
+        && let Ok(mut pairs) = Grammar::parse(Rule::program, text)
+    {
+        let mut builder = Builder::new(&lexemes);
+        let program = pairs.next().map(|pair| builder.program(pair));
+        return program.filter(|_| builder.problems.is_empty()).ok_or_else(|| collect(builder.problems));
+    }
     let mut current = text.to_owned();
     for problem in &problems {
-        let found = error::Place::new(&lexemes, problem.span.start).found;
-        match recover::part(&lexemes, found) {
+        match recover::part(&lexemes, Place::new(&lexemes, problem.span.start).found) {
             Some(part) => current = recover::blank(&current, part),
             None => return Err(collect(problems)),
         }
     }
-    let unclosed_comment = problems.iter().any(|problem| problem.code == codes::UNCLOSED_COMMENT);
-    let mut problems = problems;
-    while problems.len() < MAXIMUM_ERRORS {
-        let rule = if problems.is_empty() { Rule::program } else { Rule::recovered_program };
-        let (lexemes, _) = lexeme::scan(&current);
-        match Grammar::parse(rule, &current) {
-            Ok(mut pairs) => {
-                let mut builder = Builder::new(&lexemes);
-                let program = pairs.next().map(|pair| builder.program(pair));
-                problems.append(&mut builder.problems);
-                return match program {
-                    Some(program) if problems.is_empty() => Ok(program),
-                    _ => Err(collect(problems)),
-                };
-            }
-            Err(stopped) => {
-                let place = error::Place::new(&lexemes, error::position(&stopped));
-                let problem = error::syntax(&current, &place, &stopped);
-                // A word that is no element type can go alone: what follows it is a format.
-                let part = match problem.code {
-                    codes::UNKNOWN_ELEMENT_TYPE => Some(problem.span),
-                    _ => recover::part(&lexemes, place.found),
-                };
-                // Of a text that ends in a comment, nobody knows what is missing.
-                if place.found < lexemes.len() || !unclosed_comment {
-                    problems.push(problem);
-                }
-                match part {
-                    Some(part) => current = recover::blank(&current, part),
-                    None => break,
-                }
-            }
-        }
-    }
+    read_the_rest(current, &mut problems);
     Err(collect(problems))
+}
+
+/// Finds what else is wrong with a text whose wrong lexemes are blank: leaves out the part around each error until the
+/// rest can be read.
+fn read_the_rest(mut text: String, problems: &mut Vec<Diagnostic>) {
+    let unclosed_comment = problems.iter().any(|problem| problem.code == codes::UNCLOSED_COMMENT);
+    while problems.len() < MAXIMUM_ERRORS {
+        let (lexemes, _) = lexeme::scan(&text);
+        let stopped = match Grammar::parse(Rule::recovered_program, &text) {
+            Err(stopped) => stopped,
+            Ok(pairs) => {
+                let mut builder = Builder::new(&lexemes);
+                pairs.for_each(|pair| drop(builder.program(pair)));
+                problems.append(&mut builder.problems);
+                return;
+            }
+        };
+        let place = Place::new(&lexemes, expected::position(&stopped));
+        let problem = expected::syntax(&text, &place, &stopped);
+        let part = match problem.code {
+            // The word can go alone: what follows it is a format.
+            codes::UNKNOWN_ELEMENT_TYPE => Some(problem.span),
+            _ => recover::part(&lexemes, place.found),
+        };
+        // Of a text that ends in a comment, nobody knows what is missing.
+        if place.found < lexemes.len() || !unclosed_comment {
+            problems.push(problem);
+        }
+        let Some(part) = part else { return };
+        text = recover::blank(&text, part);
+    }
 }
 
 /// Reads one statement without its semicolon: an expression on the command line.
@@ -145,8 +151,8 @@ fn parse_argument<T>(
         return Err(collect(problems));
     }
     let pairs = Grammar::parse(rule, text).map_err(|stopped| {
-        let place = error::Place::new(&lexemes, error::position(&stopped));
-        error::syntax(text, &place, &stopped)
+        let place = Place::new(&lexemes, expected::position(&stopped));
+        expected::syntax(text, &place, &stopped)
     })?;
     let mut builder = Builder::new(&lexemes);
     let inner = pairs.flat_map(|pair| pair.into_inner()).next();

@@ -15,7 +15,7 @@ pub(super) fn unit(bits: u64) -> f64 {
 
 /// Random bits as a number below `extent`.
 pub(super) fn below(bits: u64, extent: u64) -> u64 {
-    (u128::from(bits) * u128::from(extent) >> 64) as u64
+    ((u128::from(bits) * u128::from(extent)) >> 64) as u64
 }
 
 /// A random permutation of the numbers below `count`, computed place by place.

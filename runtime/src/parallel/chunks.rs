@@ -265,7 +265,8 @@ impl<T> IndexMut<Range<usize>> for Part<'_, T> {
 
 /// A chunk's vector, taken out of its place and put back when this is dropped.
 ///
-/// The vector lies here and not behind the lock, so that a loop keeps its address in a register.
+/// The vector lies here and not behind the lock, and its address does not leave the function that took it (therefore the
+/// inlining), so that a loop keeps its parts in registers.
 #[derive(Debug)]
 pub struct Taken<'a, T> {
     vector: Vec<T>,
@@ -289,9 +290,15 @@ impl<T> DerefMut for Taken<'_, T> {
 }
 
 impl<T> Drop for Taken<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
-        *lock(self.home) = std::mem::take(&mut self.vector);
+        put_back(self.home, std::mem::take(&mut self.vector));
     }
+}
+
+#[inline(never)]
+fn put_back<T>(home: &Mutex<Vec<T>>, vector: Vec<T>) {
+    *lock(home) = vector;
 }
 
 /// An array of which each chunk has a copy.

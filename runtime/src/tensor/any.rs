@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::{Element, IndexArray, InvalidTensor, Values};
-use spc_compiler::format::{Format, LevelFormat, LevelKind};
+use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::ElementType;
 use std::fmt;
 
@@ -54,18 +54,6 @@ impl LevelStorage {
     /// The number of bytes of its arrays.
     pub fn bytes(&self) -> usize {
         self.positions().map_or(0, IndexArray::bytes) + self.coordinates().map_or(0, IndexArray::bytes)
-    }
-
-    /// An empty array of each kind that a level has, before anything is appended: no position, not even the first 0.
-    pub(crate) fn empty(format: LevelFormat) -> Self {
-        let array = |width| IndexArray::narrowed([], width).expect("nothing fits");
-        match format.kind {
-            LevelKind::Dense => LevelStorage::Dense,
-            LevelKind::Compressed => {
-                LevelStorage::Compressed { positions: array(format.positions), coordinates: array(format.coordinates) }
-            }
-            LevelKind::Singleton => LevelStorage::Singleton { coordinates: array(format.coordinates) },
-        }
     }
 }
 

@@ -8,10 +8,15 @@ mod buffer;
 mod convert;
 mod coordinates;
 mod error;
+mod formats;
 mod index_array;
 mod iterate;
+#[cfg(test)]
+mod law;
 mod layout;
 mod pack;
+mod statistics;
+mod typed;
 mod validate;
 mod values;
 
@@ -19,8 +24,14 @@ pub use any::{AnyTensor, LevelStorage, Parts};
 pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
+pub use formats::{
+    Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Flag, LevelList, LevelType, Levels, Mode, ModeList,
+    Nonunique, Ordered, Permuted, RowMajor, Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
+};
 pub use index_array::{Index, IndexArray};
 pub use pack::{Duplicates, PackError, pack};
+pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
+pub use typed::{Tensor, WrongType};
 pub use values::{Element, Values};
 
 use std::fmt;

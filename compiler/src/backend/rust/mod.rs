@@ -8,11 +8,14 @@
 //! `unsafe` is printed.
 
 mod body;
+mod expansion;
 mod expr;
 mod reserved;
 #[cfg(feature = "pretty")]
 mod text;
+mod types;
 
+pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
 #[cfg(feature = "pretty")]
 pub use text::text;
 

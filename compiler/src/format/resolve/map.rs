@@ -22,6 +22,16 @@ pub(super) fn of_levels(levels: &[LevelExpr], report: &mut Report) -> Vec<Placed
     levels.collect()
 }
 
+/// The name of each mode of a tensor of order `order`, which the map serves.
+pub(super) fn mode_names(map: &FormatMap, order: usize) -> Vec<&str> {
+    let single = map.modes.iter().filter(|mode| !mode.variadic).count();
+    let names = map.modes.iter().flat_map(|mode| {
+        let number = if mode.variadic { order - single } else { 1 };
+        std::iter::repeat_n(mode.name.name.as_str(), number)
+    });
+    names.collect()
+}
+
 /// The levels of a map for a tensor of order `order`, which the map serves.
 pub(super) fn expand(map: &FormatMap, order: usize, arguments: &Arguments, report: &mut Report) -> Vec<PlacedLevel> {
     let mut variadic = map.modes.iter().filter(|mode| mode.variadic);

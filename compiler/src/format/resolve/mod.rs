@@ -14,11 +14,10 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, prelude};
+use super::{Format, Level, prelude};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::syntax::{FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, FormatMap, Ident, Item, Program};
 use arguments::Arguments;
-use map::PlacedLevel;
 
 /// The named formats that a text may use: those of the prelude and its own.
 #[derive(Debug, Clone, Default)]
@@ -99,12 +98,11 @@ pub fn orders(format: &FormatExpr, definitions: &Definitions<'_>) -> Option<Orde
 /// The format of a tensor of order `order` that is written `format`.
 ///
 /// # Errors
-/// Unknown names, wrong arguments, an order that the format does not serve, and maps that do not store a tensor.
+/// Unknown names, wrong arguments, an order that the format does not serve, and maps that do not store a tensor. No problem
+/// is told where a definition of the program is to blame: [`check_definition`] tells it.
 pub fn resolve(format: &FormatExpr, order: usize, definitions: &Definitions<'_>) -> Result<Format, Diagnostics> {
     let mut report = Report::default();
-    let levels = expand(format, order, definitions, &mut report);
-    let levels = levels.map(|levels| storage::checked(levels, order, format.span, &mut report));
-    match levels {
+    match expand(format, order, definitions, &mut report) {
         Some(levels) if report.found.is_empty() => Ok(Format { order, levels }),
         _ => Err(report.found),
     }
@@ -117,8 +115,7 @@ pub fn check_definition(definition: &FormatDefinition) -> Diagnostics {
     let arguments = Arguments::of_anything(definition);
     let order = definition.map.modes.len();
     arguments::check_distinct(definition, &mut report);
-    let levels = map::expand(&definition.map, order, &arguments, &mut report);
-    storage::checked(levels, order, definition.span, &mut report);
+    stored(&definition.map, order, &arguments, definition.span, &mut report);
     report.found
 }
 
@@ -137,10 +134,11 @@ fn argument_text(argument: &FormatArgument) -> String {
     }
 }
 
-/// The problems found so far. Those of the prelude's text are reported where the format is used.
+/// The problems found so far.
 #[derive(Default)]
 struct Report {
     found: Diagnostics,
+    /// The use of a named format. Problems with its arguments show in the definition's text and are reported here.
     place: Option<Span>,
 }
 
@@ -154,12 +152,7 @@ impl Report {
     }
 }
 
-fn expand(
-    format: &FormatExpr,
-    order: usize,
-    definitions: &Definitions<'_>,
-    report: &mut Report,
-) -> Option<Vec<PlacedLevel>> {
+fn expand(format: &FormatExpr, order: usize, definitions: &Definitions<'_>, report: &mut Report) -> Option<Vec<Level>> {
     if let Some(orders) = orders(format, definitions)
         && !orders.contains(order)
     {
@@ -167,8 +160,10 @@ fn expand(
         return None;
     }
     match &format.kind {
-        FormatExprKind::Levels(levels) => Some(map::of_levels(levels, report)),
-        FormatExprKind::Map(map) => Some(map::expand(map, order, &Arguments::default(), report)),
+        FormatExprKind::Levels(levels) => {
+            Some(storage::checked(map::of_levels(levels, report), &[], format.span, report))
+        }
+        FormatExprKind::Map(map) => Some(stored(map, order, &Arguments::default(), format.span, report)),
         FormatExprKind::Named { name, arguments } => {
             expand_named(name, arguments, format.span, order, definitions, report)
         }
@@ -182,16 +177,25 @@ fn expand_named(
     order: usize,
     definitions: &Definitions<'_>,
     report: &mut Report,
-) -> Option<Vec<PlacedLevel>> {
+) -> Option<Vec<Level>> {
     let Some((definition, prelude)) = definitions.find(&name.name) else {
         report.push(unknown_format(name, definitions));
         return None;
     };
+    if !prelude && !check_definition(definition).is_empty() {
+        return None;
+    }
     let arguments = Arguments::bind(definition, arguments, span, report)?;
-    report.place = prelude.then_some(span);
-    let levels = map::expand(&definition.map, order, &arguments, report);
+    report.place = Some(span);
+    let levels = stored(&definition.map, order, &arguments, span, report);
     report.place = None;
     Some(levels)
+}
+
+/// The levels of a map, checked.
+fn stored(map: &FormatMap, order: usize, arguments: &Arguments, span: Span, report: &mut Report) -> Vec<Level> {
+    let levels = map::expand(map, order, arguments, report);
+    storage::checked(levels, &map::mode_names(map, order), span, report)
 }
 
 fn wrong_order(format: &FormatExpr, orders: Orders, order: usize) -> Diagnostic {

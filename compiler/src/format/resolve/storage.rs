@@ -5,13 +5,14 @@ use super::map::PlacedLevel;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
 use crate::format::{Coordinate, Level, LevelKind};
 
-/// The levels, with the last of each chain unique; reports what can't be stored that way.
+/// The levels, with the last of each chain unique; reports what can't be stored that way. Levels in a list, which store the
+/// modes in order, have no names for them.
 ///
 /// A chain is a `compressed` level and the `singleton` levels below it: together they hold the coordinates of each entry
 /// side by side. Levels in it repeat coordinates where `nonunique`; the last can't, or an entry would occur twice.
-pub(super) fn checked(levels: Vec<PlacedLevel>, order: usize, span: Span, report: &mut Report) -> Vec<Level> {
+pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, report: &mut Report) -> Vec<Level> {
     if report.found.is_empty() {
-        check_modes(&levels, order, span, report);
+        check_modes(&levels, modes, span, report);
         check_singletons(&levels, report);
     }
     let mut levels: Vec<Level> = levels.into_iter().map(|placed| placed.level).collect();
@@ -45,12 +46,12 @@ fn misplaced_singleton(span: Span, above: Option<&PlacedLevel>) -> Diagnostic {
     }
 }
 
-fn check_modes(levels: &[PlacedLevel], order: usize, span: Span, report: &mut Report) {
-    for mode in 0..order {
-        check_mode(levels, mode, span, report);
+fn check_modes(levels: &[PlacedLevel], modes: &[&str], span: Span, report: &mut Report) {
+    for (mode, name) in modes.iter().enumerate() {
+        check_mode(levels, mode, name, span, report);
     }
     for placed in levels {
-        if !(0..order).any(|mode| occurs(&placed.level.coordinate, mode)) {
+        if !holds_mode(&placed.level.coordinate) {
             report.push(
                 Diagnostic::new(codes::FORMAT_COORDINATE, placed.span, "a level that stores no mode")
                     .label("a constant")
@@ -60,18 +61,18 @@ fn check_modes(levels: &[PlacedLevel], order: usize, span: Span, report: &mut Re
     }
 }
 
-fn check_mode(levels: &[PlacedLevel], mode: usize, span: Span, report: &mut Report) {
+fn check_mode(levels: &[PlacedLevel], mode: usize, name: &str, span: Span, report: &mut Report) {
     let plain: Vec<&PlacedLevel> =
         levels.iter().filter(|placed| placed.level.coordinate == Coordinate::Mode(mode)).collect();
     if let [first, second, ..] = plain.as_slice() {
         report.push(
-            Diagnostic::new(codes::FORMAT_MODES, second.span, format!("mode {mode} is stored twice"))
+            Diagnostic::new(codes::FORMAT_MODES, second.span, format!("the mode `{name}` is stored twice"))
                 .label("stored again")
                 .related(first.span, "stored first here"),
         );
     } else if plain.is_empty() && !recoverable(levels, mode) {
         report.push(
-            Diagnostic::new(codes::FORMAT_MODES, span, format!("mode {mode} is not stored"))
+            Diagnostic::new(codes::FORMAT_MODES, span, format!("the mode `{name}` is not stored"))
                 .label("no level, or no two together, tell its coordinate")
                 .help("every mode is stored as it is, or as a quotient and a remainder: `i / 4` and `i % 4`"),
         );
@@ -85,6 +86,18 @@ fn recoverable(levels: &[PlacedLevel], mode: usize) -> bool {
     let remainder = coordinates().any(|held| matches!(held, Coordinate::Remainder(..)));
     let other = coordinates().any(|held| !matches!(held, Coordinate::Divide(..) | Coordinate::Remainder(..)));
     other || quotient && remainder
+}
+
+fn holds_mode(coordinate: &Coordinate) -> bool {
+    match coordinate {
+        Coordinate::Mode(_) => true,
+        Coordinate::Constant(_) => false,
+        Coordinate::Add(a, b)
+        | Coordinate::Subtract(a, b)
+        | Coordinate::Multiply(a, b)
+        | Coordinate::Divide(a, b)
+        | Coordinate::Remainder(a, b) => holds_mode(a) || holds_mode(b),
+    }
 }
 
 fn occurs(coordinate: &Coordinate, mode: usize) -> bool {

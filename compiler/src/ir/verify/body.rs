@@ -197,7 +197,7 @@ impl<'k> Body<'k> {
 
     /// What an expression reads must be in scope and open to it.
     fn mentions(&mut self, expr: &Expr) {
-        expr.visit(&mut |inner| match inner {
+        expr.for_each(&mut |inner| match inner {
             Expr::Variable(id) => self.read(*id),
             Expr::Length(id) => self.touch(*id, Access::Length),
             Expr::Load(id, _) | Expr::Search { array: id, .. } => self.touch(*id, Access::Read),
@@ -456,7 +456,7 @@ impl<'k> Body<'k> {
 
     fn work_reads(&mut self, node: &Parallel, before: &Expr) {
         let mut problems = Vec::new();
-        before.visit(&mut |inner| match inner {
+        before.for_each(&mut |inner| match inner {
             Expr::Variable(id) if self.kernel.variable(*id).mutable => {
                 problems.push(format!("{} is mutable", self.kernel.show(id)));
             }
@@ -508,7 +508,7 @@ impl<'k> Body<'k> {
             let tensor = self.kernel.array(id).role.tensor();
             tensor.is_some_and(|tensor| !self.kernel.is_output(tensor))
         };
-        start.visit(&mut |inner| match inner {
+        start.for_each(&mut |inner| match inner {
             Expr::Variable(id) if *id != place => problems.push(self.kernel.show(id).to_string()),
             Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } if !is_input(*id) => {
                 problems.push(self.name(*id));

@@ -55,7 +55,7 @@ impl Ids<'_> {
     }
 
     fn expr(&mut self, expr: &Expr) {
-        expr.visit(&mut |inner| match inner {
+        expr.for_each(&mut |inner| match inner {
             Expr::Variable(id) => self.variable(*id),
             Expr::Dimension(id) => self.dimension(*id),
             Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } => self.array(*id),

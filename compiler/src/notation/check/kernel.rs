@@ -69,14 +69,17 @@ fn mentions<'a>(statement: &'a Statement, declared: &impl Fn(&str) -> bool) -> V
 }
 
 fn check_names(tensors: &[Tensor], uses: &[Use<'_>], found: &mut Diagnostics) {
-    for used in uses {
-        if !tensors.iter().any(|tensor| tensor.name == used.name.name) {
-            found.push(unknown_name(used, tensors));
-        }
+    let mut misspelt = Vec::new();
+    for used in uses.iter().filter(|used| !tensors.iter().any(|tensor| tensor.name == used.name.name)) {
+        let meant = meant(used, tensors, uses);
+        found.push(unknown_name(used, meant));
+        misspelt.extend(meant);
     }
     for tensor in tensors {
         let mut parts = uses.iter().filter(|used| used.name.name == tensor.name).map(|used| used.part);
         match tensor.role {
+            // Where a name is misspelt, that is the one problem.
+            _ if misspelt.contains(&tensor.name.as_str()) => {}
             Role::Input if parts.next().is_none() => found.push(tensors::unused(tensor)),
             Role::Output if parts.all(|part| part != Part::Target) => found.push(tensors::not_assigned(tensor)),
             _ => {}
@@ -87,10 +90,19 @@ fn check_names(tensors: &[Tensor], uses: &[Use<'_>], found: &mut Diagnostics) {
     }
 }
 
-fn unknown_name(used: &Use<'_>, tensors: &[Tensor]) -> Diagnostic {
+/// The tensor that an unknown name may stand for: one that is spelt like it, or the result where only it can be meant.
+fn meant<'a>(used: &Use<'_>, tensors: &'a [Tensor], uses: &[Use<'_>]) -> Option<&'a str> {
+    let close = suggest::similar(&used.name.name, tensors.iter().map(|tensor| tensor.name.as_str()));
+    let mut results = tensors.iter().filter(|tensor| tensor.role == Role::Output);
+    let unassigned = |tensor: &&Tensor| uses.iter().all(|other| other.name.name != tensor.name);
+    match used.part {
+        Part::Target => close.or_else(|| results.find(unassigned).map(|tensor| tensor.name.as_str())),
+        _ => close,
+    }
+}
+
+fn unknown_name(used: &Use<'_>, close: Option<&str>) -> Diagnostic {
     let name = &used.name.name;
-    let names = tensors.iter().map(|tensor| tensor.name.as_str());
-    let close = suggest::similar(name, names);
     if used.nested || close.is_none() && used.order > 0 && suggest::similar(name, functions::names()).is_some() {
         return value::unknown_function(used.name);
     }
@@ -98,6 +110,7 @@ fn unknown_name(used: &Use<'_>, tensors: &[Tensor]) -> Diagnostic {
     let unknown = Diagnostic::new(codes::UNKNOWN_NAME, used.name.span, format!("there is no {what} `{name}`"))
         .label("not declared");
     match (close, used.part) {
+        (Some(close), Part::Target) => unknown.help(format!("assign `{close}`, or declare `{name}` as a result")),
         (Some(close), _) => unknown.help(format!("did you mean `{close}`?")),
         (None, Part::Target) => unknown.help(format!("declare it as the result: `-> {name}: dense`")),
         (None, _) if used.order == 0 => unknown.help(format!("declare it as a parameter: `{name}: f64`")),

@@ -1,7 +1,7 @@
 //! `schedule` blocks: the names and the arguments of their directives. None is carried out yet.
 
 use super::uses;
-use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::notation::Tensor;
 use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
 
@@ -45,8 +45,9 @@ pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement],
             None => found.push(unknown_directive(directive)),
         }
     }
+    let word = Span::new(schedule.span.start, schedule.span.start + "schedule".len());
     found.push(
-        Diagnostic::new(codes::SCHEDULE_NOT_YET, schedule.span, "`schedule` blocks are not lowered yet")
+        Diagnostic::new(codes::SCHEDULE_NOT_YET, word, "`schedule` blocks are not lowered yet")
             .label("would have no effect")
             .help("remove the block: the kernel is scheduled by itself"),
     );

@@ -6,6 +6,7 @@ use super::uses;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::ReduceOperator;
+use crate::notation::print::operator_text;
 use crate::notation::{Access, Assignment, IndexVariable, Role, Tensor, TensorId, einstein};
 use crate::syntax::{self, AssignOperator, Ident, Statement};
 
@@ -28,18 +29,21 @@ pub(super) fn check(
         target: &statement.target.name.name,
         index_names: uses::index_names(statement).into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
-        masked: statement.mask.is_some(),
+        mixed: Vec::new(),
+        masked: masked(statement, tensors),
         found,
     };
     let operator = match statement.operator {
         AssignOperator::Assign => None,
         AssignOperator::Reduce(operator) => Some(operator),
     };
-    operator.into_iter().for_each(|operator| values.check_operator(operator, statement.operator_span));
+    if let Some(operator) = operator {
+        values.check_operator(operator, operator_text(operator), statement.operator_span);
+    }
     // A target without indices is a scalar: an access of order 0.
-    let target = values.mask(&statement.target);
+    let target = values.unread(&statement.target);
     let value = values.value(&statement.value);
-    let mask = statement.mask.as_ref().map(|mask| values.mask(mask));
+    let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
     let reduced = std::mem::take(&mut values.reduced);
     let mut checked = Assignment {
         target: target?,
@@ -54,6 +58,12 @@ pub(super) fn check(
     check_result(&checked, statement, tensors, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     Some(checked)
+}
+
+/// Whether `where` restricts the statement to what a sparse tensor stores.
+fn masked(statement: &Statement, tensors: &[Tensor]) -> bool {
+    let sparse = |name: &str| tensors.iter().any(|tensor| tensor.name == name && tensor.is_sparse());
+    statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
 }
 
 /// The statement's element type: its target's.
@@ -141,7 +151,7 @@ fn check_result(
     }
     let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
     let zero = missing::value(&statement.value, tensors).is_zero();
-    if let Some(operand) = sparse.filter(|_| statement.mask.is_none() && !zero) {
+    if let Some(operand) = sparse.filter(|_| !masked(source, tensors) && !zero) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));
     }
 }

@@ -20,7 +20,9 @@ pub(super) struct Values<'a, 's> {
     pub(super) index_names: Vec<&'s str>,
     /// The variables of explicit reductions: they are nobody else's.
     pub(super) reduced: Vec<&'s Ident>,
-    /// Whether `where` restricts the statement.
+    /// The tensors of another element type that were reported.
+    pub(super) mixed: Vec<String>,
+    /// Whether `where` restricts the statement to what a sparse tensor stores.
     pub(super) masked: bool,
     pub(super) found: &'a mut Diagnostics,
 }
@@ -85,7 +87,7 @@ impl<'s> Values<'_, 's> {
             let message = format!("`-` is not defined for `{}`", self.element.name());
             self.found.push(
                 Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
-                    .label("has no negative values")
+                    .label(format!("`{}` has no negative values", self.element.name()))
                     .help("`i32` and `i64` have negative values"),
             );
             return None;
@@ -134,8 +136,8 @@ impl<'s> Values<'_, 's> {
         self.indexed(tensor, access)
     }
 
-    /// The same for a tensor whose element type does not matter: a mask.
-    pub(super) fn mask(&mut self, access: &'s syntax::Access) -> Option<Access> {
+    /// The same for a tensor that is not read, so that its element type does not matter: a mask, the target.
+    pub(super) fn unread(&mut self, access: &'s syntax::Access) -> Option<Access> {
         self.indexed(self.tensor(&access.name.name)?, access)
     }
 
@@ -179,7 +181,8 @@ impl<'s> Values<'_, 's> {
 
     fn check_element(&mut self, tensor: TensorId, span: Span) {
         let tensor = &self.tensors[tensor.0];
-        if tensor.element != self.element {
+        if tensor.element != self.element && !self.mixed.contains(&tensor.name) {
+            self.mixed.push(tensor.name.clone());
             let (element, expected) = (tensor.element.name(), self.element.name());
             let message = format!("tensors of `{element}` and `{expected}` in one statement are not lowered yet");
             self.found.push(
@@ -260,7 +263,7 @@ impl<'s> Values<'_, 's> {
         body: &'s syntax::Expr,
         span: Span,
     ) -> Option<Expr> {
-        self.check_operator(operator, span);
+        self.check_operator(operator, reduction_name(operator), span);
         names.iter().for_each(|name| self.check_binding(name));
         let variables: Vec<_> = names.iter().map(|name| self.indices.bind(name)).collect();
         self.reduced.extend(names);
@@ -310,9 +313,9 @@ impl<'s> Values<'_, 's> {
     }
 
     /// Whether the element type has the operator.
-    pub(super) fn check_operator(&mut self, operator: ReduceOperator, span: Span) {
+    pub(super) fn check_operator(&mut self, operator: ReduceOperator, text: &str, span: Span) {
         if operator.identity(self.element).is_none() {
-            let message = format!("`{}` is not defined for `{}`", reduction_name(operator), self.element.name());
+            let message = format!("`{text}` is not defined for `{}`", self.element.name());
             self.found.push(
                 Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
                     .label("works on the bits of whole numbers")
@@ -377,7 +380,8 @@ fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnos
     let count = Diagnostic::new(codes::ARGUMENT_COUNT, span, message)
         .label(format!("{} here", words::count(given, "argument")));
     match name {
-        "min" | "max" => count.help(format!("write `{name}(a, {name}(b, c))` for three")),
+        "min" | "max" if given > 2 => count.help(format!("write `{name}(a, {name}(b, c))` for three")),
+        "min" | "max" => count.help(format!("write `{name}(a, b)`, or `{name}(k)(…)` for the `{name}` over an index")),
         "select" => count.help("write `select(condition, a, b)`: `a` where the condition holds, else `b`"),
         "pow" => count.help("write `pow(base, exponent)`"),
         _ => count.help(format!("write `{name}(a)`")),
@@ -388,7 +392,7 @@ fn undefined_function(entry: &functions::Entry, element: ElementType, span: Span
     let message = format!("`{}` is not defined for `{}`", entry.name, element.name());
     let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
     match entry.name {
-        "abs" => undefined.label("has no negative values").help("leave `abs` out"),
+        "abs" => undefined.label(format!("`{}` has no negative values", element.name())).help("leave `abs` out"),
         _ => undefined.label("a function of floating point numbers").help("declare the tensors as `f32` or `f64`"),
     }
 }

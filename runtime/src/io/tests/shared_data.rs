@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::io::{ReadOptions, read};
+use crate::io::{ReadOptions, read, read_tensor, source, write_tensor};
+use crate::tensor::{Duplicates, Indices, pack};
+use spc_compiler::format::Format;
 
 /// The folder beside the project, if it is there.
 fn folder() -> Option<PathBuf> {
@@ -46,7 +48,33 @@ fn shapes_and_numbers_of_entries() {
         }
         let x = read::<f64>(&path, &ReadOptions::default()).unwrap();
         assert_eq!((x.shape, x.values.len()), (shape, entries), "{name}");
-        assert!(x.indices.iter().all(|mode| matches!(mode, crate::tensor::Indices::U32(_))));
+        assert!(x.indices.iter().all(|mode| matches!(mode, Indices::U32(_))));
         assert_eq!(x.shape_is_stated, name.ends_with(".mtx.gz"));
+    }
+}
+
+#[test]
+fn through_a_packed_tensor_and_back_to_the_same_bytes() {
+    let Some(folder) = folder() else {
+        println!("skipped: no shared/data beside the project");
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let (packed, text) = (out.path().join("x.spct"), out.path().join("x.tns"));
+    for name in [
+        "tiny-parti-4d",
+        "tiny-lastfm-user-artist-tag-month-year",
+        "nations-subj-rel-obj",
+        "bitcoinotc-rater-ratee-week",
+    ] {
+        let path = folder.join(name).with_extension("tns.gz");
+        let x = read::<f64>(&path, &ReadOptions::default()).unwrap();
+        let format = Format::csf(x.shape.len());
+        let tensor = pack(x, &format, Duplicates::Refuse).unwrap();
+        write_tensor(&packed, &tensor).unwrap();
+        let back = read_tensor(&packed, &ReadOptions::default()).unwrap();
+        assert_eq!(back, tensor, "{name}");
+        write_tensor(&text, &back).unwrap();
+        assert!(std::fs::read(&text).unwrap() == source::load(&path).unwrap(), "{name}");
     }
 }

@@ -127,6 +127,28 @@ fn pack_scalar<T: Element>(values: &[T], format: &Format, duplicates: Duplicates
     Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }
 
+/// How many distinct indices the entries have in some modes, and how many entries share the most frequent one.
+pub(super) fn prefix_runs<T: Element>(
+    coordinates: &Coordinates<T>,
+    modes: &[usize],
+) -> Result<(usize, usize), PackError> {
+    fn runs<K: Key, T: Element>(coordinates: &Coordinates<T>, layout: &Layout, fields: &Fields) -> (usize, usize) {
+        let keys: Vec<K> = sorted::keys(&coordinates.indices, coordinates.values.len(), layout, fields);
+        let keys = radix::sort(keys.into_iter().map(|key| (key, ())).collect());
+        keys.chunk_by(|a, b| a.0 == b.0).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
+    }
+    check_indices(coordinates)?;
+    let extents = modes.iter().map(|&mode| coordinates.shape[mode]).collect();
+    let layout = Layout { modes: modes.to_vec(), extents, levels: Vec::new() };
+    let fields = Fields::new(&layout.extents);
+    match fields.bits {
+        0..=64 => Ok(runs::<u64, T>(coordinates, &layout, &fields)),
+        65..=128 => Ok(runs::<u128, T>(coordinates, &layout, &fields)),
+        129..=Wide::BITS => Ok(runs::<Wide, T>(coordinates, &layout, &fields)),
+        bits => Err(PackError::TooWide { bits }),
+    }
+}
+
 /// Checks the numbers of indices, and each index against its extent. Gives the largest index of each mode, 0 where there is
 /// none.
 fn check_indices<T>(coordinates: &Coordinates<T>) -> Result<Vec<u64>, PackError> {

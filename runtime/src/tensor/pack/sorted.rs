@@ -68,7 +68,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
         }
         let chunks = chunks_between_keys(&pairs);
         let distinct = |chunk: &&[(K, T)]| chunk.chunk_by(|a, b| a.0 == b.0).count();
-        let counts: Vec<usize> = chunks.par_iter().map(|chunk| distinct(&chunk)).collect();
+        let counts: Vec<usize> = chunks.par_iter().map(distinct).collect();
         let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
         let mut values = Buffer::<T>::zeroed(keys.len());
         let parts = super::build::split(&mut keys, &counts).into_par_iter();

@@ -215,7 +215,7 @@ fn is_about_singletons(error: &PackError) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn packing_then_iterating_gives_the_sorted_sums(case in cases()) {

@@ -9,6 +9,9 @@
 //! singleton               1  4  0  3  3        groups  0..1, 1..2, 2..3, 3..5    wrong: the last two are one entry
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::{AnyTensor, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};

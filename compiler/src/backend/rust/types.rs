@@ -1,0 +1,76 @@
+//! The Rust types of tensors: `::spc::tensor::Tensor<f64, ::spc::tensor::Csf<3>>`.
+//!
+//! A format that has a name as a type is that type however the kernel writes it, so that `csr` and `[dense, compressed]`
+//! fit each other; any other is spelled level by level.
+
+use super::ident;
+use crate::format::{Format, IndexWidth, LevelFormat, LevelKind};
+use crate::notation::Tensor;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+/// The type of a tensor.
+pub(super) fn tensor_type(tensor: &Tensor) -> TokenStream {
+    let element = ident(tensor.element.name());
+    let format = format_type(&tensor.format, tensor.format_name.as_deref());
+    quote!(::spc::tensor::Tensor<#element, #format>)
+}
+
+/// The type of a format. Where two names mean one format (`dcsr` and `csf` of order 2), the one that is written counts.
+fn format_type(format: &Format, written: Option<&str>) -> TokenStream {
+    let order = Literal::usize_unsuffixed(format.order);
+    let csr = [LevelFormat::DENSE, LevelFormat::COMPRESSED];
+    let is_permuted = |modes: &[usize]| format.order == 2 && *format == Format::permuted(modes, &csr);
+    let name = if *format == Format::dense(format.order) {
+        quote!(Dense<#order>)
+    } else if is_permuted(&[0, 1]) {
+        quote!(Csr)
+    } else if is_permuted(&[1, 0]) {
+        quote!(Csc)
+    } else if *format == Format::csf(2) && written == Some("dcsr") {
+        quote!(Dcsr)
+    } else if *format == Format::coo(format.order) && (format.order > 1 || written == Some("coo")) {
+        quote!(Coo<#order>)
+    } else if *format == Format::csf(format.order) {
+        quote!(Csf<#order>)
+    } else if format.order > 1 && *format == semisparse(format.order) {
+        quote!(Scoo<#order>)
+    } else {
+        return spelled(format);
+    };
+    quote!(::spc::tensor::#name)
+}
+
+fn semisparse(order: usize) -> Format {
+    let coordinates = Format::coo(order - 1).levels.into_iter().map(|level| level.format);
+    Format::of_levels(coordinates.chain([LevelFormat::DENSE]))
+}
+
+fn spelled(format: &Format) -> TokenStream {
+    let levels = format.levels.iter().map(|level| level_type(level.format));
+    let levels = quote!(::spc::tensor::Levels<(#(#levels,)*)>);
+    match format.mode_order() {
+        Some(modes) if modes.windows(2).all(|pair| pair[0] < pair[1]) => levels,
+        Some(modes) => {
+            let modes = modes.into_iter().map(Literal::usize_unsuffixed);
+            quote!(::spc::tensor::Permuted<(#(::spc::tensor::Mode<#modes>,)*), #levels>)
+        }
+        None => unreachable!("formats with computed coordinates are refused before"),
+    }
+}
+
+fn level_type(level: LevelFormat) -> TokenStream {
+    let flag = |holds: bool, yes: &str, no: &str| {
+        let name = ident(if holds { yes } else { no });
+        quote!(::spc::tensor::#name)
+    };
+    let unique = flag(level.unique, "Unique", "Nonunique");
+    let ordered = flag(level.ordered, "Ordered", "Unordered");
+    let width = |width: IndexWidth| ident(width.name());
+    let (coordinates, positions) = (width(level.coordinates), width(level.positions));
+    match level.kind {
+        LevelKind::Dense => quote!(::spc::tensor::DenseLevel),
+        LevelKind::Compressed => quote!(::spc::tensor::Compressed<#unique, #coordinates, #positions, #ordered>),
+        LevelKind::Singleton => quote!(::spc::tensor::Singleton<#unique, #coordinates, #ordered>),
+    }
+}

@@ -1,0 +1,185 @@
+//! What a tensor looks like: how many entries, slices and fibers it has, how uneven they are, and what storing it takes.
+
+use super::pack::prefix_runs;
+use super::{Coordinates, Duplicates, Element, PackError, pack};
+use spc_compiler::format::Format;
+
+/// What a list of entries looks like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// The extent of each mode.
+    pub shape: Vec<usize>,
+    /// The number of entries, duplicates included.
+    pub nnz: usize,
+    /// The number of distinct indices among them.
+    pub distinct: usize,
+    /// The share of places that have an entry; 0 where there is no place.
+    pub density: f64,
+    /// What each mode looks like.
+    pub modes: Vec<ModeStatistics>,
+}
+
+/// What one mode of a list of entries looks like. A **slice** of a mode is what shares its index in that mode; a **fiber** of
+/// a mode is what shares the indices in all other modes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModeStatistics {
+    /// The extent.
+    pub extent: usize,
+    /// Its slices, as groups of entries.
+    pub slices: Groups,
+    /// Its fibers, as groups of entries.
+    pub fibers: Groups,
+}
+
+/// Entries in groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Groups {
+    /// The number of groups that have an entry.
+    pub count: usize,
+    /// The number of entries of the largest.
+    pub largest: usize,
+    /// The number of entries of all.
+    pub entries: usize,
+}
+
+impl Groups {
+    /// The mean number of entries of a group; 0 where there is none.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.entries as f64 / self.count as f64 }
+    }
+
+    /// How many times larger than the mean the largest group is; 0 where there is none.
+    pub fn skew(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.largest as f64 / self.mean() }
+    }
+}
+
+/// What it takes to store a tensor in a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StorageSize {
+    /// The bytes of all positions and coordinates.
+    pub index_bytes: usize,
+    /// The bytes of all values.
+    pub value_bytes: usize,
+    /// The number of values: entries, and places of dense levels without one.
+    pub stored: usize,
+}
+
+impl StorageSize {
+    /// All bytes.
+    pub fn bytes(&self) -> usize {
+        self.index_bytes + self.value_bytes
+    }
+
+    /// The positions and coordinates in words of 32 bits, which papers on formats count in.
+    pub fn index_words(&self) -> usize {
+        self.index_bytes.div_ceil(4)
+    }
+}
+
+/// Counts slices and fibers by sorting, a mode at a time.
+///
+/// ```
+/// use spc::tensor::{Coordinates, Indices, statistics};
+///
+/// let entries = Coordinates {
+///     shape: vec![2, 4],
+///     shape_is_stated: true,
+///     indices: vec![Indices::U32(vec![1, 1, 1]), Indices::U32(vec![0, 2, 3])],
+///     values: vec![1.0, 2.0, 3.0],
+/// };
+/// let statistics = statistics(&entries)?;
+/// assert_eq!(statistics.density, 3.0 / 8.0);
+/// assert_eq!((statistics.modes[0].slices.count, statistics.modes[0].slices.largest), (1, 3));
+/// assert_eq!(statistics.modes[0].fibers.count, 3);
+/// # Ok::<(), spc::tensor::PackError>(())
+/// ```
+///
+/// # Errors
+/// When indices are beyond the shape, or modes differ in their number of indices.
+pub fn statistics<T: Element>(entries: &Coordinates<T>) -> Result<Statistics, PackError> {
+    let nnz = entries.values.len();
+    let groups = |modes: &[usize]| -> Result<Groups, PackError> {
+        let (count, largest) = prefix_runs(entries, modes)?;
+        Ok(Groups { count, largest, entries: nnz })
+    };
+    let all: Vec<usize> = (0..entries.shape.len()).collect();
+    let distinct = groups(&all)?.count;
+    let mode = |mode: usize| -> Result<ModeStatistics, PackError> {
+        let others: Vec<usize> = all.iter().copied().filter(|&other| other != mode).collect();
+        Ok(ModeStatistics { extent: entries.shape[mode], slices: groups(&[mode])?, fibers: groups(&others)? })
+    };
+    let modes = all.iter().map(|&number| mode(number)).collect::<Result<_, _>>()?;
+    let places: f64 = entries.shape.iter().map(|&extent| extent as f64).product();
+    let density = if places == 0.0 { 0.0 } else { distinct as f64 / places };
+    Ok(Statistics { shape: entries.shape.clone(), nnz, distinct, density, modes })
+}
+
+/// What it takes to store entries in a format, by storing them.
+///
+/// # Errors
+/// As [`pack`].
+pub fn storage_size<T: Element>(entries: &Coordinates<T>, format: &Format) -> Result<StorageSize, PackError> {
+    let structure = Coordinates {
+        shape: entries.shape.clone(),
+        shape_is_stated: entries.shape_is_stated,
+        indices: entries.indices.clone(),
+        values: vec![0u8; entries.values.len()],
+    };
+    let tensor = pack(structure, format, Duplicates::Sum)?;
+    let index_bytes = tensor.levels().iter().map(|level| level.bytes()).sum();
+    Ok(StorageSize { index_bytes, value_bytes: tensor.nnz() * size_of::<T>(), stored: tensor.nnz() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+    use crate::tensor::Indices;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn slices_and_fibers_are_those_counted_by_hand() {
+        let entries = generate::uniform(&[7, 1, 20, 90], 2000, 11).unwrap();
+        let statistics = statistics(&entries).unwrap();
+        let column = |mode: usize| -> Vec<usize> {
+            match &entries.indices[mode] {
+                Indices::U32(indices) => indices.iter().map(|&index| index as usize).collect(),
+                Indices::U64(indices) => indices.iter().map(|&index| index as usize).collect(),
+            }
+        };
+        let columns: Vec<Vec<usize>> = (0..4).map(column).collect();
+        let by_hand = |modes: &[usize]| {
+            let mut counts = BTreeMap::new();
+            let index = |entry: usize| modes.iter().map(|&mode| columns[mode][entry]).collect::<Vec<_>>();
+            (0..2000).for_each(|entry| *counts.entry(index(entry)).or_insert(0) += 1);
+            Groups { count: counts.len(), largest: counts.into_values().max().unwrap(), entries: 2000 }
+        };
+        for mode in 0..4 {
+            let others: Vec<usize> = (0..4).filter(|&other| other != mode).collect();
+            assert_eq!(statistics.modes[mode].slices, by_hand(&[mode]));
+            assert_eq!(statistics.modes[mode].fibers, by_hand(&others));
+        }
+        assert_eq!((statistics.nnz, statistics.distinct), (2000, 2000));
+        assert!((statistics.density - 2000.0 / 12600.0).abs() < 1e-12);
+        assert_eq!(statistics.modes[1].slices.skew(), 1.0);
+    }
+
+    #[test]
+    fn nothing_has_no_slices() {
+        let entries = generate::uniform(&[0, 5], 0, 1).unwrap();
+        let statistics = statistics(&entries).unwrap();
+        assert_eq!((statistics.density, statistics.modes[1].slices), (0.0, Groups::default()));
+        assert_eq!((statistics.modes[1].slices.mean(), statistics.modes[1].slices.skew()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn storage_is_what_the_arrays_take() {
+        let entries = generate::uniform(&[10, 20, 30], 500, 1).unwrap();
+        let coo = storage_size(&entries, &Format::coo(3)).unwrap();
+        assert_eq!(coo, StorageSize { index_bytes: 4 * (2 + 3 * 500), value_bytes: 8 * 500, stored: 500 });
+        assert_eq!((coo.index_words(), coo.bytes()), (1502, 4 * 1502 + 4000));
+        let dense = storage_size(&entries, &Format::dense(3)).unwrap();
+        assert_eq!((dense.index_bytes, dense.stored), (0, 6000));
+    }
+}

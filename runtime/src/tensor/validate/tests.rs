@@ -1,0 +1,178 @@
+use super::*;
+use crate::generate;
+use crate::tensor::{Duplicates, Parts, Values, pack};
+use proptest::prelude::*;
+use spc_compiler::format::Format;
+
+const DENSE: LevelFormat = LevelFormat::DENSE;
+const COMPRESSED: LevelFormat = LevelFormat::COMPRESSED;
+const SINGLETON: LevelFormat = LevelFormat::SINGLETON;
+const UNORDERED: LevelFormat = LevelFormat { ordered: false, ..COMPRESSED };
+
+fn compressed(positions: &[u32], coordinates: &[u32]) -> LevelStorage {
+    LevelStorage::Compressed { positions: positions.to_vec().into(), coordinates: coordinates.to_vec().into() }
+}
+
+fn singleton(coordinates: &[u32]) -> LevelStorage {
+    LevelStorage::Singleton { coordinates: coordinates.to_vec().into() }
+}
+
+fn tensor(
+    levels: &[LevelFormat],
+    shape: &[usize],
+    storage: Vec<LevelStorage>,
+    values: usize,
+) -> Result<(), InvalidTensor> {
+    let format = Format::of_levels(levels.iter().copied());
+    AnyTensor::from_parts(shape.to_vec(), format, storage, Values::from(vec![1.0; values])).map(drop)
+}
+
+fn csr(positions: &[u32], columns: &[u32], values: usize) -> Result<(), InvalidTensor> {
+    tensor(&[DENSE, COMPRESSED], &[2, 3], vec![LevelStorage::Dense, compressed(positions, columns)], values)
+}
+
+fn coo(rows: &[u32], columns: &[u32]) -> Result<(), InvalidTensor> {
+    let storage = vec![compressed(&[0, rows.len() as u32], rows), singleton(columns)];
+    tensor(&[COMPRESSED.nonunique(), SINGLETON], &[9, 9], storage, columns.len())
+}
+
+#[test]
+fn right_parts_are_accepted() {
+    csr(&[0, 1, 3], &[1, 0, 2], 3).unwrap();
+    csr(&[0, 0, 0], &[], 0).unwrap();
+    coo(&[0, 0, 8], &[3, 5, 0]).unwrap();
+    tensor(&[UNORDERED], &[9], vec![compressed(&[0, 3], &[5, 1, 3])], 3).unwrap();
+    tensor(&[], &[], vec![], 1).unwrap();
+}
+
+#[test]
+fn positions_run_from_zero_to_the_end() {
+    use InvalidTensor::*;
+    use LevelArray::*;
+    assert_eq!(csr(&[0, 3], &[1, 0, 2], 3), Err(Length { level: 1, array: Positions, expected: 3, found: 2 }));
+    assert_eq!(csr(&[], &[], 0), Err(Length { level: 1, array: Positions, expected: 3, found: 0 }));
+    assert_eq!(csr(&[1, 1, 3], &[1, 0, 2], 3), Err(Begin { level: 1, found: 1 }));
+    assert_eq!(csr(&[0, 4, 3], &[1, 0, 2], 3), Err(Descent { level: 1, parent: 1, from: 4, to: 3 }));
+    assert_eq!(csr(&[0, 1, 2], &[1, 0, 2], 3), Err(Length { level: 1, array: Coordinates, expected: 2, found: 3 }));
+}
+
+#[test]
+fn coordinates_ascend_below_the_extent() {
+    use InvalidTensor::*;
+    let beyond = Beyond { level: 1, mode: 1, position: 2, coordinate: 3, extent: 3 };
+    assert_eq!(csr(&[0, 1, 3], &[1, 0, 3], 3), Err(beyond));
+    assert_eq!(csr(&[0, 1, 3], &[1, 2, 0], 3), Err(Unordered { level: 1, position: 2 }));
+    assert_eq!(csr(&[0, 1, 3], &[1, 2, 2], 3), Err(Repeated { level: 1, position: 2 }));
+    assert_eq!(coo(&[0, 2, 1], &[3, 5, 0]), Err(Unordered { level: 0, position: 2 }));
+    assert_eq!(coo(&[0, 0, 1], &[5, 3, 0]), Err(Unordered { level: 1, position: 1 }));
+    assert_eq!(coo(&[0, 0, 1], &[3, 3, 0]), Err(Repeated { level: 1, position: 1 }));
+    let storage = vec![compressed(&[0, 3], &[5, 1, 5])];
+    assert_eq!(tensor(&[UNORDERED], &[9], storage, 3), Err(Repeated { level: 0, position: 2 }));
+}
+
+#[test]
+fn no_entry_occurs_twice_whatever_the_levels() {
+    use InvalidTensor::*;
+    let twice = || vec![compressed(&[0, 2], &[4, 4])];
+    assert_eq!(tensor(&[COMPRESSED.nonunique()], &[9], twice(), 2), Err(Duplicate { position: 1 }));
+    let fibers = [twice(), vec![LevelStorage::Dense]].concat();
+    assert_eq!(tensor(&[COMPRESSED.nonunique(), DENSE], &[9, 3], fibers, 6), Err(Duplicate { position: 3 }));
+    let apart = vec![compressed(&[0, 3], &[4, 2, 4]), singleton(&[7, 7, 7])];
+    let levels = [UNORDERED.nonunique(), SINGLETON];
+    assert_eq!(tensor(&levels, &[9, 9], apart, 3), Err(Duplicate { position: 2 }));
+    // A group of two parents whose children, taken together, repeat a coordinate.
+    let storage = vec![compressed(&[0, 2], &[4, 4]), compressed(&[0, 2, 3], &[1, 5, 5])];
+    assert_eq!(
+        tensor(&[COMPRESSED.nonunique(), COMPRESSED], &[9, 9], storage, 3),
+        Err(Repeated { level: 1, position: 2 })
+    );
+}
+
+#[test]
+fn arrays_are_those_of_the_format() {
+    use InvalidTensor::*;
+    assert_eq!(csr(&[0, 1, 3], &[1, 0, 2], 2), Err(ValueCount { expected: 3, found: 2 }));
+    assert_eq!(tensor(&[DENSE], &[3], vec![], 3), Err(LevelCount { expected: 1, found: 0 }));
+    let error = tensor(&[DENSE], &[3], vec![singleton(&[1])], 3).unwrap_err();
+    assert_eq!(error.to_string(), "level 0 is dense by the format, but its arrays are those of a singleton level");
+    let wide = LevelStorage::Singleton { coordinates: vec![1u64].into() };
+    let error = tensor(&[SINGLETON], &[3], vec![wide], 1).unwrap_err();
+    assert_eq!(error.to_string(), "the coordinates of level 0 are u32 by the format, but u64 in the array");
+    assert!(matches!(tensor(&[DENSE], &[3, 3], vec![LevelStorage::Dense], 3), Err(Order { order: 1, modes: 2, .. })));
+    let huge = vec![LevelStorage::Dense; 2];
+    assert_eq!(tensor(&[DENSE; 2], &[1 << 40, 1 << 40], huge, 0), Err(TooLarge { level: 1 }));
+    assert_eq!(tensor(&[], &[], vec![], 0), Err(ValueCount { expected: 1, found: 0 }));
+    let huge = vec![LevelStorage::Dense, compressed(&[0], &[])];
+    assert!(matches!(tensor(&[DENSE, COMPRESSED], &[usize::MAX, 1], huge, 0), Err(Length { .. })));
+}
+
+#[test]
+fn mistakes_are_found_wherever_chunks_begin() {
+    let count = 3 * GRAIN as u32 + 5;
+    for wrong in [1, GRAIN as u32 - 1, GRAIN as u32, GRAIN as u32 + 1, count - 1] {
+        let mut coordinates: Vec<u32> = (0..count).collect();
+        tensor(&[COMPRESSED], &[count as usize], vec![compressed(&[0, count], &coordinates)], count as usize).unwrap();
+        coordinates[wrong as usize] = wrong - 1;
+        let storage = vec![compressed(&[0, count], &coordinates)];
+        let expected = Err(InvalidTensor::Repeated { level: 0, position: wrong as usize });
+        assert_eq!(tensor(&[COMPRESSED], &[count as usize], storage, count as usize), expected);
+        let storage = vec![compressed(&[0, count], &coordinates), singleton(&vec![0; count as usize])];
+        let expected = Err(InvalidTensor::Repeated { level: 1, position: wrong as usize });
+        let levels = [COMPRESSED.nonunique(), SINGLETON];
+        assert_eq!(tensor(&levels, &[count as usize, 1], storage, count as usize), expected);
+    }
+}
+
+/// One element of one array changed.
+fn corrupted(parts: Parts, level: usize, in_positions: bool, place: usize, to: usize) -> Option<Parts> {
+    let change = |array: &IndexArray| {
+        let mut indices: Vec<usize> = array.iter().collect();
+        let place = place.checked_rem(indices.len())?;
+        indices[place] = to;
+        IndexArray::narrowed(indices, array.width())
+    };
+    let mut parts = parts;
+    let changed = match parts.levels.get(level)? {
+        LevelStorage::Dense => return None,
+        LevelStorage::Singleton { coordinates } => LevelStorage::Singleton { coordinates: change(coordinates)? },
+        LevelStorage::Compressed { positions, coordinates } if in_positions => {
+            LevelStorage::Compressed { positions: change(positions)?, coordinates: coordinates.clone() }
+        }
+        LevelStorage::Compressed { positions, coordinates } => {
+            LevelStorage::Compressed { positions: positions.clone(), coordinates: change(coordinates)? }
+        }
+    };
+    parts.levels[level] = changed;
+    Some(parts)
+}
+
+proptest! {
+    /// What is accepted after a change can be iterated and located, in order, every index once and inside.
+    #[test]
+    fn corrupted_parts_are_refused(
+        seed in 0u64..50, nnz in 0usize..40, chain in 0usize..6,
+        level in 0usize..3, in_positions: bool, place in 0usize..50, to in 0usize..12,
+    ) {
+        let chains = [
+            [COMPRESSED; 3],
+            [COMPRESSED.nonunique(), SINGLETON.nonunique(), SINGLETON],
+            [COMPRESSED.nonunique(), SINGLETON, DENSE],
+            [DENSE, COMPRESSED, COMPRESSED],
+            [COMPRESSED, DENSE, COMPRESSED],
+            [COMPRESSED.nonunique(), COMPRESSED, UNORDERED],
+        ];
+        let entries = generate::uniform(&[4, 3, 5], nnz, seed).unwrap();
+        let valid = pack(entries, &Format::of_levels(chains[chain]), Duplicates::Refuse).unwrap();
+        let Some(parts) = corrupted(valid.into_parts(), level, in_positions, place, to) else { return Ok(()) };
+        let Ok(tensor) = AnyTensor::from_parts(parts.shape, parts.format, parts.levels, parts.values) else { return Ok(()) };
+        let mut visited = Vec::new();
+        tensor.for_each_position(|index, position| {
+            assert!(index.iter().zip(tensor.shape()).all(|(index, extent)| index < extent));
+            assert_eq!(tensor.locate(index), Some(position));
+            visited.push(index.to_vec());
+        });
+        if chain < 5 {
+            prop_assert!(visited.is_sorted_by(|a, b| a < b));
+        }
+    }
+}
