@@ -60,7 +60,8 @@ fn random_programs_do_what_the_oracle_says() {
     for (kind_of, (seed, count, program)) in &failures {
         let small = program.shrink(&mut |candidate| matches!(outcome(candidate), Outcome::Wrong(message) if kind(&message) == *kind_of));
         let Outcome::Wrong(message) = outcome(&small) else { continue };
-        println!("--- {count} times, first with seed {seed}: {message}\n{}", small.case_text());
+        let lines: Vec<&str> = message.lines().take(3).collect();
+        println!("--- {count} times, first with seed {seed}: {}\n{}", lines.join("\n"), small.case_text());
     }
     _ = std::panic::take_hook();
     assert!(failures.is_empty(), "{} kinds of failure", failures.len());

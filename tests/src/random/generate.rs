@@ -23,7 +23,14 @@ impl Program {
             0 => Storage::random(target.len(), &mut random),
             _ => Storage::dense(target.len()),
         };
-        let mut generator = Generator { random, element, variables: count, target: target.clone(), tensors: Vec::new() };
+        let mut generator = Generator {
+            random,
+            element,
+            extents: variables.iter().map(|(_, extent)| *extent).collect(),
+            target: target.clone(),
+            tensors: Vec::new(),
+            shapes: Vec::new(),
+        };
         let (value, mask) = generator.statement(&result);
         let accumulates = generator.random.chance(0.1);
         let tensors = generator.tensors;
@@ -41,14 +48,15 @@ impl Program {
 struct Generator {
     random: Random,
     element: ElementType,
-    variables: usize,
+    extents: Vec<usize>,
     target: Vec<usize>,
     tensors: Vec<Tensor>,
+    shapes: Vec<Vec<usize>>,
 }
 
 impl Generator {
     fn statement(&mut self, result: &Storage) -> (Expr, Option<(usize, Vec<usize>)>) {
-        let all: Vec<usize> = (0..self.variables).collect();
+        let all: Vec<usize> = (0..self.extents.len()).collect();
         let terms = *self.random.choose(&[1, 1, 1, 2, 2, 3]);
         let mut value = self.term(&all);
         for _ in 1..terms {
@@ -65,7 +73,7 @@ impl Generator {
                     true => (self.target.clone(), result.clone()),
                     false => (indices.clone(), Storage::random(indices.len(), &mut self.random)),
                 };
-                mask = Some((self.declare(storage), indices));
+                mask = Some((self.declare(storage, &indices), indices));
             }
         }
         (value, mask)
@@ -82,7 +90,8 @@ impl Generator {
         chosen
     }
 
-    fn declare(&mut self, storage: Storage) -> usize {
+    fn declare(&mut self, storage: Storage, indices: &[usize]) -> usize {
+        self.shapes.push(self.shape(indices));
         let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
         self.tensors.push(Tensor { name, storage, entries: Default::default() });
         self.tensors.len() - 1
@@ -153,18 +162,22 @@ impl Generator {
         if !known.is_empty() && self.random.chance(0.5) {
             return *self.random.choose(&known);
         }
-        self.declare(Storage::dense(0))
+        self.declare(Storage::dense(0), &[])
     }
 
     /// A tensor; now and then one that was there already.
     fn operand(&mut self, variables: &[usize]) -> Expr {
         let indices = self.some(variables, 4);
-        let known: Vec<usize> =
-            (0..self.tensors.len()).filter(|&id| self.tensors[id].storage.order() == indices.len()).collect();
+        let shape = self.shape(&indices);
+        let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();
         if !known.is_empty() && self.random.chance(0.15) {
             return Expr::Access(*self.random.choose(&known), indices);
         }
         let storage = Storage::random(indices.len(), &mut self.random);
-        Expr::Access(self.declare(storage), indices)
+        Expr::Access(self.declare(storage, &indices), indices)
+    }
+
+    fn shape(&self, indices: &[usize]) -> Vec<usize> {
+        indices.iter().map(|&variable| self.extents[variable]).collect()
     }
 }
