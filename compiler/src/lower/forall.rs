@@ -80,6 +80,9 @@ impl Lowering<'_> {
             self.report(variable, &accesses, &lattice);
         }
         let everywhere = lattice.everywhere().is_some() || self.visits_all(self.assembly(body, variable).as_ref());
+        if lattice.points.is_empty() && !everywhere {
+            return;
+        }
         let loops = Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope };
         match run {
             Run::Parallel => self.parallel(&loops, out),

@@ -12,6 +12,7 @@
 //!   makes the arrays of outputs. The code that `tensor_kernel!` writes uses it without an [`Executable`].
 //! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
+//! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
 mod array;
@@ -23,6 +24,7 @@ mod interpreted;
 pub mod interpreter;
 mod native;
 mod output;
+mod program;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
@@ -36,4 +38,5 @@ pub use call::{Call, conform};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
+pub use program::{Entries, Operand, Outcome, Program, ProgramError, ProgramOptions};
 pub use typed::{Declaration, Value, scalar};

@@ -136,6 +136,33 @@ pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), Wr
     }
 }
 
+/// Writes the entries of a tensor as `.tns` text: what [`write_tensor`] writes to a `.tns` file.
+///
+/// # Errors
+///
+/// As [`write_tns`].
+pub fn write_tensor_tns(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std::io::Result<()> {
+    fn entries<T: Value>(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std::io::Result<()> {
+        write_tns(out, &stored::<T>(tensor).map_err(|error| write::invalid(error.to_string()))?)
+    }
+    match tensor.element() {
+        ElementType::F32 => entries::<f32>(out, tensor),
+        ElementType::I64 => entries::<i64>(out, tensor),
+        ElementType::I32 => entries::<i32>(out, tensor),
+        ElementType::U8 => entries::<u8>(out, tensor),
+        _ => entries::<f64>(out, tensor),
+    }
+}
+
+/// Writes text to a file of any name, which appears when it is complete.
+///
+/// # Errors
+///
+/// When the file can't be written.
+pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> {
+    write::to_file(path.as_ref(), false, |out| out.write_all(text.as_bytes()))
+}
+
 /// The kind and the uncompressed bytes of a file.
 fn load(path: &Path, options: &ReadOptions) -> Result<(FileType, Vec<u8>), ReadError> {
     let Some(file_type) = options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind)) else {

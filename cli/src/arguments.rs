@@ -1,0 +1,74 @@
+//! Arguments that several verbs have, and how they are read.
+
+use clap::Args;
+
+/// `NAME=TEXT`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// What stands before the first `=`.
+    pub(crate) name: String,
+    /// What stands after it.
+    pub(crate) text: String,
+}
+
+/// Reads `NAME=TEXT`.
+pub(crate) fn named(argument: &str) -> Result<Named, String> {
+    let (name, text) = argument.split_once('=').ok_or("it has the form NAME=…, as in `X=x.tns`")?;
+    let (name, text) = (name.trim(), text.trim());
+    if name.is_empty() || text.is_empty() {
+        return Err("it has the form NAME=…, with something on both sides".to_owned());
+    }
+    Ok(Named { name: name.to_owned(), text: text.to_owned() })
+}
+
+/// Reads `NAME=EXTENT`.
+pub(crate) fn dimension(argument: &str) -> Result<(String, usize), String> {
+    let Named { name, text } = named(argument).map_err(|_| "it has the form INDEX=EXTENT, as in `r=16`")?;
+    let extent = text.parse().map_err(|_| format!("`{text}` is not an extent: a whole number from 0 on"))?;
+    Ok((name, extent))
+}
+
+/// Reads `100x200x50`.
+pub(crate) fn shape(argument: &str) -> Result<Shape, String> {
+    let extent = |part: &str| part.trim().parse::<usize>();
+    let extents = argument.split(['x', '×', ',']).map(extent).collect::<Result<Vec<_>, _>>();
+    extents.map(Shape).map_err(|_| "a shape is extents with `x` between them, as in `100x200x50`".to_owned())
+}
+
+/// The extent of each mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shape(pub(crate) Vec<usize>);
+
+/// Which kernel, and its formats.
+#[derive(Debug, Args)]
+pub(crate) struct KernelArguments {
+    /// A `.ti` file, or an assignment in index notation such as 'y(i) = A(i, j) * x(j)'
+    #[arg(value_name = "FILE|EXPR")]
+    pub(crate) program: String,
+    /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; dense if not given
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
+    pub(crate) formats: Vec<Named>,
+    /// The kernel of a file that has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_at_the_first_equals_sign() {
+        assert_eq!(named("X = a=b"), Ok(Named { name: "X".to_owned(), text: "a=b".to_owned() }));
+        assert!(named("X").is_err() && named("=x").is_err() && named("X=").is_err());
+    }
+
+    #[test]
+    fn shapes_are_extents() {
+        assert_eq!(shape("100x200x50"), Ok(Shape(vec![100, 200, 50])));
+        assert_eq!(shape("7"), Ok(Shape(vec![7])));
+        assert!(shape("").is_err() && shape("3x").is_err() && shape("3x-1").is_err());
+        assert_eq!(dimension("r=16"), Ok(("r".to_owned(), 16)));
+        assert!(dimension("r=1.5").is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! `spc compile`: a kernel at any stage.
+
+use crate::arguments::{KernelArguments, dimension};
+use crate::failure::Failure;
+use crate::output;
+use crate::source::Source;
+use clap::{Args, ValueEnum};
+use spc_compiler::ir::Size;
+use spc_compiler::{backend, concrete, notation};
+use std::path::PathBuf;
+
+/// Compile kernels and print them
+///
+/// A kernel passes several stages on its way to code; `--emit` prints what one of them gives.
+#[derive(Debug, Args)]
+pub(crate) struct Compile {
+    #[command(flatten)]
+    kernel: KernelArguments,
+    /// What to compile for
+    #[arg(long, value_enum, default_value_t = Target::Rust)]
+    target: Target,
+    /// The stage to print; the target's code if not given
+    #[arg(long, value_enum, value_name = "STAGE")]
+    emit: Option<Stage>,
+    /// The architecture to compile for, with `--target cuda`
+    #[arg(long, value_name = "sm_90")]
+    arch: Option<String>,
+    /// Compile for this extent of an index alone: `r=16`
+    #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
+    dimensions: Vec<(String, usize)>,
+    /// Only check, and print nothing
+    #[arg(long, conflicts_with_all = ["emit", "output"])]
+    check: bool,
+    /// Write to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What code is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// Rust, parallel with rayon
+    Rust,
+    /// CUDA C
+    Cuda,
+}
+
+/// What to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Stage {
+    /// The text as it was parsed
+    Syntax,
+    /// Checked index notation: names resolved, sums explicit
+    Notation,
+    /// Loops in order, and how each one runs
+    Concrete,
+    /// The merge lattice of each loop over stored levels
+    Lattice,
+    /// The loop IR
+    Ir,
+    /// Rust
+    Rust,
+    /// CUDA C
+    Cuda,
+    /// The code that NVRTC makes of the CUDA C
+    Ptx,
+}
+
+impl Compile {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let stage = self.emit.unwrap_or(match self.target {
+            Target::Rust => Stage::Rust,
+            Target::Cuda => Stage::Cuda,
+        });
+        if matches!(stage, Stage::Cuda | Stage::Ptx) {
+            return Err(no_cuda());
+        }
+        if self.arch.is_some() {
+            return Err(Failure::Usage("`--arch` is for `--target cuda`".to_owned()));
+        }
+        let source = Source::load(&self.kernel)?;
+        let mut texts = Vec::new();
+        if stage == Stage::Syntax {
+            texts.push(source.syntax.clone());
+        } else {
+            for kernel in &source.kernels {
+                texts.push(self.stage(stage, kernel, &source)?);
+            }
+        }
+        let text = texts.join("\n");
+        match &self.output {
+            _ if self.check => Ok(()),
+            Some(path) => Ok(spc::io::write_text(path, &text)?),
+            None => output::print(&text),
+        }
+    }
+
+    fn stage(&self, stage: Stage, kernel: &notation::Kernel, source: &Source) -> Result<String, Failure> {
+        if stage == Stage::Notation {
+            return Ok(format!("{kernel}\n"));
+        }
+        let options = concrete::Options::default();
+        let mut concrete = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+        for (name, extent) in &self.dimensions {
+            fix_extent(&mut concrete, name, *extent)?;
+        }
+        if stage == Stage::Concrete {
+            return Ok(concrete.to_string());
+        }
+        let compiled = spc_compiler::compile(concrete);
+        Ok(match stage {
+            Stage::Lattice => compiled.lattices.join("\n"),
+            Stage::Ir => compiled.kernel.to_string(),
+            _ => backend::rust::text(&compiled.kernel),
+        })
+    }
+}
+
+/// Makes an extent part of a kernel.
+fn fix_extent(kernel: &mut concrete::Kernel, name: &str, extent: usize) -> Result<(), Failure> {
+    let places: Vec<usize> =
+        kernel.variables.iter().filter(|variable| variable.name == name).map(|variable| variable.extent).collect();
+    if places.is_empty() {
+        let names: Vec<&str> = kernel.variables.iter().map(|variable| variable.name.as_str()).collect();
+        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", kernel.name));
+        return Err(failure.help(format!("its indices are {}", names.join(", "))));
+    }
+    for place in places {
+        kernel.extents[place].size = Size::Constant(extent as u64);
+    }
+    Ok(())
+}
+
+/// CUDA is asked for.
+pub(crate) fn no_cuda() -> Failure {
+    Failure::refused("the CUDA backend is not built yet").help("leave it out: the Rust backend compiles every kernel")
+}

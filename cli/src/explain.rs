@@ -1,0 +1,85 @@
+//! `spc explain`: why the loops are as they are, and what an error code means.
+
+use crate::arguments::{KernelArguments, Named, named};
+use crate::failure::Failure;
+use crate::output;
+use crate::source::Source;
+use clap::Args;
+use spc_compiler::concrete;
+use spc_compiler::diagnostics::{self, Code};
+use std::fmt::Write;
+
+/// Explain a kernel's loops, or an error code
+///
+/// For a kernel: its loops, and each decision of the scheduler with its reason. For a code such as E0102: what it means,
+/// with an example. Without an argument: all codes.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A `.ti` file, an assignment in index notation, or an error code
+    #[arg(value_name = "FILE|EXPR|CODE")]
+    target: Option<String>,
+    /// How a tensor of an expression is stored
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
+    formats: Vec<Named>,
+    /// The kernel of a file that has several
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+}
+
+impl Explain {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let Some(target) = self.target else { return output::print(&all_codes()) };
+        if is_like_a_code(&target) {
+            return output::print(&code(&target)?);
+        }
+        let source = Source::load(&KernelArguments { program: target, formats: self.formats, kernel: self.kernel })?;
+        let mut texts = Vec::new();
+        for kernel in &source.kernels {
+            let options = concrete::Options::default();
+            let concrete = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+            texts.push(explanation(&concrete));
+        }
+        output::print(&texts.join("\n"))
+    }
+}
+
+/// An `E` and digits.
+fn is_like_a_code(text: &str) -> bool {
+    text.strip_prefix(['E', 'e'])
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn code(text: &str) -> Result<String, Failure> {
+    let code: Code = text.parse().map_err(Failure::refused)?;
+    match diagnostics::explain(code) {
+        Some(entry) => Ok(entry.to_string()),
+        None => {
+            let failure = Failure::refused(format!("there is no error code {code}"));
+            Err(failure.help("`spc explain` lists all codes"))
+        }
+    }
+}
+
+fn all_codes() -> String {
+    let rows: Vec<Vec<String>> =
+        diagnostics::all().map(|entry| vec![entry.code.to_string(), entry.title.to_owned()]).collect();
+    format!(
+        "{}\n`spc explain CODE` tells more about one of them; `spc explain FILE|EXPR` explains a kernel's loops.\n",
+        output::table(&rows, 2)
+    )
+}
+
+fn explanation(kernel: &concrete::Kernel) -> String {
+    let mut text = String::new();
+    for line in &kernel.documentation {
+        _ = writeln!(text, "{}", line.trim());
+    }
+    for line in &kernel.summary {
+        _ = writeln!(text, "{line}");
+    }
+    _ = writeln!(text, "\n{kernel}");
+    for decision in &kernel.decisions {
+        _ = writeln!(text, "* {}\n      {}", decision.what, decision.why);
+    }
+    text
+}

@@ -1,0 +1,161 @@
+//! `spc info`: what a tensor looks like.
+
+use crate::arguments::{Shape, shape};
+use crate::failure::Failure;
+use crate::output::{self, bytes, digits, table};
+use crate::progress::Progress;
+use clap::Args;
+use serde_json::{Value, json};
+use spc::io::{self, ReadOptions};
+use spc::tensor::{Coordinates, Groups, PackError, Statistics, StorageSize, statistics, storage_size};
+use spc_compiler::diagnostics::render::render;
+use spc_compiler::format::{Format, resolve};
+use spc_compiler::syntax;
+use std::fmt::Write;
+
+/// Show what a tensor looks like
+///
+/// A slice of a mode is what shares its index in that mode; a fiber of a mode is what shares the indices in all others.
+/// The skew is how many times larger than the mean the largest slice is.
+#[derive(Debug, Args)]
+pub(crate) struct Info {
+    /// The file
+    file: String,
+    /// The formats whose storage is counted, with commas between them
+    #[arg(long = "format", value_name = "FORMATS", default_value = "coo,csf")]
+    formats: String,
+    /// The shape, where the file does not state it
+    #[arg(long, value_name = "100x200", value_parser = shape)]
+    shape: Option<Shape>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A format and what it takes to store the tensor in it.
+type Storage = (String, Result<StorageSize, PackError>);
+
+impl Info {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let progress = Progress::new(format!("reading {}", self.file));
+        let options = ReadOptions { shape: self.shape.map(|shape| shape.0), file_type: None };
+        let entries = io::read::<f64>(&self.file, &options)?;
+        let order = entries.shape.len();
+        let mut formats = Vec::new();
+        for text in split_formats(&self.formats) {
+            formats.push((text, parse_format(text, order)?));
+        }
+        progress.step("counting slices and fibers");
+        let statistics = statistics(&entries).map_err(|error| Failure::refused(format!("{}: {error}", self.file)))?;
+        let mut storage: Vec<Storage> = Vec::new();
+        for (text, format) in formats {
+            progress.step(format!("storing as {text}"));
+            storage.push((text.to_owned(), storage_size(&entries, &format)));
+        }
+        drop(progress);
+        if self.json {
+            return output::print(&format!("{}\n", as_json(&self.file, &statistics, &storage)));
+        }
+        output::print(&as_text(&self.file, &entries, &statistics, &storage))
+    }
+}
+
+/// Cuts a list of formats at the commas that no bracket encloses.
+fn split_formats(text: &str) -> Vec<&str> {
+    let mut depth = 0usize;
+    let parts = text.split(|character| {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// The format of that text for a tensor of order `order`.
+pub(crate) fn parse_format(text: &str, order: usize) -> Result<Format, Failure> {
+    let parsed = syntax::parse_format(text);
+    let resolved = parsed.and_then(|format| resolve::resolve(&format, order, &resolve::Definitions::prelude()));
+    resolved.map_err(|problems| Failure::Rendered(render(text, "--format", &problems.into_sorted(), true)))
+}
+
+fn as_text(file: &str, entries: &Coordinates<f64>, statistics: &Statistics, storage: &[Storage]) -> String {
+    let mut text = String::new();
+    let shape_is = if entries.shape_is_stated { "" } else { " (the largest indices)" };
+    _ = writeln!(text, "{file}: {}{shape_is}", output::shape(&statistics.shape));
+    _ = write!(text, "{} entries, density {}", statistics.nnz, digits(statistics.density));
+    if statistics.distinct < statistics.nnz {
+        _ = write!(text, ", {} of them at an index that another has", statistics.nnz - statistics.distinct);
+    }
+    text.push_str("\n\n");
+    let heads = ["mode", "extent", "slices", "mean", "largest", "skew", "fibers", "mean", "largest", "skew"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for (number, mode) in statistics.modes.iter().enumerate() {
+        let groups = |groups: &Groups| {
+            [groups.count.to_string(), digits(groups.mean()), groups.largest.to_string(), digits(groups.skew())]
+        };
+        let mut row = vec![(number + 1).to_string(), mode.extent.to_string()];
+        row.extend(groups(&mode.slices));
+        row.extend(groups(&mode.fibers));
+        rows.push(row);
+    }
+    text.push_str(&table(&rows, 0));
+    text.push('\n');
+    let mut rows = vec![["format", "indices", "values", "bytes", "stored"].map(str::to_owned).to_vec()];
+    for (format, size) in storage {
+        rows.push(match size {
+            Ok(size) => vec![
+                format.clone(),
+                bytes(size.index_bytes),
+                bytes(size.value_bytes),
+                bytes(size.bytes()),
+                size.stored.to_string(),
+            ],
+            Err(_) => vec![format.clone(), "-".to_owned(), "-".to_owned(), "-".to_owned(), "-".to_owned()],
+        });
+    }
+    text.push_str(&table(&rows, 1));
+    for (format, size) in storage {
+        if let Err(error) = size {
+            _ = writeln!(text, "{format}: {error}");
+        }
+    }
+    text
+}
+
+fn as_json(file: &str, statistics: &Statistics, storage: &[Storage]) -> Value {
+    let groups = |groups: &Groups| json!({ "count": groups.count, "mean": groups.mean(), "largest": groups.largest, "skew": groups.skew() });
+    let modes: Vec<Value> = statistics
+        .modes
+        .iter()
+        .map(|mode| json!({ "extent": mode.extent, "slices": groups(&mode.slices), "fibers": groups(&mode.fibers) }))
+        .collect();
+    let storage: Vec<Value> = storage
+        .iter()
+        .map(|(format, size)| match size {
+            Ok(size) => json!({
+                "format": format, "index_bytes": size.index_bytes, "value_bytes": size.value_bytes,
+                "bytes": size.bytes(), "index_words": size.index_words(), "stored": size.stored,
+            }),
+            Err(error) => json!({ "format": format, "error": error.to_string() }),
+        })
+        .collect();
+    json!({
+        "file": file, "shape": statistics.shape, "nnz": statistics.nnz, "distinct": statistics.distinct,
+        "density": statistics.density, "modes": modes, "storage": storage,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_cut_at_outer_commas() {
+        assert_eq!(split_formats("csf, hicoo(128),[dense, compressed]"), ["csf", "hicoo(128)", "[dense, compressed]"]);
+        assert_eq!(split_formats("(i, j) -> [j: dense, i: dense]"), ["(i, j) -> [j: dense, i: dense]"]);
+        assert!(split_formats("").is_empty());
+    }
+}

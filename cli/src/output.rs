@@ -1,0 +1,93 @@
+//! Standard output, which somebody may close before all is printed.
+
+use crate::failure::Failure;
+use std::io::{self, ErrorKind, Write};
+
+/// Prints with `print` on standard output.
+pub(crate) fn with_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let printed = print(&mut stdout).and_then(|()| stdout.flush());
+    printed.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        _ => Failure::refused(format!("standard output: {error}")),
+    })
+}
+
+/// Prints a text on standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    with_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.
+pub(crate) fn table(rows: &[Vec<String>], first_right: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            let width = widths[column];
+            let cell = if column < first_right { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+            line.push_str(gap);
+            line.push_str(&cell);
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `12` and `bytes` as `12 bytes`, thousands as `1.2 kB` and so on.
+pub(crate) fn bytes(count: usize) -> String {
+    let mut value = count as f64;
+    let mut unit = "B";
+    for next in ["kB", "MB", "GB", "TB"] {
+        if value < 1000.0 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    if unit == "B" { format!("{count} B") } else { format!("{} {unit}", digits(value)) }
+}
+
+/// A number with at least three digits that count.
+pub(crate) fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 || value == 0.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        size if size >= 1e-3 => format!("{value:.3}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// `100 x 200`, and for no modes `scalar`.
+pub(crate) fn shape(shape: &[usize]) -> String {
+    match shape {
+        [] => "scalar".to_owned(),
+        _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".to_owned(), "10".to_owned()], vec!["long".to_owned(), "5".to_owned()]];
+        assert_eq!(table(&rows, 1), "a     10\nlong   5\n");
+    }
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        assert_eq!(
+            [0.0, 1234.5, 12.345, 1.2345, 0.12345, 1e-5].map(digits),
+            ["0", "1234", "12.3", "1.23", "0.123", "1.00e-5"]
+        );
+        assert_eq!([999, 1234, 12_345_678].map(bytes), ["999 B", "1.23 kB", "12.3 MB"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What `-i` options say.
+
+use crate::arguments::Named;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use spc::execute::{Entries, Operand};
+use spc::io::{self, FileType, ReadOptions};
+use spc::tensor::AnyTensor;
+use spc_compiler::diagnostics::suggest;
+use spc_compiler::ir::ElementType;
+use spc_compiler::notation::{Kernel, Role, Tensor};
+use std::path::Path;
+
+/// Reads all inputs.
+pub(super) fn read(kernel: &Kernel, inputs: &[Named], progress: &Progress) -> Result<Vec<(String, Operand)>, Failure> {
+    let mut operands = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let (place, tensor) = declared(kernel, &input.name)?;
+        progress.step(format!("reading {}", input.text));
+        operands.push((input.name.clone(), operand(tensor, place as u64, &input.text)?));
+    }
+    Ok(operands)
+}
+
+/// The parameter of that name, and its place.
+fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Tensor), Failure> {
+    let inputs = || kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
+    if let Some(found) = inputs().find(|(_, tensor)| tensor.name == name) {
+        return Ok(found);
+    }
+    let names = || inputs().map(|(_, tensor)| tensor.name.as_str());
+    let failure = Failure::refused(format!("`{}` has no parameter `{name}`", kernel.name));
+    Err(match suggest::similar(name, names()) {
+        Some(similar) => failure.help(format!("did you mean `{similar}`?")),
+        None => failure.help(format!("its parameters are {}", names().collect::<Vec<_>>().join(", "))),
+    })
+}
+
+fn operand(tensor: &Tensor, place: u64, text: &str) -> Result<Operand, Failure> {
+    match text.split_once(':') {
+        // Operands without a seed of their own differ from each other.
+        None if text == "random" => return Ok(Operand::Random { seed: place }),
+        None if text == "ones" => return Ok(Operand::Ones),
+        Some(("random", seed)) => {
+            let seed = seed.parse().map_err(|_| {
+                Failure::refused(format!("`{seed}` is not a seed for `{}`: a whole number from 0 on", tensor.name))
+            })?;
+            return Ok(Operand::Random { seed });
+        }
+        _ => {}
+    }
+    if let Ok(number) = text.parse::<f64>()
+        && !Path::new(text).exists()
+    {
+        return match tensor.format.order {
+            0 => Ok(Operand::Scalar(number)),
+            order => {
+                let message = format!("`{}` is a tensor of order {order}, and {text} is a number", tensor.name);
+                Err(Failure::refused(message)
+                    .help("a number is the value of a scalar; give a file, `random` or `ones`"))
+            }
+        };
+    }
+    file(tensor, text)
+}
+
+fn file(tensor: &Tensor, path: &str) -> Result<Operand, Failure> {
+    let options = ReadOptions::default();
+    if let Some((FileType::Npy | FileType::Spct, _)) = FileType::of(path) {
+        let packed: AnyTensor = io::read_tensor(path, &options)?;
+        if packed.element() == tensor.element {
+            return Ok(packed.into());
+        }
+    }
+    Ok(Operand::Entries(entries(tensor.element, path, &options)?))
+}
+
+/// Reads the entries of a file as elements of a type.
+pub(crate) fn entries(element: ElementType, path: &str, options: &ReadOptions) -> Result<Entries, Failure> {
+    Ok(match element {
+        ElementType::F64 => io::read::<f64>(path, options)?.into(),
+        ElementType::F32 => io::read::<f32>(path, options)?.into(),
+        ElementType::I32 => io::read::<i32>(path, options)?.into(),
+        ElementType::I64 => io::read::<i64>(path, options)?.into(),
+        ElementType::U8 => io::read::<u8>(path, options)?.into(),
+        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
+            let message = format!("{path}: tensors with elements of type {} can't be read yet", element.name());
+            return Err(Failure::refused(message).help("use f64, f32, i32, i64 or u8"));
+        }
+    })
+}

@@ -1,0 +1,172 @@
+//! `spc run`: a kernel on data.
+
+mod inputs;
+mod outputs;
+mod report;
+
+use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::compile::no_cuda;
+use crate::failure::{Failure, note};
+use crate::progress::Progress;
+use crate::source::Source;
+use clap::{Args, ValueEnum};
+use outputs::Destination;
+use report::Report;
+
+pub(crate) use inputs::entries;
+use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions};
+use spc::tensor::Duplicates;
+use spc_compiler::notation;
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+/// Run a kernel on data
+///
+/// Reads the inputs, stores them in the formats that the kernel declares, compiles the kernel for their sizes, runs it, and
+/// shows the result and the time that the kernel alone took.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    kernel: KernelArguments,
+    /// Where an input comes from: `X=x.tns.gz`, `B=random`, `B=random:SEED`, `B=ones`; for a scalar `alpha=2.5`
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named)]
+    inputs: Vec<Named>,
+    /// The extent of an index: `r=16`
+    #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
+    dimensions: Vec<(String, usize)>,
+    /// Where a result goes: `Y=y.tns`; `Y=-` for standard output
+    #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named)]
+    outputs: Vec<Named>,
+    /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
+    #[arg(long, value_enum)]
+    backend: Option<BackendName>,
+    /// What several entries of the same index mean
+    #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
+    duplicates: DuplicatesName,
+    /// How many threads work; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// How often the kernel runs
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZeroUsize,
+    /// Print one JSON object with all figures, times in milliseconds
+    #[arg(long)]
+    json: bool,
+    /// Print the generated code too
+    #[arg(short = 'v', long, conflicts_with = "json")]
+    show_code: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    Native,
+    Interpreter,
+    Cuda,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DuplicatesName {
+    /// Their sum
+    Sum,
+    /// A mistake
+    Refuse,
+}
+
+impl Run {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let threads = self.threads.map_or(0, NonZeroUsize::get);
+        spc::parallel::with_threads(threads, || self.run_here())
+            .map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?
+    }
+
+    /// On the threads that were asked for.
+    fn run_here(&self) -> Result<(), Failure> {
+        let options = self.options()?;
+        let source = Source::load(&self.kernel)?;
+        let kernel = source.single()?;
+        let destinations = outputs::destinations(kernel, &self.outputs)?;
+        if self.json && destinations.iter().any(|(_, destination)| *destination == Destination::Stdout) {
+            return Err(Failure::Usage("`--json` and a result both want the standard output".to_owned()));
+        }
+        let progress = Progress::new("reading");
+        let start = Instant::now();
+        let operands = inputs::read(kernel, &self.inputs, &progress)?;
+        let read_time = start.elapsed();
+        progress.step("packing and compiling");
+        let program = Program::new(kernel, operands, &self.dimensions, &options)
+            .map_err(|error| refuse(error, kernel, &source))?;
+        progress.step("running");
+        let outcome = program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?;
+        drop(progress);
+        if let Some(reason) = program.fallback() {
+            note(format!("the kernel ran in the interpreter: {reason}"));
+        }
+        let report = Report { program: &program, outcome: &outcome, kernel, read_time };
+        let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
+        if self.json {
+            return report.print_json();
+        }
+        if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
+    }
+
+    fn options(&self) -> Result<ProgramOptions, Failure> {
+        let backend = match self.backend {
+            None => None,
+            Some(BackendName::Native) => Some(Backend::Native),
+            Some(BackendName::Interpreter) => Some(Backend::Interpreter),
+            Some(BackendName::Cuda) => return Err(no_cuda()),
+        };
+        let duplicates = match self.duplicates {
+            DuplicatesName::Sum => Duplicates::Sum,
+            DuplicatesName::Refuse => Duplicates::Refuse,
+        };
+        Ok(ProgramOptions { backend, duplicates })
+    }
+}
+
+/// Why a program does not run, with what to do about it.
+fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &Source) -> Failure {
+    match error {
+        ProgramError::Schedule(problems) => source.refuse(problems),
+        ProgramError::NoInput { ref name } => {
+            let scalar = kernel.tensors.iter().any(|tensor| tensor.name == *name && tensor.format.order == 0);
+            let choices = if scalar {
+                format!("`-i {name}=2.5` gives its value")
+            } else {
+                format!("`-i {name}=FILE` reads it; `-i {name}=random` and `-i {name}=ones` fill a dense one")
+            };
+            Failure::refused(&error).help(choices)
+        }
+        ProgramError::Beyond { ref index, needed, .. } => {
+            Failure::refused(&error).help(format!("`--dim {index}={needed}` is the least that holds it"))
+        }
+        ProgramError::Execute(Error::Native(ref native)) if native.is_missing_compiler() => {
+            Failure::refused(&error).help("`--backend interpreter` runs without a compiler, slowly")
+        }
+        error => Failure::refused(error),
+    }
+}
+
+/// The median of some times; zero of none.
+fn median(times: &[Duration]) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    match sorted.len() {
+        0 => Duration::ZERO,
+        count if count % 2 == 1 => sorted[count / 2],
+        count => (sorted[count / 2 - 1] + sorted[count / 2]) / 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let times = |times: &[u64]| median(&times.iter().copied().map(Duration::from_millis).collect::<Vec<_>>());
+        assert_eq!(times(&[]), Duration::ZERO);
+        assert_eq!(times(&[5, 1, 9]), Duration::from_millis(5));
+        assert_eq!(times(&[4, 1, 2, 9]), Duration::from_millis(3));
+    }
+}

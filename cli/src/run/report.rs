@@ -1,0 +1,168 @@
+//! What a run tells about itself.
+
+use super::median;
+use crate::failure::Failure;
+use crate::output::{self, digits};
+use serde_json::{Map, Value, json};
+use spc::execute::{Outcome, Program};
+use spc::tensor::AnyTensor;
+use spc_compiler::notation::Kernel;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// How many entries of a result are shown.
+const SHOWN: usize = 5;
+
+/// A finished run.
+pub(super) struct Report<'a> {
+    pub(super) program: &'a Program,
+    pub(super) outcome: &'a Outcome,
+    pub(super) kernel: &'a Kernel,
+    pub(super) read_time: Duration,
+}
+
+impl Report<'_> {
+    /// The results and the times, for people.
+    pub(super) fn print(&self, show_code: bool) -> Result<(), Failure> {
+        let mut text = self.text();
+        if show_code {
+            _ = write!(text, "\n{}", self.program.text());
+        }
+        output::print(&text)
+    }
+
+    /// The same where the standard output has a result on it.
+    pub(super) fn print_on_stderr(&self) -> Result<(), Failure> {
+        anstream::eprint!("{}", self.text());
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, tensor) in &self.outcome.outputs {
+            result(&mut text, name, tensor, &self.format(name, tensor));
+        }
+        let times = &self.outcome.run_times;
+        let run = match times.len() {
+            1 => String::new(),
+            count => format!(" (median of {count})"),
+        };
+        let cached = if self.program.from_cache() { " (compiled before)" } else { "" };
+        _ = writeln!(
+            text,
+            "run {} ms{run}, {} on {}; compile {} ms{cached}, read {} ms, pack {} ms",
+            milliseconds(median(times)),
+            self.program.backend(),
+            match spc::parallel::threads() {
+                1 => "1 thread".to_owned(),
+                threads => format!("{threads} threads"),
+            },
+            milliseconds(self.program.compile_time()),
+            milliseconds(self.read_time),
+            milliseconds(self.pack_time()),
+        );
+        text
+    }
+
+    /// Packing, and sorted copies.
+    fn pack_time(&self) -> Duration {
+        self.program.pack_time() + self.outcome.prepare_time
+    }
+
+    /// The format as it is declared.
+    fn format(&self, name: &str, tensor: &AnyTensor) -> String {
+        let declared = self.kernel.tensors.iter().find(|tensor| tensor.name == name);
+        let named = declared.and_then(|tensor| tensor.format_name.clone());
+        named.unwrap_or_else(|| tensor.format().to_string())
+    }
+
+    /// All figures as one JSON object.
+    pub(super) fn print_json(&self) -> Result<(), Failure> {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let times = &self.outcome.run_times;
+        let tensors = |tensors: &mut dyn Iterator<Item = (&str, &AnyTensor)>, with_sum: bool| {
+            let mut map = Map::new();
+            for (name, tensor) in tensors {
+                let format = self.format(name, tensor);
+                let mut value = json!({
+                    "shape": tensor.shape(), "element": tensor.element().name(), "format": format,
+                    "nnz": tensor.nnz(), "bytes": tensor.storage_bytes(),
+                });
+                if with_sum {
+                    value["checksum"] = number(checksum(tensor));
+                }
+                map.insert(name.to_owned(), value);
+            }
+            Value::Object(map)
+        };
+        let outputs = &self.outcome.outputs;
+        let value = json!({
+            "kernel": self.kernel.name,
+            "backend": self.program.backend().name(),
+            "threads": spc::parallel::threads(),
+            "nnz": self.sparse_entries(),
+            "compile_ms": milliseconds(self.program.compile_time()),
+            "from_cache": self.program.from_cache(),
+            "read_ms": milliseconds(self.read_time),
+            "pack_ms": milliseconds(self.pack_time()),
+            "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),
+            "median_ms": milliseconds(median(times)),
+            "checksum": number(outputs.iter().map(|(_, tensor)| checksum(tensor)).sum()),
+            "inputs": tensors(&mut self.program.inputs(), false),
+            "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
+        });
+        output::print(&format!("{value}\n"))
+    }
+
+    /// The stored entries of the inputs that are not dense; of all inputs where all are.
+    fn sparse_entries(&self) -> usize {
+        let count = |all: bool| -> usize {
+            let inputs = self.program.inputs().filter(|(_, tensor)| all || !tensor.format().is_dense());
+            inputs.map(|(_, tensor)| tensor.nnz()).sum()
+        };
+        match count(false) {
+            0 => count(true),
+            sparse => sparse,
+        }
+    }
+}
+
+/// A result: its shape, its first entries, and the sum of all.
+fn result(text: &mut String, name: &str, tensor: &AnyTensor, format: &str) {
+    if tensor.order() == 0 {
+        _ = writeln!(text, "{name} = {}", value(tensor, 0));
+        return;
+    }
+    let (shape, element) = (output::shape(tensor.shape()), tensor.element().name());
+    _ = writeln!(text, "{name}: {shape}, {element} {format}, {} stored", tensor.nnz());
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    tensor.for_each_position(|index, position| {
+        if rows.len() < SHOWN {
+            let index: Vec<String> = index.iter().map(|index| (index + 1).to_string()).collect();
+            rows.push(vec![format!("    {name}({})", index.join(", ")), format!("= {}", value(tensor, position))]);
+        }
+    });
+    text.push_str(&output::table(&rows, 2));
+    if tensor.nnz() > SHOWN {
+        text.push_str("    ...\n");
+    }
+    _ = writeln!(text, "    sum of all: {}", checksum(tensor));
+}
+
+fn value(tensor: &AnyTensor, position: usize) -> String {
+    tensor.values().get_f64(position).to_string()
+}
+
+/// The sum of the stored values.
+fn checksum(tensor: &AnyTensor) -> f64 {
+    (0..tensor.nnz()).map(|position| tensor.values().get_f64(position)).sum()
+}
+
+/// A number, or its name where JSON has none.
+fn number(value: f64) -> Value {
+    if value.is_finite() { json!(value) } else { json!(value.to_string()) }
+}
+
+fn milliseconds(time: Duration) -> String {
+    digits(time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,233 @@
+//! From a checked kernel and named inputs to named results: what `spc run` does, and what a program does that reads its
+//! kernels at run time.
+//!
+//! ```text
+//! notation::Kernel ─schedule─▶ loops ──┐                     sizes known: rows of short dense modes become
+//! named inputs ─────extents────────────┴─compile─▶ Program   arrays of a fixed length, worth up to twice the speed
+//!              └────pack───────────────────────────────┘
+//! ```
+//!
+//! ```
+//! use spc::execute::{Operand, Program, ProgramOptions};
+//! use spc::tensor::{Coordinates, Indices};
+//! use spc_compiler::{notation, syntax};
+//!
+//! let text = "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+//! let kernels = notation::check(&syntax::parse_program(text).unwrap()).unwrap();
+//! let indices = vec![Indices::U32(vec![0, 1, 1]), Indices::U32(vec![1, 0, 2])];
+//! let a = Coordinates { shape: vec![2, 3], shape_is_stated: true, indices, values: vec![2.0, 3.0, 4.0] };
+//! let inputs = vec![("A".to_owned(), a.into()), ("x".to_owned(), Operand::Ones)];
+//!
+//! let program = Program::new(&kernels[0], inputs, &[], &ProgramOptions::default())?;
+//! let outcome = program.run(1)?;
+//! assert_eq!(outcome.outputs[0].1.values_of::<f64>(), Some(&[2.0, 7.0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod extents;
+mod operand;
+
+pub use error::ProgramError;
+pub use operand::{Entries, Operand};
+
+use super::{Backend, Call, Executable, NativeError};
+use crate::tensor::{AnyTensor, Duplicates};
+use spc_compiler::concrete::{self, TensorKind};
+use spc_compiler::diagnostics::suggest;
+use spc_compiler::ir::{self, Size};
+use spc_compiler::{Compiled, backend, notation};
+use std::time::{Duration, Instant};
+
+/// A vector loop of at most so many iterations is compiled for its extent alone.
+const LARGEST_CONSTANT: usize = 256;
+
+/// How a program is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProgramOptions {
+    /// What runs the kernel; `None` for native code where there is a Rust compiler, else the interpreter.
+    pub backend: Option<Backend>,
+    /// What several entries of the same index mean.
+    pub duplicates: Duplicates,
+}
+
+/// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
+#[derive(Debug)]
+pub struct Program {
+    concrete: concrete::Kernel,
+    lattices: Vec<String>,
+    text: String,
+    executable: Executable,
+    fallback: Option<NativeError>,
+    inputs: Vec<AnyTensor>,
+    /// Extents that no input determines.
+    dimensions: Vec<(String, usize)>,
+    pack_time: Duration,
+    compile_time: Duration,
+}
+
+/// What a program has computed.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The results with their names, in the order of their declaration.
+    pub outputs: Vec<(String, AnyTensor)>,
+    /// How long the sorted copies of inputs took that the kernel asks for.
+    pub prepare_time: Duration,
+    /// How long the kernel alone took, each time.
+    pub run_times: Vec<Duration>,
+}
+
+impl Program {
+    /// Finds out the extents, packs the inputs into the declared formats, and compiles the kernel for those extents.
+    /// `dimensions` states extents of index variables by name.
+    ///
+    /// # Errors
+    /// When the kernel can't be scheduled; an input is missing, unknown or does not fit; extents disagree, or nothing says
+    /// one; or the kernel can't be compiled.
+    pub fn new(
+        kernel: &notation::Kernel,
+        inputs: Vec<(String, Operand)>,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+    ) -> Result<Self, ProgramError> {
+        let start = Instant::now();
+        let mut concrete = concrete::schedule(kernel, concrete::Options::default()).map_err(ProgramError::Schedule)?;
+        let schedule_time = start.elapsed();
+        let mut operands = by_tensor(&concrete, inputs)?;
+        let extents = extents::resolve(&concrete, &operands, dimensions)?;
+        let dimensions = undetermined(&concrete, &extents);
+
+        let start = Instant::now();
+        let mut packed = Vec::new();
+        for (tensor, operand) in concrete.tensors.iter().zip(&mut operands) {
+            if let Some(operand) = operand.take() {
+                let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
+                packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.element, options.duplicates)?);
+            }
+        }
+        let pack_time = start.elapsed();
+
+        let start = Instant::now();
+        fix_vector_extents(&mut concrete, &extents);
+        let Compiled { concrete, lattices, kernel } = spc_compiler::compile(concrete);
+        let text = backend::rust::text(&kernel);
+        let (executable, fallback) = match options.backend {
+            None => Executable::native_if_possible(kernel, &text)?,
+            Some(backend) => (Executable::new(kernel, Some(&text), backend)?, None),
+        };
+        let compile_time = schedule_time + start.elapsed();
+        Ok(Self { concrete, lattices, text, executable, fallback, inputs: packed, dimensions, pack_time, compile_time })
+    }
+
+    /// Runs the kernel, more than once where its time is to be measured; at least once.
+    ///
+    /// # Errors
+    /// When there is no memory for the outputs, they do not fit their index widths, or the kernel stops.
+    pub fn run(&self, repeat: usize) -> Result<Outcome, ProgramError> {
+        let inputs: Vec<&AnyTensor> = self.inputs.iter().collect();
+        let dimensions: Vec<(&str, usize)> =
+            self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
+        let mut call = Call::with_dimensions(self.executable.kernel(), &inputs, &dimensions)?;
+        let prepare_time = call.prepare_time();
+        let run_times = (0..repeat.max(1)).map(|_| self.executable.run(&mut call)).collect::<Result<_, _>>()?;
+        let names = self.outputs().map(|tensor| tensor.name.clone());
+        let outputs = names.zip(call.finish()?).collect();
+        Ok(Outcome { outputs, prepare_time, run_times })
+    }
+
+    /// The loops before they were lowered, with the scheduler's decisions.
+    pub fn concrete(&self) -> &concrete::Kernel {
+        &self.concrete
+    }
+
+    /// The merge lattice of each loop over stored levels, as text.
+    pub fn lattices(&self) -> &[String] {
+        &self.lattices
+    }
+
+    /// The kernel that runs.
+    pub fn kernel(&self) -> &ir::Kernel {
+        self.executable.kernel()
+    }
+
+    /// The kernel as Rust.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The inputs in the formats that the kernel declares, with their names.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &AnyTensor)> {
+        let declared = self.concrete.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
+        declared.map(|tensor| tensor.name.as_str()).zip(&self.inputs)
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &concrete::Tensor> {
+        self.concrete.tensors.iter().filter(|tensor| matches!(tensor.kind, TensorKind::Output(_)))
+    }
+
+    /// What runs the kernel.
+    pub fn backend(&self) -> Backend {
+        self.executable.backend()
+    }
+
+    /// Why the kernel runs in the interpreter, where nobody asked for that.
+    pub fn fallback(&self) -> Option<&NativeError> {
+        self.fallback.as_ref()
+    }
+
+    /// How long it took to pack the inputs into the formats that the kernel declares.
+    pub fn pack_time(&self) -> Duration {
+        self.pack_time
+    }
+
+    /// How long it took to schedule, lower and compile the kernel.
+    pub fn compile_time(&self) -> Duration {
+        self.compile_time
+    }
+
+    /// Whether the native code had been compiled before.
+    pub fn from_cache(&self) -> bool {
+        self.executable.native().is_some_and(super::NativeKernel::from_cache)
+    }
+}
+
+/// The operands at the places of their tensors.
+fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Result<Vec<Option<Operand>>, ProgramError> {
+    let declared = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
+    let mut operands: Vec<Option<Operand>> = vec![None; kernel.tensors.len()];
+    for (name, operand) in inputs {
+        let is_it = |tensor: &concrete::Tensor| tensor.kind == TensorKind::Input && tensor.name == name;
+        let Some(place) = kernel.tensors.iter().position(is_it) else {
+            let known = || declared().map(|tensor| tensor.name.as_str());
+            let similar = suggest::similar(&name, known()).map(str::to_owned);
+            return Err(ProgramError::NoSuchInput { name, similar, known: known().map(str::to_owned).collect() });
+        };
+        if operands[place].replace(operand).is_some() {
+            return Err(ProgramError::GivenTwice { name });
+        }
+    }
+    let missing = |(tensor, operand): &(&concrete::Tensor, &Option<Operand>)| {
+        tensor.kind == TensorKind::Input && operand.is_none()
+    };
+    match kernel.tensors.iter().zip(&operands).find(missing) {
+        Some((tensor, _)) => Err(ProgramError::NoInput { name: tensor.name.clone() }),
+        None => Ok(operands),
+    }
+}
+
+/// The extents that no input determines, by the names that the kernel has for them.
+fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, usize)> {
+    let inputs = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
+    let determined = |place: usize| inputs().any(|tensor| tensor.extents.contains(&place));
+    let all = kernel.extents.iter().zip(extents).enumerate();
+    all.filter(|(place, _)| !determined(*place)).map(|(_, (known, &extent))| (known.name.clone(), extent)).collect()
+}
+
+/// Makes the extents of short vector loops part of the kernel.
+fn fix_vector_extents(kernel: &mut concrete::Kernel, extents: &[usize]) {
+    for place in kernel.vector_extents() {
+        if (1..=LARGEST_CONSTANT).contains(&extents[place]) {
+            kernel.extents[place].size = Size::Constant(extents[place] as u64);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a caller hands in for the parameters of a kernel.
+
+use super::ProgramError;
+use crate::generate;
+use crate::tensor::{AnyTensor, Buffer, Coordinates, Duplicates, Element, PackError, Values, pack};
+use spc_compiler::format::Format;
+use spc_compiler::ir::ElementType;
+use std::sync::Arc;
+
+/// What stands for a parameter of a kernel.
+#[derive(Debug, Clone)]
+pub enum Operand {
+    /// A tensor in any format; its shape is stated.
+    Tensor(AnyTensor),
+    /// Entries, as a file has them. Where their shape is not stated, it is a lower bound.
+    Entries(Entries),
+    /// The value of a scalar.
+    Scalar(f64),
+    /// A dense tensor of random elements, of the shape that the other operands give it.
+    Random {
+        /// Different seeds give different elements.
+        seed: u64,
+    },
+    /// A dense tensor of ones, of the shape that the other operands give it.
+    Ones,
+}
+
+impl Operand {
+    /// The extent of each mode, and whether it is stated; `None` where the operand takes any shape.
+    pub(super) fn shape(&self) -> Option<(&[usize], bool)> {
+        match self {
+            Operand::Tensor(tensor) => Some((tensor.shape(), true)),
+            Operand::Entries(entries) => Some((entries.shape(), entries.shape_is_stated())),
+            Operand::Scalar(_) => Some((&[], true)),
+            Operand::Random { .. } | Operand::Ones => None,
+        }
+    }
+
+    /// The operand as a tensor of this shape, format and element type. `name` is for messages.
+    pub(super) fn pack(
+        self,
+        name: &str,
+        shape: Vec<usize>,
+        format: &Format,
+        element: ElementType,
+        duplicates: Duplicates,
+    ) -> Result<AnyTensor, ProgramError> {
+        let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
+        let found = match &self {
+            Operand::Tensor(tensor) => tensor.element(),
+            Operand::Entries(entries) => entries.element(),
+            Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => element,
+        };
+        if found != element {
+            let tensor = name.to_owned();
+            return Err(crate::execute::Error::Element { tensor, expected: element, found }.into());
+        }
+        let filled = |made: Result<AnyTensor, crate::tensor::InvalidTensor>| {
+            if !format.is_dense() {
+                return Err(ProgramError::FilledSparse { tensor: name.to_owned(), format: format.to_string() });
+            }
+            made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
+        };
+        match self {
+            Operand::Tensor(tensor) => tensor.convert(format).map_err(packing),
+            Operand::Entries(entries) => entries.with_shape(shape).pack(format, duplicates).map_err(packing),
+            Operand::Scalar(value) => scalar(name, value, element),
+            Operand::Random { seed } => filled(generate::random_dense(&shape, element, seed)),
+            Operand::Ones => filled(generate::ones(&shape, element)),
+        }
+    }
+}
+
+/// A tensor of order 0.
+fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
+    fn values<T: Element>(value: f64) -> Option<Values> {
+        let element = T::from_f64(value);
+        (element.to_f64() == value || T::TYPE.is_float()).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
+    }
+    let values = match element {
+        ElementType::F64 => values::<f64>(value),
+        ElementType::F32 => values::<f32>(value),
+        ElementType::I32 => values::<i32>(value),
+        ElementType::I64 => values::<i64>(value),
+        ElementType::U8 => values::<u8>(value),
+        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
+            return Err(crate::execute::Error::NotStored { tensor: name.to_owned(), element }.into());
+        }
+    };
+    let tensor = || name.to_owned();
+    let values = values.ok_or_else(|| ProgramError::Scalar { tensor: tensor(), value, element })?;
+    AnyTensor::from_parts(Vec::new(), Format::dense(0), Vec::new(), values)
+        .map_err(|source| ProgramError::Pack { tensor: tensor(), source: source.into() })
+}
+
+/// Entries of any element type that tensors are stored with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entries {
+    /// `f64`
+    F64(Coordinates<f64>),
+    /// `f32`
+    F32(Coordinates<f32>),
+    /// `i32`
+    I32(Coordinates<i32>),
+    /// `i64`
+    I64(Coordinates<i64>),
+    /// `u8`
+    U8(Coordinates<u8>),
+}
+
+/// Evaluates an expression with [`Entries`] as coordinates of their own type.
+macro_rules! with_entries {
+    ($entries:expr, $coordinates:ident => $body:expr) => {
+        match $entries {
+            Entries::F64($coordinates) => $body,
+            Entries::F32($coordinates) => $body,
+            Entries::I32($coordinates) => $body,
+            Entries::I64($coordinates) => $body,
+            Entries::U8($coordinates) => $body,
+        }
+    };
+}
+
+impl Entries {
+    /// The extent of each mode.
+    pub fn shape(&self) -> &[usize] {
+        with_entries!(self, entries => &entries.shape)
+    }
+
+    /// Whether the source states the shape, rather than it being the least that holds the indices.
+    pub fn shape_is_stated(&self) -> bool {
+        with_entries!(self, entries => entries.shape_is_stated)
+    }
+
+    /// How many entries there are, duplicates included.
+    pub fn len(&self) -> usize {
+        with_entries!(self, entries => entries.values.len())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The type of the values.
+    pub fn element(&self) -> ElementType {
+        fn of<T: Element>(_: &Coordinates<T>) -> ElementType {
+            T::TYPE
+        }
+        with_entries!(self, entries => of(entries))
+    }
+
+    /// The same entries in another shape.
+    #[must_use]
+    pub fn with_shape(mut self, shape: Vec<usize>) -> Self {
+        with_entries!(&mut self, entries => {
+            entries.shape = shape;
+            entries.shape_is_stated = true;
+        });
+        self
+    }
+
+    /// Stores them in a format.
+    ///
+    /// # Errors
+    /// As [`pack`].
+    pub fn pack(self, format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError> {
+        with_entries!(self, entries => pack(entries, format, duplicates))
+    }
+}
+
+macro_rules! from_coordinates {
+    ($($variant:ident $element:ty),*) => {$(
+        impl From<Coordinates<$element>> for Entries {
+            fn from(entries: Coordinates<$element>) -> Self {
+                Entries::$variant(entries)
+            }
+        }
+    )*};
+}
+from_coordinates!(F64 f64, F32 f32, I32 i32, I64 i64, U8 u8);
+
+impl From<AnyTensor> for Operand {
+    fn from(tensor: AnyTensor) -> Self {
+        Operand::Tensor(tensor)
+    }
+}
+
+impl<T> From<Coordinates<T>> for Operand
+where
+    Entries: From<Coordinates<T>>,
+{
+    fn from(entries: Coordinates<T>) -> Self {
+        Operand::Entries(entries.into())
+    }
+}
