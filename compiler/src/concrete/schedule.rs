@@ -442,7 +442,8 @@ impl<'a> Scheduler<'a> {
                 }
                 let levels = level_variables(access, &tensor.format);
                 let depth = levels.iter().position(|&v| v == variable)?;
-                if !is_located(tensor.format.levels[depth].format.kind) {
+                // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
+                if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format.kind)) {
                     return None;
                 }
                 count += usize::from(depth + 1 == levels.len());
