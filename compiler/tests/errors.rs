@@ -2,9 +2,10 @@
 
 #![cfg(feature = "pretty")]
 
+use spc_compiler::concrete::{Options, schedule};
 use spc_compiler::diagnostics::render::render;
-use spc_compiler::diagnostics::{Code, Diagnostic, all};
-use spc_compiler::notation::{FormatOption, check, check_expression};
+use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
+use spc_compiler::notation::{FormatOption, Kernel, check, check_expression};
 use spc_compiler::syntax;
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,12 +23,16 @@ fn rendered(messages: &[Messages]) -> String {
     texts.map(|text| render(&text.source, &text.origin, &text.problems, false)).collect::<Vec<_>>().join("\n")
 }
 
+fn schedule_all(kernels: Vec<Kernel>) -> Result<(), Diagnostics> {
+    kernels.iter().try_for_each(|kernel| schedule(kernel, Options::default()).map(drop))
+}
+
 /// The problems of a `.ti` file.
 fn program(path: &Path) -> Vec<Messages> {
     let source = fs::read_to_string(path).expect("the case can be read");
     let origin = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let checked = syntax::parse_program(&source).and_then(|program| check(&program));
-    let problems = checked.expect_err("the case has errors").into_sorted();
+    let compiled = syntax::parse_program(&source).and_then(|program| check(&program)).and_then(schedule_all);
+    let problems = compiled.expect_err("the case has errors").into_sorted();
     vec![Messages { source, origin, problems }]
 }
 

@@ -1,1 +1,8 @@
-//! What the tests share.
+//! How the compiler is proved: a dense oracle, one corpus of cases for every engine, and random programs.
+
+pub mod case;
+pub mod compare;
+pub mod data;
+pub mod engine;
+pub mod oracle;
+pub mod random;

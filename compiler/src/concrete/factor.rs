@@ -98,10 +98,10 @@ impl Scheduler<'_> {
                 element: nest.element,
             });
         };
-        if nest.is_reduced(variable) {
-            if let Some(statement) = self.sum_outside(&nest) {
-                return statement;
-            }
+        if nest.is_reduced(variable)
+            && let Some(statement) = self.sum_outside(&nest)
+        {
+            return statement;
         }
         if let Some(statement) = self.form_before(&nest, variable) {
             return statement;

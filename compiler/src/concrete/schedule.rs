@@ -7,7 +7,8 @@ use super::{
     Access, Assign, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
     TensorKind, Variable,
 };
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Span};
+use crate::diagnostics::codes::notation as codes;
+use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, ReduceOperator, Size};
 use crate::notation::{self, Role, UnaryOperator};
 
@@ -31,16 +32,12 @@ impl Default for Options {
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, Diagnostics> {
     let mut scheduler = Scheduler::new(kernel);
     let mut diagnostics = Diagnostics::new();
-    let mut statements = Vec::new();
-    for assignment in &kernel.statements {
-        match scheduler.assignment(assignment) {
-            Ok(statement) => statements.push(statement),
-            Err(diagnostic) => diagnostics.push(diagnostic),
-        }
-    }
+    kernel.statements.iter().for_each(|assignment| check_reductions(assignment, &mut diagnostics));
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    let mut statements: Vec<Statement> =
+        kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
     let mut body = match statements.len() {
         1 => statements.remove(0),
         _ => Statement::Sequence(statements),
@@ -120,8 +117,7 @@ impl<'a> Scheduler<'a> {
         super::print::expr(&self.kernel, expr)
     }
 
-    fn assignment(&mut self, assignment: &notation::Assignment) -> Result<Statement, Diagnostic> {
-        check_operators(assignment)?;
+    fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
         let value = normalize(&assignment.value);
         let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
         let mut reads = masks.clone();
@@ -152,7 +148,7 @@ impl<'a> Scheduler<'a> {
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
-        Ok(self.term(term, &[], None))
+        self.term(term, &[], None)
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
@@ -484,20 +480,20 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// What the scheduler can't do yet.
-fn check_operators(assignment: &notation::Assignment) -> Result<(), Diagnostic> {
-    fn other_reduction(expr: &Expr) -> bool {
-        let mut found = matches!(expr, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add);
-        found |= expr.children().into_iter().any(other_reduction);
-        found
+/// Refuses reductions that are not lowered yet.
+fn check_reductions(assignment: &notation::Assignment, diagnostics: &mut Diagnostics) {
+    fn has_other(expr: &Expr) -> bool {
+        matches!(expr, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add)
+            || expr.children().into_iter().any(has_other)
     }
-    let unsupported = assignment.operator.is_some_and(|operator| operator != ReduceOperator::Add);
-    if unsupported || other_reduction(&assignment.value) {
-        return Err(Diagnostic::new(Code(430), assignment.span, "only sums are lowered yet")
-            .label("this reduces with another operator")
-            .help("reductions with min, max, * and logical operators are planned; sums work today"));
+    let updates_otherwise = assignment.operator.is_some_and(|operator| operator != ReduceOperator::Add);
+    if updates_otherwise || has_other(&assignment.value) {
+        diagnostics.push(
+            Diagnostic::new(codes::REDUCTION_NOT_YET, assignment.span, "only sums are lowered yet")
+                .label("reduces with another operator")
+                .help("write a sum, or reduce the result outside of the kernel"),
+        );
     }
-    Ok(())
 }
 
 fn has_sum(expr: &Expr) -> bool {

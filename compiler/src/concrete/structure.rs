@@ -30,12 +30,13 @@ impl Question<'_> {
         }
         let drivers: Vec<&Access> =
             self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
-        if let [driver] = drivers[..] {
-            if self.has_same_levels(driver, stored) && self.decides_entries(driver) {
-                let access = driver.clone();
-                let why = format!("the result has an entry where {} has one", self.tensors[driver.tensor.0].name);
-                return (OutputStructure::Shared { access, levels: stored }, why);
-            }
+        if let [driver] = drivers[..]
+            && self.has_same_levels(driver, stored)
+            && self.decides_entries(driver)
+        {
+            let access = driver.clone();
+            let why = format!("the result has an entry where {} has one", self.tensors[driver.tensor.0].name);
+            return (OutputStructure::Shared { access, levels: stored }, why);
         }
         (OutputStructure::Appended, "no operand has the structure of the result; its entries come in order".to_owned())
     }

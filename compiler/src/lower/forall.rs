@@ -80,6 +80,9 @@ impl Lowering<'_> {
             self.report(variable, &accesses, &lattice);
         }
         let everywhere = lattice.everywhere().is_some() || self.visits_all(self.assembly(body, variable).as_ref());
+        if lattice.points.is_empty() && !everywhere {
+            return;
+        }
         let loops = Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope };
         match run {
             Run::Parallel => self.parallel(&loops, out),
@@ -304,11 +307,10 @@ impl Lowering<'_> {
         out.push(self.comment(loops));
         let mut cursors = self.cursors(loops, bounds, true, out);
         for walked in loops.lattice.loops() {
-            if let ([operand], true) = (walked.iter().collect::<Vec<_>>().as_slice(), walked.count() == 1) {
-                if cursors[*operand].storage.format.unique {
-                    self.tail_loop(loops, &cursors[*operand], *operand, out);
-                    continue;
-                }
+            let last = walked.iter().next().filter(|_| walked.count() == 1);
+            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique) {
+                self.tail_loop(loops, &cursors[operand], operand, out);
+                continue;
             }
             let has_more =
                 |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());

@@ -29,7 +29,9 @@ impl Lowering<'_> {
         let mut all = std::mem::replace(&mut self.hoisted, outer);
         all.extend(body);
         let written = Written::of(&all);
-        let sharing = written.arrays.iter().map(|&array| (array, self.sharing(array, loops, &places))).collect();
+        let sharing: Vec<(ArrayId, Sharing)> =
+            written.arrays.iter().map(|&array| (array, self.sharing(array, loops, &places))).collect();
+        reduce_into_private(&mut all, &sharing);
         let parallel = ir::Parallel {
             begin,
             end,
@@ -191,6 +193,20 @@ impl Lowering<'_> {
         let position = self.first_below(shared.tensor, 1..levels, first);
         let all = self.concrete.tensor(tensor).format.levels.len();
         Sharing::Owned { place, start: self.first_below(tensor, levels..all, position) }
+    }
+}
+
+/// A chunk's copy starts from zero and the copies are summed, so an element that is written once may as well be added.
+fn reduce_into_private(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sharing)]) {
+    for statement in statements {
+        if let ir::Statement::Store(array, index, value) = statement {
+            let is_private = |(other, sharing): &(ArrayId, Sharing)| other == array && matches!(sharing, Sharing::Private(_));
+            if sharing.iter().any(is_private) {
+                *statement = ir::Statement::Reduce(*array, index.clone(), ReduceOperator::Add, value.clone());
+                continue;
+            }
+        }
+        statement.blocks_mut().into_iter().for_each(|block| reduce_into_private(block, sharing));
     }
 }
 

@@ -42,13 +42,13 @@ impl Lowering<'_> {
         });
         let producer_scope = Scope { touched, appended: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
-        if let Workspace::Scalar(variable) = self.workspaces[&workspace] {
-            if has_parallel_loop(consumer) {
-                let declaration = &self.kernel.variables[variable.index()];
-                let total = self.fresh(format!("{}_total", declaration.name), declaration.ty, false);
-                out.push(ir::Statement::Let(total, ir::Expr::Variable(variable)));
-                self.workspaces.insert(workspace, Workspace::Scalar(total));
-            }
+        if let Workspace::Scalar(variable) = self.workspaces[&workspace]
+            && has_parallel_loop(consumer)
+        {
+            let declaration = &self.kernel.variables[variable.index()];
+            let total = self.fresh(format!("{}_total", declaration.name), declaration.ty, false);
+            out.push(ir::Statement::Let(total, ir::Expr::Variable(variable)));
+            self.workspaces.insert(workspace, Workspace::Scalar(total));
         }
         match touched {
             None => self.statement(consumer, scope, out),

@@ -1,6 +1,7 @@
 //! The Einstein rule, bare expressions and what is refused, on small texts.
 
 use super::{FormatOption, Kernel, Problems, check, check_expression};
+use crate::concrete::{Options, schedule};
 use crate::diagnostics::Code;
 use crate::syntax::{parse_parameter_format, parse_program, parse_statement};
 
@@ -22,7 +23,9 @@ fn codes(expression: &str, formats: &[(&str, &str)]) -> Vec<Code> {
 }
 
 fn program_codes(text: &str) -> Vec<u16> {
-    let found = check(&parse_program(text).expect(text)).expect_err(text);
+    let scheduled = |kernel: &Kernel| schedule(kernel, Options::default()).map(drop);
+    let found = check(&parse_program(text).expect(text)).and_then(|kernels| kernels.iter().try_for_each(scheduled));
+    let found = found.expect_err(text);
     found.into_sorted().into_iter().map(|problem| problem.code.0).collect()
 }
 

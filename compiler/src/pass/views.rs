@@ -21,14 +21,15 @@ pub(super) fn views(mut kernel: Kernel) -> Kernel {
 
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTreeMap<ArrayId, Expr>) {
     let mut done = Vec::with_capacity(statements.len());
-    for mut statement in statements.drain(..) {
+    let mut rest = std::mem::take(statements).into_iter();
+    while let Some(mut statement) = rest.next() {
         if let Statement::Allocate { array, length, .. } = &statement {
             lengths.insert(*array, length.clone());
         }
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, lengths));
         if let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = &mut statement {
             for (array, row) in rows(body, *variable) {
-                if is_fixed_row(kernel, array, end, lengths) {
+                if is_fixed_row(kernel, array, end, lengths) || is_touched(rest.as_slice(), array, row.written) {
                     continue;
                 }
                 let view = declare(kernel, array);
@@ -55,6 +56,25 @@ fn is_fixed_row(kernel: &Kernel, array: ArrayId, end: &Expr, lengths: &BTreeMap<
         _ => false,
     };
     is_static && lengths.get(&array) == Some(end)
+}
+
+/// Whether the statements behind a loop use an array in a way that a view of it forbids to the end of the block.
+fn is_touched(statements: &[Statement], array: ArrayId, view_is_mutable: bool) -> bool {
+    let mut found = false;
+    let mut see = |statement: &Statement| {
+        found |= statement.written_array() == Some(array);
+        found |= matches!(statement, Statement::View { of, mutable, .. } if *of == array && (*mutable || view_is_mutable));
+        if view_is_mutable {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| match expr {
+                    Expr::Load(other, _) | Expr::Length(other) | Expr::Search { array: other, .. } => found |= *other == array,
+                    _ => {}
+                });
+            });
+        }
+    };
+    statements.iter().for_each(|statement| statement.for_each(&mut see));
+    found
 }
 
 struct Row {

@@ -87,6 +87,26 @@ impl Data {
         })
     }
 
+    /// Leaves no elements, but their memory where nobody shares it.
+    pub(super) fn clear(&mut self) {
+        fn clear<T>(elements: &mut Arc<Buffer<T>>) {
+            let mut memory = Arc::get_mut(elements).map(|buffer| std::mem::take(buffer).into_vec()).unwrap_or_default();
+            memory.clear();
+            *elements = Arc::new(memory.into());
+        }
+        match self {
+            Data::Index(IndexArray::U8(indices)) => clear(indices),
+            Data::Index(IndexArray::U16(indices)) => clear(indices),
+            Data::Index(IndexArray::U32(indices)) => clear(indices),
+            Data::Index(IndexArray::U64(indices)) => clear(indices),
+            Data::Values(Values::F64(values)) => clear(values),
+            Data::Values(Values::F32(values)) => clear(values),
+            Data::Values(Values::I32(values)) => clear(values),
+            Data::Values(Values::I64(values)) => clear(values),
+            Data::Values(Values::U8(values)) => clear(values),
+        }
+    }
+
     /// The type of the elements.
     pub(super) fn element(&self) -> ArrayElement {
         match self {

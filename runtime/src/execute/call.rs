@@ -265,23 +265,26 @@ impl<'k> Call<'k> {
         if tensor.shape() != shape {
             return refuse(format!("its shape is {:?}, but the result's is {shape:?}", tensor.shape()));
         }
-        if structure == Structure::Appended {
-            // What grows is made anew.
-            return Ok(());
-        }
-        if !same_structure(&self.given_levels(declared, structure)?, tensor.levels()) {
+        if structure != Structure::Appended
+            && !same_structure(&self.given_levels(declared, structure)?, tensor.levels())
+        {
             return refuse("its entries are at other places than the result's".to_owned());
         }
         let no_entries = AnyTensor::zeros(vec![0; shape.len()], declared.format.clone(), declared.element);
         let no_entries = no_entries.map_err(|error| self.declaration(error.to_string()))?;
-        let mut values = std::mem::replace(tensor, no_entries).into_parts().values;
-        let place = self.kernel.parameters().position(|(_, array)| array.role == ArrayRole::Values { tensor: id });
-        if let Some(array) = place.and_then(|place| self.arrays.get_mut(place)) {
-            if array.parameter.access == Access::Write(Initial::Zero) {
-                zero(&mut values);
+        let tensor = std::mem::replace(tensor, no_entries);
+        let kernel = self.kernel;
+        let of_output = |role: ArrayRole| role.tensor() == Some(id);
+        let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
+        for (role, array) in arrays.filter(|(role, _)| of_output(*role)) {
+            if let Some(data) = data_of(&tensor, role) {
+                array.data = data;
             }
-            array.data = Data::Values(values);
         }
+        // Now nobody else has its memory.
+        drop(tensor);
+        let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
+        arrays.filter(|(role, _)| of_output(*role)).for_each(|(_, array)| renew(array));
         Ok(())
     }
 
@@ -365,17 +368,7 @@ impl<'k> Call<'k> {
     /// The parameters, for a kernel that is about to run. Where one has run before, those of outputs are made new.
     pub(super) fn begin(&mut self) -> &mut [Array] {
         if std::mem::replace(&mut self.used, true) {
-            for array in &mut self.arrays {
-                match (array.parameter.access, &mut array.data) {
-                    (Access::Write(Initial::Zero), Data::Values(values)) => zero(values),
-                    (Access::Append, data) => {
-                        if let Some(empty) = Data::empty(array.parameter.element) {
-                            *data = empty;
-                        }
-                    }
-                    _ => {}
-                }
-            }
+            self.arrays.iter_mut().for_each(renew);
         }
         &mut self.arrays
     }
@@ -413,5 +406,14 @@ fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
         ArrayRole::Coordinates { level, .. } => tensor.coordinates(level).cloned().map(Data::Index),
         ArrayRole::Values { .. } => Some(Data::Values(tensor.values().clone())),
         ArrayRole::Local => None,
+    }
+}
+
+/// Makes an output's array what it is before a kernel runs, in the memory that it has.
+fn renew(array: &mut Array) {
+    match (array.parameter.access, &mut array.data) {
+        (Access::Write(Initial::Zero), Data::Values(values)) => zero(values),
+        (Access::Append, data) => data.clear(),
+        _ => {}
     }
 }

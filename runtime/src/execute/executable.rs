@@ -63,6 +63,8 @@ pub struct Executable {
     kernel: Verified<Kernel>,
     /// `None`: the interpreter.
     native: Option<NativeKernel>,
+    /// How the interpreter runs.
+    options: Options,
 }
 
 impl Executable {
@@ -77,7 +79,7 @@ impl Executable {
             (Backend::Native, Some(text)) => Some(NativeKernel::compile(text, &kernel)?),
             (Backend::Native, None) => return Err(Error::NoText { kernel: kernel.name.clone() }),
         };
-        Ok(Self { kernel, native })
+        Ok(Self { kernel, native, options: Options::default() })
     }
 
     /// A kernel that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
@@ -90,10 +92,16 @@ impl Executable {
         text: &str,
     ) -> Result<(Self, Option<NativeError>), NativeError> {
         match NativeKernel::compile(text, &kernel) {
-            Ok(native) => Ok((Self { kernel, native: Some(native) }, None)),
-            Err(error) if error.is_missing_compiler() => Ok((Self { kernel, native: None }, Some(error))),
+            Ok(native) => Ok((Self { kernel, native: Some(native), options: Options::default() }, None)),
+            Err(error) if error.is_missing_compiler() => Ok((Self { kernel, native: None, options: Options::default() }, Some(error))),
             Err(error) => Err(error),
         }
+    }
+
+    /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
     }
 
     /// The kernel, for [`Call::new`].
@@ -118,7 +126,7 @@ impl Executable {
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         match &self.native {
             Some(native) => native.run(call),
-            None => interpreted::run(&self.kernel, call, &Options::default()),
+            None => interpreted::run(&self.kernel, call, &self.options),
         }
     }
 }

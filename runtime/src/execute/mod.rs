@@ -26,6 +26,8 @@ mod native;
 mod output;
 mod program;
 #[cfg(test)]
+mod pipeline;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

@@ -323,6 +323,23 @@ fn the_interpreter_writes_into_reused_memory() {
 }
 
 #[test]
+fn memory_that_grew_is_reused() {
+    let (kernel, a) = (copy(IndexWidth::U32, IndexWidth::U32), a());
+    let old = a.clone().convert(&csr()).unwrap();
+    let mut call = Call::new(&kernel, &[&a]).unwrap();
+    // Shared with `a`: that stays as it is.
+    call.reuse(0, &mut { old }).unwrap();
+    assert_eq!(call.take_appended::<f64>(5).capacity(), 0);
+    let own = matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr());
+    let address = own.values_of::<f64>().unwrap().as_ptr();
+    call.reuse(0, &mut { own }).unwrap();
+    let values = call.take_appended::<f64>(5);
+    assert_eq!((values.as_ptr(), values.len()), (address, 0));
+    assert!(values.capacity() >= 3);
+    assert_eq!(a.nnz(), 3);
+}
+
+#[test]
 fn native_code_and_the_interpreter_agree() {
     let text = "pub fn double(_: usize, _: usize, _: &[u32], _: &[u32], a: &[f64], b: &mut [f64]) {
         b.iter_mut().zip(a).for_each(|(b, a)| *b += 2.0 * a);

@@ -13,7 +13,7 @@
 //! This file stands by itself: it uses `std` and two items of the module around it, `threads` and `run_all`. So it serves
 //! both as a module of this crate and as a part of the text that is compiled at run time.
 
-use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
+use std::ops::{Deref, DerefMut, Index, IndexMut, Range, RangeTo};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Less work than this is not worth a second chunk.
@@ -263,6 +263,22 @@ impl<T> IndexMut<Range<usize>> for Part<'_, T> {
     }
 }
 
+impl<T> Index<RangeTo<usize>> for Part<'_, T> {
+    type Output = [T];
+
+    #[inline(always)]
+    fn index(&self, range: RangeTo<usize>) -> &[T] {
+        &self[0..range.end]
+    }
+}
+
+impl<T> IndexMut<RangeTo<usize>> for Part<'_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, range: RangeTo<usize>) -> &mut [T] {
+        &mut self[0..range.end]
+    }
+}
+
 /// A chunk's vector, taken out of its place and put back when this is dropped.
 ///
 /// The vector lies here and not behind the lock, and its address does not leave the function that took it (therefore the
@@ -372,24 +388,29 @@ impl<T: Copy + Default + Send + Sync> Joined<T> {
 
     /// Appends to `whole` what the chunks appended, each element changed by its chunk's offset.
     fn join_each(self, whole: &mut Vec<T>, offsets: &[usize], change: &(dyn Fn(T, usize) -> T + Sync)) {
-        let parts: Vec<Vec<T>> = self.parts.into_iter().map(unlock).collect();
+        let mut parts: Vec<Vec<T>> = self.parts.into_iter().map(unlock).collect();
         let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
         let starts = running_sum(whole.len(), &lengths);
         let total = whole.len() + lengths.iter().sum::<usize>();
-        if let [part] = &parts[..] {
+        if let [part] = &mut parts[..] {
             // One chunk: nothing lies before it.
             if whole.is_empty() {
-                *whole = parts.into_iter().next().unwrap_or_default();
+                *whole = std::mem::take(part);
             } else {
                 whole.extend_from_slice(part);
             }
             return;
         }
-        // Zeroed memory comes unmapped: its pages are first touched by the threads that copy.
-        let mut joined = vec![T::default(); total];
-        joined[..whole.len()].copy_from_slice(whole);
+        if total <= whole.capacity() {
+            whole.resize(total, T::default());
+        } else {
+            // Zeroed memory comes unmapped: its pages are first touched by the threads that copy.
+            let mut larger = vec![T::default(); total];
+            larger[..whole.len()].copy_from_slice(whole);
+            *whole = larger;
+        }
         let chunks = Chunks { bounds: (0..=parts.len()).collect() };
-        let slots = chunks.owned(&mut joined, &|chunk| starts[chunk]);
+        let slots = chunks.owned(whole, &|chunk| starts[chunk]);
         let copy = |chunk: usize| {
             let mut slot = slots.take(chunk);
             let (begin, part) = (starts[chunk], &parts[chunk]);
@@ -403,13 +424,7 @@ impl<T: Copy + Default + Send + Sync> Joined<T> {
                 }
             }
         };
-        if total < 16 * GRAIN {
-            (0..chunks.count()).for_each(copy)
-        } else {
-            chunks.run(&copy)
-        }
-        drop(slots);
-        *whole = joined;
+        if total < 16 * GRAIN { (0..chunks.count()).for_each(copy) } else { chunks.run(&copy) }
     }
 }
 

@@ -194,6 +194,24 @@ fn joined_arrays_are_in_order_and_positions_grow() {
 }
 
 #[test]
+fn joining_uses_the_memory_that_is_there() {
+    on_four_threads(|| {
+        let chunks = Chunks::even(0, 100_000);
+        let joined = chunks.joined::<usize>();
+        chunks.run(&|chunk| {
+            let (low, high) = chunks.range(chunk);
+            joined.take(chunk).extend(low..high);
+        });
+        let mut whole = Vec::with_capacity(100_001);
+        whole.push(7);
+        let address = whole.as_ptr();
+        joined.join(&mut whole);
+        assert_eq!(whole.as_ptr(), address);
+        assert!(whole[0] == 7 && whole[1..].iter().copied().eq(0..100_000));
+    });
+}
+
+#[test]
 fn a_position_too_large_for_its_type_is_its_largest() {
     assert_eq!(200u8.grow(55), 255);
     assert_eq!(200u8.grow(56), 255);

@@ -2,8 +2,8 @@
 
 use super::index_array::with_indices;
 use super::layout::Layout;
+use super::tasks;
 use super::{AnyTensor, Coordinates, Element, Index, Indices, LevelStorage, WrongElement};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// How many entries are expanded at once.
@@ -92,16 +92,12 @@ impl AnyTensor {
         let zeros = |narrow| if narrow { Indices::U32(vec![0; self.nnz()]) } else { Indices::U64(vec![0; self.nnz()]) };
         let mut indices: Vec<Indices> = self.shape.iter().map(narrow).map(zeros).collect();
         let expansion = Expansion { tensor: self, layout: self.layout() };
-        let grain = BLOCK * 16;
+        let ranges = tasks::ranges(self.nnz(), BLOCK * 16);
         let mut rest: Vec<ColumnMut<'_>> = indices.iter_mut().map(ColumnMut::of).collect();
-        let mut tasks = Vec::new();
-        for begin in (0..self.nnz()).step_by(grain) {
-            let length = grain.min(self.nnz() - begin);
-            let columns: Vec<ColumnMut<'_>> = rest.iter_mut().map(|column| column.split_off(length)).collect();
-            tasks.push((begin..begin + length, columns));
-        }
-        tasks.into_par_iter().for_each_init(Vec::new, |positions, (range, mut columns)| {
-            expansion.expand(range, positions, |mode, column| columns[mode].copy_from(column));
+        let cut = |range: &Range<usize>| rest.iter_mut().map(|column| column.split_off(range.len())).collect();
+        let parts: Vec<Vec<ColumnMut<'_>>> = ranges.iter().map(cut).collect();
+        tasks::each(parts, &|task, mut columns| {
+            expansion.expand(ranges[task].clone(), &mut Vec::new(), |mode, column| columns[mode].copy_from(column));
         });
         indices
     }

@@ -1,7 +1,19 @@
 //! Tensors: valid by construction.
 //!
-//! [`Coordinates`] come in from files, generators and programs. An [`AnyTensor`] holds the arrays of any storage format;
-//! its constructors check all that kernels rely on.
+//! [`Coordinates`] come in from files, generators and programs. [`pack`] stores them in any format as an [`AnyTensor`], the
+//! arrays of each level and the values, which kernels read and write; all of its constructors check what kernels rely on.
+//! A [`Tensor`] is one whose element type and format are types.
+//!
+//! ```text
+//! entries               [dense, compressed]
+//! (0, 1) 2.0            level 0
+//! (1, 0) 3.0    pack    level 1   pos  0  1     3       AnyTensor::from_parts
+//! (1, 2) 4.0  ───────▶            crd  1  0  2       ◀─────────────────────── arrays of one's own
+//!                       values         2. 3. 4.
+//! ```
+//!
+//! Index arrays and values are shared where they are equal by construction: between clones, and between an operand and an
+//! output of the same structure.
 
 mod any;
 mod buffer;
@@ -16,6 +28,7 @@ mod law;
 mod layout;
 mod pack;
 mod statistics;
+mod tasks;
 mod typed;
 mod validate;
 mod values;

@@ -85,6 +85,10 @@ pub const FORMAT_NOT_YET: Code = Code(406);
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A schedule block.
 pub const SCHEDULE_NOT_YET: Code = Code(408);
+/// A reduction that is not a sum.
+pub const REDUCTION_NOT_YET: Code = Code(409);
+/// More sparse operands than one merge lattice can hold.
+pub const TOO_MANY_OPERANDS: Code = Code(410);
 
 /// A directive that does not exist.
 pub const UNKNOWN_DIRECTIVE: Code = Code(501);
@@ -875,6 +879,45 @@ Correct:
 
     fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: REDUCTION_NOT_YET,
+        title: "a reduction that is not a sum",
+        explanation: "
+For now only sums are carried out. Reductions by `min`, `max`, `*`, `|` and `&` are understood, but not lowered.
+
+Wrong:
+
+    fn largest(A: csr) -> y: dense {
+        y(i) max= A(i, j);
+    }
+
+Correct:
+
+    fn total(A: csr) -> y: dense {
+        y(i) += A(i, j);
+    }
+",
+    },
+    Entry {
+        code: TOO_MANY_OPERANDS,
+        title: "too many sparse operands",
+        explanation: "
+Sparse operands of one statement are merged, with a case for each set of them that may have an entry. With more than twelve
+the code would grow beyond use. Compute parts of the statement in kernels of their own.
+
+Wrong:
+
+    fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf) -> y: dense {
+        y(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
+    }
+
+Correct:
+
+    fn total(A: csf, B: csf) -> y: dense {
+        y(i) = A(i) + B(i);
     }
 ",
     },

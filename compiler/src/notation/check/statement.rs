@@ -57,6 +57,7 @@ pub(super) fn check(
     check_mask(&checked, statement, indices, found);
     result::check(&checked, statement, tensors, indices, found);
     make_sums_explicit(&mut checked, indices, found);
+    check_operands(&checked, statement, tensors, found);
     Some(checked)
 }
 
@@ -143,6 +144,27 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
             Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
                 .label(format!("`{name}` is another variable in each term"))
                 .help("write a kernel for each term"),
+        );
+    }
+}
+
+/// The most sparse operands of one statement: their merge lattice has a point for each set of them.
+const MAXIMUM_SPARSE_OPERANDS: usize = 12;
+
+fn check_operands(checked: &Assignment, statement: &Statement, tensors: &[Tensor], found: &mut Diagnostics) {
+    let mut distinct: Vec<&crate::notation::Access> = Vec::new();
+    for access in checked.value.accesses().into_iter().chain(&checked.mask) {
+        let is_new = !distinct.iter().any(|seen| seen.same_place(access));
+        if tensors[access.tensor.0].is_sparse() && is_new {
+            distinct.push(access);
+        }
+    }
+    if distinct.len() > MAXIMUM_SPARSE_OPERANDS {
+        let message = format!("{} sparse operands are too many for one statement", distinct.len());
+        found.push(
+            Diagnostic::new(codes::TOO_MANY_OPERANDS, statement.value.span, message)
+                .label(format!("at most {MAXIMUM_SPARSE_OPERANDS} can be merged"))
+                .help("compute a part of it in a kernel of its own"),
         );
     }
 }

@@ -43,7 +43,8 @@ pub(super) struct Array {
     pub data: *mut c_void,
     /// How many elements.
     pub length: usize,
-    /// For an appended array, which the kernel gives and the host then owns: the capacity of its vector.
+    /// The capacity of the vector, where this is one that the other side then owns: an array to append to, which the host
+    /// gives and the kernel gives back, and the message of a panic.
     pub capacity: usize,
 }
 

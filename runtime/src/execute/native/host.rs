@@ -1,15 +1,16 @@
 //! The host's side: the services that it offers, and the arrays that it lends and receives.
 
 use super::abi::{self, Body, Host};
-use crate::execute::array::{Access, Array, Data};
+use crate::execute::array::{Access, Array, Data, Stored};
 use crate::parallel;
-use crate::tensor::{Element, Index, IndexArray, Values};
+use crate::tensor::Buffer;
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ElementType};
 use std::alloc::{self, Layout};
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Read;
+use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 
 /// What every kernel gets.
@@ -66,18 +67,53 @@ pub(super) fn nothing() -> abi::Array {
     abi::Array { data: null_mut(), length: 0, capacity: 0 }
 }
 
-/// A parameter's elements, for the kernel: for writing only where it writes them.
+/// Evaluates an expression with a type parameter that stands for the type of an array's elements.
+macro_rules! with_element {
+    ($element:expr, |$type:ident| $result:expr) => {{
+        macro_rules! arm {
+            ($actual:ty) => {{
+                type $type = $actual;
+                $result
+            }};
+        }
+        match $element {
+            ArrayElement::Index(IndexWidth::U8) | ArrayElement::Value(ElementType::U8) => arm!(u8),
+            ArrayElement::Index(IndexWidth::U16) => arm!(u16),
+            ArrayElement::Index(IndexWidth::U32) => arm!(u32),
+            ArrayElement::Index(IndexWidth::U64) => arm!(u64),
+            ArrayElement::Value(ElementType::F64) => arm!(f64),
+            ArrayElement::Value(ElementType::F32) => arm!(f32),
+            ArrayElement::Value(ElementType::I32) => arm!(i32),
+            ArrayElement::Value(ElementType::I64) => arm!(i64),
+            ArrayElement::Value(ElementType::Bool | ElementType::C32 | ElementType::C64) => {
+                unreachable!("a call has no arrays of elements that are not stored")
+            }
+        }
+    }};
+}
+
+/// A parameter's elements, for the kernel: for writing only where it writes them. Where it appends, the memory is the
+/// kernel's from now on, and what is left here is empty.
 pub(super) fn lend(array: &mut Array) -> abi::Array {
+    let element = array.parameter.element;
     let (data, length) = match (&mut array.data, array.parameter.access) {
-        (_, Access::Append) => return nothing(),
-        (Data::Index(indices), _) => (indices.as_bytes().as_ptr().cast_mut().cast(), indices.len()),
-        (Data::Values(values), Access::Read) => (values.as_bytes().as_ptr().cast_mut().cast(), values.len()),
+        (data, Access::Append) => return with_element!(element, |T| give::<T>(data, element)),
+        (Data::Index(indices), _) => (indices.as_bytes().as_ptr().cast_mut(), indices.len()),
+        (Data::Values(values), Access::Read) => (values.as_bytes().as_ptr().cast_mut(), values.len()),
         (Data::Values(values), Access::Write(_)) => {
             let length = values.len();
-            (values.as_bytes_mut().as_mut_ptr().cast(), length)
+            (values.as_bytes_mut().as_mut_ptr(), length)
         }
     };
-    abi::Array { data, length, capacity: 0 }
+    abi::Array { data: data.cast(), length, capacity: 0 }
+}
+
+/// The memory of an array that a kernel appends to, as the parts of a vector.
+fn give<T: Stored>(data: &mut Data, element: ArrayElement) -> abi::Array {
+    let empty = T::put(Buffer::default(), element);
+    let vector = T::take(std::mem::replace(data, empty)).unwrap_or_default().into_vec();
+    let mut vector = ManuallyDrop::new(vector);
+    abi::Array { data: vector.as_mut_ptr().cast(), length: vector.len(), capacity: vector.capacity() }
 }
 
 /// A vector that a kernel has given.
@@ -98,37 +134,8 @@ pub(super) unsafe fn receive<T>(given: &abi::Array) -> Vec<T> {
 /// # Safety
 /// As for [`receive`], with the type of `element`.
 pub(super) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
-    unsafe fn index<I: Index>(given: &abi::Array) -> Data
-    where
-        IndexArray: From<Vec<I>>,
-    {
-        // SAFETY: as the caller promises.
-        Data::Index(unsafe { receive::<I>(given) }.into())
-    }
-    unsafe fn values<T: Element>(given: &abi::Array) -> Data
-    where
-        Values: From<Vec<T>>,
-    {
-        // SAFETY: as the caller promises.
-        Data::Values(unsafe { receive::<T>(given) }.into())
-    }
-    // SAFETY: each arm is for the type that the caller promises.
-    unsafe {
-        match element {
-            ArrayElement::Index(IndexWidth::U8) => index::<u8>(given),
-            ArrayElement::Index(IndexWidth::U16) => index::<u16>(given),
-            ArrayElement::Index(IndexWidth::U32) => index::<u32>(given),
-            ArrayElement::Index(IndexWidth::U64) => index::<u64>(given),
-            ArrayElement::Value(ElementType::F64) => values::<f64>(given),
-            ArrayElement::Value(ElementType::F32) => values::<f32>(given),
-            ArrayElement::Value(ElementType::I32) => values::<i32>(given),
-            ArrayElement::Value(ElementType::I64) => values::<i64>(given),
-            ArrayElement::Value(ElementType::U8) => values::<u8>(given),
-            ArrayElement::Value(ElementType::Bool | ElementType::C32 | ElementType::C64) => {
-                unreachable!("a call has no arrays of elements that are not stored")
-            }
-        }
-    }
+    // SAFETY: as the caller promises.
+    with_element!(element, |T| T::put(unsafe { receive::<T>(given) }.into(), element))
 }
 
 /// What tells this machine's processor from another that shares its cache folder, so far as the system says.

@@ -117,6 +117,15 @@ pub unsafe fn output<'a, T>(array: &Array) -> &'a mut [T] {
     unsafe { &mut *slice_from_raw_parts_mut(array.data.cast(), array.length) }
 }
 
+/// An array to append to, in the memory that the host gives for it.
+///
+/// # Safety
+/// The array is the parts of a vector of that type, whose memory is nobody else's.
+pub unsafe fn appended<T>(array: &Array) -> Vec<T> {
+    // SAFETY: as the caller promises; the host's allocator is this library's.
+    unsafe { Vec::from_raw_parts(array.data.cast(), array.length, array.capacity) }
+}
+
 /// Gives a vector to the host: its memory is the host's already.
 pub fn give<T>(array: &mut Array, vector: Vec<T>) {
     let mut vector = std::mem::ManuallyDrop::new(vector);

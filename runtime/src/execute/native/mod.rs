@@ -157,7 +157,7 @@ impl NativeKernel {
             Invocation { dimensions: dimensions.as_ptr(), arrays: table.as_mut_ptr(), message: host::nothing() };
         let start = Instant::now();
         // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends
-        // what it writes for writing, and all live until it returns. The text of the kernel itself has no unsafe code.
+        // what it writes for writing and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
         let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });

@@ -70,7 +70,7 @@ fn call(signature: &Signature) -> String {
             Access::Read => format!("library::input::<{ty}>(&*call.arrays.add({place}))"),
             Access::Write(_) => format!("library::output::<{ty}>(&*call.arrays.add({place}))"),
             Access::Append => {
-                line(format!("let mut a{place} = Vec::<{ty}>::new();"));
+                line(format!("let mut a{place} = library::appended::<{ty}>(&*call.arrays.add({place}));"));
                 format!("&mut a{place}")
             }
         });

@@ -7,11 +7,11 @@
 
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
+use super::super::tasks::{self, split};
 use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory};
 use super::PackError;
 use super::key::{Fields, Key};
 use bytemuck::Pod;
-use rayon::prelude::*;
 use spc_compiler::format::LevelKind;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,8 +51,7 @@ struct Place {
 impl<'a, K: Key> Build<'a, K> {
     pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64]) -> Self {
         let size = keys.len().div_ceil(4 * rayon::current_num_threads()).max(GRAIN);
-        let starts = (0..keys.len()).step_by(size);
-        let chunks: Vec<Range<usize>> = starts.map(|start| start..keys.len().min(start + size)).collect();
+        let chunks = tasks::ranges(keys.len(), size);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
         let mut build = Self { keys, layout, fields, maxima, chunks, before: Vec::new(), place, count: 1 };
         build.before = build.prefixes_before();
@@ -60,7 +59,7 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     fn prefixes_before(&self) -> Vec<Vec<usize>> {
-        let begin_in = |chunk: &Range<usize>| -> Vec<usize> {
+        let begin_in = |chunk: Range<usize>| -> Vec<usize> {
             let neighbours = &self.keys[chunk.start.saturating_sub(1)..chunk.end];
             let begins = |depth| {
                 let shift = self.fields.prefix(depth);
@@ -69,7 +68,7 @@ impl<'a, K: Key> Build<'a, K> {
             let first = usize::from(chunk.start == 0);
             (0..=self.layout.depth()).map(|depth| first + begins(depth)).collect()
         };
-        let counts: Vec<Vec<usize>> = self.chunks.par_iter().map(begin_in).collect();
+        let counts = tasks::map(&self.chunks, &begin_in);
         let mut before = vec![vec![0; self.layout.depth() + 1]];
         for (chunk, counts) in counts.iter().enumerate() {
             before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
@@ -165,8 +164,12 @@ impl<'a, K: Key> Build<'a, K> {
         let last = self.layout.depth() - 1;
         // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
         if self.count == values.len() {
-            let is_dense = self.layout.levels[last].kind == LevelKind::Dense;
-            return Ok(if is_dense { Buffer::copy_of(&values) } else { values });
+            if self.layout.levels[last].kind != LevelKind::Dense {
+                return Ok(values);
+            }
+            let mut aligned = self.allocate(last, self.count)?;
+            aligned.copy_from_slice(&values);
+            return Ok(aligned);
         }
         self.scatter(last, |entry| values[entry])
     }
@@ -177,7 +180,7 @@ impl<'a, K: Key> Build<'a, K> {
         let ends = self.ends();
         let (written, rest) = positions.split_at_mut(ends.last().copied().unwrap_or(0));
         let parts = split(written, &sizes(&ends));
-        parts.into_par_iter().enumerate().for_each(|(chunk, part)| {
+        tasks::each(parts, &|chunk, part| {
             let begin = start(&ends, chunk);
             let mut next = 0;
             self.walk(chunk, prefix, |_, parent, children| {
@@ -187,7 +190,10 @@ impl<'a, K: Key> Build<'a, K> {
             });
         });
         let total = P::truncate(self.prefixes(prefix));
-        rest.par_chunks_mut(GRAIN).for_each(|rest| rest.fill(total));
+        // Zeros are there already, on pages that nobody has touched yet.
+        if total != P::default() {
+            tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
+        }
         Ok(P::wrap(Arc::new(positions)))
     }
 
@@ -198,7 +204,8 @@ impl<'a, K: Key> Build<'a, K> {
         let coordinate = self.fields.reader::<K>(level);
         let shift = self.fields.prefix(prefix);
         let parts = split(&mut coordinates, &counts);
-        parts.into_par_iter().zip(&self.chunks).for_each(|(part, chunk)| {
+        tasks::each(parts, &|chunk, part| {
+            let chunk = self.chunks[chunk].clone();
             let keys = &self.keys[chunk.clone()];
             if part.len() == keys.len() {
                 for (place, &key) in part.iter_mut().zip(keys) {
@@ -228,7 +235,7 @@ impl<'a, K: Key> Build<'a, K> {
         let mut elements = self.allocate::<T>(level, self.count)?;
         let ends = self.ends();
         let parts = split(&mut elements, &sizes(&ends));
-        parts.into_par_iter().enumerate().for_each(|(chunk, part)| {
+        tasks::each(parts, &|chunk, part| {
             let begin = start(&ends, chunk);
             self.walk(chunk, self.place.prefix, |entry, position, _| part[position - begin] = element(entry));
         });
@@ -290,9 +297,4 @@ fn start(ends: &[usize], chunk: usize) -> usize {
 
 fn sizes(ends: &[usize]) -> Vec<usize> {
     ends.iter().enumerate().map(|(chunk, end)| end - start(ends, chunk)).collect()
-}
-
-/// Cuts a slice into parts of the given sizes.
-pub(super) fn split<'a, T>(mut whole: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut [T]> {
-    sizes.iter().map(|&size| whole.split_off_mut(..size).expect("the sizes add up to no more than the whole")).collect()
 }

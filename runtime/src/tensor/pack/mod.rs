@@ -25,13 +25,14 @@ mod tests;
 pub use error::PackError;
 
 use super::layout::Layout;
+use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices};
 use build::Build;
 use bytemuck::Pod;
 use key::{Fields, Key, Wide};
-use rayon::prelude::*;
 use sorted::Sorted;
 use spc_compiler::format::Format;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What several entries of the same index mean.
@@ -211,8 +212,8 @@ fn check_indices(shape: &[usize], indices: &[Indices], values: usize) -> Result<
 
 /// The number of indices, the largest, and the first that is beyond the extent with its place.
 fn check_column<I: Copy + Ord + Into<u64> + Sync>(indices: &[I], extent: usize) -> (usize, u64, Option<(usize, u64)>) {
-    let largest = |part: &[I]| part.iter().copied().max().map_or(0, Into::into);
-    let maximum = indices.par_chunks(1 << 16).map(largest).max().unwrap_or(0);
+    let largest = |range: Range<usize>| indices[range].iter().copied().max().map_or(0, Into::into);
+    let maximum = tasks::map(&tasks::ranges(indices.len(), 1 << 16), &largest).into_iter().max().unwrap_or(0);
     let beyond = |&index: &I| index.into() >= extent as u64;
     let first = || indices.iter().position(beyond).map(|entry| (entry, indices[entry].into()));
     let any = !indices.is_empty() && maximum >= extent as u64;

@@ -4,9 +4,9 @@
 //! of each bucket goes, and chunks are moved there, all at once. Buckets are then sorted apart from each other; one that
 //! fits a cache is sorted by its least significant digit first. Only bits in which keys differ at all make up digits.
 
+use super::super::tasks;
 use super::key::Key;
 use bytemuck::Zeroable;
-use rayon::prelude::*;
 use std::slice::IterMut;
 
 /// The bits of a digit.
@@ -51,8 +51,10 @@ impl Target {
 /// The bits in which keys differ.
 fn varying<K: Key, V: Copy + Send + Sync>(items: &[(K, V)]) -> K {
     let first = items[0].0;
-    let part = |items: &[(K, V)]| items.iter().fold(K::zeroed(), |bits, item| bits.or(item.0.xor(first)));
-    items.par_chunks(LOCAL).map(part).reduce(K::zeroed, K::or)
+    let bits = tasks::map(&tasks::ranges(items.len(), LOCAL), &|range| {
+        items[range].iter().fold(K::zeroed(), |bits, item| bits.or(item.0.xor(first)))
+    });
+    bits.into_iter().fold(K::zeroed(), K::or)
 }
 
 /// The lowest bits of digits that cover the given ones, the most significant first.
@@ -139,7 +141,9 @@ fn sort_by_parts<K: Key, V: Copy + Send + Sync>(
 ) {
     let (shift, digits) = (digits[0], &digits[1..]);
     let chunk = here.len().div_ceil(2 * rayon::current_num_threads()).max(LOCAL);
-    let counts: Vec<Counts> = here.par_chunks(chunk).map(|items| count(items, shift)).collect();
+    let chunks = tasks::ranges(here.len(), chunk);
+    let items = &*here;
+    let counts = tasks::map(&chunks, &|range| count(&items[range], shift));
     let totals: Counts = std::array::from_fn(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
     if totals.contains(&here.len()) {
         return sort_range(here, there, digits, target);
@@ -152,8 +156,7 @@ fn sort_by_parts<K: Key, V: Copy + Send + Sync>(
             streams.push(part.iter_mut());
         }
     }
-    let chunks = here.par_chunks(chunk).zip(streams);
-    chunks.for_each(|(items, mut streams)| move_to_buckets(items, &mut streams, shift));
+    tasks::each(streams, &|task, mut streams| move_to_buckets(&items[chunks[task].clone()], &mut streams, shift));
 
     let (mut here, mut there) = (here, there);
     let mut buckets = Vec::with_capacity(BUCKETS);
@@ -163,8 +166,7 @@ fn sort_by_parts<K: Key, V: Copy + Send + Sync>(
             buckets.push((here, there));
         }
     }
-    let sort_bucket = |(here, there)| sort_range(there, here, digits, target.seen_from_there());
-    buckets.into_par_iter().with_max_len(1).for_each(sort_bucket);
+    tasks::each(buckets, &|_, (here, there)| sort_range(there, here, digits, target.seen_from_there()));
 }
 
 /// Cuts a range into buckets of the given sizes.

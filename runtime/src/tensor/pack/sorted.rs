@@ -1,10 +1,11 @@
 //! Entries as ascending keys, each once, with their values.
 
 use super::super::layout::Layout;
+use super::super::tasks::{self, split};
 use super::super::{Buffer, Element, Indices};
 use super::key::{Fields, Key};
 use super::{Duplicates, radix};
-use rayon::prelude::*;
+use std::ops::Range;
 
 /// How many entries are made into keys at once: their keys stay in the first-level cache from mode to mode.
 const BLOCK: usize = 1 << 11;
@@ -14,12 +15,15 @@ const GRAIN: usize = 1 << 16;
 /// The key of each entry.
 pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> Vec<K> {
     let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(count);
-    keys.par_chunks_mut(BLOCK).with_min_len(GRAIN / BLOCK).enumerate().for_each(|(block, keys)| {
-        let range = block * BLOCK..block * BLOCK + keys.len();
-        for (level, &mode) in layout.modes.iter().enumerate() {
-            match &indices[mode] {
-                Indices::U32(column) => put(keys, &column[range.clone()], fields, level),
-                Indices::U64(column) => put(keys, &column[range.clone()], fields, level),
+    tasks::each(keys.chunks_mut(GRAIN).collect(), &|task, keys| {
+        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+            let begin = task * GRAIN + block * BLOCK;
+            let range = begin..begin + keys.len();
+            for (level, &mode) in layout.modes.iter().enumerate() {
+                match &indices[mode] {
+                    Indices::U32(column) => put(keys, &column[range.clone()], fields, level),
+                    Indices::U64(column) => put(keys, &column[range.clone()], fields, level),
+                }
             }
         }
     });
@@ -46,35 +50,46 @@ impl<K: Key, T: Element> Sorted<K, T> {
     pub(super) fn new(keys: Vec<K>, values: Vec<T>, duplicates: Duplicates) -> Result<Self, K> {
         let ascends = |strictly: bool| {
             let right = |pair: &[K]| if strictly { pair[0] < pair[1] } else { pair[0] <= pair[1] };
-            // Overlapping chunks, so that each pair of neighbours is in one.
-            let starts = (0..keys.len()).into_par_iter().step_by(GRAIN);
-            starts.all(|start| keys[start..keys.len().min(start + GRAIN + 1)].windows(2).all(right))
+            // With one key more than the range, so that each pair of neighbours is in one.
+            let descends = |range: Range<usize>| {
+                let keys = &keys[range.start..keys.len().min(range.end + 1)];
+                (!keys.windows(2).all(right)).then_some(())
+            };
+            tasks::first(&tasks::ranges(keys.len(), GRAIN), &descends).is_none()
         };
         if ascends(true) {
             return Ok(Self { keys, values: values.into() });
         }
         let is_sorted = ascends(false);
-        let pair = |(key, value): (K, T)| (key, bytemuck::cast(value));
-        let pairs: Vec<(K, T::Bits)> = keys.into_par_iter().with_min_len(GRAIN).zip(values).map(pair).collect();
+        let mut pairs: Vec<(K, T::Bits)> = bytemuck::allocation::zeroed_vec(keys.len());
+        tasks::each(pairs.chunks_mut(GRAIN).collect(), &|task, pairs| {
+            let begin = task * GRAIN;
+            for (pair, (&key, &value)) in pairs.iter_mut().zip(keys[begin..].iter().zip(&values[begin..])) {
+                *pair = (key, bytemuck::cast(value));
+            }
+        });
+        drop((keys, values));
         Self::join(if is_sorted { pairs } else { radix::sort(pairs) }, duplicates)
     }
 
     /// Joins neighbours of equal keys.
     fn join(pairs: Vec<(K, T::Bits)>, duplicates: Duplicates) -> Result<Self, K> {
         if duplicates == Duplicates::Refuse {
-            let twice = pairs.par_windows(2).with_min_len(GRAIN).find_first(|pair| pair[0].0 == pair[1].0);
-            if let Some(pair) = twice {
-                return Err(pair[0].0);
+            let twice = tasks::first(&tasks::ranges(pairs.len(), GRAIN), &|range| {
+                let pairs = &pairs[range.start..pairs.len().min(range.end + 1)];
+                pairs.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0)
+            });
+            if let Some(key) = twice {
+                return Err(key);
             }
         }
         let chunks = chunks_between_keys(&pairs);
-        let distinct = |chunk: &&[(K, T::Bits)]| chunk.chunk_by(|a, b| a.0 == b.0).count();
-        let counts: Vec<usize> = chunks.par_iter().map(distinct).collect();
+        let counts = tasks::map(&chunks, &|chunk| pairs[chunk].chunk_by(|a, b| a.0 == b.0).count());
         let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
         let mut values = Buffer::<T>::zeroed(keys.len());
-        let parts = super::build::split(&mut keys, &counts).into_par_iter();
-        let parts = parts.zip(super::build::split(&mut values, &counts));
-        parts.zip(chunks).for_each(|((keys, values), chunk)| {
+        let parts = split(&mut keys, &counts).into_iter().zip(split(&mut values, &counts)).collect();
+        tasks::each(parts, &|task, (keys, values): (&mut [K], &mut [T])| {
+            let chunk = &pairs[chunks[task].clone()];
             let mut out = 0;
             for (place, &(key, bits)) in chunk.iter().enumerate() {
                 let value = bytemuck::cast(bits);
@@ -91,16 +106,16 @@ impl<K: Key, T: Element> Sorted<K, T> {
 }
 
 /// Parts of about equal size; entries of equal keys are in one of them.
-fn chunks_between_keys<K: Key, T>(mut pairs: &[(K, T)]) -> Vec<&[(K, T)]> {
+fn chunks_between_keys<K: Key, V>(pairs: &[(K, V)]) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
-    while !pairs.is_empty() {
-        let mut cut = pairs.len().min(GRAIN);
-        while cut < pairs.len() && pairs[cut - 1].0 == pairs[cut].0 {
-            cut += 1;
+    let mut begin = 0;
+    while begin < pairs.len() {
+        let mut end = pairs.len().min(begin + GRAIN);
+        while end < pairs.len() && pairs[end - 1].0 == pairs[end].0 {
+            end += 1;
         }
-        let (chunk, rest) = pairs.split_at(cut);
-        chunks.push(chunk);
-        pairs = rest;
+        chunks.push(begin..end);
+        begin = end;
     }
     chunks
 }

@@ -141,6 +141,25 @@ fn wide_indices_take_wide_keys() {
     }
 }
 
+#[test]
+fn what_happens_between_two_tasks_is_seen() {
+    let grain = 1u32 << 16;
+    let tensor = |indices: Vec<u32>, duplicates| {
+        let values = vec![1.0; indices.len()];
+        let indices = vec![Indices::U32(indices)];
+        let entries = Coordinates { shape: vec![1 << 20], shape_is_stated: true, indices, values };
+        pack(entries, &Format::csf(1), duplicates)
+    };
+    let halves_swapped = tensor((grain..2 * grain).chain(0..grain).collect(), Duplicates::Refuse).unwrap();
+    halves_swapped.validate().unwrap();
+    assert_eq!(halves_swapped, tensor((0..2 * grain).collect(), Duplicates::Refuse).unwrap());
+    let twice: Vec<u32> = (0..grain).chain(grain - 1..2 * grain).collect();
+    assert!(tensor(twice.clone(), Duplicates::Refuse).is_err());
+    let summed = tensor(twice, Duplicates::Sum).unwrap();
+    summed.validate().unwrap();
+    assert_eq!((summed.nnz(), summed.get(&[grain as usize - 1])), (2 * grain as usize, Ok(Some(2.0))));
+}
+
 /// Every level of the list, where several kinds of properties make sense all of them.
 fn level_formats() -> impl Strategy<Value = LevelFormat> {
     let kinds: Vec<LevelKind> = level::ALL.iter().map(|(kind, _)| *kind).collect();

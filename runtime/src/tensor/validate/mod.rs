@@ -14,6 +14,7 @@ mod tests;
 
 use super::index_array::with_indices;
 use super::layout::Layout;
+use super::tasks;
 use super::{AnyTensor, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
 use rayon::prelude::*;
 use spc_compiler::format::level;
@@ -88,14 +89,14 @@ impl Check<'_> {
                     self.positions(positions, coordinates.len())?;
                     let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
                     let end = |parent: usize| positions[parent + 1].to_usize();
-                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, parent, end))
+                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, &parent, &end))
                 })
             }
             LevelStorage::Singleton { coordinates } => {
                 self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
                 self.length(LevelArray::Coordinates, self.parents, coordinates.len())?;
                 with_indices!(coordinates, |coordinates| {
-                    self.coordinates(coordinates, groups, |child| child, |parent| parent + 1)
+                    self.coordinates(coordinates, groups, &|child| child, &|parent| parent + 1)
                 })
             }
         }
@@ -133,7 +134,12 @@ impl Check<'_> {
         if first != 0 {
             return Err(InvalidTensor::Begin { level, found: first });
         }
-        let descent = positions.par_windows(2).with_min_len(GRAIN).position_first(|pair| pair[0] > pair[1]);
+        let descent = tasks::first(&tasks::ranges(self.parents, GRAIN), &|range| {
+            positions[range.start..=range.end]
+                .windows(2)
+                .position(|pair| pair[0] > pair[1])
+                .map(|place| range.start + place)
+        });
         if let Some(parent) = descent {
             let (from, to) = (positions[parent].to_usize(), positions[parent + 1].to_usize());
             return Err(InvalidTensor::Descent { level, parent, from, to });
@@ -146,27 +152,16 @@ impl Check<'_> {
         &self,
         coordinates: &[C],
         groups: Groups,
-        parent: impl Fn(usize) -> usize + Sync,
-        end: impl Fn(usize) -> usize + Sync,
+        parent: &(dyn Fn(usize) -> usize + Sync),
+        end: &(dyn Fn(usize) -> usize + Sync),
     ) -> Result<(usize, Groups), InvalidTensor> {
         let count = coordinates.len();
         let siblings = Siblings { coordinates, groups: &groups, parent, end };
-        let first_error = |range: Range<usize>, begins: &mut [bool]| self.range(&siblings, range, begins).err();
+        let ranges = tasks::ranges(count, GRAIN);
+        let results = tasks::map(&ranges, &|range| self.range(&siblings, range));
         let mut begins = Vec::new();
-        let error = if self.format.unique {
-            (0..count.div_ceil(GRAIN)).into_par_iter().find_map_first(|chunk| {
-                let begin = chunk * GRAIN;
-                first_error(begin..count.min(begin + GRAIN), &mut [])
-            })
-        } else {
-            begins = vec![true; count];
-            begins.par_chunks_mut(GRAIN).enumerate().find_map_first(|(chunk, begins)| {
-                let begin = chunk * GRAIN;
-                first_error(begin..begin + begins.len(), begins)
-            })
-        };
-        if let Some(error) = error {
-            return Err(error);
+        for result in results {
+            begins.extend(result?);
         }
         if !self.format.ordered && self.format.unique {
             self.distinct(&siblings)?;
@@ -174,15 +169,12 @@ impl Check<'_> {
         Ok((count, (!self.format.unique).then_some(begins)))
     }
 
-    /// Checks a range of coordinates against their extent and each against the one before it.
-    fn range<C: Index>(
-        &self,
-        siblings: &Siblings<'_, C, impl Fn(usize) -> usize, impl Fn(usize) -> usize>,
-        range: Range<usize>,
-        begins: &mut [bool],
-    ) -> Result<(), InvalidTensor> {
+    /// Checks a range of coordinates against their extent and each against the one before it. Says which begin a group, where
+    /// they may be equal.
+    fn range<C: Index>(&self, siblings: &Siblings<'_, C>, range: Range<usize>) -> Result<Vec<bool>, InvalidTensor> {
         let (level, extent) = (self.level, self.layout.extents[self.level]);
-        let first = range.start;
+        let (first, count) = (range.start, if self.format.unique { 0 } else { range.len() });
+        let mut begins = vec![true; count];
         siblings.walk(range, |position, previous, coordinate| {
             if coordinate.to_usize() >= extent {
                 let (coordinate, mode) = (coordinate.to_usize(), self.layout.modes[level]);
@@ -199,14 +191,12 @@ impl Check<'_> {
                 }
             }
             Ok(())
-        })
+        })?;
+        Ok(begins)
     }
 
     /// Checks that unordered coordinates are unique in each group.
-    fn distinct<C: Index>(
-        &self,
-        siblings: &Siblings<'_, C, impl Fn(usize) -> usize, impl Fn(usize) -> usize>,
-    ) -> Result<(), InvalidTensor> {
+    fn distinct<C: Index>(&self, siblings: &Siblings<'_, C>) -> Result<(), InvalidTensor> {
         let mut group: Vec<(C, usize)> = Vec::new();
         let check = |group: &mut Vec<(C, usize)>| {
             group.sort_unstable();
@@ -226,16 +216,16 @@ impl Check<'_> {
 }
 
 /// The coordinates of a level with what tells which of them are under one group of parents.
-struct Siblings<'a, C, P, E> {
+struct Siblings<'a, C> {
     coordinates: &'a [C],
     groups: &'a Groups,
     /// The parent of a child.
-    parent: P,
+    parent: &'a (dyn Fn(usize) -> usize + Sync),
     /// One past the last child of a parent.
-    end: E,
+    end: &'a (dyn Fn(usize) -> usize + Sync),
 }
 
-impl<C: Index, P: Fn(usize) -> usize, E: Fn(usize) -> usize> Siblings<'_, C, P, E> {
+impl<C: Index> Siblings<'_, C> {
     /// Calls `visit(position, coordinate before it in the same group, coordinate)` for a range of positions.
     fn walk(
         &self,

@@ -1,0 +1,126 @@
+//! Cases: a kernel in a `.ti` file, and in its first comments what it runs on and what to check.
+//!
+//! ```text
+//! // dims: i=4 j=5                       the extent of each index variable
+//! // seed: 7                             of the random data; 1 unless given
+//! // density: X=0.3                      the share of places with an entry; 0.4 for sparse operands, 1 for dense ones
+//! // data X: (0, 1)=1.5 (2, 0)=-2        instead of random data; a scalar is `()=3`
+//! // skip native: why                    not with this engine
+//! // refused: E0430                      the compiler says this, and nothing runs
+//! fn spmv(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
+//! ```
+//!
+//! A case is one kernel. Names of index variables that a later stage splits (`j_1`) take the extent of the name they come from.
+
+use crate::data::{Entries, Random};
+use crate::oracle::Extents;
+use spc_compiler::notation::{Kernel, Role, Tensor, Variable};
+use std::collections::BTreeMap;
+
+/// A case as written.
+#[derive(Debug, Clone, Default)]
+pub struct Case {
+    /// Its path below the corpus, without the ending.
+    pub name: String,
+    /// The kernel, without the header.
+    pub text: String,
+    /// The extents of index variables.
+    pub dims: Vec<(String, usize)>,
+    /// What random data start from.
+    pub seed: u64,
+    /// The share of places with an entry, by tensor.
+    pub density: BTreeMap<String, f64>,
+    /// Entries of tensors that are not random.
+    pub data: BTreeMap<String, BTreeMap<Vec<usize>, f64>>,
+    /// Engines that don't run it, each with the reason.
+    pub skips: BTreeMap<String, String>,
+    /// The code of the diagnostic that refuses it.
+    pub refused: Option<String>,
+}
+
+impl Case {
+    /// Reads a case.
+    ///
+    /// # Errors
+    /// What is wrong with its header.
+    pub fn parse(name: &str, text: &str) -> Result<Case, String> {
+        let mut case = Case { name: name.to_owned(), seed: 1, ..Case::default() };
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next_if(|line| line.starts_with("// ") && line.contains(": ")) {
+            let (key, value) = line[3..].split_once(": ").unwrap_or((&line[3..], ""));
+            case.directive(key, value.trim()).ok_or_else(|| format!("{name}: what does `{line}` mean?"))?;
+        }
+        case.text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        Ok(case)
+    }
+
+    fn directive(&mut self, key: &str, value: &str) -> Option<()> {
+        match key.split_once(' ').unwrap_or((key, "")) {
+            ("dims", "") => {
+                for (name, extent) in assignments(value) {
+                    self.dims.push((name.to_owned(), extent.parse().ok()?));
+                }
+            }
+            ("seed", "") => self.seed = value.parse().ok()?,
+            ("density", "") => {
+                for (name, density) in assignments(value) {
+                    self.density.insert(name.to_owned(), density.parse().ok()?);
+                }
+            }
+            ("data", tensor) => {
+                self.data.insert(tensor.to_owned(), entries(value)?);
+            }
+            ("skip", engine) => {
+                self.skips.insert(engine.to_owned(), value.to_owned());
+            }
+            ("refused", "") => self.refused = Some(value.to_owned()),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The inputs of a kernel, in order.
+    pub fn inputs(&self, kernel: &Kernel) -> Vec<Entries> {
+        let extents = Extents::of(kernel, &[], &self.extents(&kernel.variables));
+        let mut random = Random::new(self.seed);
+        let inputs = kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
+        inputs.map(|(id, tensor)| self.input(tensor, extents.shape(id), &mut random)).collect()
+    }
+
+    fn input(&self, tensor: &Tensor, shape: Vec<usize>, random: &mut Random) -> Entries {
+        if let Some(stored) = self.data.get(&tensor.name) {
+            return Entries { shape, stored: stored.clone() };
+        }
+        let usual = if tensor.is_sparse() { 0.4 } else { 1.0 };
+        let density = self.density.get(&tensor.name).copied().unwrap_or(usual);
+        Entries::random(&shape, density, tensor.element, random)
+    }
+
+    /// The extent of each variable of a kernel.
+    pub fn extents(&self, variables: &[Variable]) -> Vec<(String, usize)> {
+        let find = |name: &str| self.dims.iter().find(|(known, _)| known == name).map(|&(_, extent)| extent);
+        let of = |variable: &Variable| {
+            let name = &variable.name;
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+            find(name).or_else(|| find(stem)).map(|extent| (name.clone(), extent))
+        };
+        variables.iter().filter_map(of).collect()
+    }
+}
+
+/// `a=1 b=2`
+fn assignments(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_whitespace().filter_map(|word| word.split_once('='))
+}
+
+/// `(0, 1)=1.5 (2, 0)=-2`
+fn entries(text: &str) -> Option<BTreeMap<Vec<usize>, f64>> {
+    let mut entries = BTreeMap::new();
+    for entry in text.split('(').skip(1) {
+        let (index, value) = entry.split_once(")=")?;
+        let index: Option<Vec<usize>> =
+            index.split(',').map(str::trim).filter(|index| !index.is_empty()).map(|index| index.parse().ok()).collect();
+        entries.insert(index?, value.trim().parse().ok()?);
+    }
+    Some(entries)
+}

@@ -1,0 +1,83 @@
+//! Whether a result is what the oracle says.
+
+use crate::data::Entries;
+use spc::tensor::AnyTensor;
+use spc_compiler::concrete::OutputStructure;
+use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::ir::ElementType;
+use std::collections::BTreeSet;
+
+/// Checks a result: that it is a valid tensor, that every value is right, and that it stores the entries that it should.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn check(expected: &Entries, structure: &OutputStructure, shared: &Entries, actual: &AnyTensor) -> Result<(), String> {
+    actual.validate().map_err(|error| format!("the result is not valid: {error}"))?;
+    if actual.shape() != expected.shape {
+        return Err(format!("the result's shape is {:?}, not {:?}", actual.shape(), expected.shape));
+    }
+    let found = Entries::of(actual);
+    check_values(expected, &found, actual.element())?;
+    check_entries(expected, structure, shared, &found, actual.format())
+}
+
+fn check_values(expected: &Entries, found: &Entries, element: ElementType) -> Result<(), String> {
+    let indices: BTreeSet<&Vec<usize>> = expected.stored.keys().chain(found.stored.keys()).collect();
+    for index in indices {
+        let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(0.0);
+        let (expected, found) = (value(expected), value(found));
+        if !is_close(expected, found, element) {
+            return Err(format!("at {index:?} the value is {found}, not {expected}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two values are the same but for rounding.
+pub fn is_close(expected: f64, found: f64, element: ElementType) -> bool {
+    let tolerance = match element {
+        ElementType::F64 => 1e-10,
+        ElementType::F32 => 1e-4,
+        _ => 0.0,
+    };
+    let is_same = expected == found || expected.is_nan() && found.is_nan();
+    // Test data are a few quarters, so that what cancels cancels to nearly nothing.
+    is_same || (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1e-3)
+}
+
+/// The entries that a sparse result stores, down to its last stored level, are those where something was computed.
+fn check_entries(
+    expected: &Entries,
+    structure: &OutputStructure,
+    shared: &Entries,
+    found: &Entries,
+    format: &Format,
+) -> Result<(), String> {
+    let Some(modes) = stored_modes(format) else { return Ok(()) };
+    if found.shape.contains(&0) {
+        return Ok(());
+    }
+    let found = project(found, &modes);
+    let expected = match structure {
+        OutputStructure::Dense => return Ok(()),
+        OutputStructure::Shared { .. } => project(shared, &modes),
+        OutputStructure::Appended => project(expected, &modes),
+    };
+    if let Some(missing) = expected.difference(&found).next() {
+        return Err(format!("the result stores nothing at {missing:?} (modes {modes:?})"));
+    }
+    match found.difference(&expected).next() {
+        Some(extra) => Err(format!("the result stores {extra:?} (modes {modes:?}), where nothing was computed")),
+        None => Ok(()),
+    }
+}
+
+/// The modes of a format's levels down to the last that is not dense; `None` when all are dense.
+fn stored_modes(format: &Format) -> Option<Vec<usize>> {
+    let last = format.levels.iter().rposition(|level| level.format.kind != LevelKind::Dense)?;
+    Some(format.mode_order()?[..=last].to_vec())
+}
+
+fn project(entries: &Entries, modes: &[usize]) -> BTreeSet<Vec<usize>> {
+    entries.stored.keys().map(|index| modes.iter().map(|&mode| index[mode]).collect()).collect()
+}

@@ -1,0 +1,138 @@
+//! Tensors as plain lists of entries, and where their numbers come from.
+
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack};
+use spc_compiler::format::Format;
+use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
+
+/// A tensor as its stored entries, by index. Numbers of every element type are kept as `f64`, which holds all that tests
+/// use exactly.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entries {
+    /// The extent of each mode.
+    pub shape: Vec<usize>,
+    /// The stored entries, explicit zeros included.
+    pub stored: BTreeMap<Vec<usize>, f64>,
+}
+
+impl Entries {
+    /// The entries that a tensor stores.
+    pub fn of(tensor: &AnyTensor) -> Self {
+        let mut stored = BTreeMap::new();
+        tensor.for_each_position(|index, position| {
+            let repeated = stored.insert(index.to_vec(), tensor.values().get_f64(position));
+            assert!(repeated.is_none(), "{tensor:?} stores {index:?} twice");
+        });
+        Entries { shape: tensor.shape().to_vec(), stored }
+    }
+
+    /// The entries in a format.
+    ///
+    /// # Errors
+    /// When the format can't hold them.
+    pub fn pack(&self, format: &Format, element: ElementType) -> Result<AnyTensor, PackError> {
+        match element {
+            ElementType::F64 => self.pack_as::<f64>(format),
+            ElementType::F32 => self.pack_as::<f32>(format),
+            ElementType::I32 => self.pack_as::<i32>(format),
+            ElementType::I64 => self.pack_as::<i64>(format),
+            ElementType::U8 => self.pack_as::<u8>(format),
+            other => panic!("the run time stores no {}", other.name()),
+        }
+    }
+
+    fn pack_as<T: Element>(&self, format: &Format) -> Result<AnyTensor, PackError> {
+        let column = |mode: usize| Indices::U64(self.stored.keys().map(|index| index[mode] as u64).collect());
+        let coordinates = Coordinates {
+            shape: self.shape.clone(),
+            shape_is_stated: true,
+            indices: (0..self.shape.len()).map(column).collect(),
+            values: self.stored.values().map(|&value| T::from_f64(value)).collect(),
+        };
+        pack(coordinates, format, Duplicates::Refuse)
+    }
+
+    /// Entries at random places: each place has one with probability `density`, and one in sixteen is an explicit zero.
+    pub fn random(shape: &[usize], density: f64, element: ElementType, random: &mut Random) -> Self {
+        let mut stored = BTreeMap::new();
+        for_each_index(shape, &mut |index| {
+            if random.chance(density) {
+                stored.insert(index.to_vec(), value(element, random));
+            }
+        });
+        Entries { shape: shape.to_vec(), stored }
+    }
+}
+
+/// A number that arithmetic keeps exact: a few quarters, or a small integer.
+fn value(element: ElementType, random: &mut Random) -> f64 {
+    if random.chance(1.0 / 16.0) {
+        return 0.0;
+    }
+    let magnitude = (1 + random.below(8)) as f64;
+    let signed = if random.chance(0.5) { magnitude } else { -magnitude };
+    match element {
+        ElementType::F64 | ElementType::F32 => signed / 4.0,
+        ElementType::I32 | ElementType::I64 => signed,
+        _ => (1 + random.below(3)) as f64,
+    }
+}
+
+/// Calls `visit` on every index below the extents, in order.
+pub fn for_each_index(shape: &[usize], visit: &mut dyn FnMut(&[usize])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        visit(&index);
+        let Some(mode) = (0..shape.len()).rev().find(|&mode| index[mode] + 1 < shape[mode]) else { return };
+        index[mode] += 1;
+        index[mode + 1..].fill(0);
+    }
+}
+
+/// Numbers that look random and are the same on every run: SplitMix64 (Steele, Lea, Flood 2014).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number in `0..count`.
+    ///
+    /// # Panics
+    /// When `count` is 0.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() % count as u64) as usize
+    }
+
+    /// True with this probability.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64 <= probability && probability > 0.0
+    }
+
+    /// One of some things.
+    pub fn choose<'a, T>(&mut self, things: &'a [T]) -> &'a T {
+        &things[self.below(things.len())]
+    }
+
+    /// Some things in another order.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            things.swap(last, self.below(last + 1));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Random programs: expressions, formats, shapes and data that nobody would think of.
+//!
+//! A program prints as a [case](crate::case), so that what fails can be kept. [`Program::shrink`] finds a smaller program that
+//! fails in the same way.
+
+mod format;
+mod generate;
+mod shrink;
+
+use crate::case::Case;
+use format::Storage;
+use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A kernel with its data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// The type of all elements.
+    element: ElementType,
+    /// Index variables and their extents.
+    variables: Vec<(String, usize)>,
+    tensors: Vec<Tensor>,
+    target: Vec<usize>,
+    result: Storage,
+    accumulates: bool,
+    value: Expr,
+    /// A tensor and its index variables.
+    mask: Option<(usize, Vec<usize>)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Tensor {
+    name: String,
+    storage: Storage,
+    entries: BTreeMap<Vec<usize>, f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Expr {
+    Literal(String),
+    /// An index variable's value.
+    Index(usize),
+    /// A tensor at index variables.
+    Access(usize, Vec<usize>),
+    Negate(Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    Call(&'static str, Vec<Expr>),
+    /// `select(a < b, c, d)`
+    Select(Box<[Expr; 4]>),
+    Sum(Vec<usize>, Box<Expr>),
+}
+
+impl Expr {
+    fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
+            Expr::Negate(operand) | Expr::Sum(_, operand) => vec![operand],
+            Expr::Binary(_, left, right) => vec![left, right],
+            Expr::Call(_, arguments) => arguments.iter().collect(),
+            Expr::Select(parts) => parts.iter().collect(),
+        }
+    }
+
+    fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
+            Expr::Negate(operand) | Expr::Sum(_, operand) => vec![operand],
+            Expr::Binary(_, left, right) => vec![left, right],
+            Expr::Call(_, arguments) => arguments.iter_mut().collect(),
+            Expr::Select(parts) => parts.iter_mut().collect(),
+        }
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        self.children().into_iter().for_each(|child| child.for_each(visit));
+    }
+
+    fn print(&self, program: &Program, text: &mut String) {
+        let mut list = |open: &str, separator: &str, parts: &[&Expr]| {
+            text.push_str(open);
+            for (place, part) in parts.iter().enumerate() {
+                text.push_str(if place > 0 { separator } else { "" });
+                part.print(program, text);
+            }
+            text.push(')');
+        };
+        match self {
+            Expr::Literal(literal) => text.push_str(literal),
+            Expr::Index(variable) => text.push_str(&program.variables[*variable].0),
+            Expr::Access(tensor, indices) => text.push_str(&program.access(&program.tensors[*tensor].name, indices)),
+            Expr::Negate(operand) => list("-(", "", &[operand]),
+            Expr::Binary(operator, left, right) => list("(", operator, &[left, right]),
+            Expr::Call(function, arguments) => {
+                list(&format!("{function}("), ", ", &arguments.iter().collect::<Vec<_>>());
+            }
+            Expr::Select(parts) => {
+                let [a, b, yes, no] = &**parts;
+                let condition = Expr::Binary(" < ", Box::new(a.clone()), Box::new(b.clone()));
+                list("select(", ", ", &[&condition, yes, no]);
+            }
+            Expr::Sum(variables, body) => {
+                let names: Vec<&str> = variables.iter().map(|&v| program.variables[v].0.as_str()).collect();
+                list(&format!("sum({})(", names.join(", ")), "", &[body]);
+            }
+        }
+    }
+}
+
+impl Program {
+    fn access(&self, name: &str, indices: &[usize]) -> String {
+        let names: Vec<&str> = indices.iter().map(|&variable| self.variables[variable].0.as_str()).collect();
+        if names.is_empty() { name.to_owned() } else { format!("{name}({})", names.join(", ")) }
+    }
+
+    /// The shape that a tensor has wherever it is accessed.
+    fn shape(&self, tensor: usize) -> Vec<usize> {
+        let mut shape = Vec::new();
+        let mut see = |id: usize, indices: &[usize]| {
+            if id == tensor {
+                shape = indices.iter().map(|&variable| self.variables[variable].1).collect();
+            }
+        };
+        self.value.for_each(&mut |expr| {
+            if let Expr::Access(id, indices) = expr {
+                see(*id, indices);
+            }
+        });
+        self.mask.iter().for_each(|(id, indices)| see(*id, indices));
+        shape
+    }
+
+    /// The tensors that the statement reads.
+    fn used(&self) -> Vec<usize> {
+        let mut used: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
+        self.value.for_each(&mut |expr| used.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None }));
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// The program as a case.
+    pub fn case_text(&self) -> String {
+        let mut text = "// dims:".to_owned();
+        for (name, extent) in &self.variables {
+            _ = write!(text, " {name}={extent}");
+        }
+        text.push('\n');
+        for &tensor in &self.used() {
+            let Tensor { name, entries, .. } = &self.tensors[tensor];
+            _ = write!(text, "// data {name}:");
+            for (index, value) in entries {
+                let index: Vec<String> = index.iter().map(usize::to_string).collect();
+                _ = write!(text, " ({})={value}", index.join(", "));
+            }
+            text.push_str(" \n");
+        }
+        text + &self.kernel_text()
+    }
+
+    fn kernel_text(&self) -> String {
+        let mut value = String::new();
+        self.value.print(self, &mut value);
+        let element = self.element.name();
+        let declare = |name: &str, storage: &Storage| match storage.order() {
+            0 => format!("{name}: {element}"),
+            _ => format!("{name}: {element} {storage}"),
+        };
+        let parameters: Vec<String> = self
+            .used()
+            .iter()
+            .map(|&tensor| declare(&self.tensors[tensor].name, &self.tensors[tensor].storage))
+            .collect();
+        let mask = self.mask.iter().map(|(tensor, indices)| {
+            format!(" where {}", self.access(&self.tensors[*tensor].name, indices))
+        });
+        format!(
+            "fn kernel({}) -> {} {{\n    {} {} {value}{};\n}}\n",
+            parameters.join(", "),
+            declare("A", &self.result),
+            self.access("A", &self.target),
+            if self.accumulates { "+=" } else { "=" },
+            mask.collect::<String>(),
+        )
+    }
+
+    /// The program as a case, read from its text.
+    pub fn case(&self, name: &str) -> Case {
+        Case::parse(name, &self.case_text()).expect("a program prints as a case")
+    }
+}

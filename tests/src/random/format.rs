@@ -1,0 +1,86 @@
+//! Random storage formats.
+
+use crate::data::Random;
+use std::fmt;
+
+/// A format as text: for each level its mode and its level format.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Storage {
+    pub(super) levels: Vec<(usize, String)>,
+}
+
+impl Storage {
+    /// All modes dense.
+    pub(super) fn dense(order: usize) -> Self {
+        Storage { levels: (0..order).map(|mode| (mode, "dense".to_owned())).collect() }
+    }
+
+    /// Compressed fibers.
+    pub(super) fn csf(order: usize) -> Self {
+        Storage { levels: (0..order).map(|mode| (mode, "compressed".to_owned())).collect() }
+    }
+
+    pub(super) fn order(&self) -> usize {
+        self.levels.len()
+    }
+
+    pub(super) fn is_dense(&self) -> bool {
+        self.levels.iter().all(|(_, level)| level == "dense")
+    }
+
+    /// Any format of an order.
+    pub(super) fn random(order: usize, random: &mut Random) -> Self {
+        let mut modes: Vec<usize> = (0..order).collect();
+        if random.chance(0.35) {
+            random.shuffle(&mut modes);
+        }
+        let kinds = match random.below(8) {
+            0 | 1 => vec!["dense".to_owned(); order],
+            2 => vec!["compressed".to_owned(); order],
+            3 => chain(order),
+            4 => {
+                let outer = random.below(order + 1);
+                let mut kinds = vec!["dense".to_owned(); outer];
+                kinds.resize(order, "compressed".to_owned());
+                kinds
+            }
+            _ => mixed(order, random),
+        };
+        Storage { levels: modes.into_iter().zip(kinds).collect() }
+    }
+}
+
+fn mixed(order: usize, random: &mut Random) -> Vec<String> {
+    let mut kinds = Vec::new();
+    while kinds.len() < order {
+        let left = order - kinds.len();
+        match random.below(4) {
+            0 | 1 => kinds.push("dense".to_owned()),
+            2 => {
+                let width = if random.chance(0.2) { *random.choose(&["(u8)", "(u16)", "(u64)", "(pos = u64)"]) } else { "" };
+                kinds.push(format!("compressed{width}"));
+            }
+            _ => kinds.extend(chain(1 + random.below(left))),
+        }
+    }
+    kinds
+}
+
+/// Coordinates of several modes side by side.
+fn chain(length: usize) -> Vec<String> {
+    let name = |level: usize| match level {
+        0 if length == 1 => "compressed",
+        0 => "compressed(nonunique)",
+        level if level + 1 == length => "singleton",
+        _ => "singleton(nonunique)",
+    };
+    (0..length).map(|level| name(level).to_owned()).collect()
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let modes: Vec<String> = (0..self.order()).map(|mode| format!("m{mode}")).collect();
+        let levels: Vec<String> = self.levels.iter().map(|(mode, level)| format!("m{mode}: {level}")).collect();
+        write!(f, "({}) -> [{}]", modes.join(", "), levels.join(", "))
+    }
+}

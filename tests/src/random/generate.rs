@@ -1,0 +1,183 @@
+//! Making programs up.
+
+use super::format::Storage;
+use super::{Expr, Program, Tensor};
+use crate::data::{Entries, Random};
+use spc_compiler::ir::ElementType;
+
+const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
+
+impl Program {
+    /// The program of a seed.
+    pub fn random(seed: u64) -> Program {
+        let mut random = Random::new(seed.wrapping_mul(0x1000_0001).wrapping_add(17));
+        let element = *random.choose(&[ElementType::F64, ElementType::F64, ElementType::F64, ElementType::F32, ElementType::I64]);
+        let count = 1 + random.below(4);
+        let extent = |random: &mut Random| *random.choose(&[0, 1, 1, 2, 3, 3, 4, 4, 5, 5]);
+        let variables: Vec<(String, usize)> =
+            NAMES[..count].iter().map(|name| ((*name).to_owned(), extent(&mut random))).collect();
+        let mut target: Vec<usize> = (0..count).collect();
+        random.shuffle(&mut target);
+        target.truncate(random.below(count.min(3) + 1));
+        let result = match random.below(3) {
+            0 => Storage::random(target.len(), &mut random),
+            _ => Storage::dense(target.len()),
+        };
+        let mut generator = Generator {
+            random,
+            element,
+            extents: variables.iter().map(|(_, extent)| *extent).collect(),
+            target: target.clone(),
+            tensors: Vec::new(),
+            shapes: Vec::new(),
+        };
+        let (value, mask) = generator.statement(&result);
+        let accumulates = generator.random.chance(0.1);
+        let tensors = generator.tensors;
+        let mut random = generator.random;
+        let mut program = Program { element, variables, tensors, target, result, accumulates, value, mask };
+        for id in 0..program.tensors.len() {
+            let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
+            let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
+            program.tensors[id].entries = Entries::random(&program.shape(id), density, element, &mut random).stored;
+        }
+        program
+    }
+}
+
+struct Generator {
+    random: Random,
+    element: ElementType,
+    extents: Vec<usize>,
+    target: Vec<usize>,
+    tensors: Vec<Tensor>,
+    shapes: Vec<Vec<usize>>,
+}
+
+impl Generator {
+    fn statement(&mut self, result: &Storage) -> (Expr, Option<(usize, Vec<usize>)>) {
+        let all: Vec<usize> = (0..self.extents.len()).collect();
+        let terms = *self.random.choose(&[1, 1, 1, 2, 2, 3]);
+        let mut value = self.term(&all);
+        for _ in 1..terms {
+            let operator = *self.random.choose(&[" + ", " - "]);
+            value = Expr::Binary(operator, Box::new(value), Box::new(self.term(&all)));
+        }
+        let mut mask = None;
+        if self.random.chance(if result.is_dense() { 0.08 } else { 0.3 }) {
+            let mut indices = if self.random.chance(0.7) { self.target.clone() } else { self.some(&all, 3) };
+            self.random.shuffle(&mut indices);
+            if !indices.is_empty() {
+                let same = result.order() == indices.len() && self.random.chance(0.6);
+                let (indices, storage) = match same {
+                    true => (self.target.clone(), result.clone()),
+                    false => (indices.clone(), Storage::random(indices.len(), &mut self.random)),
+                };
+                mask = Some((self.declare(storage, &indices), indices));
+            }
+        }
+        (value, mask)
+    }
+
+    /// Some of the variables, in any order.
+    fn some(&mut self, variables: &[usize], most: usize) -> Vec<usize> {
+        let mut chosen = variables.to_vec();
+        self.random.shuffle(&mut chosen);
+        chosen.truncate(1 + self.random.below(most));
+        if self.random.chance(0.6) {
+            chosen.sort_unstable();
+        }
+        chosen
+    }
+
+    fn declare(&mut self, storage: Storage, indices: &[usize]) -> usize {
+        self.shapes.push(self.shape(indices));
+        let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
+        self.tensors.push(Tensor { name, storage, entries: Default::default() });
+        self.tensors.len() - 1
+    }
+
+    fn term(&mut self, variables: &[usize]) -> Expr {
+        let factors = *self.random.choose(&[1, 1, 2, 2, 3]);
+        let mut value = self.factor(variables, 2);
+        for _ in 1..factors {
+            value = Expr::Binary(" * ", Box::new(value), Box::new(self.factor(variables, 2)));
+        }
+        value
+    }
+
+    fn factor(&mut self, variables: &[usize], depth: usize) -> Expr {
+        let simple = depth == 0;
+        match self.random.below(24) {
+            0 => Expr::Literal(self.literal()),
+            1 if !simple => Expr::Negate(Box::new(self.factor(variables, depth - 1))),
+            2..=4 if !simple => {
+                let operator = *self.random.choose(&[" + ", " - ", " + ", " * "]);
+                let left = self.factor(variables, depth - 1);
+                Expr::Binary(operator, Box::new(left), Box::new(self.factor(variables, depth - 1)))
+            }
+            5 if !simple => self.quotient(variables, depth - 1),
+            6 if !simple => self.call(variables, depth - 1),
+            7 if !simple => {
+                let mut part = || self.factor(variables, 0);
+                Expr::Select(Box::new([part(), part(), part(), part()]))
+            }
+            8 | 9 if !simple => self.sum(variables),
+            10 => Expr::Index(*self.random.choose(variables)),
+            11 => Expr::Access(self.scalar(), Vec::new()),
+            _ => self.operand(variables),
+        }
+    }
+
+    fn literal(&mut self) -> String {
+        let literals: &[&str] = if self.element == ElementType::I64 { &["2", "1", "3", "0"] } else { &["2", "0.5", "1", "1.5", "0"] };
+        (*self.random.choose(literals)).to_owned()
+    }
+
+    fn quotient(&mut self, variables: &[usize], depth: usize) -> Expr {
+        let numerator = self.factor(variables, depth);
+        let divisor = Expr::Literal(if self.element == ElementType::I64 { "3" } else { "4" }.to_owned());
+        let operator = if self.random.chance(0.8) { " / " } else { " % " };
+        Expr::Binary(operator, Box::new(numerator), Box::new(divisor))
+    }
+
+    fn call(&mut self, variables: &[usize], depth: usize) -> Expr {
+        let function = *self.random.choose(&["min", "max", "abs"]);
+        let count = if function == "abs" { 1 } else { 2 };
+        Expr::Call(function, (0..count).map(|_| self.factor(variables, depth)).collect())
+    }
+
+    /// An explicit sum, over variables that nothing outside uses.
+    fn sum(&mut self, variables: &[usize]) -> Expr {
+        let free: Vec<usize> = variables.iter().copied().filter(|variable| !self.target.contains(variable)).collect();
+        if free.is_empty() {
+            return self.operand(variables);
+        }
+        let bound = self.some(&free, 2);
+        Expr::Sum(bound, Box::new(self.term(variables)))
+    }
+
+    fn scalar(&mut self) -> usize {
+        let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.tensors[id].storage.order() == 0).collect();
+        if !known.is_empty() && self.random.chance(0.5) {
+            return *self.random.choose(&known);
+        }
+        self.declare(Storage::dense(0), &[])
+    }
+
+    /// A tensor; now and then one that was there already.
+    fn operand(&mut self, variables: &[usize]) -> Expr {
+        let indices = self.some(variables, 4);
+        let shape = self.shape(&indices);
+        let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();
+        if !known.is_empty() && self.random.chance(0.15) {
+            return Expr::Access(*self.random.choose(&known), indices);
+        }
+        let storage = Storage::random(indices.len(), &mut self.random);
+        Expr::Access(self.declare(storage, &indices), indices)
+    }
+
+    fn shape(&self, indices: &[usize]) -> Vec<usize> {
+        indices.iter().map(|&variable| self.extents[variable]).collect()
+    }
+}

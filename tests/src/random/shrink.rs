@@ -1,0 +1,139 @@
+//! Smaller programs that fail in the same way.
+
+use super::format::Storage;
+use super::{Expr, Program};
+
+impl Program {
+    /// The smallest program that still `fails`, found greedily.
+    pub fn shrink(&self, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
+        let mut best = self.clone();
+        let mut budget = 2000;
+        loop {
+            let smaller = best.smaller().into_iter().find(|candidate| {
+                budget -= 1;
+                budget > 0 && *candidate != best && fails(candidate)
+            });
+            match smaller {
+                Some(candidate) => best = candidate,
+                None => return best,
+            }
+        }
+    }
+
+    /// Programs that are a step smaller, those with the largest steps first.
+    fn smaller(&self) -> Vec<Program> {
+        let mut all = Vec::new();
+        let mut with = |change: &dyn Fn(&mut Program)| {
+            let mut program = self.clone();
+            change(&mut program);
+            all.push(program);
+        };
+        if self.mask.is_some() {
+            with(&|program| program.mask = None);
+        }
+        if self.accumulates {
+            with(&|program| program.accumulates = false);
+        }
+        for value in smaller_exprs(&self.value) {
+            with(&|program| program.value = value.clone());
+        }
+        for variable in 0..self.variables.len() {
+            if self.variables[variable].1 > 0 {
+                with(&|program| program.cut(variable));
+            }
+        }
+        for tensor in self.used() {
+            let entries = &self.tensors[tensor].entries;
+            let half = entries.len() / 2;
+            if entries.len() > 3 && !self.tensors[tensor].storage.is_dense() {
+                with(&|program| program.keep(tensor, 0..half));
+                with(&|program| program.keep(tensor, half..entries.len()));
+            }
+        }
+        for tensor in self.used() {
+            for storage in simpler(&self.tensors[tensor].storage) {
+                with(&|program| program.tensors[tensor].storage = storage.clone());
+            }
+        }
+        for storage in simpler(&self.result) {
+            with(&|program| program.result = storage.clone());
+        }
+        for tensor in self.used() {
+            let dense = self.tensors[tensor].storage.is_dense();
+            for index in self.tensors[tensor].entries.keys() {
+                if dense {
+                    with(&|program| _ = program.tensors[tensor].entries.insert(index.clone(), 1.0));
+                } else {
+                    with(&|program| _ = program.tensors[tensor].entries.remove(index));
+                }
+            }
+        }
+        all
+    }
+
+    /// One coordinate less of an index variable.
+    fn cut(&mut self, variable: usize) {
+        self.variables[variable].1 -= 1;
+        for tensor in self.used() {
+            let shape = self.shape(tensor);
+            let is_inside = |index: &Vec<usize>| index.iter().zip(&shape).all(|(index, extent)| index < extent);
+            self.tensors[tensor].entries.retain(|index, _| is_inside(index));
+        }
+    }
+
+    fn keep(&mut self, tensor: usize, places: std::ops::Range<usize>) {
+        let mut place = 0;
+        self.tensors[tensor].entries.retain(|_, _| {
+            place += 1;
+            places.contains(&(place - 1))
+        });
+    }
+}
+
+fn simpler(storage: &Storage) -> Vec<Storage> {
+    let order = storage.order();
+    let mut all = Vec::new();
+    let mut plain = storage.clone();
+    plain.levels.iter_mut().enumerate().for_each(|(level, (mode, _))| *mode = level);
+    all.push(Storage::dense(order));
+    if !storage.is_dense() {
+        if *storage != Storage::csf(order) {
+            all.push(Storage::csf(order));
+        }
+        all.push(plain);
+        for (level, (_, kind)) in storage.levels.iter().enumerate() {
+            let mut simpler = storage.clone();
+            match kind.as_str() {
+                "dense" => continue,
+                "compressed" => simpler.levels[level].1 = "dense".to_owned(),
+                kind if kind.starts_with("compressed(u") || kind.starts_with("compressed(pos") => {
+                    simpler.levels[level].1 = "compressed".to_owned();
+                }
+                _ => continue,
+            }
+            all.push(simpler);
+        }
+    } else {
+        all.push(plain);
+    }
+    all.retain(|candidate| candidate != storage);
+    if storage.is_dense() {
+        all.retain(Storage::is_dense);
+    }
+    all
+}
+
+fn smaller_exprs(expr: &Expr) -> Vec<Expr> {
+    let mut all: Vec<Expr> = expr.children().into_iter().cloned().collect();
+    for place in 0..expr.children().len() {
+        for child in smaller_exprs(expr.children()[place]) {
+            let mut smaller = expr.clone();
+            *smaller.children_mut()[place] = child;
+            all.push(smaller);
+        }
+    }
+    if !matches!(expr, Expr::Literal(_)) {
+        all.push(Expr::Literal("2".to_owned()));
+    }
+    all
+}

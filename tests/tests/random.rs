@@ -1,0 +1,68 @@
+//! Random programs against the oracle.
+//!
+//! `SPC_RANDOM` is how many programs run (300 unless set), `SPC_RANDOM_SEED` the first one's seed. What fails is made
+//! smaller and printed as a case.
+
+use spc_tests::engine::{Ready, Stop};
+use spc_tests::random::Program;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Outcome {
+    Right,
+    Refused(Vec<String>),
+    Wrong(String),
+}
+
+fn outcome(program: &Program) -> Outcome {
+    let run = || match Ready::new(&program.case("random")) {
+        Ok(ready) => match ready.interpret(1).and_then(|()| ready.interpret(2)) {
+            Ok(()) => Outcome::Right,
+            Err(error) => Outcome::Wrong(error),
+        },
+        Err(Stop::Refused { codes, .. }) => Outcome::Refused(codes),
+        Err(Stop::Data(error)) => Outcome::Wrong(error),
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().cloned();
+        let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Outcome::Wrong(format!("panic: {}", message.unwrap_or_default()))
+    })
+}
+
+/// The kind of a failure: its words without numbers.
+fn kind(message: &str) -> String {
+    let words: String = message.chars().filter(|c| !c.is_ascii_digit()).take(60).collect();
+    words.split(['[', '`']).next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn random_programs_do_what_the_oracle_says() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let first = number("SPC_RANDOM_SEED", 1);
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut failures: BTreeMap<String, (u64, usize, Program)> = BTreeMap::new();
+    for seed in first..first + number("SPC_RANDOM", 300) {
+        let program = Program::random(seed);
+        match outcome(&program) {
+            Outcome::Right => *counts.entry("right".to_owned()).or_default() += 1,
+            Outcome::Refused(codes) => *counts.entry(format!("refused: {}", codes.join(" "))).or_default() += 1,
+            Outcome::Wrong(message) => {
+                *counts.entry("wrong".to_owned()).or_default() += 1;
+                failures.entry(kind(&message)).or_insert((seed, 0, program)).1 += 1;
+            }
+        }
+    }
+    println!("{counts:#?}");
+    for (kind_of, (seed, count, program)) in &failures {
+        let small = program.shrink(&mut |candidate| matches!(outcome(candidate), Outcome::Wrong(message) if kind(&message) == *kind_of));
+        let Outcome::Wrong(message) = outcome(&small) else { continue };
+        let lines: Vec<&str> = message.lines().take(3).collect();
+        println!("--- {count} times, first with seed {seed}: {}\n{}", lines.join("\n"), small.case_text());
+    }
+    _ = std::panic::take_hook();
+    assert!(failures.is_empty(), "{} kinds of failure", failures.len());
+}
