@@ -11,7 +11,12 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// What is wrong, in words.
-pub fn check(expected: &Entries, structure: &OutputStructure, shared: &Entries, actual: &AnyTensor) -> Result<(), String> {
+pub fn check(
+    expected: &Entries,
+    structure: &OutputStructure,
+    shared: &Entries,
+    actual: &AnyTensor,
+) -> Result<(), String> {
     actual.validate().map_err(|error| format!("the result is not valid: {error}"))?;
     if actual.shape() != expected.shape {
         return Err(format!("the result's shape is {:?}, not {:?}", actual.shape(), expected.shape));
