@@ -25,9 +25,7 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
     for (id, tensor) in kernel.tensors.iter().enumerate() {
         tensors.push(match tensor.role {
             Role::Input => inputs.next().expect("an input for each parameter").clone(),
-            Role::Output | Role::Temporary => {
-                Entries { shape: extents.shape(id), stored: BTreeMap::new() }
-            }
+            Role::Output | Role::Temporary => Entries { shape: extents.shape(id), stored: BTreeMap::new() },
         });
     }
     for statement in &kernel.statements {
@@ -59,8 +57,7 @@ impl Extents {
         let named = |variable: &notation::Variable| {
             dims.iter().find(|(name, _)| *name == variable.name).map(|&(_, extent)| extent)
         };
-        let mut extents =
-            Extents { modes: modes.collect(), variables: kernel.variables.iter().map(named).collect() };
+        let mut extents = Extents { modes: modes.collect(), variables: kernel.variables.iter().map(named).collect() };
         while extents.spread(kernel) {}
         extents
     }
@@ -290,7 +287,9 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     match operator {
         Add if left.is_known_zero() => right,
         Add | Subtract if right.is_known_zero() => left,
-        Multiply | Divide | Remainder if left.is_known_zero() && (operator == Multiply || !right.is_known_zero()) => left,
+        Multiply | Divide | Remainder if left.is_known_zero() && (operator == Multiply || !right.is_known_zero()) => {
+            left
+        }
         Multiply if right.is_known_zero() => right,
         And if is_known(left, false) || is_known(right, false) => truth(false, true),
         Or if is_known(left, true) || is_known(right, true) => truth(true, true),

@@ -134,7 +134,8 @@ impl Program {
     /// The tensors that the statement reads.
     fn used(&self) -> Vec<usize> {
         let mut used: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
-        self.value.for_each(&mut |expr| used.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None }));
+        self.value
+            .for_each(&mut |expr| used.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None }));
         used.sort_unstable();
         used.dedup();
         used
@@ -172,9 +173,10 @@ impl Program {
             .iter()
             .map(|&tensor| declare(&self.tensors[tensor].name, &self.tensors[tensor].storage))
             .collect();
-        let mask = self.mask.iter().map(|(tensor, indices)| {
-            format!(" where {}", self.access(&self.tensors[*tensor].name, indices))
-        });
+        let mask = self
+            .mask
+            .iter()
+            .map(|(tensor, indices)| format!(" where {}", self.access(&self.tensors[*tensor].name, indices)));
         format!(
             "fn kernel({}) -> {} {{\n    {} {} {value}{};\n}}\n",
             parameters.join(", "),

@@ -58,7 +58,9 @@ fn random_programs_do_what_the_oracle_says() {
     }
     println!("{counts:#?}");
     for (kind_of, (seed, count, program)) in &failures {
-        let small = program.shrink(&mut |candidate| matches!(outcome(candidate), Outcome::Wrong(message) if kind(&message) == *kind_of));
+        let small = program.shrink(
+            &mut |candidate| matches!(outcome(candidate), Outcome::Wrong(message) if kind(&message) == *kind_of),
+        );
         let Outcome::Wrong(message) = outcome(&small) else { continue };
         let lines: Vec<&str> = message.lines().take(3).collect();
         println!("--- {count} times, first with seed {seed}: {}\n{}", lines.join("\n"), small.case_text());

@@ -217,7 +217,8 @@ impl Lowering<'_> {
 fn reduce_into_private(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sharing)]) {
     for statement in statements {
         if let ir::Statement::Store(array, index, value) = statement {
-            let is_private = |(other, sharing): &(ArrayId, Sharing)| other == array && matches!(sharing, Sharing::Private(_));
+            let is_private =
+                |(other, sharing): &(ArrayId, Sharing)| other == array && matches!(sharing, Sharing::Private(_));
             if sharing.iter().any(is_private) {
                 *statement = ir::Statement::Reduce(*array, index.clone(), ReduceOperator::Add, value.clone());
                 continue;

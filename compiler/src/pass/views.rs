@@ -63,11 +63,14 @@ fn is_touched(statements: &[Statement], array: ArrayId, view_is_mutable: bool) -
     let mut found = false;
     let mut see = |statement: &Statement| {
         found |= statement.written_array() == Some(array);
-        found |= matches!(statement, Statement::View { of, mutable, .. } if *of == array && (*mutable || view_is_mutable));
+        found |=
+            matches!(statement, Statement::View { of, mutable, .. } if *of == array && (*mutable || view_is_mutable));
         if view_is_mutable {
             statement.for_each_expr(&mut |expr| {
                 expr.for_each(&mut |expr| match expr {
-                    Expr::Load(other, _) | Expr::Length(other) | Expr::Search { array: other, .. } => found |= *other == array,
+                    Expr::Load(other, _) | Expr::Length(other) | Expr::Search { array: other, .. } => {
+                        found |= *other == array
+                    }
                     _ => {}
                 });
             });

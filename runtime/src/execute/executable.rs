@@ -93,7 +93,9 @@ impl Executable {
     ) -> Result<(Self, Option<NativeError>), NativeError> {
         match NativeKernel::compile(text, &kernel) {
             Ok(native) => Ok((Self { kernel, native: Some(native), options: Options::default() }, None)),
-            Err(error) if error.is_missing_compiler() => Ok((Self { kernel, native: None, options: Options::default() }, Some(error))),
+            Err(error) if error.is_missing_compiler() => {
+                Ok((Self { kernel, native: None, options: Options::default() }, Some(error)))
+            }
             Err(error) => Err(error),
         }
     }

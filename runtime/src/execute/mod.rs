@@ -24,9 +24,9 @@ mod interpreted;
 pub mod interpreter;
 mod native;
 mod output;
-mod program;
 #[cfg(test)]
 mod pipeline;
+mod program;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

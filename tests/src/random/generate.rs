@@ -11,7 +11,8 @@ impl Program {
     /// The program of a seed.
     pub fn random(seed: u64) -> Program {
         let mut random = Random::new(seed.wrapping_mul(0x1000_0001).wrapping_add(17));
-        let element = *random.choose(&[ElementType::F64, ElementType::F64, ElementType::F64, ElementType::F32, ElementType::I64]);
+        let element =
+            *random.choose(&[ElementType::F64, ElementType::F64, ElementType::F64, ElementType::F32, ElementType::I64]);
         let count = 1 + random.below(4);
         let extent = |random: &mut Random| *random.choose(&[0, 1, 1, 2, 3, 3, 4, 4, 5, 5]);
         let variables: Vec<(String, usize)> =
@@ -134,7 +135,8 @@ impl Generator {
     }
 
     fn literal(&mut self) -> String {
-        let literals: &[&str] = if self.element == ElementType::I64 { &["2", "1", "3", "0"] } else { &["2", "0.5", "1", "1.5", "0"] };
+        let literals: &[&str] =
+            if self.element == ElementType::I64 { &["2", "1", "3", "0"] } else { &["2", "0.5", "1", "1.5", "0"] };
         (*self.random.choose(literals)).to_owned()
     }
 
