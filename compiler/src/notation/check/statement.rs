@@ -6,7 +6,7 @@ use super::value::Values;
 use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{ElementType, ReduceOperator};
-use crate::notation::{Assignment, Expr, Role, Tensor, TensorId, UnaryOperator, einstein};
+use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found.
@@ -137,7 +137,12 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
         }
     };
     let Some(mask) = &statement.mask else { return };
-    let summed = mask.indices.iter().find(|variable| !statement.target.indices.contains(variable));
+    let is_read = |variable: &&IndexVariable| {
+        let mut found = false;
+        statement.value.for_each_access(&mut |access| found |= access.indices.contains(variable));
+        found
+    };
+    let summed = mask.indices.iter().filter(|v| !statement.target.indices.contains(v)).find(is_read);
     if let (Some(variable), false) = (summed, is_one_sum(&statement.value)) {
         let name = &indices.variables[variable.0].name;
         let message =
