@@ -6,3 +6,4 @@ pub mod data;
 pub mod engine;
 pub mod oracle;
 pub mod random;
+pub mod taco;
