@@ -16,6 +16,7 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
+mod cases;
 mod factor;
 mod order;
 mod print;

@@ -2,6 +2,7 @@
 
 use super::factor::{Nest, factors};
 use super::order::{Edge, append_edges, is_located, level_variables, sorted_format, storage_edges, topological};
+use super::simplify::drop_zero_sums;
 use super::structure::Question;
 use super::{
     Access, Assign, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
@@ -46,6 +47,12 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, D
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if super::cases::are_too_many(&scheduler.kernel) {
+        let span = kernel.statements.first().map_or(Span::default(), |statement| statement.span);
+        let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, "too many sparse operands meet in one statement");
+        let problem = problem.label("a case for each set of them would fill thousands of lines");
+        return Err(problem.help("compute a part of it in a kernel of its own").into());
+    }
     Ok(scheduler.kernel)
 }
 
@@ -118,7 +125,7 @@ impl<'a> Scheduler<'a> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
-        let value = normalize(&assignment.value);
+        let value = normalize(&drop_zero_sums(assignment.value.clone()));
         let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
