@@ -140,7 +140,8 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
     let summed = mask.indices.iter().find(|variable| !statement.target.indices.contains(variable));
     if let (Some(variable), false) = (summed, is_one_sum(&statement.value)) {
         let name = &indices.variables[variable.0].name;
-        let message = format!("a mask over `{name}`, which only a part of the right-hand side sums over, is not lowered yet");
+        let message =
+            format!("a mask over `{name}`, which only a part of the right-hand side sums over, is not lowered yet");
         found.push(
             Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
                 .label(format!("`{name}` means nothing to the rest"))
