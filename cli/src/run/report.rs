@@ -6,6 +6,7 @@ use crate::output::{self, digits};
 use serde_json::{Map, Value, json};
 use spc::execute::{Outcome, Program};
 use spc::tensor::AnyTensor;
+use spc_compiler::format::Format;
 use spc_compiler::notation::Kernel;
 use std::fmt::Write;
 use std::time::Duration;
@@ -72,7 +73,8 @@ impl Report<'_> {
     /// The format as it is declared.
     fn format(&self, name: &str, tensor: &AnyTensor) -> String {
         let declared = self.kernel.tensors.iter().find(|tensor| tensor.name == name);
-        let named = declared.and_then(|tensor| tensor.format_name.clone());
+        let plain = || (*tensor.format() == Format::dense(tensor.order())).then(|| "dense".to_owned());
+        let named = declared.and_then(|tensor| tensor.format_name.clone()).or_else(plain);
         named.unwrap_or_else(|| tensor.format().to_string())
     }
 

@@ -215,12 +215,8 @@ impl<'a> Scheduler<'a> {
                 element: term.element,
                 structure: OutputStructure::Dense,
             };
-            let mut producer_order = self.order(&mut producer, bound, &order.loops);
-            let shared =
-                order.loops.iter().zip(&producer_order.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
-            producer_order.loops.drain(..shared);
-            let inside: Vec<IndexVariable> =
-                free.iter().copied().filter(|v| !order.loops[..shared].contains(v) && !bound.contains(v)).collect();
+            let (shared, inside, producer_order) =
+                self.place(&mut producer, bound, &order, &free, term.structure == OutputStructure::Appended);
             self.kernel.tensors[workspace.0].format = crate::format::Format::dense(inside.len());
             self.kernel.tensors[workspace.0].extents =
                 inside.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
@@ -232,6 +228,30 @@ impl<'a> Scheduler<'a> {
             producers.push((shared, workspace, producer, producer_order));
         }
         self.assemble(term, bound, order, consumer, producers)
+    }
+
+    /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops.
+    ///
+    /// Entries that are appended must know whether their sums had a term, so those are scalars, summed where they are used.
+    fn place(
+        &mut self,
+        producer: &mut Term,
+        bound: &[IndexVariable],
+        order: &LoopOrder,
+        free: &[IndexVariable],
+        is_scalar: bool,
+    ) -> (usize, Vec<IndexVariable>, LoopOrder) {
+        if is_scalar {
+            let depth = order.loops.iter().rposition(|variable| free.contains(variable)).map_or(0, |last| last + 1);
+            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+            producer.target.indices.clear();
+            return (depth, Vec::new(), self.order(producer, &outside, &[]));
+        }
+        let mut own = self.order(producer, bound, &order.loops);
+        let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
+        own.loops.drain(..shared);
+        let is_inside = |v: &IndexVariable| !order.loops[..shared].contains(v) && !bound.contains(v);
+        (shared, free.iter().copied().filter(is_inside).collect(), own)
     }
 
     fn assemble(
@@ -326,7 +346,7 @@ impl<'a> Scheduler<'a> {
             }
         };
         let mut reads: Vec<Access> = term.masks.clone();
-        body.for_each_access(&mut |access| reads.push(access.clone()));
+        for_each_access_outside_sums(body, &mut |access| reads.push(access.clone()));
         let reduced: Vec<IndexVariable> =
             variables.iter().copied().filter(|v| !bound.contains(v) && !term.target.indices.contains(v)).collect();
         let vector = self.vector(term, &reads, &variables, bound);
@@ -348,8 +368,21 @@ impl<'a> Scheduler<'a> {
             self.copy(term, &access, &order);
         }
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
-        let vector = vector.filter(|variable| loops.last() == Some(variable));
+        let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
         LoopOrder { loops, vector }
+    }
+
+    /// Whether no operand of a term has to be walked along a variable. Sorted copies may be sparse where the original is dense.
+    fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
+        let mut dense = true;
+        term.value.for_each_access(&mut |access| {
+            let format = &self.kernel.tensor(access.tensor).format;
+            if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {
+                let mut levels = level_variables(access, format).into_iter().zip(&format.levels);
+                dense &= levels.all(|(other, level)| other != variable || is_located(level.format.kind));
+            }
+        });
+        dense
     }
 
     /// An order that satisfies all operands but as few as possible, and those.
@@ -442,7 +475,8 @@ impl<'a> Scheduler<'a> {
                 }
                 let levels = level_variables(access, &tensor.format);
                 let depth = levels.iter().position(|&v| v == variable)?;
-                if !is_located(tensor.format.levels[depth].format.kind) {
+                // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
+                if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format.kind)) {
                     return None;
                 }
                 count += usize::from(depth + 1 == levels.len());
@@ -493,6 +527,15 @@ fn check_reductions(assignment: &notation::Assignment, diagnostics: &mut Diagnos
                 .label("reduces with another operator")
                 .help("write a sum, or reduce the result outside of the kernel"),
         );
+    }
+}
+
+/// Calls `visit` on the accesses that this term's own loops read; sums inside have loops of their own.
+fn for_each_access_outside_sums(expr: &Expr, visit: &mut dyn FnMut(&Access)) {
+    match expr {
+        Expr::Access(access) => visit(access),
+        Expr::Reduce(..) => {}
+        _ => expr.children().into_iter().for_each(|child| for_each_access_outside_sums(child, visit)),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn simplify(statement: Statement) -> Statement {
         Statement::Where { workspace, consumer, producer } => match (simplify(*consumer), simplify(*producer)) {
             (Statement::Empty, _) => Statement::Empty,
             (consumer, Statement::Empty) => simplify(without_workspace(consumer, workspace)),
-            (consumer, producer) if !reads(&consumer, workspace) => Statement::Sequence(vec![producer, consumer]),
+            (consumer, _) if !reads(&consumer, workspace) => consumer,
             (consumer, producer) => {
                 Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) }
             }

@@ -54,6 +54,19 @@ impl Lowering<'_> {
         }
     }
 
+    /// Ends the children that `depth`, without any, has under one parent; each coordinate of a dense level is a parent too.
+    fn close_empty(&mut self, tensor: TensorId, depth: usize, out: &mut Vec<ir::Statement>) {
+        let storage = self.storage(tensor, depth);
+        if level::of(storage.format.kind).arrays() != Arrays::None {
+            return self.close_children(tensor, depth, out);
+        }
+        let mut body = Vec::new();
+        self.close_empty(tensor, depth + 1, &mut body);
+        let variable = self.fresh("parent", Type::Index, false);
+        let end = self.size(storage.extent.index());
+        out.push(ir::Statement::For { variable, begin: Expr::Index(0), end, vector: false, body });
+    }
+
     /// The levels of the chain that ends at `depth`.
     fn chain(&self, tensor: TensorId, depth: usize) -> std::ops::RangeInclusive<usize> {
         let levels = &self.concrete.tensor(tensor).format.levels;
@@ -146,12 +159,21 @@ impl Lowering<'_> {
         });
     }
 
-    /// What stands after the body of a loop that assembles a level.
-    pub(super) fn close_parent(&mut self, assembly: &Assembly, scope: &Scope, out: &mut Vec<ir::Statement>) {
+    /// What stands after the body of a loop that assembles a level. `is_empty` says that the body did nothing.
+    pub(super) fn close_parent(
+        &mut self,
+        assembly: &Assembly,
+        is_empty: bool,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
         let Assembly { target, depth, before } = assembly;
         let stored = self.storage(target.tensor, *depth).format;
         if level::of(stored.kind).arrays() == Arrays::None {
-            return self.close_children(target.tensor, depth + 1, out);
+            return match is_empty {
+                true => self.close_empty(target.tensor, depth + 1, out),
+                false => self.close_children(target.tensor, depth + 1, out),
+            };
         }
         if !stored.unique {
             return;
@@ -166,24 +188,6 @@ impl Lowering<'_> {
                 out.push(ir::Statement::If(vec![(grew, close)], Vec::new()));
             }
             _ => out.extend(close),
-        }
-    }
-
-    /// Whether entries must be left out where a sum had no term: the output is appended, and nothing that was walked
-    /// promises a term.
-    pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
-        if self.appended_target(consumer).is_none() {
-            return false;
-        }
-        let Statement::Forall { variable, body, .. } = producer else { return false };
-        let operands = self.operands(*variable, body, scope);
-        match operands.as_slice() {
-            [] => false,
-            [(access, depth)] => {
-                let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
-                !parent.is_some_and(|key| scope.positions.contains_key(&key))
-            }
-            _ => true,
         }
     }
 

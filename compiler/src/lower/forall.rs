@@ -241,7 +241,7 @@ impl Lowering<'_> {
         }
         self.statement(statement, &scope, out);
         if let Some(assembly) = &assembly {
-            self.close_parent(assembly, &scope, out);
+            self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
         }
     }
 

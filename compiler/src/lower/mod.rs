@@ -27,6 +27,7 @@ mod declare;
 mod forall;
 mod parallel;
 mod position;
+mod presence;
 mod statement;
 
 use crate::concrete::{self, Access, IndexVariable, TensorId};
@@ -81,8 +82,10 @@ struct Scope {
     positions: BTreeMap<(TensorId, Vec<IndexVariable>, usize), crate::format::level::Parents>,
     /// The position of the entry that was appended last to an output with dense inner levels.
     appended: Option<ir::Expr>,
-    /// A flag that tells whether a sum has any term; entries without are not appended.
+    /// A flag to be set where the sum that is being formed has a term.
     touched: Option<ir::VariableId>,
+    /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.
+    flags: BTreeMap<TensorId, ir::VariableId>,
 }
 
 impl Scope {

@@ -32,6 +32,9 @@ impl Lowering<'_> {
         let sharing: Vec<(ArrayId, Sharing)> =
             written.arrays.iter().map(|&array| (array, self.sharing(array, loops, &places))).collect();
         reduce_into_private(&mut all, &sharing);
+        let reductions: Vec<(VariableId, ReduceOperator)> =
+            written.variables.iter().map(|&variable| (variable, self.reduction(variable))).collect();
+        reduce_flags(&mut all, &reductions);
         let parallel = ir::Parallel {
             begin,
             end,
@@ -40,10 +43,18 @@ impl Lowering<'_> {
             work: self.work(loops, &places),
             aligned: self.aligned(&places),
             sharing,
-            reductions: written.variables.iter().map(|&variable| (variable, ReduceOperator::Add)).collect(),
+            reductions,
             body: all,
         };
         out.push(ir::Statement::Parallel(Box::new(parallel)));
+    }
+
+    /// How chunks combine a variable: sums are added, flags are set where any chunk sets them.
+    fn reduction(&self, variable: VariableId) -> ReduceOperator {
+        match self.kernel.variable(variable).ty {
+            Type::Bool => ReduceOperator::Or,
+            Type::Index | Type::Element(_) => ReduceOperator::Add,
+        }
     }
 
     fn places(&self, loops: &Loop) -> (Places, Expr, Expr) {
@@ -208,6 +219,19 @@ fn reduce_into_private(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sh
             }
         }
         statement.blocks_mut().into_iter().for_each(|block| reduce_into_private(block, sharing));
+    }
+}
+
+/// What a parallel loop sets from outside, it updates.
+fn reduce_flags(statements: &mut [ir::Statement], reductions: &[(VariableId, ReduceOperator)]) {
+    for statement in statements {
+        if let ir::Statement::Assign(variable, value) = statement
+            && let Some((_, operator)) = reductions.iter().find(|(other, _)| other == variable)
+        {
+            *statement = ir::Statement::Update(*variable, *operator, value.clone());
+            continue;
+        }
+        statement.blocks_mut().into_iter().for_each(|block| reduce_flags(block, reductions));
     }
 }
 

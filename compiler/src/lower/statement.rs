@@ -8,8 +8,10 @@ use crate::notation::{self, UnaryOperator};
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
         if let Some(target) = self.missing_entry(statement, scope) {
-            let scope = self.append_block(&target, scope, out);
-            return self.statement(statement, &scope, out);
+            let mut entry = Vec::new();
+            let inside = self.append_block(&target, scope, &mut entry);
+            self.statement(statement, &inside, &mut entry);
+            return self.guard(statement, scope, entry, out);
         }
         match statement {
             Statement::Empty => {}
@@ -40,24 +42,28 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
             flag
         });
-        let producer_scope = Scope { touched, appended: None, ..scope.clone() };
+        let producer_scope = Scope { touched: touched.or(scope.touched), appended: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
         if let Workspace::Scalar(variable) = self.workspaces[&workspace]
             && has_parallel_loop(consumer)
         {
-            let declaration = &self.kernel.variables[variable.index()];
-            let total = self.fresh(format!("{}_total", declaration.name), declaration.ty, false);
-            out.push(ir::Statement::Let(total, ir::Expr::Variable(variable)));
+            let total = self.final_value(variable, out);
             self.workspaces.insert(workspace, Workspace::Scalar(total));
         }
-        match touched {
-            None => self.statement(consumer, scope, out),
-            Some(flag) => {
-                let mut guarded = Vec::new();
-                self.statement(consumer, scope, &mut guarded);
-                out.push(ir::Statement::If(vec![(ir::Expr::Variable(flag), guarded)], Vec::new()));
-            }
+        let mut scope = scope.clone();
+        if let Some(flag) = touched {
+            let flag = if has_parallel_loop(consumer) { self.final_value(flag, out) } else { flag };
+            scope.flags.insert(workspace, flag);
         }
+        self.statement(consumer, &scope, out);
+    }
+
+    /// An immutable variable for what a mutable one holds now: parallel loops read no others.
+    fn final_value(&mut self, variable: ir::VariableId, out: &mut Vec<ir::Statement>) -> ir::VariableId {
+        let declaration = &self.kernel.variables[variable.index()];
+        let total = self.fresh(format!("{}_total", declaration.name), declaration.ty, false);
+        out.push(ir::Statement::Let(total, ir::Expr::Variable(variable)));
+        total
     }
 
     fn assign(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
@@ -71,9 +77,10 @@ impl Lowering<'_> {
             return;
         }
         if self.is_appended(target.tensor) && scope.appended.is_none() {
-            self.append_coordinates(target, scope, out);
-            out.push(ir::Statement::Push(self.values(target.tensor), value));
-            return;
+            let mut entry = Vec::new();
+            self.append_coordinates(target, scope, &mut entry);
+            entry.push(ir::Statement::Push(self.values(target.tensor), value));
+            return self.guard(&Statement::Assign(assign.clone()), scope, entry, out);
         }
         let (array, index) = self.place(target, scope);
         out.push(match assign.operator {

@@ -39,6 +39,7 @@ use super::error::Error;
 use super::extents::{check_coordinate_widths, extents};
 use super::output::{appended_levels, assemble, same_structure, shared_levels, value_count, zero};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
+use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -270,8 +271,9 @@ impl<'k> Call<'k> {
         {
             return refuse("its entries are at other places than the result's".to_owned());
         }
-        let no_entries = AnyTensor::zeros(vec![0; shape.len()], declared.format.clone(), declared.element);
-        let no_entries = no_entries.map_err(|error| self.declaration(error.to_string()))?;
+        let no_entries = AnyTensor::zeros(vec![0; shape.len()], Format::dense(shape.len()), declared.element)
+            .map_err(|error| self.declaration(error.to_string()))?;
+        let no_entries = convert(declared, &no_entries)?;
         let tensor = std::mem::replace(tensor, no_entries);
         let kernel = self.kernel;
         let of_output = |role: ArrayRole| role.tensor() == Some(id);

@@ -148,10 +148,10 @@ fn an_output_shares_the_index_arrays_of_its_operand() {
 fn reuse_writes_into_the_memory_of_a_tensor_that_serves() {
     let kernel = spmv();
     let (a, x) = (a(), vector(vec![1.0; 4]));
-    let old = vector(vec![9.0; 3]);
+    let mut old = vector(vec![9.0; 3]);
     let address = old.values_of::<f64>().unwrap().as_ptr();
     let mut call = Call::new(&kernel, &[&a, &x]).unwrap();
-    call.reuse(0, &mut old.clone()).unwrap();
+    call.reuse(0, &mut old).unwrap();
     let y = call.finish().unwrap().remove(0);
     assert_eq!((values(&y), y.values_of::<f64>().unwrap().as_ptr()), (vec![0.0; 3], address));
 
@@ -313,10 +313,10 @@ fn the_interpreter_runs_calls() {
 fn the_interpreter_writes_into_reused_memory() {
     let executable = Executable::new(verified(DOUBLE), None, Backend::Interpreter).unwrap();
     let a = a();
-    let old = a.with_values(vec![9.0, 9.0, 9.0].into()).unwrap();
+    let mut old = a.with_values(vec![9.0, 9.0, 9.0].into()).unwrap();
     let address = old.values_of::<f64>().unwrap().as_ptr();
     let mut call = Call::new(executable.kernel(), &[&a]).unwrap();
-    call.reuse(0, &mut old.clone()).unwrap();
+    call.reuse(0, &mut old).unwrap();
     executable.run(&mut call).unwrap();
     let b = call.finish().unwrap().remove(0);
     assert_eq!((values(&b), b.values_of::<f64>().unwrap().as_ptr()), (vec![4.0, 6.0, 8.0], address));

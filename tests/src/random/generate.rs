@@ -31,7 +31,9 @@ impl Program {
             target: target.clone(),
             tensors: Vec::new(),
             shapes: Vec::new(),
+            bound: None,
         };
+        generator.reserve();
         let (value, mask) = generator.statement(&result);
         let accumulates = generator.random.chance(0.1);
         let tensors = generator.tensors;
@@ -53,11 +55,13 @@ struct Generator {
     target: Vec<usize>,
     tensors: Vec<Tensor>,
     shapes: Vec<Vec<usize>>,
+    /// The variable that only explicit sums use.
+    bound: Option<usize>,
 }
 
 impl Generator {
     fn statement(&mut self, result: &Storage) -> (Expr, Option<(usize, Vec<usize>)>) {
-        let all: Vec<usize> = (0..self.extents.len()).collect();
+        let all: Vec<usize> = (0..self.extents.len()).filter(|variable| Some(*variable) != self.bound).collect();
         let terms = *self.random.choose(&[1, 1, 1, 2, 2, 3]);
         let mut value = self.term(&all);
         for _ in 1..terms {
@@ -123,7 +127,7 @@ impl Generator {
                 let mut part = || self.factor(variables, 0);
                 Expr::Select(Box::new([part(), part(), part(), part()]))
             }
-            8 | 9 if !simple => self.sum(variables),
+            8 | 9 if !simple && self.bound.is_some() => self.sum(variables),
             10 => Expr::Index(*self.random.choose(variables)),
             11 => Expr::Access(self.scalar(), Vec::new()),
             _ => self.operand(variables),
@@ -149,14 +153,30 @@ impl Generator {
         Expr::Call(function, (0..count).map(|_| self.factor(variables, depth)).collect())
     }
 
-    /// An explicit sum, over variables that nothing outside uses.
-    fn sum(&mut self, variables: &[usize]) -> Expr {
-        let free: Vec<usize> = variables.iter().copied().filter(|variable| !self.target.contains(variable)).collect();
-        if free.is_empty() {
-            return self.operand(variables);
+    /// Now and then, keeps a variable for explicit sums.
+    fn reserve(&mut self) {
+        let free: Vec<usize> = (0..self.extents.len()).filter(|variable| !self.target.contains(variable)).collect();
+        if !free.is_empty() && self.extents.len() > 1 && self.random.chance(0.4) {
+            self.bound = Some(*self.random.choose(&free));
         }
-        let bound = self.some(&free, 2);
-        Expr::Sum(bound, Box::new(self.term(variables)))
+    }
+
+    /// An explicit sum, over the variable that is kept for them.
+    fn sum(&mut self, variables: &[usize]) -> Expr {
+        let Some(bound) = self.bound.take() else { return self.operand(variables) };
+        let mut indices = self.some(variables, 2);
+        indices.push(bound);
+        self.random.shuffle(&mut indices);
+        let storage = Storage::random(indices.len(), &mut self.random);
+        let mut body = Expr::Access(self.declare(storage, &indices), indices);
+        if self.random.chance(0.6) {
+            let mut inside = variables.to_vec();
+            inside.push(bound);
+            let operator = *self.random.choose(&[" * ", " * ", " + ", " - "]);
+            body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
+        }
+        self.bound = Some(bound);
+        Expr::Sum(vec![bound], Box::new(body))
     }
 
     fn scalar(&mut self) -> usize {

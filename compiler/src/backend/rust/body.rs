@@ -84,7 +84,8 @@ impl Printer<'_> {
                 if is_static {
                     quote!(let mut #name = [#fill; #length_tokens];)
                 } else {
-                    quote!(let mut #name = ::std::vec![#fill; #length_tokens];)
+                    let vec = if self.options.comments { quote!(vec) } else { quote!(::std::vec) };
+                    quote!(let mut #name = #vec![#fill; #length_tokens];)
                 }
             }
             Statement::Fill(array, value) => {

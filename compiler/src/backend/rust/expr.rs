@@ -188,6 +188,7 @@ impl Printer<'_> {
     /// A value for an element of an array: indices are narrowed.
     pub(super) fn stored(&self, array: crate::ir::ArrayId, value: &Expr) -> TokenStream {
         match self.kernel.array(array).element {
+            ArrayElement::Index(_) if matches!(value, Expr::Index(_)) => self.expr(value),
             ArrayElement::Index(_) => {
                 let ty = element(self.kernel.array(array).element);
                 let value = self.at_least(value, Precedence::Cast);

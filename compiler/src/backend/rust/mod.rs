@@ -97,11 +97,20 @@ impl<'a> Printer<'a> {
             match access(self.kernel, array.role) {
                 Access::Read => quote!(#name: &[#element]),
                 Access::Write => quote!(#name: &mut [#element]),
-                Access::Append => quote!(#name: &mut ::std::vec::Vec<#element>),
+                Access::Append => {
+                    let vec = self.std_path("vec", "Vec");
+                    quote!(#name: &mut #vec<#element>)
+                }
             }
         });
         let all = dimensions.chain(arrays);
         quote!(#(#all),*)
+    }
+
+    /// A name of the standard library: short for readers, by its full path where it may meet the user's names.
+    fn std_path(&self, module: &str, name: &str) -> TokenStream {
+        let (module, name) = (ident(module), ident(name));
+        if self.options.comments { quote!(#name) } else { quote!(::std::#module::#name) }
     }
 
     fn declare_variable(&mut self, id: VariableId) -> Ident {

@@ -202,6 +202,7 @@ fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Resul
             let similar = suggest::similar(&name, known()).map(str::to_owned);
             return Err(ProgramError::NoSuchInput { name, similar, known: known().map(str::to_owned).collect() });
         };
+        operand.check(&name, &kernel.tensors[place].format)?;
         if operands[place].replace(operand).is_some() {
             return Err(ProgramError::GivenTwice { name });
         }

@@ -2,7 +2,7 @@
 
 use super::ProgramError;
 use crate::generate;
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Duplicates, Element, PackError, Values, pack};
+use crate::tensor::{AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Values, pack};
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 use std::sync::Arc;
@@ -36,6 +36,16 @@ impl Operand {
         }
     }
 
+    /// Refuses elements for places that a format does not store.
+    pub(super) fn check(&self, name: &str, format: &Format) -> Result<(), ProgramError> {
+        match self {
+            Operand::Random { .. } | Operand::Ones if !format.is_dense() => {
+                Err(ProgramError::FilledSparse { tensor: name.to_owned(), format: format.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The operand as a tensor of this shape, format and element type. `name` is for messages.
     pub(super) fn pack(
         self,
@@ -55,10 +65,7 @@ impl Operand {
             let tensor = name.to_owned();
             return Err(crate::execute::Error::Element { tensor, expected: element, found }.into());
         }
-        let filled = |made: Result<AnyTensor, crate::tensor::InvalidTensor>| {
-            if !format.is_dense() {
-                return Err(ProgramError::FilledSparse { tensor: name.to_owned(), format: format.to_string() });
-            }
+        let filled = |made: Result<AnyTensor, InvalidTensor>| {
             made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
         };
         match self {

@@ -1,0 +1,71 @@
+use super::{Place, assert_has, examples};
+
+const TTM: &str = "Y(i, r) = X(i, j, k) * U(k, r)";
+
+#[test]
+fn every_stage_prints() {
+    let place = Place::new();
+    let stage = |stage: &str| place.prints(&["compile", TTM, "-f", "X=csf", "--emit", stage]);
+    assert_eq!(stage("syntax"), format!("{TTM}\n"));
+    assert_has(&stage("notation"), &["sum(j, k)(X(i, j, k) * U(k, r))"]);
+    assert_has(&stage("concrete"), &["parallel for all i", "for all k"]);
+    assert_has(&stage("lattice"), &["for all k\n    {X(i, j, k)}"]);
+    assert_has(&stage("ir"), &["kernel kernel {", "parallel v0:low..v1:high"]);
+    assert_has(&stage("rust"), &["pub fn kernel("]);
+    assert_eq!(place.prints(&["compile", TTM, "-f", "X=csf"]), stage("rust"));
+}
+
+#[test]
+fn the_line_of_the_design_compiles() {
+    let place = Place::new();
+    let line = ["compile", "Y(i,r)=X(i,j,k)*U(k,r)", "-f", "X=csf", "-f", "U=dense", "-f", "Y=dense"];
+    assert_has(&place.prints(&line), &["X3_crd: &[u32]", "U: &[f64]", "Y: &mut [f64]"]);
+    let line = ["compile", TTM, "-f", "X=f32 csf", "-f", "U=f32 [dense, dense]", "-f", "Y=f32 dense"];
+    assert_has(&place.prints(&line), &["U: &[f32]"]);
+}
+
+#[test]
+fn an_extent_can_be_part_of_the_kernel() {
+    let text = Place::new().prints(&["compile", TTM, "-f", "X=csf", "--dim", "r=8"]);
+    assert_has(&text, &["for r in 0..8", "[0.0; 8]"]);
+    assert!(!text.contains("r_extent"));
+    let message = Place::new().refuses(&["compile", TTM, "-f", "X=csf", "--dim", "q=8"]);
+    assert_has(&message, &["no index `q`", "i, r, j, k"]);
+}
+
+#[test]
+fn every_example_compiles() {
+    let place = Place::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(examples()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "ti") {
+            for stage in ["syntax", "notation", "concrete", "lattice", "ir", "rust"] {
+                place.prints(&["compile", path.to_str().unwrap(), "--emit", stage]);
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 10);
+}
+
+#[test]
+fn code_goes_to_a_file() {
+    let place = Place::new();
+    assert_eq!(place.prints(&["compile", TTM, "-f", "X=csf", "-o", "ttm.rs"]), "");
+    assert_has(&place.read("ttm.rs"), &["pub fn kernel("]);
+    assert_eq!(place.prints(&["compile", TTM, "-f", "X=csf", "--check"]), "");
+}
+
+#[test]
+fn problems_are_underlined() {
+    let place = Place::new();
+    let message = place.refuses(&["compile", TTM, "-f", "X=csff", "-f", "U=dense"]);
+    assert_has(&message, &["error[E0201]", "--> -f X:1:1", "^^^^", "did you mean `csf`?", "spc explain E0201"]);
+    let message = place.refuses(&["compile", "Y(i r) = X(i, j)"]);
+    assert_has(&message, &["error[E0", "--> <expression>:1:5", "^"]);
+    let place = place.with("k.ti", "fn f(x: csf) -> y: dense {\n    y(i) = z(i);\n    y(i) = w(i);\n}\n");
+    let message = place.refuses(&["compile", "k.ti"]);
+    assert_has(&message, &["--> k.ti:2:12", "--> k.ti:3:12"]);
+    assert_has(&place.refuses(&["compile", "k.ti", "-f", "x=csf"]), &["`-f` is for an expression", "`x: FORMAT`"]);
+}

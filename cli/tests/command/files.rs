@@ -1,0 +1,90 @@
+use super::{Place, assert_has};
+use std::io::Read;
+use std::process::Stdio;
+
+const TENSOR: &str = "1 1 1 2\n1 2 3 1\n3 1 2 -4\n";
+
+#[test]
+fn info_counts_slices_fibers_and_storage() {
+    let place = Place::new().with("x.tns", TENSOR);
+    let text = place.prints(&[
+        "info",
+        "x.tns",
+        "--format",
+        "csf,coo,(i, j, k) -> [k: compressed, j: compressed, i: compressed]",
+    ]);
+    assert_has(&text, &["x.tns: 3 x 2 x 3 (the largest indices)", "3 entries", "slices", "fibers", "csf", "coo"]);
+    let json = place.json(&["info", "x.tns", "--format", "csf,[dense, dense, compressed]", "--json"]);
+    assert_eq!((&json["nnz"], &json["shape"]), (&3.into(), &serde_json::json!([3, 2, 3])));
+    assert_eq!(json["modes"][0]["slices"]["count"], 2);
+    assert_eq!(json["modes"][0]["slices"]["largest"], 2);
+    assert_eq!(json["modes"][2]["fibers"]["count"], 3);
+    // Positions 2 + 3 + 4, coordinates 2 + 3 + 3, four bytes each.
+    assert_eq!(json["storage"][0]["index_bytes"], 4 * (2 + 3 + 4 + 2 + 3 + 3));
+    assert_eq!(json["storage"][0]["value_bytes"], 24);
+    assert_eq!(json["storage"][1]["format"], "[dense, dense, compressed]");
+}
+
+#[test]
+fn info_refuses_what_it_can_not_count() {
+    let place = Place::new().with("x.tns", TENSOR);
+    assert_has(&place.refuses(&["info", "y.tns"]), &["y.tns", "No such file"]);
+    assert_has(&place.refuses(&["info", "x.tns", "--format", "csx"]), &["no format `csx`"]);
+    assert_has(&place.refuses(&["info", "x.tns", "--format", "csr"]), &["order 3"]);
+    assert_has(&place.refuses(&["info", "x.tns", "--shape", "2x2x3"]), &["x.tns:3:1"]);
+    // A format that has no room for the tensor is no reason not to show the others.
+    let place = place.with("far.tns", "4000000000 4000000000 4000000000 1\n");
+    assert_has(&place.prints(&["info", "far.tns", "--format", "coo,dense"]), &["dense: "]);
+}
+
+#[test]
+fn generate_makes_what_it_is_asked_for() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "10x20x5", "--nnz", "100", "--seed", "1", "-o", "x.tns"]);
+    let text = place.read("x.tns");
+    assert_eq!(text.lines().count(), 100);
+    let again = place.prints(&["generate", "uniform", "--shape", "10x20x5", "--nnz", "100", "--seed", "1", "-o", "-"]);
+    assert_eq!(again, text);
+    let message = place.refuses(&["generate", "uniform", "--shape", "2x3", "--nnz", "7", "-o", "y.tns"]);
+    assert_has(&message, &["places for 6 entries"]);
+}
+
+#[test]
+fn convert_goes_between_all_kinds() {
+    let place = Place::new().with("a.tns", "2 1 -1.5\n1 3 2\n2 1 0.5\n");
+    let mut from = "a.tns";
+    for to in ["b.mtx", "c.npy", "d.spct", "e.mtx.gz", "f.tns.gz", "g.tns"] {
+        place.prints(&["convert", from, to]);
+        from = to;
+    }
+    assert_eq!(place.read("g.tns"), "1 3 2\n2 1 -1\n");
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(place.path("f.tns.gz")).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    assert_eq!(text, "1 3 2\n2 1 -1\n");
+    place.prints(&["convert", "a.tns", "wide.npy", "--shape", "4x4"]);
+    assert_eq!(place.json(&["info", "wide.npy", "--json"])["shape"], serde_json::json!([4, 4]));
+    assert_has(&place.refuses(&["convert", "a.tns", "a.dat"]), &["a.dat", "known extensions"]);
+    assert_has(&place.refuses(&["convert", "a.tns", "h.tns", "--element", "i32"]), &["a.tns:1:5"]);
+}
+
+#[test]
+fn nobody_has_to_read_to_the_end() {
+    let place = Place::new();
+    let mut child = place
+        .command(&["generate", "uniform", "--shape", "1000x1000", "--nnz", "200000", "-o", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn completions_name_the_verbs() {
+    assert_has(&Place::new().prints(&["completions", "bash"]), &["compile", "--threads"]);
+}

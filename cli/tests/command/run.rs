@@ -1,0 +1,153 @@
+use super::{Place, assert_has, examples};
+use serde_json::Value;
+
+/// | 2 0 1 |
+/// | 0 3 0 |
+const MATRIX: &str = "1 1 2\n1 3 1\n2 2 3\n";
+const SPMV: &str = "y(i) = A(i, j) * x(j)";
+
+fn place() -> Place {
+    Place::new().with("a.tns", MATRIX).with("x.tns", "1 1\n2 10\n3 100\n")
+}
+
+const INPUTS: [&str; 6] = ["-f", "A=csr", "-i", "A=a.tns", "-i", "x=x.tns"];
+
+fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["run", SPMV][..], &INPUTS, more].concat()
+}
+
+#[test]
+fn the_result_is_right() {
+    let place = place();
+    assert_eq!(place.prints(&run(&["-o", "y=-"])), "1 102\n2 30\n");
+    assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "1 102\n2 30\n");
+    let text = place.prints(&run(&[]));
+    assert_has(&text, &["y: 2, f64 dense, 2 stored", "y(1)  = 102", "y(2)  = 30", "sum of all: 132", "native on"]);
+    assert!(!text.contains("pub fn"));
+    assert_has(&place.prints(&run(&["--show-code"])), &["pub fn kernel(", "// j where A(i, j) has entries"]);
+}
+
+#[test]
+fn results_go_to_files() {
+    let place = place();
+    place.prints(&run(&["-o", "y=y.tns", "-o", "y=y.mtx"]));
+    assert_eq!(place.read("y.tns"), "1 102\n2 30\n");
+    assert_has(&place.read("y.mtx"), &["%%MatrixMarket matrix coordinate real general\n2 1 2\n"]);
+    // What is read is written over only when all is done.
+    place.prints(&["run", "A(i, j) = 2 * B(i, j)", "-f", "A=csr", "-f", "B=csr", "-i", "B=a.tns", "-o", "A=a.tns"]);
+    assert_eq!(place.read("a.tns"), "1 1 4\n1 3 2\n2 2 6\n");
+}
+
+#[test]
+fn json_has_all_figures() {
+    let json = place().json(&run(&["--json", "--repeat", "3", "--threads", "2"]));
+    assert_eq!(json["kernel"], "kernel");
+    assert_eq!(json["backend"], "native");
+    assert_eq!(json["threads"], 2);
+    assert_eq!(json["nnz"], 3);
+    assert_eq!(json["checksum"], 132.0);
+    assert_eq!(json["run_ms"].as_array().unwrap().len(), 3);
+    for time in ["compile_ms", "pack_ms", "read_ms", "median_ms"] {
+        assert!(json[time].as_f64().is_some_and(|time| time >= 0.0), "{time}");
+    }
+    assert_eq!(json["inputs"]["A"]["shape"], serde_json::json!([2, 3]));
+    assert_eq!(json["outputs"]["y"]["format"], "dense");
+    assert_eq!(json["outputs"]["y"]["nnz"], 2);
+}
+
+#[test]
+fn one_statement_of_a_scalar() {
+    let place = Place::new().with("x.tns", "1 3\n4 -4\n");
+    let arguments = ["run", "s = x(i) * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns"];
+    assert_has(&place.prints(&arguments), &["s = 25\n"]);
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "25\n");
+    let arguments =
+        ["run", "y(i) = alpha * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns", "-i", "alpha=2.5", "-o", "y=-"];
+    assert_eq!(place.prints(&arguments), "1 7.5\n4 -10\n");
+}
+
+#[test]
+fn extents_come_from_operands_and_dim() {
+    let place = place();
+    let shape = |more: &[&str]| place.json(&run(&[more, &["--json"]].concat()))["outputs"]["y"]["shape"].clone();
+    assert_eq!(shape(&[]), serde_json::json!([2]));
+    assert_eq!(shape(&["--dim", "i=5"]), serde_json::json!([5]));
+    // `x` reaches further than the columns of `A`.
+    let place = place.with("x.tns", "1 1\n2 10\n3 100\n7 1000\n");
+    let json = place.json(&run(&["--json"]));
+    assert_eq!(json["inputs"]["A"]["shape"], serde_json::json!([2, 7]));
+    assert_eq!(json["checksum"], 132.0);
+}
+
+#[test]
+fn dense_operands_are_random_or_ones() {
+    let place = place();
+    let sum = |x: &str| {
+        let input = format!("x={x}");
+        place.json(&["run", SPMV, "-f", "A=csr", "-i", "A=a.tns", "-i", &input, "--json"])["checksum"].as_f64().unwrap()
+    };
+    assert_eq!(sum("ones"), 6.0);
+    assert_eq!(sum("random:7"), sum("random:7"));
+    assert_ne!(sum("random:7"), sum("random:8"));
+    assert!(sum("random") > 0.0);
+}
+
+#[test]
+fn several_entries_of_an_index_are_summed_or_refused() {
+    let place = Place::new().with("a.tns", "1 1 2\n2 2 1\n1 1 3\n");
+    let arguments = ["run", SPMV, "-f", "A=csr", "-i", "A=a.tns", "-i", "x=ones"];
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "y=-"]].concat()), "1 5\n2 1\n");
+    let message = place.refuses(&[&arguments[..], &["--duplicates", "refuse"]].concat());
+    assert_has(&message, &["`A`", "(1, 1)", "more than once"]);
+}
+
+#[test]
+fn other_kinds_of_file_are_read() {
+    let place = Place::new()
+        .with("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 2\n2 3 4\n")
+        .with("x.tns", "3 5\n");
+    let arguments = ["run", SPMV, "-f", "A=csr", "-i", "A=a.mtx", "-i", "x=x.tns"];
+    // The file states three rows, the last of them empty.
+    assert_eq!(place.json(&[&arguments[..], &["--json"]].concat())["outputs"]["y"]["shape"], serde_json::json!([3]));
+    place.prints(&["convert", "a.mtx", "a.spct", "--format", "csr"]);
+    place.prints(&["convert", "a.mtx", "a.npy"]);
+    for kind in ["a.spct", "a.npy"] {
+        let input = format!("A={kind}");
+        assert_eq!(place.prints(&["run", SPMV, "-f", "A=csr", "-i", &input, "-i", "x=x.tns", "-o", "y=-"]), "2 20\n");
+    }
+}
+
+#[test]
+fn the_real_example_runs_and_the_engines_agree() {
+    let place = Place::new();
+    let program = examples().join("mttkrp.ti");
+    let data = format!("X={}", examples().join("data/words.tns.gz").display());
+    let arguments = ["run", program.to_str().unwrap(), "-i", &data, "-i", "B=ones", "-i", "C=ones", "--dim", "r=16"];
+    let json = |more: &[&str]| -> Value { place.json(&[&arguments[..], more, &["--json"]].concat()) };
+    let native = json(&["--backend", "native"]);
+    // Counts are whole numbers, whose sums are exact.
+    assert_eq!(native["checksum"], json(&["--backend", "interpreter"])["checksum"]);
+    assert!(native["nnz"].as_u64().unwrap() > 10_000);
+}
+
+#[test]
+fn without_a_compiler_the_interpreter_runs() {
+    let place = place();
+    let output = place
+        .command(&run(&["-o", "y=-"]))
+        .env("SPC_RUSTC", "/nowhere/rustc")
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 102\n2 30\n", "{message}");
+    assert_has(&message, &["note: the kernel ran in the interpreter", "SPC_RUSTC"]);
+    let output = place
+        .command(&run(&["--backend", "native"]))
+        .env("SPC_RUSTC", "/nowhere/rustc")
+        .env("PATH", "/nowhere")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_has(&String::from_utf8(output.stderr).unwrap(), &["no Rust compiler", "--backend interpreter"]);
+}

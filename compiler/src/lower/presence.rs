@@ -1,0 +1,126 @@
+//! Whether an appended output has an entry where its value is made of sums that may have had no term.
+//!
+//! With `A: csr`, a row of it may be empty. Before: `y(i) = t`, where `t += A(i, j)`. After:
+//!
+//! ```text
+//! t = 0; touched = false
+//! for j where A(i, j) has entries: t += A(i, j); touched = true
+//! if touched: append (i, t)
+//! ```
+
+use super::{Lowering, Scope};
+use crate::concrete::{Expr, Statement};
+use crate::format::level::Parents;
+use crate::ir;
+use crate::notation::{BinaryOperator, UnaryOperator};
+
+/// When a value is an entry.
+enum Presence {
+    Never,
+    Always,
+    When(ir::Expr),
+}
+
+impl Presence {
+    fn or(self, other: Presence) -> Presence {
+        match (self, other) {
+            (Presence::Always, _) | (_, Presence::Always) => Presence::Always,
+            (Presence::Never, one) | (one, Presence::Never) => one,
+            (Presence::When(a), Presence::When(b)) => {
+                Presence::When(ir::Expr::binary(ir::BinaryOperator::Or, a, b))
+            }
+        }
+    }
+
+    fn and(self, other: Presence) -> Presence {
+        match (self, other) {
+            (Presence::Never, _) | (_, Presence::Never) => Presence::Never,
+            (Presence::Always, one) | (one, Presence::Always) => one,
+            (Presence::When(a), Presence::When(b)) => Presence::When(a.and(b)),
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// The statements that append an entry of `statement`, where it has one.
+    pub(super) fn guard(
+        &self,
+        statement: &Statement,
+        scope: &Scope,
+        entry: Vec<ir::Statement>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let mut presence = Presence::Never;
+        statement.for_each_assign(&mut |assign| {
+            if self.is_appended(assign.target.tensor) {
+                let before = std::mem::replace(&mut presence, Presence::Never);
+                presence = before.or(self.entry_presence(&assign.value, scope));
+            }
+        });
+        match presence {
+            Presence::Never => {}
+            Presence::Always => out.extend(entry),
+            Presence::When(condition) => out.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),
+        }
+    }
+
+    fn entry_presence(&self, expr: &Expr, scope: &Scope) -> Presence {
+        let of = |expr: &Expr| self.entry_presence(expr, scope);
+        match expr {
+            Expr::Literal(literal) if literal.is_zero() => Presence::Never,
+            Expr::Access(access) => match scope.flags.get(&access.tensor) {
+                Some(flag) => Presence::When(ir::Expr::Variable(*flag)),
+                None => Presence::Always,
+            },
+            Expr::Unary(UnaryOperator::Negate, operand) => of(operand),
+            Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => of(left).or(of(right)),
+            Expr::Binary(BinaryOperator::Multiply, left, right) => of(left).and(of(right)),
+            Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
+            Expr::Select(_, yes, no) => of(yes).or(of(no)),
+            Expr::Call(ir::Function::Min | ir::Function::Max | ir::Function::Abs | ir::Function::Sqrt, arguments) => {
+                arguments.iter().map(of).fold(Presence::Never, Presence::or)
+            }
+            _ => Presence::Always,
+        }
+    }
+
+    /// Whether a sum needs a flag: an appended entry depends on it, and what it walks does not promise a term.
+    pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
+        let mut appends = false;
+        consumer.for_each_assign(&mut |assign| appends |= self.is_appended(assign.target.tensor));
+        appends && !self.promises_a_term(producer, scope)
+    }
+
+    /// Whether the statement does something for certain: dense loops do, and so does what walks the children of an entry
+    /// that is there.
+    fn promises_a_term(&self, statement: &Statement, scope: &Scope) -> bool {
+        match statement {
+            Statement::Empty => false,
+            Statement::Assign(_) => true,
+            Statement::Sequence(statements) => {
+                statements.iter().any(|statement| self.promises_a_term(statement, scope))
+            }
+            Statement::Where { producer, consumer, .. } => {
+                self.promises_a_term(producer, scope) && self.promises_a_term(consumer, scope)
+            }
+            Statement::Forall { variable, body, .. } => {
+                let mut inside = scope.at(*variable, ir::Expr::Index(0));
+                match self.operands(*variable, body, scope).as_slice() {
+                    [] => {}
+                    [(access, depth)] if self.has_parent(access, *depth, scope) => {
+                        let here = Parents { begin: ir::Expr::Index(0), end: None };
+                        inside.walk(access, *depth, here);
+                    }
+                    _ => return false,
+                }
+                self.promises_a_term(body, &inside)
+            }
+        }
+    }
+
+    /// Whether the position of the level above was walked: then it has a child.
+    fn has_parent(&self, access: &crate::concrete::Access, depth: usize, scope: &Scope) -> bool {
+        let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
+        parent.is_some_and(|key| scope.positions.contains_key(&key))
+    }
+}
