@@ -1,6 +1,6 @@
 //! Concrete index notation: the loops of a kernel, in order, and how each one runs.
 //!
-//! In: [`notation::Kernel`], which says what to compute. Out: [`Kernel`], which says in which order, with which
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Kernel`], which says in which order, with which
 //! temporaries, from which copies, and what runs in parallel; every decision is kept with its reason for `spc explain`.
 //!
 //! ```text

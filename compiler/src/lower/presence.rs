@@ -26,9 +26,7 @@ impl Presence {
         match (self, other) {
             (Presence::Always, _) | (_, Presence::Always) => Presence::Always,
             (Presence::Never, one) | (one, Presence::Never) => one,
-            (Presence::When(a), Presence::When(b)) => {
-                Presence::When(ir::Expr::binary(ir::BinaryOperator::Or, a, b))
-            }
+            (Presence::When(a), Presence::When(b)) => Presence::When(ir::Expr::binary(ir::BinaryOperator::Or, a, b)),
         }
     }
 

@@ -160,22 +160,22 @@ impl Printer<'_> {
         let cut = self.cut(parallel);
         let mut before = TokenStream::new();
         let mut inside = TokenStream::new();
-        let mut outside: Vec<(ArrayId, Ident)> = Vec::new();
         self.namer.enter();
         let mut parts: Vec<Part> = Vec::new();
         for (array, sharing) in &parallel.sharing {
             let whole = self.arrays[array].clone();
             let part = ident(&self.namer.name(&format!("{whole}_parts")));
             before.extend(self.share(*array, sharing, &whole, &part));
-            outside.push((*array, whole.clone()));
             parts.push(Part { array: *array, sharing: sharing.clone(), whole, part });
         }
+        let mut totals: Vec<Total> = Vec::new();
         for (variable, operator) in &parallel.reductions {
             let total = self.variables[variable].clone();
             let part = ident(&self.namer.name(&format!("{total}_parts")));
             let identity = self.identity(*operator, self.kernel.variable(*variable).ty);
             before.extend(quote!(let #part = #chunks.partial(#identity);));
             inside.extend(quote!(let mut #total = #identity;));
+            totals.push(Total { variable: *variable, operator: *operator, total, part });
         }
         let mut take = TokenStream::new();
         for Part { whole, part, .. } in &parts {
@@ -186,9 +186,7 @@ impl Printer<'_> {
         let body = self.block(&parallel.body);
         let mut results = TokenStream::new();
         let mut after = self.join(&parts);
-        for (variable, operator) in &parallel.reductions {
-            let total = &self.variables[variable];
-            let part = ident(&format!("{total}_parts"));
+        for Total { variable, operator, total, part } in &totals {
             results.extend(quote!(#part.set(chunk, #total);));
             let element = match self.kernel.variable(*variable).ty {
                 Type::Element(element) => Some(element),
@@ -312,6 +310,14 @@ struct Part {
     array: ArrayId,
     sharing: Sharing,
     whole: Ident,
+    part: Ident,
+}
+
+/// A variable that chunks reduce into, and the name of what they leave their results in.
+struct Total {
+    variable: VariableId,
+    operator: ReduceOperator,
+    total: Ident,
     part: Ident,
 }
 

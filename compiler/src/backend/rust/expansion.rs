@@ -210,6 +210,10 @@ fn wrappers(kernel: &notation::Kernel, name_span: Span) -> TokenStream {
             quote!(<#ty as ::spc::execute::Value>::from_output(outputs.next()))
         })
         .collect();
+    let all = match &takes[..] {
+        [one] => one.clone(),
+        several => quote!(::core::result::Result::Ok((#(#several?),*))),
+    };
     let declaration = ident(&format!("__spc_{}_declaration", kernel.name));
     let run = ident(&format!("__spc_{}_run", kernel.name));
     let targets: Vec<Ident> = outputs.iter().map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
@@ -225,7 +229,7 @@ fn wrappers(kernel: &notation::Kernel, name_span: Span) -> TokenStream {
             let mut call = #declaration().call(&[#(#arguments),*])?;
             #run(&mut call);
             let mut outputs = call.finish()?.into_iter();
-            ::core::result::Result::Ok((#(#takes?),*))
+            #all
         }
 
         #[doc = #documentation_into]
