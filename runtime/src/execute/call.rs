@@ -245,13 +245,12 @@ impl<'k> Call<'k> {
         declared.dimensions.iter().map(|dimension| self.dimensions[dimension.index()]).collect()
     }
 
-    /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back; `tensor` is left without entries.
-    /// `output` counts the outputs from 0.
+    /// Whether [`Call::reuse`] takes the memory of `tensor` for an output.
     ///
     /// # Errors
-    /// When there is no such output, or the tensor's shape, format, element type or structure is not what the kernel makes.
-    pub fn reuse(&mut self, output: usize, tensor: &mut AnyTensor) -> Result<(), Error> {
-        let Some((id, declared, structure)) = outputs_of(self.kernel).nth(output) else {
+    /// As there.
+    pub fn check_reuse(&self, output: usize, tensor: &AnyTensor) -> Result<(), Error> {
+        let Some((_, declared, structure)) = outputs_of(self.kernel).nth(output) else {
             let reason = format!("`{}` has no output {output}", self.kernel.name);
             return Err(Error::Reuse { tensor: output.to_string(), reason });
         };
@@ -271,7 +270,19 @@ impl<'k> Call<'k> {
         {
             return refuse("its entries are at other places than the result's".to_owned());
         }
-        let no_entries = AnyTensor::zeros(vec![0; shape.len()], Format::dense(shape.len()), declared.element)
+        Ok(())
+    }
+
+    /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back; `tensor` is left without entries.
+    /// `output` counts the outputs from 0. What `tensor` holds does not matter.
+    ///
+    /// # Errors
+    /// When there is no such output, or the tensor's shape, format, element type or structure is not what the kernel makes.
+    pub fn reuse(&mut self, output: usize, tensor: &mut AnyTensor) -> Result<(), Error> {
+        self.check_reuse(output, tensor)?;
+        let Some((id, declared, _)) = outputs_of(self.kernel).nth(output) else { return Ok(()) };
+        let order = tensor.order();
+        let no_entries = AnyTensor::zeros(vec![0; order], Format::dense(order), declared.element)
             .map_err(|error| self.declaration(error.to_string()))?;
         let no_entries = convert(declared, &no_entries)?;
         let tensor = std::mem::replace(tensor, no_entries);

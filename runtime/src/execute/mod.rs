@@ -39,4 +39,4 @@ pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
 pub use program::{Entries, Operand, Outcome, Program, ProgramError, ProgramOptions};
-pub use typed::{Declaration, Value, scalar};
+pub use typed::{Results, StaticKernel, Value, scalar};

@@ -9,11 +9,20 @@ use crate::notation::Tensor;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-/// The type of a tensor.
-pub(super) fn tensor_type(tensor: &Tensor) -> TokenStream {
-    let element = ident(tensor.element.name());
+/// The type of a tensor; of a scalar, its element type.
+pub(super) fn value_type(tensor: &Tensor) -> TokenStream {
+    let element = primitive(tensor.element.name());
+    if tensor.format.order == 0 {
+        return element;
+    }
     let format = format_type(&tensor.format, tensor.format_name.as_deref());
     quote!(::spc::tensor::Tensor<#element, #format>)
+}
+
+/// A primitive type, whatever else has its name where the macro is used.
+fn primitive(name: &str) -> TokenStream {
+    let name = ident(name);
+    quote!(::core::primitive::#name)
 }
 
 /// The type of a format. Where two names mean one format (`dcsr` and `csf` of order 2), the one that is written counts.
@@ -66,7 +75,7 @@ fn level_type(level: LevelFormat) -> TokenStream {
     };
     let unique = flag(level.unique, "Unique", "Nonunique");
     let ordered = flag(level.ordered, "Ordered", "Unordered");
-    let width = |width: IndexWidth| ident(width.name());
+    let width = |width: IndexWidth| primitive(width.name());
     let (coordinates, positions) = (width(level.coordinates), width(level.positions));
     match level.kind {
         LevelKind::Dense => quote!(::spc::tensor::DenseLevel),

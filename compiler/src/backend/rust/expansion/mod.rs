@@ -1,0 +1,67 @@
+//! What `tensor_kernel!` expands to.
+//!
+//! For `pub fn spmv(A: csr, x: dense) -> y: dense { … }`, besides a hidden module with the loops:
+//!
+//! ```text
+//! pub fn spmv(A: &Tensor<f64, Csr>, x: &Tensor<f64, Dense<1>>) -> Result<Tensor<f64, Dense<1>>, Error>
+//! pub fn spmv_into(A: &Tensor<f64, Csr>, x: &Tensor<f64, Dense<1>>, y: &mut Tensor<f64, Dense<1>>) -> Result<(), Error>
+//! ```
+//!
+//! Only these two stand beside the user's items, and all that they name is named by absolute path; in a module of their own
+//! the loops see none of the user's names, whatever those are. Extents, copies and outputs are the business of the run time's
+//! `StaticKernel` and `Call`, which read the kernel's declarations.
+
+mod module;
+mod wrappers;
+
+pub use module::FIXED_EXTENTS;
+
+use crate::concrete;
+use crate::diagnostics::{self, Diagnostics};
+use crate::notation;
+use crate::syntax;
+use module::Versions;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// The items of a kernel; `name` is the span of its name in the user's source.
+///
+/// # Errors
+/// What the scheduler can't do yet.
+pub fn expand(kernel: &notation::Kernel, name: Span) -> Result<TokenStream, Diagnostics> {
+    let concrete = concrete::schedule(kernel, concrete::Options::default())?;
+    let functions = wrappers::wrappers(kernel, name);
+    let module = Versions::new(kernel, concrete).module();
+    Ok(quote! { #functions #module })
+}
+
+/// The expansion of `tensor_kernel! { … }`. What is wrong with the tokens becomes `compile_error!`s at them.
+pub fn expand_tokens(tokens: TokenStream) -> TokenStream {
+    let text = syntax::tokens::render(tokens);
+    match expand_text(&text.text, &|span| text.spans_of(span).0) {
+        Ok(items) => items,
+        Err(diagnostics) => text.compile_errors(&diagnostics.into_sorted()),
+    }
+}
+
+/// The items of every kernel of a text; `place` gives the span of a range of it.
+///
+/// # Errors
+/// All that is wrong with the text.
+pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Result<TokenStream, Diagnostics> {
+    let kernels = notation::check(&syntax::parse_program(text)?)?;
+    let mut problems = Diagnostics::new();
+    let mut items = TokenStream::new();
+    for kernel in &kernels {
+        match expand(kernel, place(kernel.name_span)) {
+            Ok(tokens) => items.extend(tokens),
+            Err(diagnostics) => problems.extend(diagnostics),
+        }
+    }
+    if problems.is_empty() { Ok(items) } else { Err(problems) }
+}
+
+/// The name of a kernel's hidden module.
+fn module_name(kernel: &str) -> Ident {
+    super::ident(&format!("__spc_{kernel}"))
+}

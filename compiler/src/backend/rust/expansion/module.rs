@@ -1,0 +1,156 @@
+//! The hidden module of a kernel: its loops, its declarations, and what joins them.
+//!
+//! Kernels with a vector loop come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
+//! chooses.
+
+use super::module_name;
+use crate::backend::rust::{Access, Options, access, element, function, ident};
+use crate::concrete;
+use crate::ir::{self, ArrayElement, ArrayRole, Size};
+use crate::notation;
+use proc_macro2::{Group, Literal, Span, TokenStream, TokenTree};
+use quote::quote;
+
+/// The extents of vector loops for which a kernel has a version of its own.
+pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
+
+/// The functions of one kernel: for any extent, and for fixed ones.
+pub(super) struct Versions {
+    any: crate::Compiled,
+    /// The dimension whose extent is fixed.
+    fixed: Option<(usize, crate::Compiled)>,
+    name: String,
+}
+
+impl Versions {
+    pub(super) fn new(kernel: &notation::Kernel, concrete: concrete::Kernel) -> Self {
+        let fixed = match concrete.vector_extents()[..] {
+            [extent] => {
+                let mut generic = concrete.clone();
+                generic.extents[extent].size = Size::Generic;
+                Some((extent, crate::compile(generic)))
+            }
+            _ => None,
+        };
+        Self { any: crate::compile(concrete), fixed, name: kernel.name.clone() }
+    }
+
+    /// The module.
+    pub(super) fn module(&self) -> TokenStream {
+        let name = module_name(&self.name);
+        let declarations = self.declarations();
+        let run = self.run();
+        let any = loops(&self.any, "any");
+        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(fixed, "fixed"));
+        quote! {
+            #[doc(hidden)]
+            #[allow(
+                non_snake_case, unused_mut, unused_parens, unused_variables, unused_assignments,
+                clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery
+            )]
+            mod #name {
+                pub(super) static KERNEL: ::spc::execute::StaticKernel = ::spc::execute::StaticKernel::new(#declarations, run);
+                #run
+                #any
+                #fixed
+            }
+        }
+    }
+
+    /// The declarations of the kernel as text, for the run time.
+    fn declarations(&self) -> String {
+        let mut declared = (*self.any.kernel).clone();
+        declared.body.clear();
+        declared.variables.clear();
+        declared.arrays.retain(|array| array.role != ArrayRole::Local);
+        declared.documentation.clear();
+        declared.to_string()
+    }
+
+    /// The function that takes the arrays out of a call, runs the right version, and puts outputs back.
+    fn run(&self) -> TokenStream {
+        let kernel = &self.any.kernel;
+        let mut take = TokenStream::new();
+        let mut put = TokenStream::new();
+        let mut arguments = TokenStream::new();
+        for (id, array) in kernel.parameters() {
+            let name = ident(&format!("a{}", id.0));
+            let place = Literal::usize_unsuffixed(id.index());
+            let ty = element(array.element);
+            match access(kernel, array.role) {
+                Access::Read => {
+                    let input = match array.element {
+                        ArrayElement::Index(_) => ident("input_index"),
+                        ArrayElement::Value(_) => ident("input_values"),
+                    };
+                    take.extend(quote!(let #name = call.#input::<#ty>(#place);));
+                    arguments.extend(quote!(&#name[..],));
+                }
+                Access::Write => {
+                    take.extend(quote!(let mut #name = call.take_values::<#ty>(#place);));
+                    put.extend(quote!(call.put_values(#place, #name);));
+                    arguments.extend(quote!(&mut #name[..],));
+                }
+                Access::Append => {
+                    take.extend(quote!(let mut #name = call.take_appended::<#ty>(#place);));
+                    put.extend(quote!(call.put_appended(#place, #name);));
+                    arguments.extend(quote!(&mut #name,));
+                }
+            }
+        }
+        let dimensions = dimension_arguments(kernel);
+        let call_any = quote!(any(#dimensions #arguments));
+        let choose = match &self.fixed {
+            None => quote!(#call_any;),
+            Some((extent, fixed)) => {
+                let dimensions = dimension_arguments(&fixed.kernel);
+                let place = Literal::usize_unsuffixed(*extent);
+                let sizes = FIXED_EXTENTS.map(Literal::usize_unsuffixed);
+                quote! {
+                    match call.dimension(#place) {
+                        #(#sizes => fixed::<#sizes>(#dimensions #arguments),)*
+                        _ => #call_any,
+                    }
+                }
+            }
+        };
+        hygienic(quote! {
+            fn run(call: &mut ::spc::execute::Call<'_>) {
+                #take
+                #choose
+                #put
+            }
+        })
+    }
+}
+
+/// The function with the loops.
+fn loops(compiled: &crate::Compiled, name: &str) -> TokenStream {
+    let options = Options { parallel: quote!(::spc::parallel), name: Some(name.to_owned()), comments: false };
+    private(&function(&compiled.kernel, &options))
+}
+
+/// A function's tokens without its documentation and `pub`.
+fn private(function: &TokenStream) -> TokenStream {
+    let is_start = |tree: &TokenTree| matches!(tree, TokenTree::Ident(word) if word == "fn");
+    hygienic(function.clone().into_iter().skip_while(|tree| !is_start(tree)).collect())
+}
+
+/// The same tokens with mixed-site spans, so that all of them mean the same names, and none of them the user's.
+fn hygienic(tokens: TokenStream) -> TokenStream {
+    let respan = |tree: TokenTree| {
+        let mut tree = match tree {
+            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), hygienic(group.stream()))),
+            other => other,
+        };
+        tree.set_span(Span::mixed_site());
+        tree
+    };
+    tokens.into_iter().map(respan).collect()
+}
+
+fn dimension_arguments(kernel: &ir::Kernel) -> TokenStream {
+    let runtime = kernel.dimensions.iter().enumerate().filter(|(_, dimension)| dimension.size == Size::Runtime);
+    let places = runtime.map(|(place, _)| Literal::usize_unsuffixed(place));
+    quote!(#(call.dimension(#places),)*)
+}

@@ -1,0 +1,89 @@
+//! The functions that users call.
+
+use super::module_name;
+use crate::backend::rust::reserved::is_keyword;
+use crate::backend::rust::types::value_type;
+use crate::notation::{Kernel, Role, Tensor};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// The two functions of a kernel; `name_span` is the span of its name in the user's source.
+pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
+    let name = user_ident(&kernel.name, name_span);
+    let into = Ident::new(&format!("{}_into", kernel.name), name_span);
+    let visibility: TokenStream = kernel.visibility.parse().unwrap_or_default();
+    let module = module_name(&kernel.name);
+    let documentation = documentation(kernel);
+    let documentation_into = format!(
+        " [`{}`], reusing the memory of its results. What they hold before does not matter, also for `+=`.",
+        kernel.name
+    );
+    let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
+    let parameters: Vec<TokenStream> = of_role(Role::Input).map(parameter).collect();
+    let arguments: Vec<TokenStream> = of_role(Role::Input).map(argument).collect();
+    let types: Vec<TokenStream> = of_role(Role::Output).map(value_type).collect();
+    let targets: Vec<Ident> =
+        of_role(Role::Output).map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
+    let (result, value) = match &types[..] {
+        [one] => (one.clone(), quote!(#module::KERNEL.run(&[#(#arguments),*])?.next::<#one>()?)),
+        _ => {
+            let results = Ident::new("results", Span::mixed_site());
+            let each = types.iter().map(|ty| quote!(#results.next::<#ty>()?));
+            let run = quote!(let mut #results = #module::KERNEL.run(&[#(#arguments),*])?;);
+            (quote!((#(#types),*)), quote!({ #run (#(#each),*) }))
+        }
+    };
+    // One of the two is often not used.
+    let allow = quote!(#[allow(dead_code, non_snake_case, clippy::too_many_arguments, clippy::type_complexity)]);
+    quote! {
+        #(#[doc = #documentation])*
+        ///
+        /// # Errors
+        /// When the tensors' extents disagree, or a result would be too large.
+        #allow
+        #visibility fn #name(#(#parameters),*) -> ::core::result::Result<#result, ::spc::execute::Error> {
+            ::core::result::Result::Ok(#value)
+        }
+
+        #[doc = #documentation_into]
+        ///
+        /// # Errors
+        /// As there; also when a result has another shape than the kernel gives it, or its entries at other places.
+        #allow
+        #visibility fn #into(
+            #(#parameters,)*
+            #(#targets: &mut #types),*
+        ) -> ::core::result::Result<(), ::spc::execute::Error> {
+            #module::KERNEL.run_into(&[#(#arguments),*], &mut [#(#targets),*])
+        }
+    }
+}
+
+/// What the user wrote, and the notation.
+fn documentation(kernel: &Kernel) -> Vec<String> {
+    let written = kernel.documentation.iter().map(|line| format!(" {line}"));
+    let blank = if kernel.documentation.is_empty() { None } else { Some(String::new()) };
+    let statements = kernel.statements.iter().map(|statement| format!(" {}", kernel.statement(statement)));
+    let code = [" ```text".to_owned()].into_iter().chain(statements).chain([" ```".to_owned()]);
+    written.chain(blank).chain(code).collect()
+}
+
+fn parameter(tensor: &Tensor) -> TokenStream {
+    let name = user_ident(&tensor.name, Span::call_site());
+    let ty = value_type(tensor);
+    if tensor.format.order == 0 { quote!(#name: #ty) } else { quote!(#name: &#ty) }
+}
+
+fn argument(tensor: &Tensor) -> TokenStream {
+    let name = user_ident(&tensor.name, Span::call_site());
+    if tensor.format.order == 0 { quote!(&::spc::execute::scalar(#name)) } else { quote!(#name.as_any()) }
+}
+
+/// A name of the user's; what Rust keeps for itself becomes a raw identifier.
+fn user_ident(name: &str, span: Span) -> Ident {
+    match name {
+        "self" | "Self" | "super" | "crate" => Ident::new(&format!("{name}_"), span),
+        _ if is_keyword(name) => Ident::new_raw(name, span),
+        _ => Ident::new(name, span),
+    }
+}
