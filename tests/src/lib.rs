@@ -7,5 +7,5 @@ pub mod data;
 pub mod engine;
 pub mod oracle;
 pub mod random;
-pub mod taco;
 pub mod suite;
+pub mod taco;
