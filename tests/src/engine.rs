@@ -8,7 +8,6 @@ use spc::execute::{Backend, Call, Executable};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::{OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
-use spc_compiler::format::LevelKind;
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::{Compiled, compile_notation, syntax};
 
@@ -124,23 +123,10 @@ impl Ready {
             // Where a sum is over nothing, it may or may not count as computed.
             if self.dims.iter().all(|(_, extent)| *extent > 0) {
                 let shared = self.shared(structure).unwrap_or_else(|| expected.clone());
-                let lenient = self.drops_zeros();
-                compare::check_structure(expected, structure, &shared, result, lenient).map_err(wrong)?;
+                compare::check_structure(expected, structure, &shared, result).map_err(wrong)?;
             }
         }
         Ok(())
-    }
-
-    /// Whether an operand is read from a copy that leaves out zeros which its own format had to store.
-    fn drops_zeros(&self) -> bool {
-        let tensors = &self.compiled.concrete.tensors;
-        tensors.iter().any(|tensor| match tensor.kind {
-            TensorKind::SortedCopy(of) => {
-                let levels = &tensors[of.0].format.levels;
-                levels.last().is_some_and(|level| level.format.kind == LevelKind::Dense)
-            }
-            _ => false,
-        })
     }
 
     /// The operand whose structure an output shares, in the modes of the output.

@@ -2,7 +2,10 @@
 
 pub mod case;
 pub mod compare;
+pub mod corpus;
 pub mod data;
 pub mod engine;
 pub mod oracle;
 pub mod random;
+pub mod suite;
+pub mod taco;

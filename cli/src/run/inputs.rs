@@ -72,7 +72,15 @@ fn file(tensor: &Tensor, path: &str) -> Result<Operand, Failure> {
             return Ok(packed.into());
         }
     }
-    Ok(Operand::Entries(entries(tensor.element, path, &options)?))
+    match entries(tensor.element, path, &options) {
+        Ok(entries) => Ok(Operand::Entries(entries)),
+        // A file of entries that has none does not say its order, but the parameter does.
+        Err(failure) => {
+            let nothing = ReadOptions { shape: Some(vec![0; tensor.format.order]), ..options };
+            let empty = entries(tensor.element, path, &nothing).ok().filter(Entries::is_empty).ok_or(failure)?;
+            Ok(Operand::Entries(empty.with_least_shape()))
+        }
+    }
 }
 
 /// Reads the entries of a file as elements of a type.

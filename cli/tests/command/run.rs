@@ -80,6 +80,15 @@ fn extents_come_from_operands_and_dim() {
 }
 
 #[test]
+fn a_file_may_have_no_entry() {
+    let place = place().with("a.tns", "# nothing\n");
+    let json = place.json(&run(&["--dim", "i=2", "--json"]));
+    assert_eq!(json["inputs"]["A"]["shape"], serde_json::json!([2, 3]));
+    assert_eq!((&json["nnz"], &json["checksum"]), (&3.into(), &0.0.into()));
+    assert_eq!(place.json(&run(&["--json"]))["outputs"]["y"]["nnz"], 0);
+}
+
+#[test]
 fn dense_operands_are_random_or_ones() {
     let place = place();
     let sum = |x: &str| {

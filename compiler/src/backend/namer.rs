@@ -45,3 +45,46 @@ impl Namer {
         name
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_free_is_given_as_it_is() {
+        let mut namer = Namer::new(&[]);
+        assert_eq!([namer.name("A2_pos"), namer.name("x")], ["A2_pos", "x"]);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let mut namer = Namer::new(&[]);
+        assert_eq!(
+            [namer.name("t"), namer.name("t"), namer.name("t_2"), namer.name("t")],
+            ["t", "t_2", "t_2_2", "t_3"]
+        );
+    }
+
+    #[test]
+    fn reserved_words_are_avoided() {
+        let mut namer = Namer::new(&["fn", "type"]);
+        assert_eq!([namer.name("fn"), namer.name("type"), namer.name("type")], ["fn_", "type_", "type__2"]);
+    }
+
+    #[test]
+    fn what_an_inner_scope_named_is_free_behind_it() {
+        let mut namer = Namer::new(&[]);
+        namer.name("i");
+        namer.enter();
+        assert_eq!([namer.name("i"), namer.name("j")], ["i_2", "j"]);
+        namer.leave();
+        assert_eq!([namer.name("i"), namer.name("j")], ["i_2", "j"]);
+    }
+
+    #[test]
+    fn a_name_is_an_identifier() {
+        let mut namer = Namer::new(&[]);
+        assert_eq!([namer.name("2x"), namer.name("a-b"), namer.name("_"), namer.name("")], ["v2x", "a_b", "v_", "v"]);
+        assert_eq!(namer.name("länge"), "länge");
+    }
+}

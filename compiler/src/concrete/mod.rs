@@ -1,6 +1,6 @@
 //! Concrete index notation: the loops of a kernel, in order, and how each one runs.
 //!
-//! In: [`notation::Kernel`], which says what to compute. Out: [`Kernel`], which says in which order, with which
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Kernel`], which says in which order, with which
 //! temporaries, from which copies, and what runs in parallel; every decision is kept with its reason for `spc explain`.
 //!
 //! ```text
@@ -16,7 +16,11 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
+mod cases;
+mod copy;
+mod extents;
 mod factor;
+mod lift;
 mod order;
 mod print;
 mod schedule;

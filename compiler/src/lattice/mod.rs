@@ -123,3 +123,90 @@ fn is_covered(smaller: &[Point], set: Operands, statement: &Statement) -> bool {
     let all = below().fold(Operands(0), |all, point| all.union(point.operands));
     below().any(|point| point.operands == all && point.statement == *statement)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::concrete::{Kernel, Options, schedule};
+    use crate::{notation, syntax};
+
+    /// The lattice of `y(i) = …` over sparse vectors, as sets of their names: its points, and its loops.
+    fn lattice(value: &str) -> (Vec<String>, Vec<String>) {
+        let text = format!(
+            "fn k(a: [compressed], b: [compressed], c: [compressed], x: dense) -> y: dense {{
+                y(i) = {value} + 0 * a(i) * b(i) * c(i) * x(i);
+            }}"
+        );
+        let program = syntax::parse_program(&text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let kernel = schedule(&kernels[0], Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let Statement::Forall { body, .. } = &kernel.body else { panic!("{kernel}") };
+        let operands = operands(&kernel, body);
+        let names = |set: Operands| -> String {
+            set.iter().map(|operand| kernel.tensor(operands[operand].tensor).name.as_str()).collect()
+        };
+        let lattice = Lattice::new(body, &operands);
+        let points = lattice.points.iter().map(|point| names(point.operands)).collect();
+        (points, lattice.loops().into_iter().map(names).collect())
+    }
+
+    fn operands(kernel: &Kernel, body: &Statement) -> Vec<Access> {
+        let mut operands: Vec<Access> = Vec::new();
+        body.for_each_read(&mut |access| {
+            let is_sparse = !kernel.tensor(access.tensor).format.is_dense();
+            if is_sparse && !operands.iter().any(|seen| seen.same_place(access)) {
+                operands.push(access.clone());
+            }
+        });
+        operands.sort_by_key(|access| access.tensor);
+        operands
+    }
+
+    #[track_caller]
+    fn check(value: &str, points: &[&str], loops: &[&str]) {
+        assert_eq!(lattice(value), (own(points), own(loops)), "{value}");
+    }
+
+    fn own(sets: &[&str]) -> Vec<String> {
+        sets.iter().map(|set| (*set).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_product_has_one_point() {
+        check("a(i) * b(i) * c(i)", &["abc"], &["abc"]);
+    }
+
+    #[test]
+    fn a_sum_has_a_point_for_each_set() {
+        let sets = ["abc", "ab", "ac", "bc", "a", "b", "c"];
+        check("a(i) + b(i) + c(i)", &sets, &sets);
+    }
+
+    #[test]
+    fn points_of_products_and_sums_are_those_of_their_terms() {
+        check("a(i) * b(i) + c(i)", &["abc", "ab", "c"], &["abc", "ab", "c"]);
+        check("a(i) * (b(i) + c(i))", &["abc", "ab", "ac"], &["abc", "ab", "ac"]);
+        check("a(i) + a(i) * b(i) * c(i)", &["abc", "a"], &["abc", "a"]);
+    }
+
+    #[test]
+    fn what_a_smaller_point_does_needs_no_point() {
+        check("a(i) * x(i)", &["a"], &["a"]);
+        check("a(i) + x(i)", &["a", ""], &["a", ""]);
+    }
+
+    #[test]
+    fn two_points_are_walked_together_while_both_may_come() {
+        // Neither {a, b} nor {b, c} holds the other: at first all three are walked.
+        check("a(i) * b(i) + b(i) * c(i)", &["abc", "ab", "bc"], &["abc", "ab", "bc"]);
+    }
+
+    #[test]
+    fn sets_know_their_members() {
+        let set = Operands(0b101);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((set.count(), set.contains(1), set.contains(2)), (2, false, true));
+        assert!(set.is_subset(Operands::all(3)) && !Operands::all(3).is_subset(set));
+        assert_eq!(set.union(Operands(0b010)), Operands::all(3));
+    }
+}

@@ -35,7 +35,7 @@ fn loads_out_of(kernel: &mut Kernel, counter: VariableId, body: &mut [Statement]
     let mut written: BTreeSet<ArrayId> = BTreeSet::new();
     let mut local: BTreeSet<VariableId> = BTreeSet::from([counter]);
     for statement in body.iter() {
-        written.extend(statement.written_array());
+        statement.for_each(&mut |inner| written.extend(inner.written_array()));
         if let Statement::Let(variable, _) = statement {
             local.insert(*variable);
         }

@@ -7,6 +7,9 @@ mod hoist;
 mod tidy;
 mod views;
 
+#[cfg(test)]
+mod tests;
+
 use crate::ir::{Kernel, Verified, verify};
 
 /// A pass: its name and what it does.

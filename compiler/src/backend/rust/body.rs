@@ -35,10 +35,11 @@ impl Printer<'_> {
         match statement {
             Statement::Comment(_) => TokenStream::new(),
             Statement::Let(variable, value) => {
+                let ty = self.annotation(*variable, value);
                 let value = self.expr(value);
                 let mutable = self.mutable(*variable);
                 let name = self.declare_variable(*variable);
-                quote!(let #mutable #name = #value;)
+                quote!(let #mutable #name #ty = #value;)
             }
             Statement::Assign(variable, value) => {
                 let name = &self.variables[variable];
@@ -62,7 +63,8 @@ impl Printer<'_> {
                     Type::Index | Type::Bool => None,
                 };
                 let value = self.expr(value);
-                update(&quote!(#name), *operator, element, &value)
+                let name = quote!(#name);
+                update(&name, &name, *operator, element, &value)
             }
             Statement::Store(array, index, value) => {
                 let (name, index, value) = (&self.arrays[array], self.expr(index), self.stored(*array, value));
@@ -71,7 +73,8 @@ impl Printer<'_> {
             Statement::Reduce(array, index, operator, value) => {
                 let (name, index) = (&self.arrays[array], self.expr(index));
                 let value = self.expr(value);
-                update(&quote!(#name[#index]), *operator, self.array_element(*array), &value)
+                let place = quote!(#name[#index]);
+                update(&place, &place, *operator, self.array_element(*array), &value)
             }
             Statement::Allocate { array, length, fill } => {
                 let (length_tokens, fill) = (self.expr(length), self.expr(fill));
@@ -134,6 +137,16 @@ impl Printer<'_> {
         if self.kernel.variable(variable).mutable { quote!(mut) } else { TokenStream::new() }
     }
 
+    /// The type of a variable that is a bare number at first, which alone does not tell it.
+    fn annotation(&self, variable: VariableId, value: &Expr) -> TokenStream {
+        let ty = match (value, self.kernel.variable(variable).ty) {
+            (Expr::Index(_), _) => ident("usize"),
+            (Expr::Literal(_), Type::Element(ElementType::F64)) => ident("f64"),
+            _ => return TokenStream::new(),
+        };
+        quote!(: #ty)
+    }
+
     fn array_element(&self, array: ArrayId) -> Option<ElementType> {
         match self.kernel.array(array).element {
             ArrayElement::Value(element) => Some(element),
@@ -160,22 +173,22 @@ impl Printer<'_> {
         let cut = self.cut(parallel);
         let mut before = TokenStream::new();
         let mut inside = TokenStream::new();
-        let mut outside: Vec<(ArrayId, Ident)> = Vec::new();
         self.namer.enter();
         let mut parts: Vec<Part> = Vec::new();
         for (array, sharing) in &parallel.sharing {
             let whole = self.arrays[array].clone();
             let part = ident(&self.namer.name(&format!("{whole}_parts")));
             before.extend(self.share(*array, sharing, &whole, &part));
-            outside.push((*array, whole.clone()));
             parts.push(Part { array: *array, sharing: sharing.clone(), whole, part });
         }
+        let mut totals: Vec<Total> = Vec::new();
         for (variable, operator) in &parallel.reductions {
             let total = self.variables[variable].clone();
             let part = ident(&self.namer.name(&format!("{total}_parts")));
             let identity = self.identity(*operator, self.kernel.variable(*variable).ty);
             before.extend(quote!(let #part = #chunks.partial(#identity);));
             inside.extend(quote!(let mut #total = #identity;));
+            totals.push(Total { variable: *variable, operator: *operator, total, part });
         }
         let mut take = TokenStream::new();
         for Part { whole, part, .. } in &parts {
@@ -186,15 +199,14 @@ impl Printer<'_> {
         let body = self.block(&parallel.body);
         let mut results = TokenStream::new();
         let mut after = self.join(&parts);
-        for (variable, operator) in &parallel.reductions {
-            let total = &self.variables[variable];
-            let part = ident(&format!("{total}_parts"));
+        for Total { variable, operator, total, part } in &totals {
             results.extend(quote!(#part.set(chunk, #total);));
             let element = match self.kernel.variable(*variable).ty {
                 Type::Element(element) => Some(element),
                 Type::Index | Type::Bool => None,
             };
-            let update = update(&quote!(#total), *operator, element, &quote!(value));
+            let total = quote!(#total);
+            let update = update(&total, &total, *operator, element, &quote!(value));
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
@@ -221,8 +233,11 @@ impl Printer<'_> {
         let aligned = match parallel.aligned {
             None => TokenStream::new(),
             Some(array) => {
+                self.namer.enter();
+                let place = ident(&self.namer.name("place"));
+                self.namer.leave();
                 let name = &self.arrays[&array];
-                quote!(.aligned(&|place| #name[place] == #name[place - 1]))
+                quote!(.aligned(&|#place| #name[#place] == #name[#place - 1]))
             }
         };
         match &parallel.work {
@@ -290,7 +305,7 @@ impl Printer<'_> {
                 Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
                 Sharing::Private(operator) => {
                     let element = self.array_element(*array);
-                    let update = update(&quote!(*into), *operator, element, &quote!(*from));
+                    let update = update(&quote!(*into), &quote!(into), *operator, element, &quote!(*from));
                     let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
                     let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
                     let element = ident(element.map_or("usize", ElementType::name));
@@ -315,9 +330,18 @@ struct Part {
     part: Ident,
 }
 
-/// `place = place operator value`
+/// A variable that chunks reduce into, and the name of what they leave their results in.
+struct Total {
+    variable: VariableId,
+    operator: ReduceOperator,
+    total: Ident,
+    part: Ident,
+}
+
+/// `place = place operator value`; `current` is the place as the receiver of a method.
 fn update(
     place: &TokenStream,
+    current: &TokenStream,
     operator: ReduceOperator,
     element: Option<ElementType>,
     value: &TokenStream,
@@ -325,11 +349,11 @@ fn update(
     let is_float = element.is_none_or(ElementType::is_float);
     match operator {
         ReduceOperator::Add if is_float => quote!(#place += #value;),
-        ReduceOperator::Add => quote!(#place = (#place).wrapping_add(#value);),
+        ReduceOperator::Add => quote!(#place = #current.wrapping_add(#value);),
         ReduceOperator::Multiply if is_float => quote!(#place *= #value;),
-        ReduceOperator::Multiply => quote!(#place = (#place).wrapping_mul(#value);),
-        ReduceOperator::Min => quote!(#place = (#place).min(#value);),
-        ReduceOperator::Max => quote!(#place = (#place).max(#value);),
+        ReduceOperator::Multiply => quote!(#place = #current.wrapping_mul(#value);),
+        ReduceOperator::Min => quote!(#place = #current.min(#value);),
+        ReduceOperator::Max => quote!(#place = #current.max(#value);),
         ReduceOperator::Or => quote!(#place |= #value;),
         ReduceOperator::And => quote!(#place &= #value;),
     }

@@ -3,7 +3,7 @@
 use super::{Printer, element, ident};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, Size, Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, Size, Type, UnaryOperator,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -36,10 +36,10 @@ impl Printer<'_> {
             Expr::Call(function, arguments) => self.call(*function, arguments),
             Expr::Select(condition, yes, no) => {
                 let (condition, yes, no) = (self.expr(condition), self.expr(yes), self.expr(no));
-                quote!((if #condition { #yes } else { #no }))
+                quote!(if #condition { #yes } else { #no })
             }
             Expr::Cast(ty, operand) => {
-                let operand = self.at_least(operand, Precedence::Cast);
+                let operand = self.typed(operand, Precedence::Cast);
                 let ty = match ty {
                     Type::Index => ident("usize"),
                     Type::Bool => ident("bool"),
@@ -50,8 +50,9 @@ impl Printer<'_> {
             Expr::Search { array, begin, end, value } => {
                 let name = &self.arrays[array];
                 let first = self.at_least(begin, Precedence::Sum);
-                let (begin, end, value) = (self.expr(begin), self.expr(end), self.expr(value));
-                quote!((#first + #name[#begin..#end].partition_point(|&c| (c as usize) < #value)))
+                let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
+                let value = self.at_least(value, Precedence::Sum);
+                quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
             }
         }
     }
@@ -66,32 +67,72 @@ impl Printer<'_> {
         }
     }
 
-    /// The printed precedence: loads of index arrays print with a cast.
+    /// The printed precedence, where it is not that of the table: loads of index arrays print with a cast, searches with a
+    /// sum, and what wraps around as a method.
     fn printed_precedence(&self, expr: &Expr) -> Precedence {
         match expr {
-            Expr::Load(array, _) if matches!(self.kernel.array(*array).element, ArrayElement::Index(_)) => {
-                Precedence::Cast
-            }
+            Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
+            Expr::Search { .. } => Precedence::Sum,
+            Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
             Expr::Binary(operator, left, _) if self.wraps(*operator, left) => Precedence::Atom,
             other => precedence(other),
         }
     }
 
+    fn is_index_array(&self, array: ArrayId) -> bool {
+        matches!(self.kernel.array(array).element, ArrayElement::Index(_))
+    }
+
     /// The operand, in parentheses when it binds less tightly than `least`.
     pub(super) fn at_least(&self, operand: &Expr, least: Precedence) -> TokenStream {
         let tokens = self.expr(operand);
-        if self.printed_precedence(operand) < least { quote!((#tokens)) } else { tokens }
+        let is_loose = matches!(operand, Expr::Select(..)) || self.printed_precedence(operand) < least;
+        if is_loose { quote!((#tokens)) } else { tokens }
+    }
+
+    /// As [`Printer::at_least`], where Rust must see the type of a number: before a method, or a cast.
+    fn typed(&self, operand: &Expr, least: Precedence) -> TokenStream {
+        match operand {
+            Expr::Index(value) => {
+                let token = Token::u64_unsuffixed(*value).to_string() + "usize";
+                token.parse().expect("integers are tokens")
+            }
+            Expr::Literal(Literal::Float(ElementType::F64, value)) if value.is_finite() => {
+                let magnitude = Token::f64_suffixed(value.abs());
+                match value.is_sign_negative() {
+                    true if least > Precedence::Unary => quote!((-#magnitude)),
+                    true => quote!(-#magnitude),
+                    false => quote!(#magnitude),
+                }
+            }
+            other => self.at_least(other, least),
+        }
+    }
+
+    /// Whether the printed form ends in `as usize`, so that a `<` behind it would begin a list of generic arguments.
+    fn ends_in_cast(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Cast(..) => true,
+            Expr::Load(array, _) => self.is_index_array(*array),
+            Expr::Binary(operator, left, right) => infix(*operator).is_some_and(|(_, own)| {
+                !self.wraps(*operator, left)
+                    && self.printed_precedence(right) >= own.tighter()
+                    && self.ends_in_cast(right)
+            }),
+            _ => false,
+        }
     }
 
     fn unary(&self, operator: UnaryOperator, operand: &Expr) -> TokenStream {
-        let is_integer = self.element(operand).is_some_and(|element| !element.is_float());
         match operator {
-            UnaryOperator::Negate if is_integer => {
-                let operand = self.at_least(operand, Precedence::Atom);
+            UnaryOperator::Negate if self.is_integer(operand) => {
+                let operand = self.typed(operand, Precedence::Atom);
                 quote!(#operand.wrapping_neg())
             }
             UnaryOperator::Negate => {
-                let operand = self.at_least(operand, Precedence::Unary);
+                // Rust warns of `--x`.
+                let is_signed = self.expr(operand).to_string().starts_with('-');
+                let operand = self.at_least(operand, if is_signed { Precedence::Atom } else { Precedence::Unary });
                 quote!(-#operand)
             }
             UnaryOperator::Not => {
@@ -110,22 +151,22 @@ impl Printer<'_> {
                 BinaryOperator::Divide => "wrapping_div",
                 _ => "wrapping_rem",
             });
-            let left = self.at_least(left, Precedence::Atom);
+            let left = self.typed(left, Precedence::Atom);
             let right = self.expr(right);
             return quote!(#left.#method(#right));
         }
         let Some((sign, own)) = infix(operator) else {
             let method = ident(if operator == BinaryOperator::Minimum { "min" } else { "max" });
-            let left = self.at_least(left, Precedence::Atom);
+            let left = self.typed(left, Precedence::Atom);
             let right = self.expr(right);
             return quote!(#left.#method(#right));
         };
         let sign: TokenStream = sign.parse().expect("operators are tokens");
         let least_left = if own == Precedence::Comparison { own.tighter() } else { own };
         let mut left_tokens = self.at_least(left, least_left);
-        // `a as usize < b` would begin a list of generic arguments.
         if matches!(operator, BinaryOperator::Less | BinaryOperator::LessEqual)
-            && self.printed_precedence(left) == Precedence::Cast
+            && self.printed_precedence(left) >= least_left
+            && self.ends_in_cast(left)
         {
             left_tokens = quote!((#left_tokens));
         }
@@ -136,32 +177,12 @@ impl Printer<'_> {
     /// Whether the operator prints as a wrapping method: arithmetic on integer elements.
     fn wraps(&self, operator: BinaryOperator, left: &Expr) -> bool {
         use BinaryOperator::*;
-        matches!(operator, Add | Subtract | Multiply | Divide | Remainder)
-            && self.element(left).is_some_and(|element| !element.is_float())
+        matches!(operator, Add | Subtract | Multiply | Divide | Remainder) && self.is_integer(left)
     }
 
-    /// The element type of a value; `None` for indices and conditions.
-    fn element(&self, expr: &Expr) -> Option<ElementType> {
-        match expr {
-            Expr::Literal(literal) => Some(literal.element()),
-            Expr::Variable(variable) => match self.kernel.variable(*variable).ty {
-                Type::Element(element) => Some(element),
-                Type::Index | Type::Bool => None,
-            },
-            Expr::Load(array, _) => match self.kernel.array(*array).element {
-                ArrayElement::Value(element) => Some(element),
-                ArrayElement::Index(_) => None,
-            },
-            Expr::Unary(_, operand) => self.element(operand),
-            Expr::Binary(operator, left, _) => match infix(*operator) {
-                Some((_, Precedence::Sum | Precedence::Product)) => self.element(left),
-                _ => None,
-            },
-            Expr::Call(_, arguments) => self.element(arguments.first()?),
-            Expr::Select(_, yes, _) => self.element(yes),
-            Expr::Cast(Type::Element(element), _) => Some(*element),
-            _ => None,
-        }
+    /// Whether it is an element of an integer type; indices are none.
+    fn is_integer(&self, expr: &Expr) -> bool {
+        matches!(self.kernel.type_of(expr), Ok(Type::Element(element)) if element.is_integer())
     }
 
     fn call(&self, function: Function, arguments: &[Expr]) -> TokenStream {
@@ -175,18 +196,18 @@ impl Printer<'_> {
             Function::Pow => "powf",
         };
         let (first, rest) = arguments.split_first().expect("functions have arguments");
-        if function == Function::Abs && self.element(first) == Some(ElementType::U8) {
-            return self.expr(first);
+        let is_abs = function == Function::Abs;
+        let receiver = self.typed(first, Precedence::Atom);
+        if is_abs && self.kernel.type_of(first) == Ok(Type::Element(ElementType::U8)) {
+            return receiver;
         }
-        let is_integer = self.element(first).is_some_and(|element| !element.is_float());
-        let method = ident(if is_integer && function == Function::Abs { "wrapping_abs" } else { method });
-        let receiver = self.at_least(first, Precedence::Atom);
+        let method = ident(if is_abs && self.is_integer(first) { "wrapping_abs" } else { method });
         let rest = rest.iter().map(|argument| self.expr(argument));
         quote!(#receiver.#method(#(#rest),*))
     }
 
     /// A value for an element of an array: indices are narrowed.
-    pub(super) fn stored(&self, array: crate::ir::ArrayId, value: &Expr) -> TokenStream {
+    pub(super) fn stored(&self, array: ArrayId, value: &Expr) -> TokenStream {
         match self.kernel.array(array).element {
             ArrayElement::Index(_) if matches!(value, Expr::Index(_)) => self.expr(value),
             ArrayElement::Index(_) => {

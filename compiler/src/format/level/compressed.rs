@@ -49,3 +49,41 @@ impl Level for Compressed {
         Some(vec![Statement::Push(storage.positions?, children)])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{one_parent, parents, storage, v};
+    use super::*;
+    use crate::format::LevelFormat;
+    use crate::ir::ArrayId;
+
+    #[test]
+    fn the_positions_under_a_parent_lie_between_two_stored_ones() {
+        let storage = storage(LevelFormat::COMPRESSED);
+        let [pos, crd] = [ArrayId(0), ArrayId(1)];
+        let positions = Compressed.positions(&storage, &one_parent()).expect("it is walked");
+        assert_eq!(
+            positions,
+            Positions { begin: Expr::load(pos, v(0)), end: Expr::load(pos, v(0).plus(Expr::Index(1))) }
+        );
+        assert_eq!(Compressed.coordinate(&storage, v(2)), Some(Expr::load(crd, v(2))));
+    }
+
+    #[test]
+    fn parents_that_share_their_coordinates_have_their_children_in_one_range() {
+        let positions = Compressed.positions(&storage(LevelFormat::COMPRESSED), &parents()).expect("it is walked");
+        assert_eq!(positions, Positions { begin: Expr::load(ArrayId(0), v(0)), end: Expr::load(ArrayId(0), v(1)) });
+    }
+
+    #[test]
+    fn a_coordinate_is_appended_and_a_parent_closed_by_the_count() {
+        let storage = storage(LevelFormat::COMPRESSED);
+        assert_eq!(Compressed.append(&storage, v(0)), Some(vec![Statement::Push(ArrayId(1), v(0))]));
+        assert_eq!(Compressed.close_parent(&storage, v(1)), Some(vec![Statement::Push(ArrayId(0), v(1))]));
+    }
+
+    #[test]
+    fn no_coordinate_is_found_without_a_search() {
+        assert_eq!(Compressed.locate(&storage(LevelFormat::COMPRESSED), v(0), v(1)), None);
+    }
+}

@@ -44,3 +44,27 @@ impl Level for Dense {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{one_parent, storage, v};
+    use super::*;
+    use crate::format::LevelFormat;
+
+    #[test]
+    fn a_position_is_found_by_arithmetic() {
+        let storage = storage(LevelFormat::DENSE);
+        let position = Dense.locate(&storage, v(0), v(1));
+        assert_eq!(position, Some(v(0).times(Expr::Dimension(storage.extent)).plus(v(1))));
+        assert_eq!(Dense.locate(&storage, Expr::Index(0), v(1)), Some(v(1)), "the outermost level has one parent");
+    }
+
+    #[test]
+    fn nothing_is_stored_walked_or_appended() {
+        let storage = storage(LevelFormat::DENSE);
+        assert_eq!(Dense.arrays(), Arrays::None);
+        assert_eq!(Dense.positions(&storage, &one_parent()), None);
+        assert_eq!(Dense.coordinate(&storage, v(0)), None);
+        assert_eq!(Dense.append(&storage, v(0)), None);
+    }
+}

@@ -97,3 +97,96 @@ pub fn of(kind: LevelKind) -> &'static dyn Level {
 pub fn from_name(name: &str) -> Option<LevelKind> {
     ALL.iter().find(|(_, level)| level.name() == name).map(|(kind, _)| *kind)
 }
+
+/// What the tests of each level need, and the laws that hold for all of them.
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::VariableId;
+
+    /// A level with its arrays: positions `a0`, coordinates `a1`, extent `d0`.
+    pub(super) fn storage(format: LevelFormat) -> Storage {
+        let arrays = of(format.kind).arrays();
+        Storage {
+            format,
+            positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
+            coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
+            extent: DimensionId(0),
+        }
+    }
+
+    /// A variable of the test: `v0`, …
+    pub(super) fn v(id: u32) -> Expr {
+        Expr::Variable(VariableId(id))
+    }
+
+    /// One parent, `v0`.
+    pub(super) fn one_parent() -> Parents {
+        Parents { begin: v(0), end: None }
+    }
+
+    /// The parents `v0..v1`.
+    pub(super) fn parents() -> Parents {
+        Parents { begin: v(0), end: Some(v(1)) }
+    }
+
+    fn storages() -> impl Iterator<Item = (&'static dyn Level, Storage)> {
+        let formats = [LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SINGLETON];
+        formats.into_iter().map(|format| (of(format.kind), storage(format)))
+    }
+
+    #[test]
+    fn every_level_has_a_name_of_its_own() {
+        for (kind, level) in ALL {
+            assert_eq!(from_name(level.name()), Some(*kind));
+            assert_eq!(of(*kind).name(), level.name());
+            assert!(!level.summary().is_empty());
+        }
+        assert_eq!(from_name("sparse"), None);
+        assert_eq!(storages().count(), ALL.len(), "a level is not in the tests");
+    }
+
+    #[test]
+    fn a_level_is_walked_or_located() {
+        for (level, storage) in storages() {
+            let positions = level.positions(&storage, &one_parent());
+            assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.name());
+            assert_ne!(positions.is_some(), level.locate(&storage, v(0), v(1)).is_some(), "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn what_is_appended_is_stored_and_closed() {
+        for (level, storage) in storages() {
+            let appends = level.append(&storage, v(0));
+            assert_eq!(appends.is_some(), level.arrays() != Arrays::None, "{}", level.name());
+            assert_eq!(appends.is_some(), level.close_parent(&storage, v(0)).is_some(), "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn a_level_touches_the_arrays_that_it_says_and_no_others() {
+        for (level, storage) in storages() {
+            let mut touched: Vec<ArrayId> = Vec::new();
+            let mut see = |expr: &Expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Load(array, _) = expr {
+                        touched.push(*array)
+                    }
+                });
+            };
+            if let Some(positions) = level.positions(&storage, &parents()) {
+                see(&positions.begin);
+                see(&positions.end);
+            }
+            level.coordinate(&storage, v(0)).iter().for_each(&mut see);
+            level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
+            let statements = level.append(&storage, v(0)).into_iter().chain(level.close_parent(&storage, v(0)));
+            touched.extend(statements.flatten().filter_map(|statement| statement.written_array()));
+            touched.sort_unstable();
+            touched.dedup();
+            let declared: Vec<ArrayId> = storage.positions.into_iter().chain(storage.coordinates).collect();
+            assert_eq!(touched, declared, "{}", level.name());
+        }
+    }
+}

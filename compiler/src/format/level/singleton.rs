@@ -46,3 +46,33 @@ impl Level for Singleton {
         Some(Vec::new())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{one_parent, parents, storage, v};
+    use super::*;
+    use crate::format::LevelFormat;
+    use crate::ir::ArrayId;
+
+    #[test]
+    fn a_parent_s_position_is_the_position() {
+        let storage = storage(LevelFormat::SINGLETON);
+        let positions = Singleton.positions(&storage, &one_parent()).expect("it is walked");
+        assert_eq!(positions, Positions { begin: v(0), end: v(0).plus(Expr::Index(1)) });
+        assert_eq!(Singleton.coordinate(&storage, v(0)), Some(Expr::load(ArrayId(1), v(0))));
+    }
+
+    #[test]
+    fn each_of_several_parents_has_one() {
+        let positions = Singleton.positions(&storage(LevelFormat::SINGLETON), &parents()).expect("it is walked");
+        assert_eq!(positions, Positions { begin: v(0), end: v(1) });
+    }
+
+    #[test]
+    fn a_coordinate_is_appended_and_nothing_closes_a_parent() {
+        let storage = storage(LevelFormat::SINGLETON);
+        assert_eq!(Singleton.append(&storage, v(0)), Some(vec![Statement::Push(ArrayId(1), v(0))]));
+        assert_eq!(Singleton.close_parent(&storage, v(1)), Some(Vec::new()));
+        assert_eq!(Singleton.locate(&storage, v(0), v(1)), None);
+    }
+}

@@ -459,7 +459,9 @@ fn lowered_kernels_do_the_same_however_they_are_cut() {
     let a = matrix([5, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0), (3, 0, 5.0), (3, 2, 6.0)], &csr_format());
     let b = matrix([5, 4], &[(0, 1, 1.0), (1, 2, 7.0), (3, 3, 8.0)], &csr_format());
     let x = vector(vec![1.0, 10.0, 100.0, 1000.0]);
-    let cases: [(&str, &[&str], &[&AnyTensor], &[f64]); 6] = [
+    // Expression, operands in CSR, inputs, values of the result.
+    type Case<'a> = (&'a str, &'a [&'a str], &'a [&'a AnyTensor], &'a [f64]);
+    let cases: [Case; 6] = [
         ("y(i) = A(i, j) * x(j)", &["A"], &[&a, &x], &[3020.0, 0.0, 4.0, 605.0, 0.0]),
         ("y(j) = A(i, j)", &["A"], &[&a], &[9.0, 2.0, 6.0, 3.0]),
         ("C(i, j) = A(i, j) + B(i, j)", &["A", "B", "C"], &[&a, &b], &[3.0, 3.0, 7.0, 4.0, 5.0, 6.0, 8.0]),

@@ -167,6 +167,13 @@ impl Entries {
         self
     }
 
+    /// The same entries, of which nobody has stated the shape: it is a lower bound.
+    #[must_use]
+    pub fn with_least_shape(mut self) -> Self {
+        with_entries!(&mut self, entries => entries.shape_is_stated = false);
+        self
+    }
+
     /// Stores them in a format.
     ///
     /// # Errors

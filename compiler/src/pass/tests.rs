@@ -1,0 +1,362 @@
+//! Passes on small bodies, as text before and after.
+
+use super::{hoist::hoist, tidy::tidy, views::views};
+use crate::ir::{Kernel, parse, verify};
+use insta::assert_snapshot;
+
+const DECLARATIONS: &str = "kernel k {
+  dimension d0 n runtime
+  dimension d1 R runtime
+  dimension d2 S generic
+  tensor t0 A f64 [dense, compressed] (d0, d0) input
+  tensor t1 B f64 [dense, dense] (d0, d1) input
+  tensor t2 Y f64 [dense, dense] (d0, d1) output dense zero
+  array a0 A2_pos index(u32) positions t0 1
+  array a1 A2_crd index(u32) coordinates t0 1
+  array a2 A_vals f64 values t0
+  array a3 B f64 values t1
+  array a4 Y f64 values t2
+  array a5 w f64 local
+  variable v0 i index
+  variable v1 p index
+  variable v2 r index
+  variable v3 t f64 mutable
+  variable v4 b bool
+  variable v5 m index mutable
+  variable v6 j index
+  variable v7 c bool
+  variable v8 low index
+  variable v9 high index
+  body {";
+
+/// The body after a pass.
+///
+/// # Panics
+/// When the kernel is not valid before or after it.
+fn after(pass: fn(Kernel) -> Kernel, body: &str) -> String {
+    let kernel = parse(&format!("{DECLARATIONS}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}")).into_inner();
+    let after = verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}"));
+    let text = after.to_string();
+    let start = text.find("  body {").expect("a kernel has a body");
+    text[start..].lines().filter_map(|line| line.strip_prefix("    ")).collect::<Vec<_>>().join("\n")
+}
+
+mod tidying {
+    use super::*;
+
+    #[test]
+    fn variables_that_nobody_reads_go_and_so_does_what_only_they_read() {
+        assert_snapshot!(after(tidy, "let v6 = a1[0] let v0 = v6 a4[0] = 1.0f64"), @"a4:Y[0] = 1.0f64");
+    }
+
+    #[test]
+    fn what_is_read_stays() {
+        assert_snapshot!(after(tidy, "let v0 = a1[0] a4[v0] = 1.0f64"), @r"
+        let v0:i = a1:A2_crd[0]
+        a4:Y[v0:i] = 1.0f64
+        ");
+    }
+
+    #[test]
+    fn a_sum_that_nobody_reads_goes_with_its_loop() {
+        assert_snapshot!(after(tidy, "let v3 = 0.0f64 for v1 in 0..d0 { v3 += a2[v1] } a4[0] = 1.0f64"), @"a4:Y[0] = 1.0f64");
+    }
+
+    #[test]
+    fn a_sum_that_is_read_in_its_own_loop_stays() {
+        assert_snapshot!(after(tidy, "let v3 = 0.0f64 for v1 in 0..d0 { v3 += a2[v1] a4[v1] = v3 }"), @r"
+        let v3:t = 0.0f64
+        for v1:p in 0..d0:n {
+          v3:t += a2:A_vals[v1:p]
+          a4:Y[v1:p] = v3:t
+        }
+        ");
+    }
+
+    #[test]
+    fn names_for_names_and_for_truth_values_are_replaced() {
+        assert_snapshot!(after(tidy, "let v6 = a1[0] let v0 = v6 let v4 = true if v4 && v0 < 3 { a4[v0] = 1.0f64 }"), @r"
+        let v6:j = a1:A2_crd[0]
+        if v6:j < 3 {
+          a4:Y[v6:j] = 1.0f64
+        }
+        ");
+    }
+
+    #[test]
+    fn a_variable_that_changes_is_not_replaced() {
+        assert_snapshot!(
+            after(tidy, "let v5 = a1[0] let v0 = v5 v5 = v5 + 1 a4[v0] = 1.0f64 a4[v5] = 2.0f64"), @r"
+        let v5:m = a1:A2_crd[0]
+        let v0:i = v5:m
+        v5:m = v5:m + 1
+        a4:Y[v0:i] = 1.0f64
+        a4:Y[v5:m] = 2.0f64
+        ");
+    }
+
+    #[test]
+    fn a_condition_that_holds_ends_the_branches() {
+        let body =
+            "let v0 = a1[0] if v0 < 3 { a4[0] = 1.0f64 } else if true { a4[1] = 1.0f64 } else { a4[2] = 1.0f64 }";
+        assert_snapshot!(after(tidy, body), @r"
+        let v0:i = a1:A2_crd[0]
+        if v0:i < 3 {
+          a4:Y[0] = 1.0f64
+        } else {
+          a4:Y[1] = 1.0f64
+        }
+        ");
+    }
+
+    #[test]
+    fn a_condition_that_never_holds_goes() {
+        assert_snapshot!(after(tidy, "if false { a4[0] = 1.0f64 } else { a4[2] = 1.0f64 }"), @"a4:Y[2] = 1.0f64");
+    }
+
+    #[test]
+    fn an_empty_branch_stays_before_others_that_it_shields() {
+        assert_snapshot!(after(tidy, "if d0 < 3 { } else if d0 < 5 { a4[1] = 1.0f64 } else if d0 < 7 { }"), @r"
+        if d0:n < 3 {} else if d0:n < 5 {
+          a4:Y[1] = 1.0f64
+        }
+        ");
+    }
+
+    #[test]
+    fn loops_that_do_nothing_go_with_their_comments() {
+        let body = "// every i\n for v0 in 0..d0 { // every j\n for v1 in 0..d0 { } } // every r\n for v2 in 0..d1 { a4[v2] = 1.0f64 }";
+        assert_snapshot!(after(tidy, body), @r"
+        // every r
+        for v2:r in 0..d1:R {
+          a4:Y[v2:r] = 1.0f64
+        }
+        ");
+    }
+
+    #[test]
+    fn cursors_that_are_read_stay() {
+        assert_snapshot!(after(tidy, "let v5 = 0 while v5 < d0 { v5 = v5 + 1 } a4[0] = 1.0f64"), @r"
+        let v5:m = 0
+        while v5:m < d0:n {
+          v5:m = v5:m + 1
+        }
+        a4:Y[0] = 1.0f64
+        ");
+    }
+
+    #[test]
+    fn a_reduction_across_chunks_is_a_use() {
+        let body = "let v3 = 0.0f64 parallel v8..v9 in 0..d0 sharing a4 private + reducing v3 + { v3 += 1.0f64 a4[0] += 1.0f64 }";
+        assert_snapshot!(after(tidy, body), @r"
+        let v3:t = 0.0f64
+        parallel v8:low..v9:high in 0..d0:n
+            sharing a4:Y private +
+            reducing v3:t +
+        {
+          v3:t += 1.0f64
+          a4:Y[0] += 1.0f64
+        }
+        ");
+    }
+}
+
+mod hoisting {
+    use super::*;
+
+    #[test]
+    fn loads_that_do_not_change_move_before_a_vector_loop() {
+        assert_snapshot!(after(hoist, "for v1 in 0..d0 { for v2 in 0..d1 vector { a4[v2] += a2[v1] * a3[v2] * a2[v1] } }"), @r"
+        for v1:p in 0..d0:n {
+          let v10:A_val = a2:A_vals[v1:p]
+          for v2:r in 0..d1:R vector {
+            a4:Y[v2:r] += v10:A_val * a3:B[v2:r] * v10:A_val
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn what_the_loop_writes_stays() {
+        assert_snapshot!(after(hoist, "for v1 in 0..d0 { for v2 in 0..d1 vector { a4[v2] = a4[v1] + 1.0f64 } }"), @r"
+        for v1:p in 0..d0:n {
+          for v2:r in 0..d1:R vector {
+            a4:Y[v2:r] = a4:Y[v1:p] + 1.0f64
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn what_depends_on_the_loop_stays() {
+        assert_snapshot!(
+            after(hoist, "for v2 in 0..d1 vector { let v6 = a1[v2] a4[v2] = a3[v6] + a3[v2 + 1] }"), @r"
+        for v2:r in 0..d1:R vector {
+          let v6:j = a1:A2_crd[v2:r]
+          a4:Y[v2:r] = a3:B[v6:j] + a3:B[v2:r + 1]
+        }
+        ");
+    }
+
+    #[test]
+    fn loops_that_are_no_vectors_are_left_alone() {
+        assert_snapshot!(after(hoist, "for v1 in 0..d0 { for v2 in 0..d1 { a4[v2] += a2[v1] } }"), @r"
+        for v1:p in 0..d0:n {
+          for v2:r in 0..d1:R {
+            a4:Y[v2:r] += a2:A_vals[v1:p]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn indices_are_not_hoisted_by_themselves() {
+        assert_snapshot!(after(hoist, "for v2 in 0..d1 vector { a4[v2] += a3[a1[0] + v2] + a3[a1[0]] }"), @r"
+        let v10:B_val = a3:B[a1:A2_crd[0]]
+        for v2:r in 0..d1:R vector {
+          a4:Y[v2:r] += a3:B[a1:A2_crd[0] + v2:r] + v10:B_val
+        }
+        ");
+    }
+
+    #[test]
+    fn a_load_that_is_not_made_for_certain_stays() {
+        assert_snapshot!(
+            after(hoist, "for v1 in 0..d0 { for v2 in 0..d1 vector { if v1 < 3 { a4[v2] += a2[v1] } } }"), @r"
+        for v1:p in 0..d0:n {
+          for v2:r in 0..d1:R vector {
+            if v1:p < 3 {
+              a4:Y[v2:r] += a2:A_vals[v1:p]
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn what_a_branch_writes_stays() {
+        let body = "for v2 in 0..d1 vector { if v2 < 3 { a4[0] = 1.0f64 } a4[v2] = a4[0] }";
+        assert_snapshot!(after(hoist, body), @r"
+        for v2:r in 0..d1:R vector {
+          if v2:r < 3 {
+            a4:Y[0] = 1.0f64
+          }
+          a4:Y[v2:r] = a4:Y[0]
+        }
+        ");
+    }
+
+    #[test]
+    fn what_a_branch_declares_stays_there() {
+        assert_snapshot!(
+            after(hoist, "for v2 in 0..d1 vector { if v2 < 3 { let v6 = a1[v2] a4[v6] = a4[0] + a2[v6] } }"), @r"
+        for v2:r in 0..d1:R vector {
+          if v2:r < 3 {
+            let v6:j = a1:A2_crd[v2:r]
+            a4:Y[v6:j] = a4:Y[0] + a2:A_vals[v6:j]
+          }
+        }
+        ");
+    }
+}
+
+mod viewing {
+    use super::*;
+
+    #[test]
+    fn rows_get_a_name() {
+        assert_snapshot!(after(views, "for v0 in 0..d0 { for v2 in 0..d1 vector { a4[v0 * d1 + v2] += a3[v0 * d1 + v2] } }"), @r"
+        for v0:i in 0..d0:n {
+          view a6:B_row of a3:B from v0:i * d1:R length d1:R
+          view mutable a7:Y_row of a4:Y from v0:i * d1:R length d1:R
+          for v2:r in 0..d1:R vector {
+            a7:Y_row[v2:r] += a6:B_row[v2:r]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn a_loop_that_is_no_vector_has_no_rows() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 { a4[v2] += 1.0f64 }"), @r"
+        for v2:r in 0..d1:R {
+          a4:Y[v2:r] += 1.0f64
+        }
+        ");
+    }
+
+    #[test]
+    fn two_places_in_one_array_are_no_row() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 vector { a4[v2] = a3[v2] + a3[d1 + v2] }"), @r"
+        view mutable a6:Y_row of a4:Y from 0 length d1:R
+        for v2:r in 0..d1:R vector {
+          a6:Y_row[v2:r] = a3:B[v2:r] + a3:B[d1:R + v2:r]
+        }
+        ");
+    }
+
+    #[test]
+    fn a_base_that_changes_in_the_loop_makes_no_row() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 vector { let v6 = a1[v2] a4[v2] = a3[v6 + v2] }"), @r"
+        view a6:A2_crd_row of a1:A2_crd from 0 length d1:R
+        view mutable a7:Y_row of a4:Y from 0 length d1:R
+        for v2:r in 0..d1:R vector {
+          let v6:j = a6:A2_crd_row[v2:r]
+          a7:Y_row[v2:r] = a3:B[v6:j + v2:r]
+        }
+        ");
+    }
+
+    #[test]
+    fn strides_and_gathers_are_no_rows() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 vector { a4[v2] = a3[v2 * d0] + a3[a1[v2]] }"), @r"
+        view a6:A2_crd_row of a1:A2_crd from 0 length d1:R
+        view mutable a7:Y_row of a4:Y from 0 length d1:R
+        for v2:r in 0..d1:R vector {
+          a7:Y_row[v2:r] = a3:B[v2:r * d0:n] + a3:B[a6:A2_crd_row[v2:r]]
+        }
+        ");
+    }
+
+    #[test]
+    fn a_local_row_of_an_extent_that_the_target_knows_needs_no_view() {
+        assert_snapshot!(after(views, "allocate a5[d2] = 0.0f64 for v2 in 0..d2 vector { a5[v2] += a3[v2] } a4[0] = a5[0]"), @r"
+        allocate a5:w[d2:S] = 0.0f64
+        view a6:B_row of a3:B from 0 length d2:S
+        for v2:r in 0..d2:S vector {
+          a5:w[v2:r] += a6:B_row[v2:r]
+        }
+        a4:Y[0] = a5:w[0]
+        ");
+    }
+
+    #[test]
+    fn what_is_used_later_in_the_block_is_not_viewed() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 vector { a4[v2] = a3[v2] } a4[0] += 1.0f64"), @r"
+        view a6:B_row of a3:B from 0 length d1:R
+        for v2:r in 0..d1:R vector {
+          a4:Y[v2:r] = a6:B_row[v2:r]
+        }
+        a4:Y[0] += 1.0f64
+        ");
+    }
+
+    #[test]
+    fn branches_keep_their_rows_to_themselves() {
+        assert_snapshot!(after(views, "for v2 in 0..d1 vector { if v2 < 3 { a4[v2] = a3[v2] } }"), @r"
+        for v2:r in 0..d1:R vector {
+          if v2:r < 3 {
+            a4:Y[v2:r] = a3:B[v2:r]
+          }
+        }
+        ");
+    }
+}
+
+#[test]
+fn tidy_code_stays_as_it_is() {
+    let body = "for v0 in 0..d0 { let v4 = true let v6 = v0 if v4 { a4[v6] = 1.0f64 } }";
+    let once = after(tidy, body);
+    assert_eq!(after(|kernel| tidy(tidy(kernel)), body), once);
+}

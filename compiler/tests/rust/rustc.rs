@@ -1,0 +1,67 @@
+//! The Rust compiler that builds the tests, asked to compile what the printer prints.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The run time's `parallel` module as text: printed kernels call it.
+pub(crate) fn parallel() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel/chunks.rs");
+    let chunks = fs::read_to_string(path).expect("the run time stands beside the compiler");
+    format!(
+        "mod parallel {{
+            pub use chunks::Chunks;
+            mod chunks {{ {chunks} }}
+            pub fn threads() -> usize {{ 2 }}
+            pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}
+        }}\n"
+    )
+}
+
+fn call(program: &str, arguments: &[&str]) -> Option<Output> {
+    match Command::new(program).args(arguments).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            println!("skipped: {program} does not run ({error})");
+            None
+        }
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).expect("a folder for the test can be made");
+    folder
+}
+
+/// Compiles a program; `None` where there is no rustc.
+///
+/// # Panics
+/// When rustc refuses it.
+fn compile(name: &str, text: &str, arguments: &[&str]) -> Option<PathBuf> {
+    let source = folder(name).join("main.rs");
+    let program = folder(name).join("main");
+    fs::write(&source, text).expect("the program can be written");
+    let (source, path) = (source.display().to_string(), program.display().to_string());
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let mut all =
+        vec!["--edition", "2024", "-D", "warnings", "-A", "unused", "-A", "non_snake_case", "-o", &path, &source];
+    all.extend(arguments);
+    let output = call(&rustc, &all)?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "rustc refuses {source}:\n{}", errors.chars().take(6000).collect::<String>());
+    Some(program)
+}
+
+/// That rustc accepts some items.
+pub(crate) fn accepts(name: &str, items: &str) {
+    compile(name, &format!("{}{items}\nfn main() {{}}\n", parallel()), &["--emit", "metadata"]);
+}
+
+/// What a program prints; `None` where there is no rustc.
+pub(crate) fn run(name: &str, text: &str) -> Option<String> {
+    let program = compile(name, text, &[])?;
+    let output = call(&program.display().to_string(), &[])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,49 @@
+//! How kernels are scheduled: each file of `schedules/`, its loops, the reasons for them, and the lattices of what they walk.
+
+use spc_compiler::concrete::{Options, schedule};
+use spc_compiler::{compile, notation, syntax};
+use std::fmt::Write;
+use std::fs;
+
+fn kernels(text: &str) -> Vec<notation::Kernel> {
+    let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+    notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+#[test]
+fn schedules() {
+    insta::glob!("schedules/*.ti", |path| {
+        let text = fs::read_to_string(path).expect("the case can be read");
+        let mut shown = String::new();
+        for kernel in kernels(&text) {
+            let concrete = schedule(&kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+            let compiled = compile(concrete);
+            _ = writeln!(shown, "{}", compiled.concrete);
+            for decision in &compiled.concrete.decisions {
+                _ = writeln!(shown, "{}: {}", decision.what, decision.why);
+            }
+            _ = writeln!(shown, "\n");
+        }
+        insta::assert_snapshot!(shown);
+    });
+}
+
+#[test]
+fn without_parallel_loops() {
+    let kernel = &kernels("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }")[0];
+    let concrete = schedule(kernel, Options { parallel: false }).expect("it can be scheduled");
+    assert!(!concrete.to_string().contains("parallel"), "{concrete}");
+}
+
+#[test]
+fn lattices() {
+    insta::glob!("lattices/*.ti", |path| {
+        let text = fs::read_to_string(path).expect("the case can be read");
+        let shown = |kernel: &notation::Kernel| {
+            let concrete = schedule(kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+            format!("{}\n\n{}", kernel.statement(&kernel.statements[0]), compile(concrete).lattices.join("\n"))
+        };
+        let shown: Vec<String> = kernels(&text).iter().map(shown).collect();
+        insta::assert_snapshot!(shown.join("\n"));
+    });
+}

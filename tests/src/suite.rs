@@ -1,0 +1,154 @@
+//! The kernels of the tensor benchmark suites, for every format and mode: a table that expands to cases.
+//!
+//! Elementwise operations, tensor and scalar, tensor times vector and times matrix, and MTTKRP are those of PASTA (Li, Ma, Wu,
+//! Li, Hall, *PASTA: a parallel sparse tensor algorithm benchmark suite*, 2019); the matrix kernels are SpMV, SpMM and SDDMM.
+
+use crate::case::Case;
+
+const MODES: [&str; 5] = ["i", "j", "k", "l", "m"];
+const DIMS: &str = "i=7 j=6 k=5 l=4 m=3 r=5";
+const OPERATORS: [(&str, &str); 4] = [("add", "+"), ("subtract", "-"), ("multiply", "*"), ("divide", "/")];
+
+/// All cases.
+pub fn cases() -> Vec<Case> {
+    let mut suite = Suite::default();
+    for order in 3..=5 {
+        for format in ["coo", "csf"] {
+            suite.elementwise(order, format);
+            for mode in 0..order {
+                suite.times_vector(order, mode, format);
+                suite.times_matrix(order, mode, format);
+                suite.mttkrp(order, mode, format);
+            }
+        }
+    }
+    for format in ["csr", "csc", "dcsr", "coo"] {
+        suite.elementwise(2, format);
+        suite.matrix(format);
+    }
+    suite.cases
+}
+
+#[derive(Default)]
+struct Suite {
+    cases: Vec<Case>,
+}
+
+impl Suite {
+    fn case(&mut self, name: String, headers: &[&str], signature: &str, statement: &str) {
+        let kernel = name.replace('-', "_");
+        let headers: String = headers.iter().map(|header| format!("// {header}\n")).collect();
+        let seed = self.cases.len() + 1;
+        let text =
+            format!("// dims: {DIMS}\n// seed: {seed}\n{headers}fn {kernel}({signature} {{\n    {statement};\n}}\n");
+        self.cases.push(Case::parse(&format!("suite/{name}"), &text).expect("the table makes cases"));
+    }
+
+    /// Of one pattern into a sparse result, of different patterns into a dense one, and with a scalar.
+    fn elementwise(&mut self, order: usize, format: &str) {
+        let at = MODES[..order].join(", ");
+        for (name, operator) in OPERATORS {
+            self.case(
+                format!("{name}-{order}-{format}"),
+                &["pattern Y: X"],
+                &format!("X: {format}, Y: {format}) -> Z: {format}"),
+                &format!("Z({at}) = X({at}) {operator} Y({at}) where X({at})"),
+            );
+            self.case(
+                format!("{name}-scalar-{order}-{format}"),
+                &["data s: ()=2.5"],
+                &format!("X: {format}, s: f64) -> Z: {format}"),
+                &format!("Z({at}) = X({at}) {operator} s where X({at})"),
+            );
+            if name != "divide" {
+                self.case(
+                    format!("{name}-dense-{order}-{format}"),
+                    &[],
+                    &format!("X: {format}, Y: {format}) -> Z: dense"),
+                    &format!("Z({at}) = X({at}) {operator} Y({at})"),
+                );
+            }
+        }
+    }
+
+    fn times_vector(&mut self, order: usize, mode: usize, format: &str) {
+        let at = MODES[..order].join(", ");
+        let rest = without(order, mode).join(", ");
+        for result in [format, "dense"] {
+            self.case(
+                format!("ttv-{order}-{}-{format}-{result}", MODES[mode]),
+                &[],
+                &format!("X: {format}, v: dense) -> Y: {result}"),
+                &format!("Y({rest}) = X({at}) * v({})", MODES[mode]),
+            );
+        }
+    }
+
+    fn times_matrix(&mut self, order: usize, mode: usize, format: &str) {
+        let at = MODES[..order].join(", ");
+        let mut indices = MODES[..order].to_vec();
+        indices[mode] = "r";
+        let rest = without(order, mode);
+        let last = rest.len() - 1;
+        let level = |place: usize| match (format, place) {
+            ("csf", _) => "compressed",
+            (_, 0) => "compressed(nonunique)",
+            (_, place) if place == last => "singleton",
+            _ => "singleton(nonunique)",
+        };
+        let levels: Vec<String> = (0..rest.len()).map(|place| format!("{}: {}", rest[place], level(place))).collect();
+        let semi_sparse = format!("({}) -> [{}, r: dense]", indices.join(", "), levels.join(", "));
+        for (name, result) in [("sparse", semi_sparse.as_str()), ("dense", "dense")] {
+            self.case(
+                format!("ttm-{order}-{}-{format}-{name}", MODES[mode]),
+                &[],
+                &format!("X: {format}, U: dense) -> Y: {result}"),
+                &format!("Y({}) = X({at}) * U({}, r)", indices.join(", "), MODES[mode]),
+            );
+        }
+    }
+
+    fn mttkrp(&mut self, order: usize, mode: usize, format: &str) {
+        let at = MODES[..order].join(", ");
+        for element in ["f64", "f32"] {
+            let factors = without(order, mode);
+            let parameters: Vec<String> =
+                factors.iter().map(|factor| format!("{}: {element} dense", factor.to_uppercase())).collect();
+            let product: Vec<String> =
+                factors.iter().map(|factor| format!("{}({factor}, r)", factor.to_uppercase())).collect();
+            self.case(
+                format!("mttkrp-{order}-{}-{format}-{element}", MODES[mode]),
+                &[],
+                &format!("X: {element} {format}, {}) -> A: {element} dense", parameters.join(", ")),
+                &format!("A({}, r) = X({at}) * {}", MODES[mode], product.join(" * ")),
+            );
+        }
+    }
+
+    fn matrix(&mut self, format: &str) {
+        for element in ["f64", "f32"] {
+            self.case(
+                format!("spmv-{format}-{element}"),
+                &[],
+                &format!("X: {element} {format}, v: {element} dense) -> y: {element} dense"),
+                "y(i) = X(i, j) * v(j)",
+            );
+            self.case(
+                format!("spmm-{format}-{element}"),
+                &[],
+                &format!("X: {element} {format}, U: {element} dense) -> Y: {element} dense"),
+                "Y(i, r) = X(i, j) * U(j, r)",
+            );
+            self.case(
+                format!("sddmm-{format}-{element}"),
+                &[],
+                &format!("X: {element} {format}, U: {element} dense, V: {element} dense) -> Y: {element} {format}"),
+                "Y(i, j) = X(i, j) * U(i, r) * V(j, r)",
+            );
+        }
+    }
+}
+
+fn without(order: usize, mode: usize) -> Vec<&'static str> {
+    (0..order).filter(|&other| other != mode).map(|other| MODES[other]).collect()
+}
