@@ -8,3 +8,4 @@ pub mod engine;
 pub mod oracle;
 pub mod random;
 pub mod suite;
+pub mod taco;

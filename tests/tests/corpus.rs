@@ -20,10 +20,8 @@ fn runnable(cases: Vec<Case>) -> Vec<(Case, Ready)> {
 }
 
 fn assert_right(results: Vec<(&str, Result<(), String>)>) {
-    let wrong: Vec<String> = results
-        .into_iter()
-        .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error}")))
-        .collect();
+    let wrong: Vec<String> =
+        results.into_iter().filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error}"))).collect();
     assert!(wrong.is_empty(), "{} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -35,7 +33,8 @@ fn interpret(cases: &[(Case, Ready)]) {
 /// All in one run of the compiler.
 fn run_natively(cases: &[(Case, Ready)]) {
     let texts: Vec<String> = cases.iter().map(|(_, ready)| rust::text(&ready.compiled.kernel)).collect();
-    let kernels: Vec<_> = texts.iter().zip(cases).map(|(text, (_, ready))| (text.as_str(), &*ready.compiled.kernel)).collect();
+    let kernels: Vec<_> =
+        texts.iter().zip(cases).map(|(text, (_, ready))| (text.as_str(), &*ready.compiled.kernel)).collect();
     let natives = match NativeKernel::compile_all(&kernels) {
         Ok(natives) => natives,
         Err(error @ NativeError::NoCompiler { .. }) => {

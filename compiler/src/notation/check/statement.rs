@@ -137,31 +137,22 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
         }
     };
     let Some(mask) = &statement.mask else { return };
-    let is_read = |variable: &&IndexVariable| {
-        let mut found = false;
-        statement.value.for_each_access(&mut |access| found |= access.indices.contains(variable));
-        found
+    let mut refuse = |variable: IndexVariable, who: &str, label: &str| {
+        let name = &indices.variables[variable.0].name;
+        let message = format!("a mask over `{name}`, which {who}, is not lowered yet");
+        found.push(
+            Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
+                .label(format!("`{name}` {label}"))
+                .help("write a kernel for each term"),
+        );
     };
-    let summed = mask.indices.iter().filter(|v| !statement.target.indices.contains(v)).find(is_read);
-    if let (Some(variable), false) = (summed, is_one_sum(&statement.value)) {
-        let name = &indices.variables[variable.0].name;
-        let message =
-            format!("a mask over `{name}`, which only a part of the right-hand side sums over, is not lowered yet");
-        found.push(
-            Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
-                .label(format!("`{name}` means nothing to the rest"))
-                .help("write a kernel for each term"),
-        );
-        return;
-    }
-    for variable in split.into_iter().filter(|variable| mask.indices.contains(variable)) {
-        let name = &indices.variables[variable.0].name;
-        let message = format!("a mask over `{name}`, which several terms sum over, is not lowered yet");
-        found.push(
-            Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
-                .label(format!("`{name}` is another variable in each term"))
-                .help("write a kernel for each term"),
-        );
+    for &variable in &mask.indices {
+        let is_used = statement.value.accesses().iter().any(|access| access.indices.contains(&variable));
+        if split.contains(&variable) {
+            refuse(variable, "several terms sum over", "is another variable in each term");
+        } else if is_used && !statement.target.indices.contains(&variable) && !is_one_sum(&statement.value) {
+            refuse(variable, "only a part of the right-hand side sums over", "means nothing to the rest");
+        }
     }
 }
 

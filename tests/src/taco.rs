@@ -1,0 +1,238 @@
+//! taco's index notation and formats in the words of this language.
+//!
+//! ```text
+//! a(i) = sum(j, (B(i,j) * c(j)))      B: ds:1,0
+//!
+//! fn case(B: (m0, m1) -> [m1: dense, m0: compressed], c: [dense]) -> a: [dense] { a(i) = sum(j)(B(i, j) * c(j)); }
+//! ```
+
+/// A tensor of a case.
+#[derive(Debug, Clone)]
+pub struct TacoTensor {
+    /// Its name.
+    pub name: String,
+    /// Its element type, by its name in C.
+    pub element: String,
+    /// Its format, a letter a level, with the order of modes behind a colon.
+    pub format: String,
+    /// Whether the kernel computes it.
+    pub is_result: bool,
+}
+
+/// The program that a case asks for, or the reason why the language can't say it yet.
+///
+/// # Errors
+/// The reason, in a few words: what cases are counted by.
+pub fn program(expression: &str, tensors: &[TacoTensor]) -> Result<String, String> {
+    let mut parser = Parser { tokens: tokens(expression)?, next: 0, tensors };
+    let statement = parser.statement()?;
+    let mut parameters = Vec::new();
+    let mut results = Vec::new();
+    for tensor in tensors {
+        let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
+        if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
+    }
+    Ok(format!("fn case({}) -> ({}) {{ {statement}; }}", parameters.join(", "), results.join(", ")))
+}
+
+fn element(name: &str) -> Result<&'static str, String> {
+    Ok(match name {
+        "double" => "f64",
+        "float" => "f32",
+        "int32_t" => "i32",
+        "int64_t" => "i64",
+        "uint8_t" => "u8",
+        _ => return Err("element type".to_owned()),
+    })
+}
+
+/// The format in this language; nothing for a scalar.
+///
+/// # Errors
+/// When a level is of a kind that is not there yet.
+pub fn format(letters: &str) -> Result<String, String> {
+    let (letters, modes) = letters.split_once(':').unwrap_or((letters, ""));
+    if letters.is_empty() {
+        return Ok(String::new());
+    }
+    let level = |letter: char| {
+        Ok(match letter {
+            'd' => "dense",
+            's' => "compressed",
+            'u' => "compressed(nonunique)",
+            'q' => "singleton",
+            'c' => "singleton(nonunique)",
+            _ => return Err("level format".to_owned()),
+        })
+    };
+    let levels: Vec<&str> = letters.chars().map(level).collect::<Result<_, String>>()?;
+    if modes.is_empty() {
+        return Ok(format!("[{}]", levels.join(", ")));
+    }
+    let names: Vec<String> = (0..levels.len()).map(|mode| format!("m{mode}")).collect();
+    let mapped: Vec<String> = modes.split(',').zip(levels).map(|(mode, level)| format!("m{mode}: {level}")).collect();
+    Ok(format!("({}) -> [{}]", names.join(", "), mapped.join(", ")))
+}
+
+fn tokens(text: &str) -> Result<Vec<String>, String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut characters = text.chars().peekable();
+    while let Some(&first) = characters.peek() {
+        if first.is_whitespace() {
+            characters.next();
+            continue;
+        }
+        let mut token = String::new();
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        if is_word(first) {
+            while let Some(&c) = characters.peek().filter(|&&c| is_word(c)) {
+                token.push(c);
+                characters.next();
+            }
+        } else {
+            token.push(first);
+            characters.next();
+            if first == '+' && characters.peek() == Some(&'=') {
+                token.push('=');
+                characters.next();
+            }
+        }
+        tokens.push(token);
+    }
+    if tokens.is_empty() { Err("empty".to_owned()) } else { Ok(tokens) }
+}
+
+struct Parser<'a> {
+    tokens: Vec<String>,
+    next: usize,
+    tensors: &'a [TacoTensor],
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> &str {
+        self.tokens.get(self.next).map_or("", String::as_str)
+    }
+
+    fn take(&mut self) -> String {
+        self.next += 1;
+        self.tokens.get(self.next - 1).cloned().unwrap_or_default()
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.take() == token { Ok(()) } else { Err("notation".to_owned()) }
+    }
+
+    fn statement(&mut self) -> Result<String, String> {
+        if ["where", "sequence", "multi"].contains(&self.peek()) {
+            return Err("several statements".to_owned());
+        }
+        let target = self.atom()?;
+        let operator = self.take();
+        if ["Or", "Min", "Max"].contains(&operator.as_str()) {
+            return Err("reduction by another operator".to_owned());
+        }
+        if operator != "=" && operator != "+=" {
+            return Err("notation".to_owned());
+        }
+        let value = self.sum()?;
+        if self.peek().is_empty() { Ok(format!("{target} {operator} {value}")) } else { Err("notation".to_owned()) }
+    }
+
+    fn sum(&mut self) -> Result<String, String> {
+        let mut text = self.product()?;
+        while ["+", "-"].contains(&self.peek()) {
+            let operator = self.take();
+            text = format!("{text} {operator} {}", self.product()?);
+        }
+        Ok(text)
+    }
+
+    fn product(&mut self) -> Result<String, String> {
+        let mut text = self.atom()?;
+        while ["*", "/"].contains(&self.peek()) {
+            let operator = self.take();
+            text = format!("{text} {operator} {}", self.atom()?);
+        }
+        Ok(text)
+    }
+
+    fn atom(&mut self) -> Result<String, String> {
+        let token = self.take();
+        match token.as_str() {
+            "-" => Ok(format!("-{}", self.atom()?)),
+            "(" => {
+                let inside = self.sum()?;
+                self.expect(")")?;
+                Ok(format!("({inside})"))
+            }
+            "cast" => self.cast(),
+            "sum" => {
+                self.expect("(")?;
+                let variable = self.take();
+                self.expect(",")?;
+                let body = self.sum()?;
+                self.expect(")")?;
+                Ok(format!("sum({variable})({body})"))
+            }
+            _ if self.peek() == "(" => {
+                let arguments = self.arguments()?;
+                self.call(&token, &arguments)
+            }
+            _ => Ok(token),
+        }
+    }
+
+    /// `cast<double>(e)`: nothing, where all elements are of that type already.
+    fn cast(&mut self) -> Result<String, String> {
+        self.expect("<")?;
+        let element = self.take();
+        self.expect(">")?;
+        let arguments = self.arguments()?;
+        if self.tensors.iter().all(|tensor| tensor.element == element) {
+            Ok(format!("({})", arguments.join(", ")))
+        } else {
+            Err("conversion between element types".to_owned())
+        }
+    }
+
+    fn arguments(&mut self) -> Result<Vec<String>, String> {
+        self.expect("(")?;
+        let mut arguments = vec![self.sum()?];
+        while self.peek() == "," {
+            self.take();
+            arguments.push(self.sum()?);
+        }
+        self.expect(")")?;
+        Ok(arguments)
+    }
+
+    fn call(&self, name: &str, arguments: &[String]) -> Result<String, String> {
+        let compare = |operator: &str| format!("select({} {operator} {}, 1, 0)", arguments[0], arguments[1]);
+        if self.tensors.iter().any(|tensor| tensor.name == name) {
+            return Ok(format!("{name}({})", arguments.join(", ")));
+        }
+        Ok(match (name, arguments) {
+            ("gt", [_, _]) => compare(">"),
+            ("gte", [_, _]) => compare(">="),
+            ("lt", [_, _]) => compare("<"),
+            ("lte", [_, _]) => compare("<="),
+            ("eq", [_, _]) => compare("=="),
+            ("neq", [_, _]) => compare("!="),
+            ("square", [x]) => format!("({x}) * ({x})"),
+            ("cube", [x]) => format!("({x}) * ({x}) * ({x})"),
+            ("mod", [a, b]) => format!("({a}) % ({b})"),
+            ("log", [x]) => format!("ln({x})"),
+            ("sqrt" | "abs" | "exp" | "max" | "min" | "pow", _) => format!("{name}({})", arguments.join(", ")),
+            _ => return Err(format!("function {}", family(name))),
+        })
+    }
+}
+
+fn family(name: &str) -> &'static str {
+    match name {
+        "testOp" | "specialOp" | "compUnion" | "bfsMask" | "sparsify" | "Plus" => "that a user defined in C++",
+        "And" | "Or" | "Not" | "xor" => "of truth values",
+        "heaviside" | "cbrt" | "log10" => "that the language lacks",
+        _ => "of angles",
+    }
+}

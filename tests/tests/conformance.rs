@@ -1,0 +1,196 @@
+//! The 601 cases recorded from taco's own test run: every one that the language can say today gives taco's result; the others
+//! are counted by the reason.
+//!
+//! The cases lie beside the project, in `../shared/conformance`; where they do not, there is nothing to do, which is said.
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use spc::execute::{Backend, Call, Executable};
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, pack};
+use spc_compiler::diagnostics::Diagnostics;
+use spc_compiler::ir::ElementType;
+use spc_compiler::{backend, compile_notation, notation, syntax};
+use spc_tests::taco::{TacoTensor, program};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// How many cases end how. A case that the compiler refuses is counted by the code of its message. Where this language means
+/// something else than taco: it refuses to divide by what may be missing (E0306), and to make a sparse result dense behind the
+/// user's back (E0307); mixed element types (E0404) are still to come.
+const COUNTS: &[(&str, usize)] = &[
+    ("conversion between element types", 11),
+    ("element type", 20),
+    ("function of angles", 30),
+    ("function of truth values", 2),
+    ("function that a user defined in C++", 12),
+    ("function that the language lacks", 8),
+    ("level format", 1),
+    ("passed", 383),
+    ("reduction by another operator", 4),
+    ("refused with E0306", 5),
+    ("refused with E0307", 7),
+    ("refused with E0404", 2),
+    ("several statements", 3),
+    ("windows and strides", 113),
+];
+
+/// Every so many of the passing cases also run natively.
+const NATIVE_SHARE: usize = 16;
+
+struct Case {
+    id: u64,
+    expression: String,
+    tensors: Vec<(TacoTensor, Value)>,
+    uses_windows: bool,
+}
+
+fn cases(path: &Path) -> Vec<Case> {
+    let file = File::open(path).expect("the cases can be read");
+    let lines = BufReader::new(GzDecoder::new(file)).lines();
+    lines.map(|line| case(&serde_json::from_str(&line.expect("text")).expect("a JSON object a line"))).collect()
+}
+
+fn case(value: &Value) -> Case {
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let tensor = |value: &Value| TacoTensor {
+        name: text(value, "name"),
+        element: text(value, "type"),
+        format: text(value, "format"),
+        is_result: value["role"] == "out",
+    };
+    let tensors = value["tensors"].as_array().expect("tensors").iter().map(|value| (tensor(value), value.clone()));
+    // taco prints these four with the operator of the test before; their results are minima.
+    let is_minimum = text(value, "source").contains("vector_min/");
+    let expression = text(value, "expr");
+    Case {
+        id: value["id"].as_u64().expect("an id"),
+        expression: if is_minimum { expression.replace("max(", "min(") } else { expression },
+        tensors: tensors.collect(),
+        uses_windows: value["window"] == true,
+    }
+}
+
+fn shape(tensor: &Value) -> Vec<usize> {
+    let dims = tensor["dims"].as_array().expect("dims").iter();
+    dims.map(|dim| usize::try_from(dim.as_u64().expect("an extent")).expect("small")).collect()
+}
+
+/// The entries of a tensor: its index and its value.
+fn entries(tensor: &Value) -> Vec<(Vec<usize>, f64)> {
+    let entry = |entry: &Value| {
+        let index = entry[0].as_array().expect("an index").iter();
+        let index = index.map(|part| usize::try_from(part.as_u64().expect("an index")).expect("small")).collect();
+        (index, number(&entry[1]))
+    };
+    tensor["coo"].as_array().expect("entries").iter().map(entry).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(f64::NAN)
+}
+
+fn store<T: Element>(tensor: &Value, declared: &notation::Tensor) -> AnyTensor {
+    let entries = entries(tensor);
+    let shape = shape(tensor);
+    let column = |mode: usize| entries.iter().map(|(index, _)| u32::try_from(index[mode]).expect("small")).collect();
+    let indices = (0..shape.len()).map(|mode| Indices::U32(column(mode))).collect();
+    let values = entries.iter().map(|(_, value)| T::from_f64(*value)).collect();
+    let coordinates = Coordinates { shape, shape_is_stated: true, indices, values };
+    pack(coordinates, &declared.format, Duplicates::Sum).unwrap_or_else(|error| panic!("{}: {error}", declared.name))
+}
+
+impl Case {
+    /// How the case ends: passed, or why not.
+    fn outcome(&self, native: bool) -> Result<(), String> {
+        if self.uses_windows {
+            return Err("windows and strides".to_owned());
+        }
+        let declared: Vec<TacoTensor> = self.tensors.iter().map(|(tensor, _)| tensor.clone()).collect();
+        let text = program(&self.expression, &declared)?;
+        let code = |diagnostics: Diagnostics| match diagnostics.into_sorted().first() {
+            Some(first) if first.code.0 == 0 => format!("{text}: {}", first.message),
+            Some(first) => format!("refused with {}", first.code),
+            None => "refused without a reason".to_owned(),
+        };
+        let kernel =
+            syntax::parse_program(&text).and_then(|program| notation::check(&program)).map_err(code)?.remove(0);
+        let compiled = compile_notation(&kernel).map_err(code)?;
+        let backend = if native { Backend::Native } else { Backend::Interpreter };
+        let rust = backend::rust::text(&compiled.kernel);
+        let executable = Executable::new(compiled.kernel, Some(&rust), backend).expect("the kernel compiles");
+        let result = self.run(&executable, &kernel);
+        self.compare(&result);
+        Ok(())
+    }
+
+    fn run(&self, executable: &Executable, kernel: &notation::Kernel) -> AnyTensor {
+        let value_of = |name: &str| &self.tensors.iter().find(|(tensor, _)| tensor.name == name).expect("declared").1;
+        let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input);
+        let stored: Vec<AnyTensor> = inputs
+            .map(|tensor| match tensor.element {
+                ElementType::F32 => store::<f32>(value_of(&tensor.name), tensor),
+                ElementType::I32 => store::<i32>(value_of(&tensor.name), tensor),
+                ElementType::I64 => store::<i64>(value_of(&tensor.name), tensor),
+                ElementType::U8 => store::<u8>(value_of(&tensor.name), tensor),
+                _ => store::<f64>(value_of(&tensor.name), tensor),
+            })
+            .collect();
+        let target = &kernel.statements[0].target;
+        let result = shape(value_of(&kernel.tensor(target.tensor).name));
+        let names = target.indices.iter().map(|&variable| kernel.variable(variable));
+        let is_dimension = |name: &str| executable.kernel().dimensions.iter().any(|dimension| dimension.name == name);
+        let extents: Vec<(&str, usize)> = names.zip(result).filter(|(name, _)| is_dimension(name)).collect();
+        let inputs: Vec<&AnyTensor> = stored.iter().collect();
+        let mut call = Call::with_dimensions(executable.kernel(), &inputs, &extents)
+            .unwrap_or_else(|e| panic!("{}: {e}", self.id));
+        executable.run(&mut call).unwrap_or_else(|error| panic!("{}: {error}", self.id));
+        call.finish().expect("the result is a tensor").remove(0)
+    }
+
+    fn compare(&self, result: &AnyTensor) {
+        result.validate().unwrap_or_else(|error| panic!("case {}: {error}", self.id));
+        let (_, expected) = self.tensors.iter().find(|(tensor, _)| tensor.is_result).expect("a case has a result");
+        let mut expected: BTreeMap<Vec<usize>, f64> = entries(expected).into_iter().collect();
+        let mut check = |index: &[usize], value: f64| {
+            let reference = expected.remove(index).unwrap_or(0.0);
+            let is_close = (value - reference).abs() <= 1e-6 * reference.abs().max(1.0);
+            let is_same = value == reference || (value.is_nan() && reference.is_nan());
+            assert!(
+                is_close || is_same,
+                "case {}: {value} at {index:?}, not {reference}: {}",
+                self.id,
+                self.expression
+            );
+        };
+        result.for_each_position(|index, position| {
+            check(index, result.values().get_f64(position));
+        });
+        expected.retain(|_, value| *value != 0.0);
+        assert!(expected.is_empty(), "case {}: no entry at {:?}: {}", self.id, expected, self.expression);
+    }
+}
+
+#[test]
+fn every_case_passes_or_is_out_of_reach_for_a_reason() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/taco-cases.jsonl.gz");
+    if !path.is_file() {
+        println!("skipped: {} is not there", path.display());
+        return;
+    }
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut passed = 0;
+    for case in cases(&path) {
+        let outcome = case.outcome(false);
+        if outcome.is_ok() {
+            passed += 1;
+            if passed % NATIVE_SHARE == 0 {
+                case.outcome(true).expect("what the interpreter runs, native code runs");
+            }
+        }
+        *counts.entry(outcome.err().unwrap_or_else(|| "passed".to_owned())).or_default() += 1;
+    }
+    let counts: Vec<(&str, usize)> = counts.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    assert_eq!(counts, COUNTS);
+}
