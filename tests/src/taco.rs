@@ -1,213 +1,238 @@
-//! taco's index notation and formats in ours.
+//! taco's index notation and formats in the words of this language.
+//!
+//! ```text
+//! a(i) = sum(j, (B(i,j) * c(j)))      B: ds:1,0
+//!
+//! fn case(B: (m0, m1) -> [m1: dense, m0: compressed], c: [dense]) -> a: [dense] { a(i) = sum(j)(B(i, j) * c(j)); }
+//! ```
 
-use std::collections::BTreeMap;
-
-/// A tensor as taco's tests declare it.
+/// A tensor of a case.
 #[derive(Debug, Clone)]
-pub struct Tensor {
+pub struct TacoTensor {
     /// Its name.
     pub name: String,
-    /// The C type of its elements.
+    /// Its element type, by its name in C.
     pub element: String,
-    /// A letter a level, then `:1,0` where the modes are stored in another order.
+    /// Its format, a letter a level, with the order of modes behind a colon.
     pub format: String,
-    /// Its shape, where it is known.
-    pub dims: Vec<usize>,
+    /// Whether the kernel computes it.
+    pub is_result: bool,
 }
 
-/// What can't be said in our language, in words.
-pub type Reason = &'static str;
-
-/// A statement in our language, and the extents of its index variables as far as the tensors' shapes say.
-#[derive(Debug, Clone)]
-pub struct Translation {
-    /// A kernel.
-    pub text: String,
-    /// Extents by index variable.
-    pub dims: Vec<(String, usize)>,
-}
-
-/// A kernel that does what a taco expression says.
+/// The program that a case asks for, or the reason why the language can't say it yet.
 ///
 /// # Errors
-/// Why there is none.
-pub fn translate(expression: &str, tensors: &[Tensor]) -> Result<Translation, Reason> {
-    let mut parser = Parser { tokens: tokens(expression), place: 0, tensors, dims: BTreeMap::new(), used: Vec::new() };
-    let target = parser.atom()?;
-    let operator = parser.next().ok_or("not an assignment")?;
-    let operator = match operator.as_str() {
-        "=" => "=",
-        "+" if parser.eat("=") => "+=",
-        _ => return Err("reductions by other operators"),
-    };
-    let value = parser.expression()?;
-    if parser.place < parser.tokens.len() {
-        return Err("syntax of its own");
+/// The reason, in a few words: what cases are counted by.
+pub fn program(expression: &str, tensors: &[TacoTensor]) -> Result<String, String> {
+    let mut parser = Parser { tokens: tokens(expression)?, next: 0, tensors };
+    let statement = parser.statement()?;
+    let mut parameters = Vec::new();
+    let mut results = Vec::new();
+    for tensor in tensors {
+        let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
+        if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
     }
-    let result = target.split('(').next().unwrap_or_default().to_owned();
-    let mut declarations: Vec<String> = Vec::new();
-    for tensor in tensors.iter().filter(|tensor| tensor.name != result && parser.used.contains(&tensor.name)) {
-        declarations.push(declaration(tensor)?);
-    }
-    let output = tensors.iter().find(|tensor| tensor.name == result).ok_or("several statements")?;
-    let text = format!(
-        "fn kernel({}) -> {} {{\n    {target} {operator} {value};\n}}\n",
-        declarations.join(", "),
-        declaration(output)?
-    );
-    Ok(Translation { text, dims: parser.dims.into_iter().collect() })
+    Ok(format!("fn case({}) -> ({}) {{ {statement}; }}", parameters.join(", "), results.join(", ")))
 }
 
-fn declaration(tensor: &Tensor) -> Result<String, Reason> {
-    let element = match tensor.element.as_str() {
+fn element(name: &str) -> Result<&'static str, String> {
+    Ok(match name {
         "double" => "f64",
         "float" => "f32",
-        "int32_t" | "int" => "i32",
-        "int64_t" | "long" => "i64",
+        "int32_t" => "i32",
+        "int64_t" => "i64",
         "uint8_t" => "u8",
-        _ => return Err("element types that we do not have"),
-    };
-    if tensor.format.is_empty() || tensor.format == "scalar" {
-        return Ok(format!("{}: {element}", tensor.name));
+        _ => return Err("element type".to_owned()),
+    })
+}
+
+/// The format in this language; nothing for a scalar.
+///
+/// # Errors
+/// When a level is of a kind that is not there yet.
+pub fn format(letters: &str) -> Result<String, String> {
+    let (letters, modes) = letters.split_once(':').unwrap_or((letters, ""));
+    if letters.is_empty() {
+        return Ok(String::new());
     }
-    let (levels, order) = tensor.format.split_once(':').unwrap_or((&tensor.format, ""));
-    let modes: Vec<String> = match order {
-        "" => (0..levels.len()).map(|mode| format!("m{mode}")).collect(),
-        order => order.split(',').map(|mode| format!("m{}", mode.trim())).collect(),
-    };
-    let mut declared = Vec::new();
-    for (mode, letter) in modes.iter().zip(levels.chars()) {
-        let level = match letter {
+    let level = |letter: char| {
+        Ok(match letter {
             'd' => "dense",
             's' => "compressed",
             'u' => "compressed(nonunique)",
             'q' => "singleton",
             'c' => "singleton(nonunique)",
-            'p' => return Err("padded levels"),
-            _ => return Err("a level format of its own"),
-        };
-        declared.push(format!("{mode}: {level}"));
+            _ => return Err("level format".to_owned()),
+        })
+    };
+    let levels: Vec<&str> = letters.chars().map(level).collect::<Result<_, String>>()?;
+    if modes.is_empty() {
+        return Ok(format!("[{}]", levels.join(", ")));
     }
-    let names: Vec<String> = (0..modes.len()).map(|mode| format!("m{mode}")).collect();
-    Ok(format!("{}: {element} ({}) -> [{}]", tensor.name, names.join(", "), declared.join(", ")))
+    let names: Vec<String> = (0..levels.len()).map(|mode| format!("m{mode}")).collect();
+    let mapped: Vec<String> = modes.split(',').zip(levels).map(|(mode, level)| format!("m{mode}: {level}")).collect();
+    Ok(format!("({}) -> [{}]", names.join(", "), mapped.join(", ")))
 }
 
-fn tokens(text: &str) -> Vec<String> {
+fn tokens(text: &str) -> Result<Vec<String>, String> {
     let mut tokens: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    while let Some(first) = rest.chars().next() {
+    let mut characters = text.chars().peekable();
+    while let Some(&first) = characters.peek() {
+        if first.is_whitespace() {
+            characters.next();
+            continue;
+        }
+        let mut token = String::new();
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-        let length = match first {
-            c if is_word(c) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        tokens.push(rest[..length].to_owned());
-        rest = rest[length..].trim_start();
+        if is_word(first) {
+            while let Some(&c) = characters.peek().filter(|&&c| is_word(c)) {
+                token.push(c);
+                characters.next();
+            }
+        } else {
+            token.push(first);
+            characters.next();
+            if first == '+' && characters.peek() == Some(&'=') {
+                token.push('=');
+                characters.next();
+            }
+        }
+        tokens.push(token);
     }
-    tokens
+    if tokens.is_empty() { Err("empty".to_owned()) } else { Ok(tokens) }
 }
 
 struct Parser<'a> {
     tokens: Vec<String>,
-    place: usize,
-    tensors: &'a [Tensor],
-    dims: BTreeMap<String, usize>,
-    used: Vec<String>,
+    next: usize,
+    tensors: &'a [TacoTensor],
 }
 
 impl Parser<'_> {
     fn peek(&self) -> &str {
-        self.tokens.get(self.place).map_or("", String::as_str)
+        self.tokens.get(self.next).map_or("", String::as_str)
     }
 
-    fn next(&mut self) -> Option<String> {
-        self.place += 1;
-        self.tokens.get(self.place - 1).cloned()
+    fn take(&mut self) -> String {
+        self.next += 1;
+        self.tokens.get(self.next - 1).cloned().unwrap_or_default()
     }
 
-    fn eat(&mut self, token: &str) -> bool {
-        let is_there = self.peek() == token;
-        self.place += usize::from(is_there);
-        is_there
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.take() == token { Ok(()) } else { Err("notation".to_owned()) }
     }
 
-    fn expression(&mut self) -> Result<String, Reason> {
-        let mut text = self.term()?;
-        while let "+" | "-" = self.peek() {
-            let operator = self.next().unwrap_or_default();
-            text = format!("{text} {operator} {}", self.term()?);
+    fn statement(&mut self) -> Result<String, String> {
+        if ["where", "sequence", "multi"].contains(&self.peek()) {
+            return Err("several statements".to_owned());
+        }
+        let target = self.atom()?;
+        let operator = self.take();
+        if ["Or", "Min", "Max"].contains(&operator.as_str()) {
+            return Err("reduction by another operator".to_owned());
+        }
+        if operator != "=" && operator != "+=" {
+            return Err("notation".to_owned());
+        }
+        let value = self.sum()?;
+        if self.peek().is_empty() { Ok(format!("{target} {operator} {value}")) } else { Err("notation".to_owned()) }
+    }
+
+    fn sum(&mut self) -> Result<String, String> {
+        let mut text = self.product()?;
+        while ["+", "-"].contains(&self.peek()) {
+            let operator = self.take();
+            text = format!("{text} {operator} {}", self.product()?);
         }
         Ok(text)
     }
 
-    fn term(&mut self) -> Result<String, Reason> {
-        let mut text = self.unary()?;
-        while let "*" | "/" = self.peek() {
-            let operator = self.next().unwrap_or_default();
-            text = format!("{text} {operator} {}", self.unary()?);
+    fn product(&mut self) -> Result<String, String> {
+        let mut text = self.atom()?;
+        while ["*", "/"].contains(&self.peek()) {
+            let operator = self.take();
+            text = format!("{text} {operator} {}", self.atom()?);
         }
         Ok(text)
     }
 
-    fn unary(&mut self) -> Result<String, Reason> {
-        if self.eat("-") { Ok(format!("-{}", self.unary()?)) } else { self.atom() }
-    }
-
-    fn atom(&mut self) -> Result<String, Reason> {
-        if self.eat("(") {
-            let inside = self.expression()?;
-            return if self.eat(")") { Ok(format!("({inside})")) } else { Err("syntax of its own") };
-        }
-        let name = self.next().ok_or("syntax of its own")?;
-        if name.chars().next().is_some_and(|c| c.is_ascii_digit()) {
-            return Ok(name);
-        }
-        if !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            return Err("syntax of its own");
-        }
-        let cast = if self.eat("<") { self.next() } else { None };
-        if cast.is_some() && !self.eat(">") {
-            return Err("syntax of its own");
-        }
-        if !self.eat("(") {
-            return Ok(self.tensor(&name, &[]));
-        }
-        let mut arguments = Vec::new();
-        while !self.eat(")") {
-            arguments.push(self.expression()?);
-            if !self.eat(",") && self.peek() != ")" {
-                return Err("windows and strides");
+    fn atom(&mut self) -> Result<String, String> {
+        let token = self.take();
+        match token.as_str() {
+            "-" => Ok(format!("-{}", self.atom()?)),
+            "(" => {
+                let inside = self.sum()?;
+                self.expect(")")?;
+                Ok(format!("({inside})"))
             }
+            "cast" => self.cast(),
+            "sum" => {
+                self.expect("(")?;
+                let variable = self.take();
+                self.expect(",")?;
+                let body = self.sum()?;
+                self.expect(")")?;
+                Ok(format!("sum({variable})({body})"))
+            }
+            _ if self.peek() == "(" => {
+                let arguments = self.arguments()?;
+                self.call(&token, &arguments)
+            }
+            _ => Ok(token),
         }
-        self.call(&name, cast.as_deref(), &arguments)
     }
 
-    fn tensor(&mut self, name: &str, arguments: &[String]) -> String {
-        self.used.push(name.to_owned());
-        if let Some(tensor) = self.tensors.iter().find(|tensor| tensor.name == name) {
-            self.dims.extend(arguments.iter().cloned().zip(tensor.dims.iter().copied()));
+    /// `cast<double>(e)`: nothing, where all elements are of that type already.
+    fn cast(&mut self) -> Result<String, String> {
+        self.expect("<")?;
+        let element = self.take();
+        self.expect(">")?;
+        let arguments = self.arguments()?;
+        if self.tensors.iter().all(|tensor| tensor.element == element) {
+            Ok(format!("({})", arguments.join(", ")))
+        } else {
+            Err("conversion between element types".to_owned())
         }
-        if arguments.is_empty() { name.to_owned() } else { format!("{name}({})", arguments.join(", ")) }
     }
 
-    fn call(&mut self, name: &str, cast: Option<&str>, arguments: &[String]) -> Result<String, Reason> {
+    fn arguments(&mut self) -> Result<Vec<String>, String> {
+        self.expect("(")?;
+        let mut arguments = vec![self.sum()?];
+        while self.peek() == "," {
+            self.take();
+            arguments.push(self.sum()?);
+        }
+        self.expect(")")?;
+        Ok(arguments)
+    }
+
+    fn call(&self, name: &str, arguments: &[String]) -> Result<String, String> {
+        let compare = |operator: &str| format!("select({} {operator} {}, 1, 0)", arguments[0], arguments[1]);
         if self.tensors.iter().any(|tensor| tensor.name == name) {
-            return Ok(self.tensor(name, arguments));
+            return Ok(format!("{name}({})", arguments.join(", ")));
         }
-        match (name, cast, arguments) {
-            ("sum", None, [variable, body]) => Ok(format!("sum({variable})({body})")),
-            ("sqrt" | "exp" | "abs" | "min" | "max" | "pow", None, _) => Ok(format!("{name}({})", arguments.join(", "))),
-            ("log", None, [x]) => Ok(format!("ln({x})")),
-            ("gt", None, [a, b]) => Ok(format!("{a} > {b}")),
-            ("lt", None, [a, b]) => Ok(format!("{a} < {b}")),
-            ("gte", None, [a, b]) => Ok(format!("{a} >= {b}")),
-            ("lte", None, [a, b]) => Ok(format!("{a} <= {b}")),
-            ("eq", None, [a, b]) => Ok(format!("{a} == {b}")),
-            ("neq", None, [a, b]) => Ok(format!("{a} != {b}")),
-            ("cast", Some("double"), [truth]) if truth.contains(['<', '>', '=']) => Ok(format!("select({truth}, 1, 0)")),
-            ("cast", ..) => Err("conversions between element types"),
-            ("where" | "sequence" | "multi" | "sparsify", ..) => Err("several statements"),
-            _ => Err("functions that the language does not have"),
-        }
+        Ok(match (name, arguments) {
+            ("gt", [_, _]) => compare(">"),
+            ("gte", [_, _]) => compare(">="),
+            ("lt", [_, _]) => compare("<"),
+            ("lte", [_, _]) => compare("<="),
+            ("eq", [_, _]) => compare("=="),
+            ("neq", [_, _]) => compare("!="),
+            ("square", [x]) => format!("({x}) * ({x})"),
+            ("cube", [x]) => format!("({x}) * ({x}) * ({x})"),
+            ("mod", [a, b]) => format!("({a}) % ({b})"),
+            ("log", [x]) => format!("ln({x})"),
+            ("sqrt" | "abs" | "exp" | "max" | "min" | "pow", _) => format!("{name}({})", arguments.join(", ")),
+            _ => return Err(format!("function {}", family(name))),
+        })
+    }
+}
+
+fn family(name: &str) -> &'static str {
+    match name {
+        "testOp" | "specialOp" | "compUnion" | "bfsMask" | "sparsify" | "Plus" => "that a user defined in C++",
+        "And" | "Or" | "Not" | "xor" => "of truth values",
+        "heaviside" | "cbrt" | "log10" => "that the language lacks",
+        _ => "of angles",
     }
 }

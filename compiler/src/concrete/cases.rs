@@ -40,7 +40,11 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
                 return None;
             }
             let lattice = Lattice::new(body, &operands);
-            let loops = if lattice.everywhere().is_some() { lattice.loops().into_iter().take(1).collect() } else { lattice.loops() };
+            let loops = if lattice.everywhere().is_some() {
+                lattice.loops().into_iter().take(1).collect()
+            } else {
+                lattice.loops()
+            };
             let mut total = 0;
             for walked in loops {
                 for point in lattice.within(walked) {

@@ -17,7 +17,10 @@
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
 mod cases;
+mod copy;
+mod extents;
 mod factor;
+mod lift;
 mod order;
 mod print;
 mod schedule;

@@ -1,7 +1,10 @@
 //! How the index arrays of a sparse output come about.
 
 use super::order::{is_located, level_variables, stored_levels};
-use super::{Access, Expr, OutputStructure, Tensor, is_zero, simplify::{drop_zero_sums, simplify_expr}};
+use super::{
+    Access, Expr, OutputStructure, Tensor, is_zero,
+    simplify::{drop_zero_sums, simplify_expr},
+};
 use crate::ir::ElementType;
 
 /// What the structure of an output is decided from.

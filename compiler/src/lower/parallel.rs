@@ -29,8 +29,11 @@ impl Lowering<'_> {
         let mut all = std::mem::replace(&mut self.hoisted, outer);
         all.extend(body);
         let written = Written::of(&all);
-        let sharing: Vec<(ArrayId, Sharing)> =
-            self.joined_together(&written.arrays).iter().map(|&array| (array, self.sharing(array, loops, &places))).collect();
+        let sharing: Vec<(ArrayId, Sharing)> = self
+            .joined_together(&written.arrays)
+            .iter()
+            .map(|&array| (array, self.sharing(array, loops, &places)))
+            .collect();
         reduce_into_private(&mut all, &sharing);
         let reductions: Vec<(VariableId, ReduceOperator)> =
             written.variables.iter().map(|&variable| (variable, self.reduction(variable))).collect();

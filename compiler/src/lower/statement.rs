@@ -51,7 +51,8 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
             flag
         });
-        let producer_scope = Scope { touched: touched.or(scope.touched), appended: None, pending: None, ..scope.clone() };
+        let producer_scope =
+            Scope { touched: touched.or(scope.touched), appended: None, pending: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
         if let Workspace::Scalar(variable) = self.workspaces[&workspace]
             && has_parallel_loop(consumer)

@@ -144,7 +144,10 @@ impl NativeKernel {
         let (entries, from_cache) = entries(cache, &text::library(&kernels), kernels.len())?;
         let compile_time = start.elapsed();
         let signatures = kernels.into_iter().map(|(_, signature)| signature);
-        Ok(signatures.zip(entries).map(|(signature, entry)| Self { signature, entry, compile_time, from_cache }).collect())
+        Ok(signatures
+            .zip(entries)
+            .map(|(signature, entry)| Self { signature, entry, compile_time, from_cache })
+            .collect())
     }
 
     /// How long it took to get the kernel: to compile it, or to find it.

@@ -22,8 +22,7 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
     let parameters: Vec<TokenStream> = of_role(Role::Input).map(parameter).collect();
     let arguments: Vec<TokenStream> = of_role(Role::Input).map(argument).collect();
     let types: Vec<TokenStream> = of_role(Role::Output).map(value_type).collect();
-    let targets: Vec<Ident> =
-        of_role(Role::Output).map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
+    let targets: Vec<Ident> = of_role(Role::Output).map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
     let (result, value) = match &types[..] {
         [one] => (one.clone(), quote!(#module::KERNEL.run(&[#(#arguments),*])?.next::<#one>()?)),
         _ => {
