@@ -187,7 +187,9 @@ impl Evaluation<'_> {
             };
             let old = before.stored.get(index).map(|&old| Number::of(self.element(), old));
             let new = match (self.statement.operator, old) {
-                (Some(operator), Some(old)) if !value.is_known_zero() => Some(self.wrap(reduce(operator, old, value.number))),
+                (Some(operator), Some(old)) if !value.is_known_zero() => {
+                    Some(self.wrap(reduce(operator, old, value.number)))
+                }
                 (Some(_), Some(old)) => Some(old),
                 _ => (!value.is_known_zero()).then_some(value.number),
             };
@@ -236,7 +238,10 @@ impl Evaluation<'_> {
             Expr::Call(function, arguments) => {
                 let arguments: Vec<Value> = arguments.iter().map(|argument| self.expr(argument, indices)).collect();
                 let numbers: Vec<Number> = arguments.iter().map(|argument| argument.number).collect();
-                Value { number: self.wrap(call(*function, &numbers)), known: arguments.iter().all(|argument| argument.known) }
+                Value {
+                    number: self.wrap(call(*function, &numbers)),
+                    known: arguments.iter().all(|argument| argument.known),
+                }
             }
             Expr::Select(condition, yes, no) => {
                 let condition = self.expr(condition, indices);

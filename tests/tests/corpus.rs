@@ -18,10 +18,8 @@ fn runnable(cases: Vec<Case>) -> Vec<(Case, Ready)> {
 }
 
 fn assert_right(results: Vec<(&str, Result<(), String>)>) {
-    let wrong: Vec<String> = results
-        .into_iter()
-        .filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error}")))
-        .collect();
+    let wrong: Vec<String> =
+        results.into_iter().filter_map(|(name, result)| result.err().map(|error| format!("{name}: {error}"))).collect();
     assert!(wrong.is_empty(), "{} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 

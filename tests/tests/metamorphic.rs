@@ -41,11 +41,9 @@ fn assert_same(what: &str, expected: &Entries, found: &Entries) {
 
 #[test]
 fn formats_do_not_change_a_result() {
-    for statement in [
-        "C(i, j) = A(i, j) + B(i, j)",
-        "C(i, j) = A(i, j) * B(j, i)",
-        "C(i, j) = A(i, k) * B(k, j) - A(i, j)",
-    ] {
+    for statement in
+        ["C(i, j) = A(i, j) + B(i, j)", "C(i, j) = A(i, j) * B(j, i)", "C(i, j) = A(i, k) * B(k, j) - A(i, j)"]
+    {
         let expected = run(statement, "dense", "dense", "dense");
         for first in FORMATS {
             for second in FORMATS {
@@ -74,7 +72,8 @@ fn operands_commute() {
 
 #[test]
 fn a_result_with_its_modes_in_another_order_is_the_transpose() {
-    for format in FORMATS {
+    // A dense operand would make the sparse result dense, which is refused.
+    for format in &FORMATS[1..] {
         let plain = run("C(i, j) = A(i, k) * B(k, j) + A(i, j)", format, "coo", "csr");
         let turned = run("C(j, i) = A(i, k) * B(k, j) + A(i, j)", format, "coo", "csr");
         let back = turned.stored.into_iter().map(|(index, value)| (vec![index[1], index[0]], value)).collect();
