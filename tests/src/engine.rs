@@ -80,12 +80,18 @@ impl Ready {
     /// # Errors
     /// What went wrong.
     pub fn interpret(&self, seed: u64) -> Result<(), String> {
-        let executable = Executable::new(self.compiled.kernel.clone(), None, Backend::Interpreter);
-        let executable = executable.map_err(|error| error.to_string())?.with_seed(seed);
-        self.run(&executable).map_err(|error| format!("interpreter, seed {seed}: {error}"))
+        self.run(&self.interpreter()?.with_seed(seed)).map_err(|error| format!("interpreter, seed {seed}: {error}"))
     }
 
-    /// Runs the kernel as native code and checks its results.
+    /// The kernel in the interpreter.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn interpreter(&self) -> Result<Executable, String> {
+        Executable::new(self.compiled.kernel.clone(), None, Backend::Interpreter).map_err(|error| error.to_string())
+    }
+
+    /// Runs the kernel and checks its results.
     ///
     /// # Errors
     /// What went wrong.
@@ -93,7 +99,11 @@ impl Ready {
         self.check(&self.results(executable)?)
     }
 
-    fn results(&self, executable: &Executable) -> Result<Vec<AnyTensor>, String> {
+    /// Runs the kernel and gives what comes out.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub fn results(&self, executable: &Executable) -> Result<Vec<AnyTensor>, String> {
         let kernel = executable.kernel();
         let inputs: Vec<&AnyTensor> = self.tensors.iter().collect();
         let named: Vec<&str> = kernel.dimensions.iter().map(|dimension| dimension.name.as_str()).collect();

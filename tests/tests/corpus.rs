@@ -1,10 +1,8 @@
 //! Every case of the corpus and of the suites in every engine, against the oracle.
 
-use spc::execute::{Executable, NativeError, NativeKernel};
-use spc_compiler::backend::rust;
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
-use spc_tests::{corpus, suite};
+use spc_tests::{corpus, native, suite};
 
 fn ready(case: &Case) -> Ready {
     match Ready::new(case) {
@@ -32,23 +30,10 @@ fn interpret(cases: &[(Case, Ready)]) {
 
 /// All in one run of the compiler.
 fn run_natively(cases: &[(Case, Ready)]) {
-    let texts: Vec<String> = cases.iter().map(|(_, ready)| rust::text(&ready.compiled.kernel)).collect();
-    let kernels: Vec<_> =
-        texts.iter().zip(cases).map(|(text, (_, ready))| (text.as_str(), &*ready.compiled.kernel)).collect();
-    let natives = match NativeKernel::compile_all(&kernels) {
-        Ok(natives) => natives,
-        Err(error @ NativeError::NoCompiler { .. }) => {
-            println!("nothing ran natively: {error}");
-            return;
-        }
-        Err(error) => panic!("{error}"),
-    };
-    let mut results = Vec::new();
-    for ((case, ready), native) in cases.iter().zip(natives) {
-        let executable = Executable::of_native(ready.compiled.kernel.clone(), native);
-        results.push((case.name.as_str(), ready.run(&executable)));
-    }
-    assert_right(results);
+    let kernels: Vec<&Ready> = cases.iter().map(|(_, ready)| ready).collect();
+    let Some(executables) = native::compile(&kernels) else { return println!("nothing ran natively: no compiler") };
+    let results = cases.iter().zip(&executables).map(|((case, ready), native)| (case.name.as_str(), ready.run(native)));
+    assert_right(results.collect());
 }
 
 #[test]

@@ -25,6 +25,7 @@
 mod assemble;
 mod declare;
 mod forall;
+mod merge;
 mod parallel;
 mod position;
 mod presence;
