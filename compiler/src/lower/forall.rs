@@ -245,10 +245,6 @@ impl Lowering<'_> {
             let (access, depth) = &loops.operands[*operand];
             scope.walk(access, *depth, parents.clone());
         }
-        if let Some(flag) = scope.touched.filter(|_| !has_inner_loop(statement)) {
-            out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
-            scope.touched = None;
-        }
         let mut assembly: Option<Assembly> = self.assembly(loops.body, loops.variable);
         if let Some(assembly) = &mut assembly {
             self.open_parent(assembly, out);
@@ -257,14 +253,5 @@ impl Lowering<'_> {
         if let Some(assembly) = &assembly {
             self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
         }
-    }
-}
-
-fn has_inner_loop(statement: &Statement) -> bool {
-    match statement {
-        Statement::Empty | Statement::Assign(_) => false,
-        Statement::Forall { run, .. } => *run != Run::Vector,
-        Statement::Where { producer, consumer, .. } => has_inner_loop(producer) || has_inner_loop(consumer),
-        Statement::Sequence(statements) => statements.iter().any(has_inner_loop),
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Lowering, Scope};
-use crate::concrete::{Expr, Statement};
+use crate::concrete::{Expr, Statement, TensorId};
 use crate::format::level::Parents;
 use crate::ir;
 use crate::notation::{BinaryOperator, UnaryOperator};
@@ -48,18 +48,40 @@ impl Lowering<'_> {
         entry: Vec<ir::Statement>,
         out: &mut Vec<ir::Statement>,
     ) {
-        let mut presence = Presence::Never;
-        statement.for_each_assign(&mut |assign| {
-            if self.is_appended(assign.target.tensor) {
-                let before = std::mem::replace(&mut presence, Presence::Never);
-                presence = before.or(self.entry_presence(&assign.value, scope));
-            }
-        });
+        let presence = self.presence_of(statement, scope, &|target| self.is_appended(target));
         match presence {
             Presence::Never => {}
             Presence::Always => out.extend(entry),
             Presence::When(condition) => out.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),
         }
+    }
+
+    /// Sets the flag of a sum where the statement adds a term to it.
+    pub(super) fn touch(
+        &self,
+        flag: ir::VariableId,
+        statement: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let set = ir::Statement::Assign(flag, ir::Expr::Bool(true));
+        match self.presence_of(statement, scope, &|_| true) {
+            Presence::Never => {}
+            Presence::Always => out.push(set),
+            Presence::When(condition) => out.push(ir::Statement::If(vec![(condition, vec![set])], Vec::new())),
+        }
+    }
+
+    /// When the statement assigns something to one of the targets.
+    fn presence_of(&self, statement: &Statement, scope: &Scope, is_target: &dyn Fn(TensorId) -> bool) -> Presence {
+        let mut presence = Presence::Never;
+        statement.for_each_assign(&mut |assign| {
+            if is_target(assign.target.tensor) {
+                let before = std::mem::replace(&mut presence, Presence::Never);
+                presence = before.or(self.entry_presence(&assign.value, scope));
+            }
+        });
+        presence
     }
 
     fn entry_presence(&self, expr: &Expr, scope: &Scope) -> Presence {
@@ -82,9 +104,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a sum needs a flag: an appended entry depends on it, and what it walks does not promise a term.
+    /// Whether a sum needs a flag: an appended entry depends on it, or a sum that has a flag, and what it walks does not promise a term.
     pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
-        let mut appends = false;
+        let mut appends = scope.touched.is_some();
         consumer.for_each_assign(&mut |assign| appends |= self.is_appended(assign.target.tensor));
         appends && !self.promises_a_term(producer, scope)
     }

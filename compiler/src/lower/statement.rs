@@ -13,6 +13,11 @@ impl Lowering<'_> {
             self.statement(statement, &Scope { pending: None, ..scope.clone() }, &mut entry);
             return self.guard(statement, scope, entry, out);
         }
+        let is_term = matches!(statement, Statement::Assign(_) | Statement::Forall { run: Run::Vector, .. });
+        if let Some(flag) = scope.touched.filter(|_| is_term) {
+            self.touch(flag, statement, scope, out);
+            return self.statement(statement, &Scope { touched: None, ..scope.clone() }, out);
+        }
         if let Some(target) = self.missing_entry(statement, scope) {
             let mut entry = Vec::new();
             let inside = match self.promises_a_term(statement, scope) {
@@ -51,8 +56,7 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
             flag
         });
-        let producer_scope =
-            Scope { touched: touched.or(scope.touched), appended: None, pending: None, ..scope.clone() };
+        let producer_scope = Scope { touched, appended: None, pending: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
         if let Workspace::Scalar(variable) = self.workspaces[&workspace]
             && has_parallel_loop(consumer)
