@@ -3,6 +3,7 @@
 use super::extents::{extents, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
+use super::order::level_variables;
 use super::simplify::drop_zero_sums;
 use super::structure::Question;
 use super::{
@@ -200,14 +201,44 @@ impl<'a> Scheduler<'a> {
         })
     }
 
+    /// How the chunks of a parallel loop write one result.
+    fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Decision> {
+        let mut decisions = Vec::new();
+        body.for_each_assign(&mut |assign| {
+            let tensor = self.kernel.tensor(assign.target.tensor);
+            let name = &tensor.name;
+            let index = self.kernel.variable(variable);
+            let outermost = level_variables(&assign.target, &tensor.format).first().copied();
+            let (what, why) = match &tensor.kind {
+                TensorKind::Output(OutputStructure::Appended) => (
+                    format!("chunks append entries of {name} each on its own"),
+                    "entries come in order, so joining the chunks' arrays gives the result".to_owned(),
+                ),
+                TensorKind::Output(_) if outermost == Some(variable) => {
+                    (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
+                }
+                TensorKind::Output(_) => (
+                    format!("each thread sums into a copy of {name} of its own, and the copies are added"),
+                    format!("chunks of {index} write the same places of {name}"),
+                ),
+                _ => return,
+            };
+            decisions.push(Decision { what, why });
+        });
+        decisions
+    }
+
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
-            Statement::Forall { variable, run, .. } => {
+            Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));
                 let why = "it is the outermost loop; its range is cut into chunks of equal work".to_owned();
                 self.decide(Decision { what, why });
+                for decision in self.sharing(*variable, body) {
+                    self.decide(decision);
+                }
             }
             Statement::Where { consumer, producer, .. } => {
                 self.mark_parallel(producer);
