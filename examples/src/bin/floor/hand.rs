@@ -161,7 +161,7 @@ pub(crate) fn mttkrp<T: Scalar, const R: usize>(x: &AnyTensor, factors: &[AnyTen
     let fiber = |position: usize| sum_rows(fibers, values, fibers.children(position), fiber_rows);
     let (second, second_rows) = (level(1), factor(1));
     match x.order() {
-        3 => slices(x, a, |slice| sum_children(second, second.children(slice), second_rows, fiber)),
+        3 => mttkrp_3::<T, R>(x, second_rows, fiber_rows, a),
         4 => {
             let (third, third_rows) = (level(2), factor(2));
             let inner = |position| sum_children(third, third.children(position), third_rows, fiber);
@@ -175,6 +175,29 @@ pub(crate) fn mttkrp<T: Scalar, const R: usize>(x: &AnyTensor, factors: &[AnyTen
         }
         order => unreachable!("cases are of order 3 to 5, not {order}"),
     }
+}
+
+/// Order 3, in plain loops.
+fn mttkrp_3<T: Scalar, const R: usize>(x: &AnyTensor, b: &[[T; R]], c: &[[T; R]], a: &mut [T]) -> Duration {
+    let (second, third, values) = (Level::of(x, 1), Level::of(x, 2), values::<T>(x));
+    slices(x, a, |slice| {
+        let mut sum = [T::ZERO; R];
+        for fiber in second.children(slice) {
+            let mut product = [T::ZERO; R];
+            for position in third.children(fiber) {
+                let value = values[position];
+                let row = &c[third.coordinates[position] as usize];
+                for r in 0..R {
+                    product[r] += value * row[r];
+                }
+            }
+            let row = &b[second.coordinates[fiber] as usize];
+            for r in 0..R {
+                sum[r] += product[r] * row[r];
+            }
+        }
+        sum
+    })
 }
 
 /// A row of the output for each stored slice.
