@@ -178,9 +178,7 @@ fn matrix_kernels(element: ElementType, format: &str) -> Vec<Case> {
     vec![
         kernel(
             "spmv",
-            &format!(
-                "(A: {element} {format}, x: {element} dense) -> y: {element} dense {{ y(i) = A(i, j) * x(j); }}"
-            ),
+            &format!("(A: {element} {format}, x: {element} dense) -> y: {element} dense {{ y(i) = A(i, j) * x(j); }}"),
         ),
         kernel(
             "spmm",

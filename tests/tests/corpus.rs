@@ -54,9 +54,11 @@ fn check(case: &Case, engine: &str, run: impl Fn(&Ready) -> Result<(), String>) 
 
 #[test]
 fn the_interpreter_does_what_the_oracle_says() {
-    check_all(&corpus(), |case| &case.name, |case| {
-        check(case, "interpreter", |ready| (1..=3).try_for_each(|seed| ready.interpret(seed)))
-    });
+    check_all(
+        &corpus(),
+        |case| &case.name,
+        |case| check(case, "interpreter", |ready| (1..=3).try_for_each(|seed| ready.interpret(seed))),
+    );
 }
 
 #[test]
@@ -75,7 +77,9 @@ fn every_skip_has_a_reason() {
         .into_iter()
         .flat_map(|case| case.skips.into_iter().map(move |(engine, reason)| (case.name.clone(), engine, reason)))
         .collect();
-    assert!(skips.iter().all(|(_, engine, reason)| ["interpreter", "native"].contains(&&engine[..]) && reason.len() > 9));
+    assert!(
+        skips.iter().all(|(_, engine, reason)| ["interpreter", "native"].contains(&&engine[..]) && reason.len() > 9)
+    );
     assert_eq!(skips.len(), SKIPS, "{skips:#?}");
 }
 
@@ -124,12 +128,21 @@ fn the_stages_are_as_they_were() {
             ("source", case.text.clone()),
             ("notation", ready.notation.to_string()),
             ("concrete", compiled.concrete.to_string()),
-            ("decisions", compiled.concrete.decisions.iter().map(|decision| format!("{}\n    {}\n", decision.what, decision.why)).collect()),
+            (
+                "decisions",
+                compiled
+                    .concrete
+                    .decisions
+                    .iter()
+                    .map(|decision| format!("{}\n    {}\n", decision.what, decision.why))
+                    .collect(),
+            ),
             ("lattice", compiled.lattices.join("\n")),
             ("ir", compiled.kernel.to_string()),
             ("rust", rust::text(&compiled.kernel)),
         ];
-        let text: Vec<String> = stages.iter().map(|(stage, text)| format!("== {stage}\n{}\n", text.trim_end())).collect();
+        let text: Vec<String> =
+            stages.iter().map(|(stage, text)| format!("== {stage}\n{}\n", text.trim_end())).collect();
         insta::with_settings!({ snapshot_path => "../snapshots", prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(name.replace('/', "_"), text.join("\n"));
         });

@@ -1,0 +1,142 @@
+//! Kernels through `tensor_kernel!`: what a user's program runs, with typed tensors, against the oracle.
+
+use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
+use spc::tensor_kernel;
+use spc_tests::case::Case;
+use spc_tests::engine::Ready;
+use spc_tests::report::check_all;
+
+tensor_kernel!(file = "kernels/sample.ti");
+
+/// The same file, for the oracle: kernels stand between empty lines.
+const TEXT: &str = include_str!("../kernels/sample.ti");
+
+/// A kernel as a function of tensors of any type.
+type Function = fn(&[AnyTensor]) -> Result<AnyTensor, spc::execute::Error>;
+
+/// What a kernel's function takes.
+trait Argument {
+    fn of(tensor: &AnyTensor) -> Self;
+}
+
+impl<T: Element, F: StorageFormat> Argument for &'static Tensor<T, F> {
+    /// A test may leak.
+    fn of(tensor: &AnyTensor) -> Self {
+        Box::leak(Box::new(Tensor::try_from(tensor.clone()).expect("the case has the types of the function")))
+    }
+}
+
+impl Argument for f64 {
+    fn of(tensor: &AnyTensor) -> Self {
+        tensor.values().get_f64(0)
+    }
+}
+
+impl Argument for f32 {
+    fn of(tensor: &AnyTensor) -> Self {
+        tensor.values().get_f64(0) as f32
+    }
+}
+
+/// What a kernel's function returns.
+trait Answer {
+    fn into_tensor(self) -> AnyTensor;
+}
+
+impl<T: Element, F: StorageFormat> Answer for Tensor<T, F> {
+    fn into_tensor(self) -> AnyTensor {
+        self.into_any()
+    }
+}
+
+impl Answer for f64 {
+    fn into_tensor(self) -> AnyTensor {
+        Tensor::<f64, Scalar>::from(self).into_any()
+    }
+}
+
+/// The functions with their names.
+macro_rules! functions {
+    ($($name:ident($($place:tt),*))*) => {
+        &[$((stringify!($name), |inputs| Ok($name($(Argument::of(&inputs[$place])),*)?.into_tensor()))),*]
+    };
+}
+
+const FUNCTIONS: &[(&str, Function)] = functions! {
+    ttv_1_csf(0, 1)
+    ttv_2_csf(0, 1)
+    ttv_3_csf(0, 1)
+    mttkrp_1_csf(0, 1, 2)
+    mttkrp_2_csf(0, 1, 2)
+    mttkrp_3_csf(0, 1, 2)
+    ttm_dense_csf(0, 1)
+    ttv_1_coo(0, 1)
+    ttv_2_coo(0, 1)
+    ttv_3_coo(0, 1)
+    mttkrp_1_coo(0, 1, 2)
+    mttkrp_2_coo(0, 1, 2)
+    mttkrp_3_coo(0, 1, 2)
+    ttm_dense_coo(0, 1)
+    ttm_semisparse_csf(0, 1)
+    ttm_semisparse_coo(0, 1)
+    ttm_middle_csf(0, 1)
+    ttv_4_csf_f32(0, 1)
+    mttkrp_4_coo_f32(0, 1, 2, 3)
+    mttkrp_5_csf(0, 1, 2, 3, 4)
+    add_csf(0, 1)
+    add_to_dense(0, 1)
+    subtract_csf(0, 1)
+    subtract_to_dense(0, 1)
+    multiply_csf(0, 1)
+    multiply_to_dense(0, 1)
+    divide_stored(0, 1)
+    add_scalar(0, 1)
+    divide_scalar_f32(0, 1)
+    spmv_csr(0, 1)
+    spmm_csr(0, 1)
+    sddmm_csr(0, 1, 2)
+    spmv_csc(0, 1)
+    spmm_csc(0, 1)
+    sddmm_csc(0, 1, 2)
+    spmv_dcsr(0, 1)
+    spmm_dcsr(0, 1)
+    sddmm_dcsr(0, 1, 2)
+    spmv_coo(0, 1)
+    spmm_coo(0, 1)
+    sddmm_coo(0, 1, 2)
+    spgemm(0, 1)
+    residual(0, 1, 2)
+    squared_norm(0)
+    transpose(0)
+};
+
+/// The case of a kernel; `rank` is the extent of `r`.
+fn case(name: &str, rank: usize) -> Case {
+    let head = format!("fn {name}(");
+    let text = TEXT.split("\n\n").find(|text| text.starts_with(&head)).expect("the file has the kernel");
+    let dims = [("i", 4), ("j", 5), ("k", 3), ("l", 2), ("m", 3), ("r", rank)];
+    let dims = dims.map(|(name, extent)| (name.to_owned(), extent)).to_vec();
+    Case { name: name.to_owned(), text: text.to_owned(), dims, seed: rank as u64, ..Case::default() }
+}
+
+#[test]
+fn every_kernel_of_the_file_is_in_the_table() {
+    let kernels = TEXT.split("\n\n").count();
+    assert_eq!((FUNCTIONS.len(), kernels), (45, 45));
+}
+
+/// With an extent that vector loops have a version for, and with one that they have none for.
+#[test]
+fn the_macro_does_what_the_oracle_says() {
+    check_all(
+        FUNCTIONS,
+        |(name, _)| name,
+        |(name, function)| {
+            [8, 5].into_iter().try_for_each(|rank| {
+                let ready = Ready::new(&case(name, rank)).map_err(|stop| format!("{stop:?}"))?;
+                let result = function(&ready.tensors).map_err(|error| error.to_string())?;
+                ready.check(&[result]).map_err(|error| format!("rank {rank}: {error}"))
+            })
+        },
+    );
+}
