@@ -1,5 +1,6 @@
 //! Kernels through `tensor_kernel!`: what a user's program runs, with typed tensors, against the oracle.
 
+use spc::parallel::with_threads;
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc::tensor_kernel;
 use spc_tests::case::Case;
@@ -110,13 +111,19 @@ const FUNCTIONS: &[(&str, Function)] = functions! {
     transpose(0)
 };
 
-/// The case of a kernel; `rank` is the extent of `r`.
-fn case(name: &str, rank: usize) -> Case {
+/// The case of a kernel with these extents of `i`, `j`, …
+fn case(name: &str, extents: [usize; 6]) -> Case {
     let head = format!("fn {name}(");
     let text = TEXT.split("\n\n").find(|text| text.starts_with(&head)).expect("the file has the kernel");
-    let dims = [("i", 4), ("j", 5), ("k", 3), ("l", 2), ("m", 3), ("r", rank)];
-    let dims = dims.map(|(name, extent)| (name.to_owned(), extent)).to_vec();
-    Case { name: name.to_owned(), text: text.to_owned(), dims, seed: rank as u64, ..Case::default() }
+    let dims = ["i", "j", "k", "l", "m", "r"].into_iter().zip(extents);
+    let dims = dims.map(|(name, extent)| (name.to_owned(), extent)).collect();
+    Case { name: name.to_owned(), text: text.to_owned(), dims, seed: 1, ..Case::default() }
+}
+
+fn check(&(name, function): &(&str, Function), extents: [usize; 6]) -> Result<(), String> {
+    let ready = Ready::new(&case(name, extents)).map_err(|stop| format!("{stop:?}"))?;
+    let result = function(&ready.tensors).map_err(|error| error.to_string())?;
+    ready.check(&[result]).map_err(|error| format!("{extents:?}: {error}"))
 }
 
 #[test]
@@ -125,18 +132,37 @@ fn every_kernel_of_the_file_is_in_the_table() {
     assert_eq!((FUNCTIONS.len(), kernels), (45, 45));
 }
 
-/// With an extent that vector loops have a version for, and with one that they have none for.
 #[test]
-fn the_macro_does_what_the_oracle_says() {
+fn ranks_with_and_without_a_version_of_their_own() {
     check_all(
         FUNCTIONS,
         |(name, _)| name,
-        |(name, function)| {
-            [8, 5].into_iter().try_for_each(|rank| {
-                let ready = Ready::new(&case(name, rank)).map_err(|stop| format!("{stop:?}"))?;
-                let result = function(&ready.tensors).map_err(|error| error.to_string())?;
-                ready.check(&[result]).map_err(|error| format!("rank {rank}: {error}"))
+        |kernel| check(kernel, [4, 5, 3, 2, 3, 8]).and_then(|()| check(kernel, [4, 5, 3, 2, 3, 5])),
+    );
+}
+
+#[test]
+fn modes_of_extent_zero_and_one() {
+    check_all(
+        FUNCTIONS,
+        |(name, _)| name,
+        |kernel| {
+            let modes = 0..6;
+            modes.clone().chain(modes).enumerate().try_for_each(|(place, mode)| {
+                let mut extents = [3, 2, 3, 2, 2, 4];
+                extents[mode] = usize::from(place >= 6);
+                check(kernel, extents)
             })
         },
+    );
+}
+
+/// A thin tensor is enough work for several chunks, and not too much for the oracle.
+#[test]
+fn work_in_many_chunks() {
+    check_all(
+        FUNCTIONS,
+        |(name, _)| name,
+        |kernel| with_threads(4, || check(kernel, [9000, 2, 2, 1, 1, 1])).expect("four threads"),
     );
 }

@@ -32,6 +32,24 @@ fn the_interpreter_does_what_the_oracle_says() {
     );
 }
 
+/// Each kernel with one mode of extent 0, and with one of extent 1.
+#[test]
+fn the_interpreter_does_what_the_oracle_says_of_extents_zero_and_one() {
+    let mut cases = Vec::new();
+    for (place, case) in suite::cases().into_iter().enumerate() {
+        for extent in [0, 1] {
+            let mut case = case.clone();
+            case.name += &format!(" with extent {extent}");
+            case.data.remove("X");
+            case.data.remove("Y");
+            let dims = case.dims.len();
+            case.dims[(place + extent) % dims].1 = extent;
+            cases.push(case);
+        }
+    }
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
 #[test]
 fn every_combination_is_there_once() {
     let names: std::collections::BTreeSet<String> = suite::cases().into_iter().map(|case| case.name).collect();
