@@ -9,6 +9,8 @@
 //!
 //! Each arrow is one public function from one plain data type to the next, and each type prints. The crate is pure:
 //! text in, code out; no files, clocks, threads or environment.
+//!
+//! [`guide`] follows a kernel through all stages and says how to work on them.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +18,7 @@ pub mod backend;
 pub mod concrete;
 pub mod diagnostics;
 pub mod format;
+pub mod guide;
 pub mod ir;
 pub mod lattice;
 pub mod lower;

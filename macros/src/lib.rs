@@ -3,15 +3,16 @@
 //! This crate is a thin door: the compiler is an ordinary library, `spc-compiler`.
 
 use proc_macro::TokenStream;
-use proc_macro2::{Literal, Span};
+use proc_macro2::{Ident, Literal, Span, TokenTree};
 use quote::{quote, quote_spanned};
+use spc_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// Compiles kernels in index notation to functions over typed tensors.
 ///
 /// For each `fn name(…)` there are two functions: `name`, which returns the results, and `name_into`, which writes them
-/// into tensors of the right shape. Visibility and doc comments are kept. Both return a `Result`: extents that disagree, or a
-/// result that would be too large, are errors.
+/// into tensors of the right shape, whose memory it reuses. Visibility and doc comments are kept. Both return a `Result`:
+/// extents that disagree, or a result that would be too large, are errors.
 ///
 /// ```ignore
 /// spc::tensor_kernel! {
@@ -19,57 +20,98 @@ use std::path::{Path, PathBuf};
 ///     pub fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }
 /// }
 /// let a = mttkrp(&x, &b, &c)?;
+/// mttkrp_into(&x, &b, &c, &mut a)?;
 /// ```
+///
+/// A parameter in a format is a `&Tensor<ELEMENT, FORMAT>`, a scalar its element type; a result likewise. Each format has
+/// one type, however it is written: a name where there is one (`csr` and `[dense, compressed]` are both `Csr`), else
+/// `Levels<…>` or `Permuted<…>`.
+///
+/// Results begin as zeros in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`
+/// finds in `y`. A kernel that is to add takes the addend as a parameter: `y(i) = b(i) + A(i, j) * x(j)`.
 ///
 /// `tensor_kernel!(file = "kernels/mttkrp.ti")` reads a file, relative to the folder of `Cargo.toml`, and the crate is
 /// compiled again when it changes.
 #[proc_macro]
 pub fn tensor_kernel(tokens: TokenStream) -> TokenStream {
     let tokens = proc_macro2::TokenStream::from(tokens);
-    match file_argument(&tokens) {
-        Some((path, span)) => from_file(&path, span).into(),
+    match argument(&tokens) {
+        Some((name, path)) => from_argument(&name, &path).into(),
         None => spc_compiler::backend::rust::expand_tokens(tokens).into(),
     }
 }
 
-/// The path in `file = "…"`.
-fn file_argument(tokens: &proc_macro2::TokenStream) -> Option<(String, Span)> {
-    let trees: Vec<proc_macro2::TokenTree> = tokens.clone().into_iter().collect();
-    let [name, equals, proc_macro2::TokenTree::Literal(path)] = &trees[..] else { return None };
-    let is_file = name.to_string() == "file" && equals.to_string() == "=";
-    let text = path.to_string();
-    let path_text = text.strip_prefix('"')?.strip_suffix('"')?;
-    is_file.then(|| (path_text.to_owned(), path.span()))
+/// `name = "…"`, which no kernel is.
+fn argument(tokens: &proc_macro2::TokenStream) -> Option<(Ident, Literal)> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    match &trees[..] {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), TokenTree::Literal(path)] if equals.as_char() == '=' => {
+            Some((name.clone(), path.clone()))
+        }
+        _ => None,
+    }
 }
 
-fn from_file(path: &str, span: Span) -> proc_macro2::TokenStream {
+fn from_argument(name: &Ident, path: &Literal) -> proc_macro2::TokenStream {
+    if name != "file" {
+        return compile_error(&format!("there is no argument `{name}`; a file is `file = \"…\"`"), name.span());
+    }
+    let text = path.to_string();
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(file) => from_file(&folder, file, path.span()),
+        None => compile_error("the path of a file is a string between plain quotes", path.span()),
+    }
+}
+
+/// The kernels of a file. What is wrong with it is reported at `span`, with its place in the file.
+fn from_file(folder: &Path, path: &str, span: Span) -> proc_macro2::TokenStream {
     let whole = folder.join(path);
     let text = match std::fs::read_to_string(&whole) {
         Ok(text) => text,
-        Err(error) => return compile_error(&format!("can't read `{}`: {error}", whole.display()), span),
+        Err(error) => {
+            return compile_error(&format!("can't read `{path}` in the folder of Cargo.toml: {error}"), span);
+        }
     };
     let items = match spc_compiler::backend::rust::expand_text(&text, &|_| span) {
         Ok(items) => items,
         Err(diagnostics) => {
             let problems = diagnostics.into_sorted();
-            problems.iter().map(|problem| compile_error(&located(&whole, &text, problem), span)).collect()
+            problems.iter().map(|problem| compile_error(&located(path, &text, problem), span)).collect()
         }
     };
     // Makes rustc look at the file again when it changes.
     let whole = Literal::string(&whole.to_string_lossy());
-    quote!(#items const _: &[u8] = ::core::include_bytes!(#whole);)
+    quote!(#items const _: &[::core::primitive::u8] = ::core::include_bytes!(#whole);)
 }
 
 /// `mttkrp.ti:3:5: message (E0102); help`
-fn located(path: &Path, text: &str, problem: &spc_compiler::diagnostics::Diagnostic) -> String {
+fn located(path: &str, text: &str, problem: &Diagnostic) -> String {
     let before = text.get(..problem.span.start).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     let help: String = problem.help.iter().map(|line| format!("\nhelp: {line}")).collect();
-    format!("{}:{line}:{column}: {} [{}]{help}", path.display(), problem.message, problem.code)
+    format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
 }
 
 fn compile_error(message: &str, span: Span) -> proc_macro2::TokenStream {
     quote_spanned!(span=> ::core::compile_error!(#message);)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_of_a_file_say_where_they_are() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/kernels");
+        let tokens = from_file(&folder, "wrong.ti", Span::call_site()).to_string();
+        for message in [
+            "wrong.ti:3:22: there is no scalar or index variable `alpha` [E0101]",
+            "wrong.ti:3:30: there is no tensor `x` [E0101]",
+            "include_bytes",
+        ] {
+            assert!(tokens.contains(message), "{message}: {tokens}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! `tensor_kernel!` as a user meets it: typed tensors in, typed tensors out.
 
-use spc::tensor::{Coo, Csc, Csf, Csr, Dense, Scoo, Tensor};
+use spc::tensor::{
+    Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Levels, Mode, Nonunique, Permuted, Scoo, Singleton,
+    Tensor, Unique,
+};
 use spc::tensor_kernel;
 
 tensor_kernel! {
@@ -25,6 +28,26 @@ tensor_kernel! {
     fn add_transposed(A: csr, B: csc) -> C: csr { C(i, j) = A(i, j) + B(i, j); }
 
     fn rust_like_names(Vec: csr, x: dense) -> usize: dense { usize(i) = Vec(i, j) * x(j); }
+}
+
+/// A format has one type, however it is written.
+mod formats {
+    spc::tensor_kernel! {
+        format mine = (i, j) -> [i: dense, j: compressed(u16, pos = u64)];
+
+        pub fn wide(A: [dense, compressed(u64, pos = u64)]) -> s: f64 { s = A(i, j); }
+        pub fn own(A: mine) -> s: f64 { s = A(i, j); }
+        pub fn reversed(X: (i, j, k) -> [k: compressed, j: compressed, i: compressed]) -> s: f64 { s = X(i, j, k); }
+        pub fn columns(A: (i, j) -> [j: dense, i: compressed]) -> s: f64 { s = A(i, j); }
+        pub fn rows(A: [dense, compressed]) -> s: f64 { s = A(i, j); }
+        pub fn vector(x: [compressed]) -> s: f64 { s = x(i); }
+        pub fn doubly(A: dcsr, B: csf, C: [compressed, compressed]) -> s: f64 { s = A(i, j) * B(i, j) * C(i, j); }
+        pub fn coordinates(X: hocoo, Y: [compressed(nonunique), singleton(nonunique), singleton]) -> s: f64 {
+            s = X(i, j, k) * Y(i, j, k);
+        }
+        pub fn fibers(X: hocfs_csr, Y: hocsr, Z: cfb) -> s: f64 { s = X(i, j, k) * Y(i, j, k) * Z(i, j, k); }
+        pub fn small(x: u8 dense) -> s: u8 { s = x(i); }
+    }
 }
 
 fn matrix() -> Tensor<f64, Csr> {
@@ -111,4 +134,26 @@ fn structures_merge() {
 fn names_of_the_language_are_not_in_the_way() {
     let x = Tensor::<f64, Dense<1>>::from_vec([4], vec![1.0; 4]).unwrap();
     assert_eq!(rust_like_names(&matrix(), &x).unwrap().values(), [2.0, 0.0, 7.0]);
+}
+
+#[test]
+fn every_way_to_write_a_format_is_a_type() -> Result<(), Box<dyn std::error::Error>> {
+    type Wide = Levels<(DenseLevel, Compressed<Unique, u64, u64>)>;
+    type Own = Levels<(DenseLevel, Compressed<Unique, u16, u64>)>;
+    type Reversed = Permuted<(Mode<2>, Mode<1>, Mode<0>), Levels<(Compressed, Compressed, Compressed)>>;
+    type Slices = Levels<(DenseLevel, DenseLevel, Compressed)>;
+    type Buckets = Levels<(Compressed<Nonunique>, Singleton, Compressed)>;
+    let (a, x) = (matrix(), order_3::<Csf<3>>());
+    assert_eq!(formats::wide(&a.convert::<Wide>()?)?, 9.0);
+    assert_eq!(formats::own(&a.convert::<Own>()?)?, 9.0);
+    assert_eq!(formats::reversed(&x.convert::<Reversed>()?)?, 10.0);
+    assert_eq!(formats::columns(&a.convert::<Csc>()?)?, 9.0);
+    assert_eq!(formats::rows(&a)?, 9.0);
+    assert_eq!(formats::vector(&Tensor::<f64, Csf<1>>::from_entries([9], [([4], 2.0)])?)?, 2.0);
+    let doubly = a.convert::<Csf<2>>()?;
+    assert_eq!(formats::doubly(&a.convert::<Dcsr>()?, &doubly, &doubly)?, 8.0 + 27.0 + 64.0);
+    let coordinates = x.convert::<Coo<3>>()?;
+    assert_eq!(formats::coordinates(&coordinates, &coordinates)?, 30.0);
+    assert_eq!(formats::fibers(&x, &x.convert::<Slices>()?, &x.convert::<Buckets>()?)?, 100.0);
+    Ok(())
 }

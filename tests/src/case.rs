@@ -5,6 +5,7 @@
 //! // seed: 7                             of the random data; 1 unless given
 //! // density: X=0.3                      the share of places with an entry; 0.4 for sparse operands, 1 for dense ones
 //! // data X: (0, 1)=1.5 (2, 0)=-2        instead of random data; a scalar is `()=3`
+//! // pattern Y: X                        Y has entries where X has, none of them zero
 //! // skip native: why                    not with this engine
 //! // refused: E0430                      the compiler says this, and nothing runs
 //! fn spmv(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
@@ -32,6 +33,8 @@ pub struct Case {
     pub density: BTreeMap<String, f64>,
     /// Entries of tensors that are not random.
     pub data: BTreeMap<String, BTreeMap<Vec<usize>, f64>>,
+    /// Tensors that have entries where another one has.
+    pub patterns: BTreeMap<String, String>,
     /// Engines that don't run it, each with the reason.
     pub skips: BTreeMap<String, String>,
     /// The code of the diagnostic that refuses it.
@@ -70,6 +73,9 @@ impl Case {
             ("data", tensor) => {
                 self.data.insert(tensor.to_owned(), entries(value)?);
             }
+            ("pattern", tensor) => {
+                self.patterns.insert(tensor.to_owned(), value.to_owned());
+            }
             ("skip", engine) => {
                 self.skips.insert(engine.to_owned(), value.to_owned());
             }
@@ -83,8 +89,16 @@ impl Case {
     pub fn inputs(&self, kernel: &Kernel) -> Vec<Entries> {
         let extents = Extents::of(kernel, &[], &self.extents(&kernel.variables));
         let mut random = Random::new(self.seed);
-        let inputs = kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
-        inputs.map(|(id, tensor)| self.input(tensor, extents.shape(id), &mut random)).collect()
+        let mut made: Vec<(&str, Entries)> = Vec::new();
+        for (id, tensor) in kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input) {
+            let like = self.patterns.get(&tensor.name).and_then(|like| made.iter().find(|(name, _)| name == like));
+            let entries = match like {
+                Some((_, like)) => like.with_nonzeros(tensor.element, &mut random),
+                None => self.input(tensor, extents.shape(id), &mut random),
+            };
+            made.push((&tensor.name, entries));
+        }
+        made.into_iter().map(|(_, entries)| entries).collect()
     }
 
     fn input(&self, tensor: &Tensor, shape: Vec<usize>, random: &mut Random) -> Entries {

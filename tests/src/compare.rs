@@ -20,7 +20,7 @@ pub fn check(expected: &Entries, actual: &AnyTensor) -> Result<(), String> {
     check_values(expected, &found, actual.element())
 }
 
-/// Checks that a result stores the entries that it should; with `may_lack_zeros`, zeros may be missing.
+/// Checks that a result stores the entries that it should.
 ///
 /// # Errors
 /// An entry that is missing, or one too many.
@@ -29,12 +29,21 @@ pub fn check_structure(
     structure: &OutputStructure,
     shared: &Entries,
     actual: &AnyTensor,
-    may_lack_zeros: bool,
 ) -> Result<(), String> {
-    let found = Entries::of(actual);
-    let mut required = expected.clone();
-    required.stored.retain(|_, value| !may_lack_zeros || *value != 0.0);
-    check_entries([&required, expected], structure, shared, &found, actual.format())
+    let Some(modes) = stored_modes(actual.format()) else { return Ok(()) };
+    let found = project(&Entries::of(actual), &modes);
+    let expected = match structure {
+        OutputStructure::Dense => return Ok(()),
+        OutputStructure::Shared { .. } => project(shared, &modes),
+        OutputStructure::Appended => project(expected, &modes),
+    };
+    if let Some(missing) = expected.difference(&found).next() {
+        return Err(format!("the result stores nothing at {missing:?} (modes {modes:?})"));
+    }
+    match found.difference(&expected).next() {
+        Some(extra) => Err(format!("the result stores {extra:?} (modes {modes:?}), where nothing was computed")),
+        None => Ok(()),
+    }
 }
 
 fn check_values(expected: &Entries, found: &Entries, element: ElementType) -> Result<(), String> {
@@ -59,30 +68,6 @@ pub fn is_close(expected: f64, found: f64, element: ElementType) -> bool {
     let is_same = expected == found || expected.is_nan() && found.is_nan();
     // Test data are a few quarters, so that what cancels cancels to nearly nothing.
     is_same || (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1e-3)
-}
-
-/// The entries that a sparse result stores, down to its last stored level, are those where something was computed.
-fn check_entries(
-    [required, expected]: [&Entries; 2],
-    structure: &OutputStructure,
-    shared: &Entries,
-    found: &Entries,
-    format: &Format,
-) -> Result<(), String> {
-    let Some(modes) = stored_modes(format) else { return Ok(()) };
-    let found = project(found, &modes);
-    let (required, expected) = match structure {
-        OutputStructure::Dense => return Ok(()),
-        OutputStructure::Shared { .. } => (project(shared, &modes), project(shared, &modes)),
-        OutputStructure::Appended => (project(required, &modes), project(expected, &modes)),
-    };
-    if let Some(missing) = required.difference(&found).next() {
-        return Err(format!("the result stores nothing at {missing:?} (modes {modes:?})"));
-    }
-    match found.difference(&expected).next() {
-        Some(extra) => Err(format!("the result stores {extra:?} (modes {modes:?}), where nothing was computed")),
-        None => Ok(()),
-    }
 }
 
 /// The modes of a format's levels down to the last that is not dense; `None` when all are dense.

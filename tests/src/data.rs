@@ -62,6 +62,18 @@ impl Entries {
         });
         Entries { shape: shape.to_vec(), stored }
     }
+
+    /// Other numbers at the same places, none of them zero.
+    pub fn with_nonzeros(&self, element: ElementType, random: &mut Random) -> Self {
+        let nonzero = |random: &mut Random| loop {
+            let value = value(element, random);
+            if value != 0.0 {
+                return value;
+            }
+        };
+        let stored = self.stored.keys().map(|index| (index.clone(), nonzero(random))).collect();
+        Entries { shape: self.shape.clone(), stored }
+    }
 }
 
 /// A number that arithmetic keeps exact: a few quarters, or a small integer.

@@ -8,7 +8,6 @@ use spc::execute::{Backend, Call, Executable};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::{OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
-use spc_compiler::format::LevelKind;
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::{Compiled, compile_notation, syntax};
 
@@ -81,12 +80,18 @@ impl Ready {
     /// # Errors
     /// What went wrong.
     pub fn interpret(&self, seed: u64) -> Result<(), String> {
-        let executable = Executable::new(self.compiled.kernel.clone(), None, Backend::Interpreter);
-        let executable = executable.map_err(|error| error.to_string())?.with_seed(seed);
-        self.run(&executable).map_err(|error| format!("interpreter, seed {seed}: {error}"))
+        self.run(&self.interpreter()?.with_seed(seed)).map_err(|error| format!("interpreter, seed {seed}: {error}"))
     }
 
-    /// Runs the kernel as native code and checks its results.
+    /// The kernel in the interpreter.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn interpreter(&self) -> Result<Executable, String> {
+        Executable::new(self.compiled.kernel.clone(), None, Backend::Interpreter).map_err(|error| error.to_string())
+    }
+
+    /// Runs the kernel and checks its results.
     ///
     /// # Errors
     /// What went wrong.
@@ -94,7 +99,11 @@ impl Ready {
         self.check(&self.results(executable)?)
     }
 
-    fn results(&self, executable: &Executable) -> Result<Vec<AnyTensor>, String> {
+    /// Runs the kernel and gives what comes out.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub fn results(&self, executable: &Executable) -> Result<Vec<AnyTensor>, String> {
         let kernel = executable.kernel();
         let inputs: Vec<&AnyTensor> = self.tensors.iter().collect();
         let named: Vec<&str> = kernel.dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
@@ -124,23 +133,10 @@ impl Ready {
             // Where a sum is over nothing, it may or may not count as computed.
             if self.dims.iter().all(|(_, extent)| *extent > 0) {
                 let shared = self.shared(structure).unwrap_or_else(|| expected.clone());
-                let lenient = self.drops_zeros();
-                compare::check_structure(expected, structure, &shared, result, lenient).map_err(wrong)?;
+                compare::check_structure(expected, structure, &shared, result).map_err(wrong)?;
             }
         }
         Ok(())
-    }
-
-    /// Whether an operand is read from a copy that leaves out zeros which its own format had to store.
-    fn drops_zeros(&self) -> bool {
-        let tensors = &self.compiled.concrete.tensors;
-        tensors.iter().any(|tensor| match tensor.kind {
-            TensorKind::SortedCopy(of) => {
-                let levels = &tensors[of.0].format.levels;
-                levels.last().is_some_and(|level| level.format.kind == LevelKind::Dense)
-            }
-            _ => false,
-        })
     }
 
     /// The operand whose structure an output shares, in the modes of the output.

@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod compare;
+pub mod corpus;
 pub mod data;
 pub mod engine;
 pub mod native;

@@ -1,36 +1,21 @@
-//! Tests that compile kernels at run time.
+//! Many kernels as native code, compiled in one run.
 
 use crate::engine::Ready;
-use spc::execute::{Backend, Executable};
+use spc::execute::{Executable, NativeError, NativeKernel};
 use spc_compiler::backend::rust;
-use std::path::Path;
-use std::process::Command;
 
-/// Runs a test of this program again in a process whose kernels are kept in the build's folder `temporary`, not in the
-/// user's cache. Says whether it has done so; `false` in that process, and where `SPC_CACHE` is set anyhow.
+/// The kernels as native code; `None` on a machine without a Rust compiler.
 ///
 /// # Panics
-/// When the test fails there.
-pub fn in_own_cache(test: &str, temporary: &str) -> bool {
-    if std::env::var_os("SPC_CACHE").is_some() {
-        return false;
-    }
-    let program = std::env::current_exe().expect("a test is a program");
-    let output = Command::new(program)
-        .args(["--exact", test])
-        .env("SPC_CACHE", Path::new(temporary).join("kernels"))
-        .output()
-        .expect("the test can be run again");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    true
-}
-
-/// Compiles a case's kernel, runs it and checks its results.
-///
-/// # Errors
-/// What went wrong.
-pub fn check(ready: &Ready) -> Result<(), String> {
-    let text = rust::text(&ready.compiled.kernel);
-    let executable = Executable::new(ready.compiled.kernel.clone(), Some(&text), Backend::Native);
-    ready.run(&executable.map_err(|error| error.to_string())?).map_err(|error| format!("native: {error}"))
+/// When the compiler refuses the text of one.
+pub fn compile(kernels: &[&Ready]) -> Option<Vec<Executable>> {
+    let texts: Vec<String> = kernels.iter().map(|ready| rust::text(&ready.compiled.kernel)).collect();
+    let declared: Vec<_> =
+        texts.iter().zip(kernels).map(|(text, ready)| (text.as_str(), &*ready.compiled.kernel)).collect();
+    let natives = match NativeKernel::compile_all(&declared) {
+        Err(NativeError::NoCompiler { .. }) => return None,
+        other => other.unwrap_or_else(|error| panic!("{error}")),
+    };
+    let pair = |(native, ready): (NativeKernel, &&Ready)| Executable::of_native(ready.compiled.kernel.clone(), native);
+    Some(natives.into_iter().zip(kernels).map(pair).collect())
 }

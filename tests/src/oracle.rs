@@ -161,6 +161,15 @@ impl Evaluation<'_> {
         self.kernel.tensor(self.statement.target.tensor).element
     }
 
+    /// Integers wrap around in their type.
+    fn wrap(&self, number: Number) -> Number {
+        match (number, self.element()) {
+            (Number::Integer(value), ElementType::I32) => Number::Integer(i64::from(value as i32)),
+            (Number::Integer(value), ElementType::U8) => Number::Integer(i64::from(value as u8)),
+            (number, _) => number,
+        }
+    }
+
     fn zero(&self, element: ElementType) -> Value {
         Value { number: Number::of(element, 0.0), known: true }
     }
@@ -178,7 +187,9 @@ impl Evaluation<'_> {
             };
             let old = before.stored.get(index).map(|&old| Number::of(self.element(), old));
             let new = match (self.statement.operator, old) {
-                (Some(operator), Some(old)) if !value.is_known_zero() => Some(reduce(operator, old, value.number)),
+                (Some(operator), Some(old)) if !value.is_known_zero() => {
+                    Some(self.wrap(reduce(operator, old, value.number)))
+                }
                 (Some(_), Some(old)) => Some(old),
                 _ => (!value.is_known_zero()).then_some(value.number),
             };
@@ -218,15 +229,19 @@ impl Evaluation<'_> {
             Expr::Index(variable, element) => given(Number::of(*element, indices[variable] as f64)),
             Expr::Unary(operator, operand) => {
                 let operand = self.expr(operand, indices);
-                Value { number: unary(*operator, operand.number), known: operand.known }
+                Value { number: self.wrap(unary(*operator, operand.number)), known: operand.known }
             }
             Expr::Binary(operator, left, right) => {
-                binary(*operator, self.expr(left, indices), self.expr(right, indices))
+                let value = binary(*operator, self.expr(left, indices), self.expr(right, indices));
+                Value { number: self.wrap(value.number), ..value }
             }
             Expr::Call(function, arguments) => {
                 let arguments: Vec<Value> = arguments.iter().map(|argument| self.expr(argument, indices)).collect();
                 let numbers: Vec<Number> = arguments.iter().map(|argument| argument.number).collect();
-                Value { number: call(*function, &numbers), known: arguments.iter().all(|argument| argument.known) }
+                Value {
+                    number: self.wrap(call(*function, &numbers)),
+                    known: arguments.iter().all(|argument| argument.known),
+                }
             }
             Expr::Select(condition, yes, no) => {
                 let condition = self.expr(condition, indices);
@@ -257,7 +272,7 @@ impl Evaluation<'_> {
             }
             let term = self.expr(body, &indices);
             if !term.is_known_zero() {
-                sum = Some(sum.map_or(term.number, |sum| reduce(operator, sum, term.number)));
+                sum = Some(sum.map_or(term.number, |sum| self.wrap(reduce(operator, sum, term.number))));
             }
         });
         match sum {
@@ -274,7 +289,7 @@ fn place(access: &Access, indices: &Indices) -> Vec<usize> {
 fn unary(operator: UnaryOperator, operand: Number) -> Number {
     match (operator, operand) {
         (UnaryOperator::Negate, Number::Float(value)) => Number::Float(-value),
-        (UnaryOperator::Negate, Number::Integer(value)) => Number::Integer(-value),
+        (UnaryOperator::Negate, Number::Integer(value)) => Number::Integer(value.wrapping_neg()),
         (UnaryOperator::Not, Number::Truth(truth)) => Number::Truth(!truth),
         (operator, operand) => panic!("{operator:?} of {operand:?}"),
     }
@@ -311,11 +326,11 @@ fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
             _ => Number::Truth(compare(operator, &a, &b)),
         },
         (Number::Integer(a), Number::Integer(b)) => match operator {
-            Add => Number::Integer(a + b),
-            Subtract => Number::Integer(a - b),
-            Multiply => Number::Integer(a * b),
-            Divide => Number::Integer(a / b),
-            Remainder => Number::Integer(a % b),
+            Add => Number::Integer(a.wrapping_add(b)),
+            Subtract => Number::Integer(a.wrapping_sub(b)),
+            Multiply => Number::Integer(a.wrapping_mul(b)),
+            Divide => Number::Integer(a.wrapping_div(b)),
+            Remainder => Number::Integer(a.wrapping_rem(b)),
             _ => Number::Truth(compare(operator, &a, &b)),
         },
         (Number::Truth(a), Number::Truth(b)) => Number::Truth(compare(operator, &a, &b)),
@@ -342,7 +357,7 @@ fn call(function: Function, arguments: &[Number]) -> Number {
         (Function::Min, [Number::Integer(a), Number::Integer(b)]) => Number::Integer(*a.min(b)),
         (Function::Max, [Number::Integer(a), Number::Integer(b)]) => Number::Integer(*a.max(b)),
         (Function::Abs, [Number::Float(a)]) => Number::Float(a.abs()),
-        (Function::Abs, [Number::Integer(a)]) => Number::Integer(a.abs()),
+        (Function::Abs, [Number::Integer(a)]) => Number::Integer(a.wrapping_abs()),
         (Function::Sqrt, [Number::Float(a)]) => Number::Float(a.sqrt()),
         (Function::Exp, [Number::Float(a)]) => Number::Float(a.exp()),
         (Function::Ln, [Number::Float(a)]) => Number::Float(a.ln()),

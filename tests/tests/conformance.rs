@@ -194,3 +194,43 @@ fn every_case_passes_or_is_out_of_reach_for_a_reason() {
     let counts: Vec<(&str, usize)> = counts.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
     assert_eq!(counts, COUNTS);
 }
+
+/// What others have written down: kernels of papers, taco's documentation, and what its users reported as broken.
+#[test]
+fn expressions_of_others_compile_or_are_refused() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/taco-expressions.txt");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return println!("skipped: {} is not there", path.display());
+    };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let [expression, formats, note] = line.splitn(3, " | ").collect::<Vec<_>>()[..] else { continue };
+        if !note.starts_with(['B', 'C', 'D']) {
+            continue;
+        }
+        let target = expression.split(['(', ' ']).next().unwrap_or_default();
+        let tensors: Vec<TacoTensor> = formats.split(';').filter_map(|text| declared(text, target)).collect();
+        let outcome = match program(expression, &tensors) {
+            Err(_) => "not in the language",
+            Ok(text) if compile(&text).is_ok() => "compiles",
+            Ok(_) => "refused",
+        };
+        *counts.entry(outcome).or_default() += 1;
+    }
+    println!("{counts:?}");
+    assert!(counts["compiles"] > 150, "{counts:?}");
+}
+
+fn declared(text: &str, target: &str) -> Option<TacoTensor> {
+    let (name, format) = text.trim().split_once('=')?;
+    let format = if format == "scalar" { "" } else { format }.to_owned();
+    Some(TacoTensor { name: name.to_owned(), element: "double".to_owned(), format, is_result: name == target })
+}
+
+/// The whole way to Rust.
+fn compile(text: &str) -> Result<(), Diagnostics> {
+    for kernel in notation::check(&syntax::parse_program(text)?)? {
+        backend::rust::text(&compile_notation(&kernel)?.kernel);
+    }
+    Ok(())
+}

@@ -4,6 +4,7 @@
 //! smaller and printed as a case.
 
 use spc_tests::engine::{Ready, Stop};
+use spc_tests::native;
 use spc_tests::random::Program;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,4 +68,17 @@ fn random_programs_do_what_the_oracle_says() {
     }
     _ = std::panic::take_hook();
     assert!(failures.is_empty(), "{} kinds of failure", failures.len());
+}
+
+/// Every third of the first programs as native code.
+#[test]
+fn random_programs_do_the_same_as_native_code() {
+    let programs = (1..).map(|seed| Program::random(3 * seed).case("random"));
+    let ready: Vec<Ready> = programs.filter_map(|case| Ready::new(&case).ok()).take(60).collect();
+    let Some(executables) = native::compile(&ready.iter().collect::<Vec<_>>()) else {
+        return println!("nothing ran natively: no compiler");
+    };
+    for (ready, executable) in ready.iter().zip(executables) {
+        ready.run(&executable).unwrap_or_else(|error| panic!("{}\n{error}", ready.notation));
+    }
 }

@@ -16,7 +16,11 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
+mod cases;
+mod copy;
+mod extents;
 mod factor;
+mod lift;
 mod order;
 mod print;
 mod schedule;

@@ -4,7 +4,8 @@
 //! the levels above it come first. An order that satisfies every operand exists unless the wishes form a cycle, as in
 //! `A(i, j) + B(j, i)` with both rows first; then an operand is read from a copy in another mode order.
 
-use super::{Access, IndexVariable};
+use super::schedule::{LoopOrder, Scheduler, Term};
+use super::{Access, Decision, Expr, IndexVariable, OutputStructure, TensorKind};
 use crate::format::{Format, LevelKind, level};
 
 /// `before` must be an outer loop of `after`.
@@ -77,23 +78,164 @@ pub(super) fn topological<R: Ord>(
     Some(order)
 }
 
-/// The storage of a copy of an operand whose levels follow `order`: the same kinds of level where they make sense in any
-/// order (dense only outermost, or coordinates throughout), else compressed fibers.
-pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVariable]) -> Format {
-    let place = |variable: IndexVariable| order.iter().position(|&v| v == variable).expect("every variable has a loop");
-    let mut modes: Vec<usize> = (0..format.order).collect();
-    modes.sort_by_key(|&mode| place(access.indices[mode]));
-    let formats: Vec<_> = format.levels.iter().map(|level| level.format).collect();
-    let dense_inside = formats.iter().skip(1).any(|level| is_located(level.kind));
-    if !dense_inside {
-        return Format::permuted(&modes, &formats);
+impl Scheduler<'_> {
+    /// Chooses the order of a term's loops, `bound` being outside already, and replaces operands that stand against it by
+    /// sorted copies.
+    pub(super) fn order(&mut self, term: &mut Term, bound: &[IndexVariable], hint: &[IndexVariable]) -> LoopOrder {
+        let mut variables: Vec<IndexVariable> = bound.to_vec();
+        let mut add = |variable: &IndexVariable| {
+            if !variables.contains(variable) {
+                variables.push(*variable);
+            }
+        };
+        // Where nothing else is asked, the result is written in storage order.
+        match self.kernel.tensor(term.target.tensor) {
+            target if target.kind == TensorKind::Workspace => term.target.indices.iter().for_each(&mut add),
+            target => level_variables(&term.target, &target.format).iter().for_each(&mut add),
+        }
+        let body = match &term.value {
+            Expr::Reduce(_, reduced, body) => {
+                body.free_variables().iter().for_each(&mut add);
+                reduced.iter().for_each(&mut add);
+                &**body
+            }
+            other => {
+                other.free_variables().iter().for_each(&mut add);
+                other
+            }
+        };
+        let mut reads: Vec<Access> = term.masks.clone();
+        for_each_access_outside_sums(body, &mut |access| reads.push(access.clone()));
+        let reduced: Vec<IndexVariable> =
+            variables.iter().copied().filter(|v| !bound.contains(v) && !term.target.indices.contains(v)).collect();
+        let vector = self.vector(term, &reads, &variables, bound);
+        let mut fixed: Vec<Edge> = bound.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        for &outer in bound {
+            fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
+        }
+        if term.structure == OutputStructure::Appended {
+            let format = &self.kernel.tensor(term.target.tensor).format;
+            fixed.extend(append_edges(&term.target, format, &reduced));
+        }
+        let rank = |variable: IndexVariable| {
+            let hinted = hint.iter().position(|&v| v == variable).unwrap_or(hint.len());
+            let seen = variables.iter().position(|&v| v == variable);
+            (Some(variable) == vector, hinted, seen)
+        };
+        let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
+        for access in copied {
+            self.copy(term, &access, &order);
+        }
+        let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
+        let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
+        if let Some(variable) = vector {
+            let name = self.kernel.variable(variable);
+            let what = format!("the loop over {name} is innermost and runs in vector lanes");
+            let why = format!("wherever {name} is an index, it is dense; neighbours in memory are computed together");
+            self.decide(Decision { what, why });
+        }
+        LoopOrder { loops, vector }
     }
-    let widths = |mut level: crate::format::LevelFormat, depth: usize| {
-        level.coordinates = formats[depth].coordinates;
-        level.positions = formats[depth].positions;
-        level
-    };
-    let compressed: Vec<_> =
-        (0..formats.len()).map(|depth| widths(crate::format::LevelFormat::COMPRESSED, depth)).collect();
-    Format::permuted(&modes, &compressed)
+
+    /// Whether no operand of a term has to be walked along a variable. Sorted copies may be sparse where the original is dense.
+    fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
+        let mut dense = true;
+        term.value.for_each_access(&mut |access| {
+            let format = &self.kernel.tensor(access.tensor).format;
+            if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {
+                let mut levels = level_variables(access, format).into_iter().zip(&format.levels);
+                dense &= levels.all(|(other, level)| other != variable || is_located(level.format.kind));
+            }
+        });
+        dense
+    }
+
+    /// An order that satisfies all operands but as few as possible, and those.
+    fn resolve<R: Ord>(
+        &self,
+        term: &Term,
+        reads: &[Access],
+        variables: &[IndexVariable],
+        fixed: Vec<Edge>,
+        rank: impl Fn(IndexVariable) -> R,
+    ) -> (Vec<IndexVariable>, Vec<Access>) {
+        let edges_of = |access: &Access| storage_edges(access, &self.kernel.tensor(access.tensor).format);
+        let is_shared = |access: &Access| matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access));
+        let mut movable: Vec<&Access> = Vec::new();
+        let mut edges = fixed;
+        for access in reads {
+            if is_shared(access) {
+                edges.extend(edges_of(access));
+            } else if !edges_of(access).is_empty() && !movable.iter().any(|seen| seen.same_place(access)) {
+                movable.push(access);
+            }
+        }
+        // The fewest copies; of equally many, those of the operands of lower order that come later.
+        movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
+        let subsets = 0..(1u64 << movable.len());
+        let mut subsets: Vec<u64> = subsets.collect();
+        subsets.sort_by_key(|&subset| (subset.count_ones(), std::cmp::Reverse(subset)));
+        for subset in subsets {
+            let mut all = edges.clone();
+            let is_copied = |index: usize| subset >> index & 1 == 1;
+            for (_, access) in movable.iter().enumerate().filter(|(index, _)| !is_copied(*index)) {
+                all.extend(edges_of(access));
+            }
+            if let Some(order) = topological(variables, &all, &rank) {
+                let copied = movable.iter().enumerate().filter(|(index, _)| is_copied(*index));
+                return (order, copied.map(|(_, access)| (*access).clone()).collect());
+            }
+        }
+        unreachable!("with every operand copied only the output's own order is left, which has no cycle")
+    }
+
+    /// The index variable whose loop should be innermost and run in vector lanes: free, dense in everything that has it,
+    /// and adjacent in memory in as much of it as possible.
+    fn vector(
+        &self,
+        term: &Term,
+        reads: &[Access],
+        variables: &[IndexVariable],
+        bound: &[IndexVariable],
+    ) -> Option<IndexVariable> {
+        if variables.len() < 2 {
+            return None;
+        }
+        let mut accesses: Vec<&Access> = reads.iter().collect();
+        accesses.push(&term.target);
+        let adjacent = |variable: IndexVariable| -> Option<usize> {
+            let mut count = 0;
+            for access in accesses.iter().filter(|access| access.indices.contains(&variable)) {
+                let tensor = self.kernel.tensor(access.tensor);
+                if tensor.kind == TensorKind::Workspace {
+                    count += 1;
+                    continue;
+                }
+                let levels = level_variables(access, &tensor.format);
+                let depth = levels.iter().position(|&v| v == variable)?;
+                // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
+                if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format.kind)) {
+                    return None;
+                }
+                count += usize::from(depth + 1 == levels.len());
+            }
+            Some(count)
+        };
+        term.target
+            .indices
+            .iter()
+            .filter(|variable| !bound.contains(variable))
+            .filter_map(|&variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
+            .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
+            .map(|(_, variable)| variable)
+    }
+}
+
+/// Calls `visit` on the accesses that this term's own loops read; sums inside have loops of their own.
+fn for_each_access_outside_sums(expr: &Expr, visit: &mut dyn FnMut(&Access)) {
+    match expr {
+        Expr::Access(access) => visit(access),
+        Expr::Reduce(..) => {}
+        _ => expr.children().into_iter().for_each(|child| for_each_access_outside_sums(child, visit)),
+    }
 }

@@ -4,7 +4,7 @@
 //! no entry. After: nothing to do.
 
 use super::{Access, Assign, Expr, Statement};
-use crate::ir::{Function, Literal, ReduceOperator};
+use crate::ir::{ElementType, Function, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// The statement where `access` has no entry.
@@ -97,25 +97,37 @@ fn zero_like(expr: &Expr) -> Option<Expr> {
     }
 }
 
+/// Sums of zeros are zero.
+pub(super) fn drop_zero_sums(expr: Expr) -> Expr {
+    let expr = expr.map_children(&|child| drop_zero_sums(child.clone()));
+    match expr {
+        Expr::Reduce(_, _, body) if is_zero(&body) => *body,
+        other => simplify_expr(other),
+    }
+}
+
 /// The expression with zeros and ones worked in.
 pub(crate) fn simplify_expr(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr,
         Expr::Unary(operator, operand) => {
             let operand = simplify_expr(*operand);
-            match operator {
-                UnaryOperator::Negate if is_zero(&operand) => zero_like(&operand).unwrap_or(operand),
+            match (operator, truth(&operand)) {
+                (UnaryOperator::Negate, _) if is_zero(&operand) => zero_like(&operand).unwrap_or(operand),
+                (UnaryOperator::Not, Some(truth)) => truth_literal(!truth),
                 _ => Expr::Unary(operator, Box::new(operand)),
             }
         }
         Expr::Binary(operator, left, right) => binary(operator, simplify_expr(*left), simplify_expr(*right)),
         Expr::Call(function, arguments) => call(function, arguments.into_iter().map(simplify_expr).collect()),
         Expr::Select(condition, yes, no) => {
-            let (yes, no) = (simplify_expr(*yes), simplify_expr(*no));
-            if is_zero(&yes) && is_zero(&no) {
-                return yes;
+            let (condition, yes, no) = (simplify_expr(*condition), simplify_expr(*yes), simplify_expr(*no));
+            match truth(&condition) {
+                Some(true) => yes,
+                Some(false) => no,
+                None if is_zero(&yes) && is_zero(&no) => yes,
+                None => Expr::Select(Box::new(condition), Box::new(yes), Box::new(no)),
             }
-            Expr::Select(Box::new(simplify_expr(*condition)), Box::new(yes), Box::new(no))
         }
         Expr::Reduce(operator, variables, body) => Expr::Reduce(operator, variables, Box::new(simplify_expr(*body))),
     }
@@ -131,16 +143,62 @@ fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
         Multiply if is_zero(&right) => right,
         Multiply if is_one(&left) => right,
         Multiply | Divide if is_one(&right) => left,
-        Divide if is_zero(&left) && !is_zero(&right) => left,
+        Divide | Remainder if is_zero(&left) && !is_zero(&right) => left,
+        And if truth(&left) == Some(false) => left,
+        And if truth(&right) == Some(false) => right,
+        Or if truth(&left) == Some(true) => left,
+        Or if truth(&right) == Some(true) => right,
+        Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual => match (number(&left), number(&right)) {
+            (Some(a), Some(b)) => truth_literal(compare(operator, a, b)),
+            _ => Expr::Binary(operator, Box::new(left), Box::new(right)),
+        },
         _ => Expr::Binary(operator, Box::new(left), Box::new(right)),
     }
 }
 
-/// Functions that are zero at zero.
-fn call(function: Function, mut arguments: Vec<Expr>) -> Expr {
-    let zero_at_zero = match function {
-        Function::Min | Function::Max | Function::Abs | Function::Sqrt => true,
-        Function::Exp | Function::Ln | Function::Pow => false,
+fn truth(expr: &Expr) -> Option<bool> {
+    match expr {
+        Expr::Literal(Literal::Integer(ElementType::Bool, value)) => Some(*value != 0),
+        _ => None,
+    }
+}
+
+fn truth_literal(truth: bool) -> Expr {
+    Expr::Literal(Literal::Integer(ElementType::Bool, truth.into()))
+}
+
+fn number(expr: &Expr) -> Option<f64> {
+    match expr {
+        Expr::Literal(Literal::Float(_, value)) => Some(*value),
+        Expr::Literal(Literal::Integer(_, value)) => Some(*value as f64),
+        _ => None,
+    }
+}
+
+fn compare(operator: BinaryOperator, a: f64, b: f64) -> bool {
+    match operator {
+        BinaryOperator::Equal => a == b,
+        BinaryOperator::NotEqual => a != b,
+        BinaryOperator::Less => a < b,
+        BinaryOperator::LessEqual => a <= b,
+        BinaryOperator::Greater => a > b,
+        _ => a >= b,
+    }
+}
+
+/// Minima, maxima and absolute values of constants; square roots of zero.
+fn call(function: Function, arguments: Vec<Expr>) -> Expr {
+    let numbers: Option<Vec<f64>> = arguments.iter().map(number).collect();
+    let value = match (function, numbers.as_deref()) {
+        (Function::Min, Some([a, b])) => Some(a.min(*b)),
+        (Function::Max, Some([a, b])) => Some(a.max(*b)),
+        (Function::Abs, Some([a])) => Some(a.abs()),
+        (Function::Sqrt, Some([a])) if *a == 0.0 => Some(0.0),
+        _ => None,
     };
-    if zero_at_zero && arguments.iter().all(is_zero) { arguments.remove(0) } else { Expr::Call(function, arguments) }
+    let literal = match (value, arguments.first()) {
+        (Some(value), Some(Expr::Literal(first))) => Literal::new(first.element(), value),
+        _ => None,
+    };
+    literal.map_or(Expr::Call(function, arguments), Expr::Literal)
 }

@@ -1,7 +1,10 @@
 //! How the index arrays of a sparse output come about.
 
 use super::order::{is_located, level_variables, stored_levels};
-use super::{Access, Expr, OutputStructure, Tensor, is_zero, simplify::simplify_expr};
+use super::{
+    Access, Expr, OutputStructure, Tensor, is_zero,
+    simplify::{drop_zero_sums, simplify_expr},
+};
 use crate::ir::ElementType;
 
 /// What the structure of an output is decided from.
@@ -66,14 +69,5 @@ impl Question<'_> {
         let without = |other: &Access| (!other.same_place(access)).then(|| other.clone());
         self.masks.iter().any(|mask| mask.same_place(access))
             || is_zero(&drop_zero_sums(simplify_expr(self.value.map_accesses_typed(self.element, &without))))
-    }
-}
-
-/// Sums of zeros are zero.
-fn drop_zero_sums(expr: Expr) -> Expr {
-    let expr = expr.map_children(&|child| drop_zero_sums(child.clone()));
-    match expr {
-        Expr::Reduce(_, _, body) if is_zero(&body) => *body,
-        other => simplify_expr(other),
     }
 }

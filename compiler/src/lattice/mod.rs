@@ -111,6 +111,13 @@ impl Lattice {
         sets
     }
 
+    /// The points none of whose operands can be left out.
+    pub fn minimal_points(&self) -> Vec<&Point> {
+        let is_larger =
+            |point: &Point, other: &Point| other.operands != point.operands && other.operands.is_subset(point.operands);
+        self.points.iter().filter(|point| !self.points.iter().any(|other| is_larger(point, other))).collect()
+    }
+
     /// The points that may occur while just these operands are walked.
     pub fn within(&self, operands: Operands) -> impl Iterator<Item = &Point> {
         self.points.iter().filter(move |point| point.operands.is_subset(operands))
@@ -199,6 +206,15 @@ mod tests {
     fn two_points_are_walked_together_while_both_may_come() {
         // Neither {a, b} nor {b, c} holds the other: at first all three are walked.
         check("a(i) * b(i) + b(i) * c(i)", &["abc", "ab", "bc"], &["abc", "ab", "bc"]);
+    }
+
+    #[test]
+    fn minimal_points_are_what_there_must_be() {
+        let body = Statement::Empty;
+        let points = [0b111, 0b011, 0b100].map(|set| Point { operands: Operands(set), statement: body.clone() });
+        let lattice = Lattice { points: points.into() };
+        let minimal: Vec<Operands> = lattice.minimal_points().iter().map(|point| point.operands).collect();
+        assert_eq!(minimal, [Operands(0b011), Operands(0b100)]);
     }
 
     #[test]

@@ -105,19 +105,46 @@ impl Lowering<'_> {
 
     /// Appends an entry with zeros for all its values.
     pub(super) fn append_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Scope {
+        let inside = self.entry_to_come(target, scope, out);
+        self.append_zeros(target, scope, out);
+        inside
+    }
+
+    /// Leaves the entry to whoever computes the first of its values: there may be none.
+    pub(super) fn expect_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Scope {
+        Scope { pending: Some(target.clone()), ..self.entry_to_come(target, scope, out) }
+    }
+
+    /// Appends the entry that is pending, unless that was done before.
+    pub(super) fn append_pending(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        let position = scope.appended.clone().expect("what is pending has a position");
+        let mut entry = Vec::new();
+        self.append_zeros(target, scope, &mut entry);
+        let is_missing = position.equals(Expr::Length(self.last_coordinates(target)));
+        out.push(ir::Statement::If(vec![(is_missing, entry)], Vec::new()));
+    }
+
+    /// The scope of an entry that is appended next.
+    fn entry_to_come(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Scope {
+        let position = self.fresh(format!("p{}", self.concrete.tensor(target.tensor).name), Type::Index, false);
+        out.push(ir::Statement::Let(position, Expr::Length(self.last_coordinates(target))));
+        Scope { appended: Some(Expr::Variable(position)), ..scope.clone() }
+    }
+
+    fn last_coordinates(&self, target: &Access) -> ir::ArrayId {
+        let stored = self.stored_levels(target.tensor);
+        self.storage(target.tensor, stored - 1).coordinates.expect("a stored level has coordinates")
+    }
+
+    fn append_zeros(&self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
         self.append_coordinates(target, scope, out);
         let stored = self.stored_levels(target.tensor);
         let declaration = self.concrete.tensor(target.tensor);
         let order = declaration.format.mode_order().expect("outputs store plain modes");
         let block =
             order[stored..].iter().fold(Expr::Index(1), |n, &mode| n.times(self.size(declaration.extents[mode])));
-        let values = self.values(target.tensor);
         let fill = super::declare::zero(declaration.element);
-        let coordinates = self.storage(target.tensor, stored - 1).coordinates.expect("a stored level has coordinates");
-        out.push(ir::Statement::Extend { array: values, count: block, fill });
-        let position = self.fresh(format!("p{}", declaration.name), Type::Index, false);
-        out.push(ir::Statement::Let(position, Expr::Length(coordinates).minus(Expr::Index(1))));
-        Scope { appended: Some(Expr::Variable(position)), ..scope.clone() }
+        out.push(ir::Statement::Extend { array: self.values(target.tensor), count: block, fill });
     }
 
     fn appended_target(&self, statement: &Statement) -> Option<Access> {

@@ -11,11 +11,12 @@ impl<'a> Lowering<'a> {
         let dimensions =
             concrete.extents.iter().map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
         let mut documentation = concrete.documentation.clone();
-        for line in &concrete.summary {
-            if !documentation.contains(line) {
-                documentation.push(line.clone());
-            }
+        let summary = concrete.summary.iter().filter(|line| !concrete.documentation.contains(line));
+        let summary: Vec<String> = summary.cloned().collect();
+        if !documentation.is_empty() && !summary.is_empty() {
+            documentation.push(String::new());
         }
+        documentation.extend(summary);
         let kernel = ir::Kernel {
             name: concrete.name.clone(),
             documentation,

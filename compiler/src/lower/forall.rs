@@ -11,8 +11,8 @@ use super::assemble::Assembly;
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Run, Statement};
 use crate::format::level::{self, Parents, Positions, Storage};
-use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
-use crate::lattice::{Lattice, Operands, Point};
+use crate::ir::{self, Expr, Type, VariableId};
+use crate::lattice::{Lattice, Point};
 
 /// A loop that is being lowered.
 pub(super) struct Loop<'s> {
@@ -33,17 +33,6 @@ pub(super) struct Loop<'s> {
 pub(super) struct Bounds {
     pub low: Expr,
     pub high: Expr,
-}
-
-/// An operand's place in a merge.
-struct Cursor {
-    storage: Storage,
-    access: Access,
-    depth: usize,
-    position: VariableId,
-    end: Expr,
-    /// The first position behind the current coordinate's, where there can be several.
-    run_end: Option<VariableId>,
 }
 
 impl Lowering<'_> {
@@ -108,25 +97,45 @@ impl Lowering<'_> {
         (storage, positions.expect("a walked level has positions"))
     }
 
-    fn name_of_level(&self, access: &Access, depth: usize) -> String {
+    pub(super) fn name_of_level(&self, access: &Access, depth: usize) -> String {
         format!("p{}{}", self.concrete.tensor(access.tensor).name, depth + 1)
     }
 
-    fn coordinate_at(&self, storage: &Storage, position: Expr) -> Expr {
+    pub(super) fn coordinate_at(&self, storage: &Storage, position: Expr) -> Expr {
         level::of(storage.format.kind).coordinate(storage, position).expect("a walked level has coordinates")
     }
 
-    fn comment(&self, loops: &Loop) -> ir::Statement {
+    /// Which values of its variable a loop visits, for the reader of the generated code.
+    pub(super) fn comment(&self, loops: &Loop) -> ir::Statement {
         let name = self.concrete.variable(loops.variable);
         let operands: Vec<String> =
-            loops.operands.iter().map(|(access, _)| crate::concrete::show_access(self.concrete, access)).collect();
-        let text = match (operands.as_slice(), loops.everywhere) {
+            loops.operands.iter().map(|(access, depth)| self.show_to_level(access, *depth)).collect();
+        ir::Statement::Comment(match (operands.as_slice(), loops.everywhere) {
             ([], _) => format!("every {name}"),
-            (operands, true) => format!("every {name}, beside the entries of {}", operands.join(", ")),
+            (operands, true) => format!("every {name}, beside the entries of {}", operands.join(" and ")),
             ([one], false) => format!("{name} where {one} has entries"),
-            (operands, false) => format!("{name} where entries of {} meet", operands.join(", ")),
-        };
-        ir::Statement::Comment(text)
+            (operands, false) => {
+                let points = loops.lattice.minimal_points();
+                let all_of = |point: &Point| -> Vec<&str> {
+                    point.operands.iter().map(|operand| operands[operand].as_str()).collect()
+                };
+                let mut parts: Vec<String> = points.iter().map(|point| all_of(point).join(" and ")).collect();
+                parts.sort();
+                let is_mixed = parts.len() > 1 && points.iter().any(|point| point.operands.count() > 1);
+                let all = parts.join(if is_mixed { ", or " } else { " or " });
+                let have = if points.iter().all(|point| point.operands.count() == 1) { "has" } else { "have" };
+                format!("{name} where {all} {have} entries")
+            }
+        })
+    }
+
+    /// An access as far as its levels down to `depth` go: `X(i, :, :)`.
+    fn show_to_level(&self, access: &Access, depth: usize) -> String {
+        let known: Vec<IndexVariable> = (0..=depth).map(|depth| self.level_variable(access, depth)).collect();
+        let show =
+            |variable: &IndexVariable| if known.contains(variable) { self.concrete.variable(*variable) } else { ":" };
+        let indices: Vec<&str> = access.indices.iter().map(show).collect();
+        format!("{}({})", self.concrete.tensor(access.tensor).name, indices.join(", "))
     }
 
     /// One operand: every position is a coordinate.
@@ -179,7 +188,7 @@ impl Lowering<'_> {
         self.case(loops, coordinate, &[(0, parents)], &point.statement, out);
     }
 
-    fn bind_end(&mut self, name: &str, end: Expr, out: &mut Vec<ir::Statement>) -> Expr {
+    pub(super) fn bind_end(&mut self, name: &str, end: Expr, out: &mut Vec<ir::Statement>) -> Expr {
         if matches!(end, Expr::Variable(_) | Expr::Index(_) | Expr::Dimension(_)) {
             return end;
         }
@@ -188,7 +197,12 @@ impl Lowering<'_> {
         Expr::Variable(variable)
     }
 
-    fn bind_coordinate(&mut self, variable: IndexVariable, value: Expr, out: &mut Vec<ir::Statement>) -> Expr {
+    pub(super) fn bind_coordinate(
+        &mut self,
+        variable: IndexVariable,
+        value: Expr,
+        out: &mut Vec<ir::Statement>,
+    ) -> Expr {
         if matches!(value, Expr::Variable(_)) {
             return value;
         }
@@ -198,7 +212,7 @@ impl Lowering<'_> {
     }
 
     /// A variable that ends the run of positions, from `position` on, that have `coordinate`.
-    fn run_end(
+    pub(super) fn run_end(
         &mut self,
         storage: &Storage,
         name: &str,
@@ -217,7 +231,7 @@ impl Lowering<'_> {
     }
 
     /// The body at one coordinate, where the operands in `present` have the given positions.
-    fn case(
+    pub(super) fn case(
         &mut self,
         loops: &Loop,
         coordinate: Expr,
@@ -242,225 +256,6 @@ impl Lowering<'_> {
         self.statement(statement, &scope, out);
         if let Some(assembly) = &assembly {
             self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
-        }
-    }
-
-    fn cursors(
-        &mut self,
-        loops: &Loop,
-        bounds: Option<&Bounds>,
-        ends: bool,
-        out: &mut Vec<ir::Statement>,
-    ) -> Vec<Cursor> {
-        let mut cursors = Vec::new();
-        for (access, depth) in &loops.operands {
-            let (storage, positions) = self.positions(access, *depth, loops.scope);
-            let name = self.name_of_level(access, *depth);
-            let full_end = self.bind_end(&name, positions.end, out);
-            let search = |value: &Expr| Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin.clone()),
-                end: Box::new(full_end.clone()),
-                value: Box::new(value.clone()),
-            };
-            let (begin, end) = match bounds {
-                None => (positions.begin.clone(), full_end.clone()),
-                Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
-                Some(bounds) => (search(&bounds.low), full_end.clone()),
-            };
-            let end = self.bind_end(&format!("{name}_chunk"), end, out);
-            let position = self.fresh(name, Type::Index, true);
-            out.push(ir::Statement::Let(position, begin));
-            cursors.push(Cursor { storage, access: access.clone(), depth: *depth, position, end, run_end: None });
-        }
-        cursors
-    }
-
-    /// Every coordinate; operands that are walked have a cursor each.
-    fn range_loop(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
-        let extent = self.concrete.variables[loops.variable.0].extent;
-        let (begin, end) = match bounds {
-            Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
-            None => (Expr::Index(0), self.size(extent)),
-        };
-        if !loops.vector {
-            out.push(self.comment(loops));
-        }
-        let variable = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
-        let coordinate = Expr::Variable(variable);
-        let mut cursors = self.cursors(loops, bounds, false, out);
-        let mut body = Vec::new();
-        let all = Operands::all(cursors.len());
-        let present = self.presence(&mut cursors, all, &coordinate, None, &mut body);
-        let nothing = Point { operands: Operands(0), statement: Statement::Empty };
-        let mut points: Vec<Point> = loops.lattice.points.clone();
-        if loops.lattice.everywhere().is_none() {
-            points.push(nothing);
-        }
-        self.branches(loops, &cursors, &points, Operands(0), &present, coordinate, &mut body);
-        self.advance(&cursors, all, &present, &mut body);
-        out.push(ir::Statement::For { variable, begin, end, vector: loops.vector, body });
-    }
-
-    /// Several operands: the coordinates at which a point has entries.
-    fn merge_loops(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
-        out.push(self.comment(loops));
-        let mut cursors = self.cursors(loops, bounds, true, out);
-        for walked in loops.lattice.loops() {
-            let last = walked.iter().next().filter(|_| walked.count() == 1);
-            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique) {
-                self.tail_loop(loops, &cursors[operand], operand, out);
-                continue;
-            }
-            let has_more =
-                |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());
-            let mut operands = walked.iter();
-            let first = has_more(operands.next().expect("a loop walks something"));
-            let condition = operands.fold(first, |all, operand| all.and(has_more(operand)));
-            let mut body = Vec::new();
-            let coordinates = self.coordinates(&cursors, walked, &mut body);
-            let least = self.least(loops.variable, &coordinates, &mut body);
-            let present = self.presence(&mut cursors, walked, &least, Some(&coordinates), &mut body);
-            let points: Vec<Point> = loops.lattice.within(walked).cloned().collect();
-            let certain = if walked.count() == 1 { walked } else { Operands(0) };
-            self.branches(loops, &cursors, &points, certain, &present, least, &mut body);
-            self.advance(&cursors, walked, &present, &mut body);
-            out.push(ir::Statement::While(condition, body));
-        }
-    }
-
-    /// What is left of one operand when the others are exhausted.
-    fn tail_loop(&mut self, loops: &Loop, cursor: &Cursor, operand: usize, out: &mut Vec<ir::Statement>) {
-        let name = self.name_of_level(&cursor.access, cursor.depth);
-        let position = self.fresh(name, Type::Index, false);
-        let statement =
-            loops.lattice.within(Operands(1 << operand)).next().expect("a loop has a point").statement.clone();
-        let mut body = Vec::new();
-        let parents = Parents { begin: Expr::Variable(position), end: None };
-        let coordinate = self.coordinate_at(&cursor.storage, Expr::Variable(position));
-        self.case(loops, coordinate, &[(operand, parents)], &statement, &mut body);
-        let begin = Expr::Variable(cursor.position);
-        out.push(ir::Statement::For { variable: position, begin, end: cursor.end.clone(), vector: false, body });
-    }
-
-    /// The current coordinate of each walked operand, indexed by operand.
-    fn coordinates(&mut self, cursors: &[Cursor], walked: Operands, out: &mut Vec<ir::Statement>) -> Vec<Option<Expr>> {
-        let mut coordinates = vec![None; cursors.len()];
-        for operand in walked.iter() {
-            let cursor = &cursors[operand];
-            let name = format!("{}{}_coordinate", self.concrete.tensor(cursor.access.tensor).name, cursor.depth + 1);
-            let value = self.coordinate_at(&cursor.storage, Expr::Variable(cursor.position));
-            let variable = self.fresh(name, Type::Index, false);
-            out.push(ir::Statement::Let(variable, value));
-            coordinates[operand] = Some(Expr::Variable(variable));
-        }
-        coordinates
-    }
-
-    fn least(&mut self, variable: IndexVariable, coordinates: &[Option<Expr>], out: &mut Vec<ir::Statement>) -> Expr {
-        let mut known = coordinates.iter().flatten().cloned();
-        let first = known.next().expect("a loop walks something");
-        let least = known.fold(first, |least, other| Expr::binary(BinaryOperator::Minimum, least, other));
-        self.bind_coordinate(variable, least, out)
-    }
-
-    /// For each walked operand whether it has an entry at the coordinate; ends of runs where entries can be several.
-    fn presence(
-        &mut self,
-        cursors: &mut [Cursor],
-        walked: Operands,
-        coordinate: &Expr,
-        known: Option<&[Option<Expr>]>,
-        out: &mut Vec<ir::Statement>,
-    ) -> Vec<Option<Expr>> {
-        let mut present = vec![None; cursors.len()];
-        for operand in walked.iter() {
-            let here = Expr::Variable(cursors[operand].position);
-            let storage = cursors[operand].storage;
-            let end = cursors[operand].end.clone();
-            if !storage.format.unique {
-                let name = self.name_of_level(&cursors[operand].access.clone(), cursors[operand].depth);
-                let run_end = self.run_end(&storage, &name, here.clone(), &end, coordinate.clone(), out);
-                cursors[operand].run_end = Some(run_end);
-                present[operand] = Some(here.less(Expr::Variable(run_end)));
-                continue;
-            }
-            let condition = match known.and_then(|known| known[operand].clone()) {
-                Some(own) if own == *coordinate => Expr::Bool(true),
-                Some(own) => own.equals(coordinate.clone()),
-                None => here.clone().less(end).and(self.coordinate_at(&storage, here).equals(coordinate.clone())),
-            };
-            let name = format!("in_{}", self.concrete.tensor(cursors[operand].access.tensor).name);
-            let flag = self.fresh(name, Type::Bool, false);
-            out.push(ir::Statement::Let(flag, condition));
-            present[operand] = Some(Expr::Variable(flag));
-        }
-        present
-    }
-
-    /// A branch for each point; the first whose operands are all there is taken.
-    #[allow(clippy::too_many_arguments)]
-    fn branches(
-        &mut self,
-        loops: &Loop,
-        cursors: &[Cursor],
-        points: &[Point],
-        certain: Operands,
-        present: &[Option<Expr>],
-        coordinate: Expr,
-        out: &mut Vec<ir::Statement>,
-    ) {
-        let mut branches = Vec::new();
-        let mut otherwise = Vec::new();
-        for point in points {
-            let mut body = Vec::new();
-            let operands: Vec<(usize, Parents)> = point
-                .operands
-                .iter()
-                .map(|operand| {
-                    let cursor = &cursors[operand];
-                    let end = cursor.run_end.map(Expr::Variable);
-                    (operand, Parents { begin: Expr::Variable(cursor.position), end })
-                })
-                .collect();
-            self.case(loops, coordinate.clone(), &operands, &point.statement, &mut body);
-            let conditions = point.operands.iter().filter(|operand| !certain.contains(*operand));
-            let condition = conditions
-                .map(|operand| present[operand].clone().expect("a point's operands are walked"))
-                .reduce(Expr::and);
-            match condition {
-                Some(condition) => branches.push((condition, body)),
-                None => {
-                    otherwise = body;
-                    break;
-                }
-            }
-        }
-        match branches.is_empty() {
-            true => out.extend(otherwise),
-            false => out.push(ir::Statement::If(branches, otherwise)),
-        }
-    }
-
-    /// Moves the cursors of the operands that had an entry.
-    fn advance(
-        &mut self,
-        cursors: &[Cursor],
-        walked: Operands,
-        present: &[Option<Expr>],
-        out: &mut Vec<ir::Statement>,
-    ) {
-        for operand in walked.iter() {
-            let cursor = &cursors[operand];
-            let step = |next: Expr| ir::Statement::Assign(cursor.position, next);
-            match cursor.run_end {
-                Some(run_end) => out.push(step(Expr::Variable(run_end))),
-                None => {
-                    let next = Expr::Variable(cursor.position).plus(Expr::Index(1));
-                    let is_present = present[operand].clone().expect("a walked operand is present or not");
-                    out.push(ir::Statement::If(vec![(is_present, vec![step(next)])], Vec::new()));
-                }
-            }
         }
     }
 }

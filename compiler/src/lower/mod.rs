@@ -25,6 +25,7 @@
 mod assemble;
 mod declare;
 mod forall;
+mod merge;
 mod parallel;
 mod position;
 mod presence;
@@ -82,6 +83,8 @@ struct Scope {
     positions: BTreeMap<(TensorId, Vec<IndexVariable>, usize), crate::format::level::Parents>,
     /// The position of the entry that was appended last to an output with dense inner levels.
     appended: Option<ir::Expr>,
+    /// The output whose entry is appended when the first of its values is known, at the position `appended`.
+    pending: Option<Access>,
     /// A flag to be set where the sum that is being formed has a term.
     touched: Option<ir::VariableId>,
     /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.

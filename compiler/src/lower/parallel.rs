@@ -29,8 +29,11 @@ impl Lowering<'_> {
         let mut all = std::mem::replace(&mut self.hoisted, outer);
         all.extend(body);
         let written = Written::of(&all);
-        let sharing: Vec<(ArrayId, Sharing)> =
-            written.arrays.iter().map(|&array| (array, self.sharing(array, loops, &places))).collect();
+        let sharing: Vec<(ArrayId, Sharing)> = self
+            .joined_together(&written.arrays)
+            .iter()
+            .map(|&array| (array, self.sharing(array, loops, &places)))
+            .collect();
         reduce_into_private(&mut all, &sharing);
         let reductions: Vec<(VariableId, ReduceOperator)> =
             written.variables.iter().map(|&variable| (variable, self.reduction(variable))).collect();
@@ -47,6 +50,12 @@ impl Lowering<'_> {
             body: all,
         };
         out.push(ir::Statement::Parallel(Box::new(parallel)));
+    }
+
+    /// The written arrays, and those that their elements are positions of: these are joined together.
+    fn joined_together(&self, written: &BTreeSet<ArrayId>) -> BTreeSet<ArrayId> {
+        let counted = written.iter().filter_map(|&array| self.positions_of(self.kernel.array(array).role));
+        written.iter().copied().chain(counted).collect()
     }
 
     /// How chunks combine a variable: sums are added, flags are set where any chunk sets them.

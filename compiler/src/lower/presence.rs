@@ -91,7 +91,7 @@ impl Lowering<'_> {
 
     /// Whether the statement does something for certain: dense loops do, and so does what walks the children of an entry
     /// that is there.
-    fn promises_a_term(&self, statement: &Statement, scope: &Scope) -> bool {
+    pub(super) fn promises_a_term(&self, statement: &Statement, scope: &Scope) -> bool {
         match statement {
             Statement::Empty => false,
             Statement::Assign(_) => true,

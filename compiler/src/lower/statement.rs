@@ -7,9 +7,18 @@ use crate::notation::{self, UnaryOperator};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        if let Some(target) = scope.pending.as_ref().filter(|_| self.promises_a_term(statement, scope)) {
+            let mut entry = Vec::new();
+            self.append_pending(target, scope, &mut entry);
+            self.statement(statement, &Scope { pending: None, ..scope.clone() }, &mut entry);
+            return self.guard(statement, scope, entry, out);
+        }
         if let Some(target) = self.missing_entry(statement, scope) {
             let mut entry = Vec::new();
-            let inside = self.append_block(&target, scope, &mut entry);
+            let inside = match self.promises_a_term(statement, scope) {
+                true => self.append_block(&target, scope, &mut entry),
+                false => self.expect_block(&target, scope, &mut entry),
+            };
             self.statement(statement, &inside, &mut entry);
             return self.guard(statement, scope, entry, out);
         }
@@ -42,7 +51,8 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
             flag
         });
-        let producer_scope = Scope { touched: touched.or(scope.touched), appended: None, ..scope.clone() };
+        let producer_scope =
+            Scope { touched: touched.or(scope.touched), appended: None, pending: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
         if let Workspace::Scalar(variable) = self.workspaces[&workspace]
             && has_parallel_loop(consumer)

@@ -68,13 +68,19 @@ impl TokenText {
             text.push_str(&format!("\nnote: {label}"));
         }
         for (span, words) in related {
-            let place = self.text.get(span.start..span.end).unwrap_or_default().trim();
+            let place = self.source(*span);
             text.push_str(&format!("\nnote: {words}: `{place}`"));
         }
         for words in help {
             text.push_str(&format!("\nhelp: {words}"));
         }
         text
+    }
+
+    /// A range of the text, without the blanks that no one writes.
+    fn source(&self, span: Span) -> String {
+        let text = self.text.get(span.start..span.end).unwrap_or_default().trim();
+        [" (", " )", " ,", " ;", " :"].iter().fold(text.to_owned(), |text, mark| text.replace(mark, mark.trim()))
     }
 
     fn stream(&mut self, tokens: TokenStream) {

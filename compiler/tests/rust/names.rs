@@ -3,7 +3,7 @@
 use crate::rustc::accepts;
 use spc_compiler::{backend, compile_notation, notation, syntax};
 
-fn printed(text: &str) -> String {
+pub(crate) fn printed(text: &str) -> String {
     let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
     let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
     let function = |kernel| {

@@ -349,7 +349,7 @@ fn leaf(ty: Type, choice: usize) -> Expr {
         (Type::Index, 1) => Expr::Index([1, 4, 2, 0][choice % 4]),
         (Type::Index, _) => load(1),
         (Type::Bool, 0) => variable(1),
-        (Type::Bool, _) => Expr::Bool(choice % 2 == 0),
+        (Type::Bool, _) => Expr::Bool(choice.is_multiple_of(2)),
         (F64, 0) => variable(2),
         (F64, 1) => float(ElementType::F64),
         (F64, _) => load(2),

@@ -95,9 +95,11 @@ fn convert(declared: &Tensor, tensor: &AnyTensor) -> Result<AnyTensor, Error> {
     if *tensor.format() == declared.format {
         return Ok(tensor.clone());
     }
-    let failure =
-        |source| Error::Convert { tensor: declared.name.clone(), format: declared.format.to_string(), source };
-    tensor.convert(&declared.format).map_err(failure)
+    tensor.convert(&declared.format).map_err(|source| not_converted(declared, source))
+}
+
+fn not_converted(declared: &Tensor, source: crate::tensor::PackError) -> Error {
+    Error::Convert { tensor: declared.name.clone(), format: declared.format.to_string(), source }
 }
 
 /// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them.
@@ -109,7 +111,10 @@ fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec
             Source::Input => rest.next().map(|&(_, input)| input.clone()),
             Source::Output { .. } => None,
             Source::SortedCopy { of } => match tensors.get(of.index()) {
-                Some(Some(original)) => Some(convert(declared, original)?),
+                Some(Some(original)) => {
+                    let copy = original.convert_stored(&declared.format);
+                    Some(copy.map_err(|source| not_converted(declared, source))?)
+                }
                 _ => {
                     let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
                     return Err(Error::Declaration { kernel: kernel.name.clone(), reason });

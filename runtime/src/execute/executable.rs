@@ -82,6 +82,11 @@ impl Executable {
         Ok(Self { kernel, native, options: Options::default() })
     }
 
+    /// A kernel that runs as the native code that was compiled from it.
+    pub fn of_native(kernel: Verified<Kernel>, native: NativeKernel) -> Self {
+        Self { kernel, native: Some(native), options: Options::default() }
+    }
+
     /// A kernel that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
     /// the user should be told.
     ///

@@ -17,14 +17,30 @@ impl AnyTensor {
         if self.format == *format {
             return Ok(self.clone());
         }
-        with_values!(&self.values, |values| self.convert_values(values, format))
+        with_values!(&self.values, |values| self.convert_values(values, format, self.leaves_dense(format)))
     }
 
-    fn convert_values<T: Element>(&self, values: &[T], format: &Format) -> Result<AnyTensor, PackError> {
+    /// The same with all entries that are stored, also the zeros of dense levels: a kernel computes at stored entries.
+    ///
+    /// # Errors
+    /// As [`pack`].
+    pub fn convert_stored(&self, format: &Format) -> Result<AnyTensor, PackError> {
+        if self.format == *format {
+            return Ok(self.clone());
+        }
+        with_values!(&self.values, |values| self.convert_values(values, format, false))
+    }
+
+    fn convert_values<T: Element>(
+        &self,
+        values: &[T],
+        format: &Format,
+        without_zeros: bool,
+    ) -> Result<AnyTensor, PackError> {
         let indices = self.indices();
         let mut entries =
             Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values: values.to_vec() };
-        if self.leaves_dense(format) {
+        if without_zeros {
             entries.remove_zeros();
         }
         pack(entries, format, Duplicates::Sum)

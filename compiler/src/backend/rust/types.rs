@@ -64,7 +64,10 @@ fn spelled(format: &Format) -> TokenStream {
             let modes = modes.into_iter().map(Literal::usize_unsuffixed);
             quote!(::spc::tensor::Permuted<(#(::spc::tensor::Mode<#modes>,)*), #levels>)
         }
-        None => unreachable!("formats with computed coordinates are refused before"),
+        None => {
+            let message = format!("tensors stored as {format} have no type yet");
+            quote!(::core::compile_error!(#message))
+        }
     }
 }
 

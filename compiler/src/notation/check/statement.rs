@@ -6,7 +6,7 @@ use super::value::Values;
 use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{ElementType, ReduceOperator};
-use crate::notation::{Assignment, Role, Tensor, TensorId, einstein};
+use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found.
@@ -137,14 +137,31 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
         }
     };
     let Some(mask) = &statement.mask else { return };
-    for variable in split.into_iter().filter(|variable| mask.indices.contains(variable)) {
+    let mut refuse = |variable: IndexVariable, who: &str, label: &str| {
         let name = &indices.variables[variable.0].name;
-        let message = format!("a mask over `{name}`, which several terms sum over, is not lowered yet");
+        let message = format!("a mask over `{name}`, which {who}, is not lowered yet");
         found.push(
             Diagnostic::new(codes::SUMMED_MASK_NOT_YET, mask.span, message)
-                .label(format!("`{name}` is another variable in each term"))
+                .label(format!("`{name}` {label}"))
                 .help("write a kernel for each term"),
         );
+    };
+    for &variable in &mask.indices {
+        let is_used = statement.value.accesses().iter().any(|access| access.indices.contains(&variable));
+        if split.contains(&variable) {
+            refuse(variable, "several terms sum over", "is another variable in each term");
+        } else if is_used && !statement.target.indices.contains(&variable) && !is_one_sum(&statement.value) {
+            refuse(variable, "only a part of the right-hand side sums over", "means nothing to the rest");
+        }
+    }
+}
+
+/// Whether a value is a sum as a whole, so that a mask can choose its terms.
+fn is_one_sum(value: &Expr) -> bool {
+    match value {
+        Expr::Reduce(..) => true,
+        Expr::Unary(UnaryOperator::Negate, operand) => is_one_sum(operand),
+        _ => false,
     }
 }
 

@@ -53,6 +53,7 @@ fn timed(body: impl FnOnce()) -> Duration {
 }
 
 /// The coordinates and values of one fiber.
+#[inline(always)]
 fn fiber<'a, T>(level: Level<'a>, values: &'a [T], range: Range<usize>) -> impl Iterator<Item = (usize, T)> + 'a
 where
     T: Scalar,
@@ -61,11 +62,13 @@ where
 }
 
 /// `sum(k)(x(k) * v(k))` over one fiber.
+#[inline(always)]
 fn dot_fiber<T: Scalar>(level: Level, values: &[T], range: Range<usize>, vector: &[T]) -> T {
     fiber(level, values, range).fold(T::ZERO, |sum, (coordinate, value)| sum + value * vector[coordinate])
 }
 
 /// `sum(k)(x(k) * U(k, :))` over one fiber.
+#[inline(always)]
 fn sum_rows<T: Scalar, const R: usize>(level: Level, values: &[T], range: Range<usize>, rows: &[[T; R]]) -> [T; R] {
     let mut sum = [T::ZERO; R];
     for (coordinate, value) in fiber(level, values, range) {
@@ -118,6 +121,7 @@ pub(crate) fn sddmm<T: Scalar, const R: usize>(a: &AnyTensor, b: &AnyTensor, c: 
     })
 }
 
+#[inline(always)]
 fn dot<T: Scalar, const R: usize>(left: &[T; R], right: &[T; R]) -> T {
     let mut lanes = [T::ZERO; 8];
     for (left, right) in left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0) {
@@ -129,6 +133,7 @@ fn dot<T: Scalar, const R: usize>(left: &[T; R], right: &[T; R]) -> T {
 }
 
 /// `sum(j)(child(j) * B(j, :))` over the children of one position above the last level.
+#[inline(always)]
 fn sum_children<T: Scalar, const R: usize>(
     level: Level,
     range: Range<usize>,

@@ -102,8 +102,8 @@ pub struct NativeKernel {
     from_cache: bool,
 }
 
-/// The kernels that this process has loaded. They stay loaded.
-static LOADED: Mutex<BTreeMap<Fnv128, Entry>> = Mutex::new(BTreeMap::new());
+/// The libraries that this process has loaded, with the entries of their kernels. They stay loaded.
+static LOADED: Mutex<BTreeMap<Fnv128, Vec<Entry>>> = Mutex::new(BTreeMap::new());
 
 impl NativeKernel {
     /// Compiles a kernel, or finds it where it was compiled before.
@@ -119,14 +119,35 @@ impl NativeKernel {
         Self::compile_in(&Cache::of_environment(), text, kernel)
     }
 
+    /// Compiles several kernels, each with its text, to one library: to start the compiler takes longer than to compile a
+    /// small kernel. Each then says that it took the time of all.
+    ///
+    /// # Errors
+    /// As [`NativeKernel::compile`].
+    pub fn compile_all(kernels: &[(&str, &Kernel)]) -> Result<Vec<Self>, NativeError> {
+        Self::compile_all_in(&Cache::of_environment(), kernels)
+    }
+
     fn compile_in(cache: &Cache, text: &str, kernel: &Kernel) -> Result<Self, NativeError> {
+        Ok(Self::compile_all_in(cache, &[(text, kernel)])?.remove(0))
+    }
+
+    fn compile_all_in(cache: &Cache, kernels: &[(&str, &Kernel)]) -> Result<Vec<Self>, NativeError> {
         let start = Instant::now();
-        if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
-            return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
+        for (_, kernel) in kernels {
+            if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
+                return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
+            }
         }
-        let signature = Signature::of(kernel);
-        let (entry, from_cache) = entry(cache, &text::library(text, &signature))?;
-        Ok(Self { signature, entry, compile_time: start.elapsed(), from_cache })
+        let kernels: Vec<(&str, Signature)> =
+            kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
+        let (entries, from_cache) = entries(cache, &text::library(&kernels), kernels.len())?;
+        let compile_time = start.elapsed();
+        let signatures = kernels.into_iter().map(|(_, signature)| signature);
+        Ok(signatures
+            .zip(entries)
+            .map(|(signature, entry)| Self { signature, entry, compile_time, from_cache })
+            .collect())
     }
 
     /// How long it took to get the kernel: to compile it, or to find it.
@@ -180,45 +201,49 @@ impl NativeKernel {
     }
 }
 
-/// The entry of the library that is compiled from `text`, and whether that was done before.
-fn entry(cache: &Cache, text: &str) -> Result<(Entry, bool), NativeError> {
+/// The entries of the library that is compiled from `text`, and whether that was done before.
+fn entries(cache: &Cache, text: &str, count: usize) -> Result<(Vec<Entry>, bool), NativeError> {
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let mut key = Fnv128::of(text.as_bytes());
     for piece in FLAGS.iter().copied().chain([rustc.version.as_str(), &host::processor()]) {
         key.write(piece.as_bytes());
     }
-    if let Some(entry) = loaded().get(&key) {
-        return Ok((*entry, true));
+    if let Some(entries) = loaded().get(&key) {
+        return Ok((entries.clone(), true));
     }
     // A library that is undamaged and still can't be loaded is for another system: it is compiled anew beside the cache.
-    if let Some(entry) = cache.library(key).and_then(|library| load(&library).ok()) {
-        loaded().insert(key, entry);
-        return Ok((entry, true));
+    if let Some(entries) = cache.library(key).and_then(|library| load(&library, count).ok()) {
+        loaded().insert(key, entries.clone());
+        return Ok((entries, true));
     }
     let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
     let failure = |path: PathBuf| move |source| NativeError::File { path, source };
     fs::write(workshop.source(), text).map_err(failure(workshop.source()))?;
     rustc.compile(&workshop.source(), &workshop.library())?;
     let library = cache.keep(key, &workshop).map_err(failure(workshop.library()))?;
-    let entry = load(&library)?;
-    loaded().insert(key, entry);
-    Ok((entry, false))
+    let entries = load(&library, count)?;
+    loaded().insert(key, entries.clone());
+    Ok((entries, false))
 }
 
-fn loaded() -> std::sync::MutexGuard<'static, BTreeMap<Fnv128, Entry>> {
+fn loaded() -> std::sync::MutexGuard<'static, BTreeMap<Fnv128, Vec<Entry>>> {
     LOADED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Loads a library for good.
-fn load(path: &Path) -> Result<Entry, NativeError> {
+/// Loads a library of so many kernels for good.
+fn load(path: &Path, count: usize) -> Result<Vec<Entry>, NativeError> {
     let failure = |source| NativeError::Load { path: path.to_owned(), source };
     // SAFETY: the file is what rustc made of `text::library`, by its checksum, in a folder that only this user can write to.
     // Such a library does nothing when it is loaded.
     let library = unsafe { Library::new(path) }.map_err(failure)?;
-    // SAFETY: the library's text defines `spc_kernel` with the type `Entry`, by the same file `abi.rs` that defines it here.
-    let entry = unsafe { library.get::<Entry>(text::ENTRY) }.map_err(failure)?;
-    let entry = *entry;
-    // The entry is used for as long as the process lives.
+    let mut entries = Vec::with_capacity(count);
+    for place in 0..count {
+        // SAFETY: the library's text defines this symbol for each of its kernels with the type `Entry`, by the same file
+        // `abi.rs` that defines it here.
+        let entry = unsafe { library.get::<Entry>(text::entry(place).as_bytes()) }.map_err(failure)?;
+        entries.push(*entry);
+    }
+    // The entries are used for as long as the process lives.
     std::mem::forget(library);
-    Ok(entry)
+    Ok(entries)
 }

@@ -5,36 +5,22 @@ use crate::parallel::CHUNKS_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
 
-/// The symbol that a library exports.
-pub(super) const ENTRY: &[u8] = b"spc_kernel";
+/// The symbol that a library exports for the kernel at a place.
+pub(super) fn entry(place: usize) -> String {
+    format!("spc_kernel_{place}")
+}
 
 const ABI: &str = include_str!("abi.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
-/// The text of a library with one kernel.
-pub(super) fn library(kernel: &str, signature: &Signature) -> String {
-    let call = call(signature);
+/// The text of a library of kernels.
+pub(super) fn library(kernels: &[(&str, Signature)]) -> String {
+    let kernels: String =
+        kernels.iter().enumerate().map(|(place, (text, signature))| kernel(place, text, signature)).collect();
     format!(
         r#"#![allow(dead_code, unused)]
 
-#[forbid(unsafe_code)]
-mod kernel {{
-use crate::parallel;
-
-{kernel}
-}}
-
-/// # Safety
-/// As `library::run`; dimensions and arrays are the kernel's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn spc_kernel(host: *const abi::Host, invocation: *mut abi::Invocation) -> i32 {{
-    // SAFETY: as the caller promises.
-    unsafe {{
-        library::run(host, invocation, |call| {{
-{call}        }})
-    }}
-}}
-
+{kernels}
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
     pub use chunks::*;
@@ -55,8 +41,35 @@ mod abi {{
     )
 }
 
+/// A kernel and its entry.
+fn kernel(place: usize, text: &str, signature: &Signature) -> String {
+    let (call, entry) = (call(place, signature), entry(place));
+    format!(
+        r#"#[forbid(unsafe_code)]
+mod kernel_{place} {{
+use crate::parallel;
+
+{text}
+}}
+
+/// # Safety
+/// As `library::run`; dimensions and arrays are the kernel's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn {entry}(host: *const abi::Host, invocation: *mut abi::Invocation) -> i32 {{
+    // SAFETY: as the caller promises.
+    unsafe {{
+        library::run(host, invocation, |call| {{
+{call}        }})
+    }}
+}}
+
+"#
+    )
+}
+
 /// Reads the parameters, calls the kernel, gives what it appended.
-fn call(signature: &Signature) -> String {
+fn call(place: usize, signature: &Signature) -> String {
+    let module = format!("kernel_{place}");
     let Signature { name, sizes, parameters } = signature;
     let mut text = String::new();
     let mut arguments = Vec::new();
@@ -75,7 +88,7 @@ fn call(signature: &Signature) -> String {
             }
         });
     }
-    line(format!("kernel::{name}({});", arguments.join(", ")));
+    line(format!("{module}::{name}({});", arguments.join(", ")));
     for (place, parameter) in parameters.iter().enumerate() {
         if parameter.access == Access::Append {
             line(format!("library::give(&mut *call.arrays.add({place}), a{place});"));

@@ -1,0 +1,74 @@
+//! How many cases the loops of a kernel have.
+//!
+//! Where `n` sparse operands are added in one loop, there is a case for each set of them, in a loop for each set that goes
+//! on when others are exhausted; and again in the loops inside. Code of that size helps nobody.
+
+use super::order::{is_located, level_variables};
+use super::{Access, IndexVariable, Kernel, Statement, TensorKind};
+use crate::lattice::Lattice;
+
+/// So many cases make some ten thousand lines.
+const MOST_CASES: usize = 2_000;
+
+/// So many operands of one loop make a lattice that takes long to compute.
+const MOST_OPERANDS: usize = 10;
+
+/// Whether the loops of a kernel would have more cases than anybody wants to compile.
+pub(super) fn are_too_many(kernel: &Kernel) -> bool {
+    count(kernel, &kernel.body, MOST_CASES).is_none()
+}
+
+/// The number of cases of a statement, where it is not above `most`.
+fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
+    let total = match statement {
+        Statement::Empty => 0,
+        Statement::Assign(_) => 1,
+        Statement::Where { consumer, producer, .. } => {
+            let inside = count(kernel, producer, most)?;
+            inside + count(kernel, consumer, most - inside)?
+        }
+        Statement::Sequence(statements) => {
+            let mut total = 0;
+            for statement in statements {
+                total += count(kernel, statement, most - total)?;
+            }
+            total
+        }
+        Statement::Forall { variable, body, .. } => {
+            let operands = operands(kernel, *variable, body);
+            if operands.len() > MOST_OPERANDS {
+                return None;
+            }
+            let lattice = Lattice::new(body, &operands);
+            let loops = if lattice.everywhere().is_some() {
+                lattice.loops().into_iter().take(1).collect()
+            } else {
+                lattice.loops()
+            };
+            let mut total = 0;
+            for walked in loops {
+                for point in lattice.within(walked) {
+                    total += count(kernel, &point.statement, most - total)?;
+                }
+            }
+            total
+        }
+    };
+    (total <= most).then_some(total)
+}
+
+/// The operands that a loop walks.
+fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<Access> {
+    let mut operands: Vec<Access> = Vec::new();
+    body.for_each_read(&mut |access| {
+        let tensor = kernel.tensor(access.tensor);
+        if tensor.kind == TensorKind::Workspace || operands.iter().any(|seen| seen.same_place(access)) {
+            return;
+        }
+        let mut levels = level_variables(access, &tensor.format).into_iter().zip(&tensor.format.levels);
+        if levels.any(|(other, level)| other == variable && !is_located(level.format.kind)) {
+            operands.push(access.clone());
+        }
+    });
+    operands
+}

@@ -1,0 +1,197 @@
+//! Sums inside of expressions.
+//!
+//! A sum that is not the whole right-hand side gets a workspace, which is filled as deep in the loops as it must be and no
+//! deeper:
+//!
+//! ```text
+//! y(i) = b(i) - sum(j)(A(i, j) * x(j))
+//!
+//! for all i
+//!     with t
+//!         for all j: t += A(i, j) * x(j)
+//!     then y(i) = b(i) - t
+//! ```
+
+use super::factor::{Nest, factors};
+use super::schedule::{LoopOrder, Scheduler, Term};
+use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
+use crate::diagnostics::Span;
+use crate::format::Format;
+use crate::ir::{ElementType, ReduceOperator};
+use crate::notation::UnaryOperator;
+
+/// A sum, and the workspace that stands for it.
+struct Sum {
+    workspace: TensorId,
+    /// The index variables that it depends on.
+    free: Vec<IndexVariable>,
+    value: Expr,
+}
+
+/// How a workspace is filled.
+struct Producer {
+    workspace: TensorId,
+    /// How many of the consumer's loops are outside.
+    depth: usize,
+    term: Term,
+    order: LoopOrder,
+}
+
+impl Scheduler<'_> {
+    /// Loops for a term with sums inside.
+    pub(super) fn lifted(&mut self, mut term: Term, bound: &[IndexVariable], order: Option<LoopOrder>) -> Statement {
+        let mut sums = Vec::new();
+        term.value = match term.value {
+            Expr::Reduce(operator, variables, body) => {
+                Expr::Reduce(operator, variables, Box::new(self.lift(&body, term.element, &mut sums)))
+            }
+            value => self.lift(&value, term.element, &mut sums),
+        };
+        let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
+        let mut producers = Vec::with_capacity(sums.len());
+        for sum in sums {
+            let producer = self.producer(&sum, &term, bound, &order);
+            let place = &producer.term.target;
+            let reindex =
+                |access: &Access| Some(if access.tensor == sum.workspace { place.clone() } else { access.clone() });
+            term.value = term.value.map_accesses_typed(term.element, &reindex);
+            producers.push(producer);
+        }
+        self.around(term, bound, order, producers)
+    }
+
+    fn producer(&mut self, sum: &Sum, term: &Term, bound: &[IndexVariable], order: &LoopOrder) -> Producer {
+        let target = Access { tensor: sum.workspace, indices: sum.free.clone(), span: Span::default() };
+        let mut producer = Term {
+            target,
+            in_memory: false,
+            accumulates: false,
+            value: sum.value.clone(),
+            masks: Vec::new(),
+            element: term.element,
+            structure: OutputStructure::Dense,
+        };
+        let is_scalar = term.structure == OutputStructure::Appended;
+        let (depth, inside, order) = self.place(&mut producer, bound, order, &sum.free, is_scalar);
+        let extents = inside.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
+        let workspace = &mut self.kernel.tensors[sum.workspace.0];
+        workspace.format = Format::dense(inside.len());
+        workspace.extents = extents;
+        producer.target.indices = inside;
+        Producer { workspace: sum.workspace, depth, term: producer, order }
+    }
+
+    /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops.
+    ///
+    /// Entries that are appended must know whether their sums had a term, so those are scalars, summed where they are used.
+    fn place(
+        &mut self,
+        producer: &mut Term,
+        bound: &[IndexVariable],
+        order: &LoopOrder,
+        free: &[IndexVariable],
+        is_scalar: bool,
+    ) -> (usize, Vec<IndexVariable>, LoopOrder) {
+        if is_scalar {
+            let depth = order.loops.iter().rposition(|variable| free.contains(variable)).map_or(0, |last| last + 1);
+            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+            producer.target.indices.clear();
+            return (depth, Vec::new(), self.order(producer, &outside, &[]));
+        }
+        let mut own = self.order(producer, bound, &order.loops);
+        let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
+        own.loops.drain(..shared);
+        let is_inside = |v: &IndexVariable| !order.loops[..shared].contains(v) && !bound.contains(v);
+        (shared, free.iter().copied().filter(is_inside).collect(), own)
+    }
+
+    /// A term's loops, and at its place in them what fills each workspace.
+    fn around(&mut self, term: Term, bound: &[IndexVariable], order: LoopOrder, producers: Vec<Producer>) -> Statement {
+        let deepest = producers.iter().map(|producer| producer.depth).max().unwrap_or(0);
+        let (outside, inside) = order.loops.split_at(deepest);
+        let accumulates = outside.iter().any(|variable| !term.target.indices.contains(variable));
+        // Inside of all workspaces the loops are those of any product.
+        let mut statement = self.build(Nest {
+            bound: bound.iter().chain(outside).copied().collect(),
+            loops: inside.to_vec(),
+            target: term.target,
+            in_memory: term.in_memory,
+            reduction: ReduceOperator::Add,
+            accumulates: term.accumulates || accumulates,
+            factors: factors(match &term.value {
+                Expr::Reduce(_, _, body) => body,
+                value => value,
+            }),
+            masks: term.masks,
+            vector: order.vector,
+            element: term.element,
+        });
+        let mut producers = producers;
+        for depth in (0..=deepest).rev() {
+            let here: Vec<Producer> = producers.extract_if(.., |producer| producer.depth == depth).collect();
+            for Producer { workspace, term, order, .. } in here {
+                let around: Vec<IndexVariable> = bound.iter().chain(&outside[..depth]).copied().collect();
+                let producer = self.term(term, &around, Some(order));
+                statement = Statement::Where { workspace, consumer: Box::new(statement), producer: Box::new(producer) };
+            }
+            if let Some(&variable) = depth.checked_sub(1).and_then(|last| outside.get(last)) {
+                statement = Statement::Forall { variable, run: Run::Serial, body: Box::new(statement) };
+            }
+        }
+        statement
+    }
+
+    /// The expression with every sum replaced by a workspace, and the sums.
+    fn lift(&mut self, expr: &Expr, element: ElementType, sums: &mut Vec<Sum>) -> Expr {
+        match expr {
+            Expr::Reduce(..) => {
+                let free = expr.free_variables();
+                let workspace = self.workspace(&free, element);
+                sums.push(Sum { workspace, free: free.clone(), value: expr.clone() });
+                Expr::Access(Access { tensor: workspace, indices: free, span: Span::default() })
+            }
+            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, element, sums))),
+            Expr::Binary(operator, left, right) => {
+                let left = self.lift(left, element, sums);
+                Expr::Binary(*operator, Box::new(left), Box::new(self.lift(right, element, sums)))
+            }
+            Expr::Call(function, arguments) => {
+                Expr::Call(*function, arguments.iter().map(|argument| self.lift(argument, element, sums)).collect())
+            }
+            Expr::Select(condition, yes, no) => {
+                let condition = self.lift(condition, element, sums);
+                let yes = self.lift(yes, element, sums);
+                Expr::Select(Box::new(condition), Box::new(yes), Box::new(self.lift(no, element, sums)))
+            }
+            Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr.clone(),
+        }
+    }
+}
+
+/// Whether there is a sum in an expression.
+pub(super) fn has_sum(expr: &Expr) -> bool {
+    let mut found = matches!(expr, Expr::Reduce(..));
+    found |= expr.children().into_iter().any(has_sum);
+    found
+}
+
+/// Sums merged with the sums directly inside them, and signs moved into sums.
+pub(super) fn normalize(expr: &Expr) -> Expr {
+    let expr = expr.map_children(&|child| normalize(child));
+    match expr {
+        Expr::Reduce(ReduceOperator::Add, mut variables, body) => match *body {
+            Expr::Reduce(ReduceOperator::Add, more, body) => {
+                variables.extend(more);
+                Expr::Reduce(ReduceOperator::Add, variables, body)
+            }
+            body => Expr::Reduce(ReduceOperator::Add, variables, Box::new(body)),
+        },
+        Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
+            Expr::Reduce(ReduceOperator::Add, variables, body) => {
+                Expr::Reduce(ReduceOperator::Add, variables, Box::new(Expr::Unary(UnaryOperator::Negate, body)))
+            }
+            operand => Expr::Unary(UnaryOperator::Negate, Box::new(operand)),
+        },
+        other => other,
+    }
+}

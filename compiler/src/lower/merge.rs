@@ -1,0 +1,253 @@
+//! Loops that walk several operands side by side.
+//!
+//! Each operand has a cursor. A loop finds the coordinate, which cursors are there, takes the branch of the point whose
+//! operands all are, and moves those cursors on. For a sum of two sparse vectors:
+//!
+//! ```text
+//! while pa < pa_end && pb < pb_end
+//!     i = min(a_crd[pa], b_crd[pb])
+//!     in_a = a_crd[pa] == i, in_b = b_crd[pb] == i
+//!     if in_a && in_b … else if in_a … else …
+//!     if in_a: pa += 1
+//!     if in_b: pb += 1
+//! for pa in pa..pa_end …
+//! for pb in pb..pb_end …
+//! ```
+
+use super::Lowering;
+use super::forall::{Bounds, Loop};
+use crate::concrete::{Access, IndexVariable, Statement};
+use crate::format::level::{Parents, Storage};
+use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
+use crate::lattice::{Operands, Point};
+
+/// An operand's place in a merge.
+struct Cursor {
+    storage: Storage,
+    access: Access,
+    depth: usize,
+    position: VariableId,
+    end: Expr,
+    /// The first position behind the current coordinate's, where there can be several.
+    run_end: Option<VariableId>,
+    /// Whether there is an entry at the current coordinate; `None` where there is for certain.
+    present: Option<Expr>,
+}
+
+impl Lowering<'_> {
+    /// A cursor into each operand, at the beginning of the range; where `ends` is set, it ends where the range does.
+    fn cursors(
+        &mut self,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        ends: bool,
+        out: &mut Vec<ir::Statement>,
+    ) -> Vec<Cursor> {
+        let mut cursors = Vec::new();
+        for (access, depth) in &loops.operands {
+            let (storage, positions) = self.positions(access, *depth, loops.scope);
+            let name = self.name_of_level(access, *depth);
+            let full_end = self.bind_end(&name, positions.end, out);
+            let search = |value: &Expr| Expr::Search {
+                array: storage.coordinates.expect("a walked level has coordinates"),
+                begin: Box::new(positions.begin.clone()),
+                end: Box::new(full_end.clone()),
+                value: Box::new(value.clone()),
+            };
+            let (begin, end) = match bounds {
+                None => (positions.begin.clone(), full_end.clone()),
+                Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
+                Some(bounds) => (search(&bounds.low), full_end.clone()),
+            };
+            let end = self.bind_end(&format!("{name}_chunk"), end, out);
+            let position = self.fresh(name, Type::Index, true);
+            out.push(ir::Statement::Let(position, begin));
+            cursors.push(Cursor {
+                storage,
+                access: access.clone(),
+                depth: *depth,
+                position,
+                end,
+                run_end: None,
+                present: None,
+            });
+        }
+        cursors
+    }
+
+    /// Every coordinate; operands that are walked have a cursor each.
+    pub(super) fn range_loop(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
+        let extent = self.concrete.variables[loops.variable.0].extent;
+        let (begin, end) = match bounds {
+            Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
+            None => (Expr::Index(0), self.size(extent)),
+        };
+        if !loops.vector {
+            out.push(self.comment(loops));
+        }
+        let variable = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
+        let coordinate = Expr::Variable(variable);
+        let mut cursors = self.cursors(loops, bounds, false, out);
+        let mut body = Vec::new();
+        let all = Operands::all(cursors.len());
+        self.presence(&mut cursors, all, &coordinate, None, &mut body);
+        let nothing = Point { operands: Operands(0), statement: Statement::Empty };
+        let mut points: Vec<Point> = loops.lattice.points.clone();
+        if loops.lattice.everywhere().is_none() {
+            points.push(nothing);
+        }
+        self.branches(loops, &cursors, &points, coordinate, &mut body);
+        self.advance(&cursors, all, &mut body);
+        out.push(ir::Statement::For { variable, begin, end, vector: loops.vector, body });
+    }
+
+    /// Several operands: the coordinates at which a point has entries.
+    pub(super) fn merge_loops(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
+        out.push(self.comment(loops));
+        let mut cursors = self.cursors(loops, bounds, true, out);
+        for walked in loops.lattice.loops() {
+            let last = walked.iter().next().filter(|_| walked.count() == 1);
+            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique) {
+                self.tail_loop(loops, &cursors[operand], operand, out);
+                continue;
+            }
+            let has_more =
+                |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());
+            let mut operands = walked.iter();
+            let first = has_more(operands.next().expect("a loop walks something"));
+            let condition = operands.fold(first, |all, operand| all.and(has_more(operand)));
+            let mut body = Vec::new();
+            let coordinates = self.coordinates(&cursors, walked, &mut body);
+            let least = self.least(loops.variable, &coordinates, &mut body);
+            self.presence(&mut cursors, walked, &least, Some(&coordinates), &mut body);
+            if let Some(operand) = last {
+                cursors[operand].present = None;
+            }
+            let points: Vec<Point> = loops.lattice.within(walked).cloned().collect();
+            self.branches(loops, &cursors, &points, least, &mut body);
+            self.advance(&cursors, walked, &mut body);
+            out.push(ir::Statement::While(condition, body));
+        }
+    }
+
+    /// What is left of one operand when the others are exhausted.
+    fn tail_loop(&mut self, loops: &Loop, cursor: &Cursor, operand: usize, out: &mut Vec<ir::Statement>) {
+        let name = self.name_of_level(&cursor.access, cursor.depth);
+        let position = self.fresh(name, Type::Index, false);
+        let statement =
+            loops.lattice.within(Operands(1 << operand)).next().expect("a loop has a point").statement.clone();
+        let mut body = Vec::new();
+        let parents = Parents { begin: Expr::Variable(position), end: None };
+        let coordinate = self.coordinate_at(&cursor.storage, Expr::Variable(position));
+        self.case(loops, coordinate, &[(operand, parents)], &statement, &mut body);
+        let begin = Expr::Variable(cursor.position);
+        out.push(ir::Statement::For { variable: position, begin, end: cursor.end.clone(), vector: false, body });
+    }
+
+    /// The current coordinate of each walked operand, indexed by operand.
+    fn coordinates(&mut self, cursors: &[Cursor], walked: Operands, out: &mut Vec<ir::Statement>) -> Vec<Option<Expr>> {
+        let mut coordinates = vec![None; cursors.len()];
+        for operand in walked.iter() {
+            let cursor = &cursors[operand];
+            let name = format!("{}{}_coordinate", self.concrete.tensor(cursor.access.tensor).name, cursor.depth + 1);
+            let value = self.coordinate_at(&cursor.storage, Expr::Variable(cursor.position));
+            let variable = self.fresh(name, Type::Index, false);
+            out.push(ir::Statement::Let(variable, value));
+            coordinates[operand] = Some(Expr::Variable(variable));
+        }
+        coordinates
+    }
+
+    fn least(&mut self, variable: IndexVariable, coordinates: &[Option<Expr>], out: &mut Vec<ir::Statement>) -> Expr {
+        let mut known = coordinates.iter().flatten().cloned();
+        let first = known.next().expect("a loop walks something");
+        let least = known.fold(first, |least, other| Expr::binary(BinaryOperator::Minimum, least, other));
+        self.bind_coordinate(variable, least, out)
+    }
+
+    /// Finds for each walked operand whether it has an entry at the coordinate, and the ends of runs where it can have
+    /// several. `known` are the current coordinates of the operands, where they have been loaded.
+    fn presence(
+        &mut self,
+        cursors: &mut [Cursor],
+        walked: Operands,
+        coordinate: &Expr,
+        known: Option<&[Option<Expr>]>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        for operand in walked.iter() {
+            let cursor = &mut cursors[operand];
+            let here = Expr::Variable(cursor.position);
+            if !cursor.storage.format.unique {
+                let name = self.name_of_level(&cursor.access, cursor.depth);
+                let run_end = self.run_end(&cursor.storage, &name, here.clone(), &cursor.end, coordinate.clone(), out);
+                cursor.run_end = Some(run_end);
+                cursor.present = Some(here.less(Expr::Variable(run_end)));
+                continue;
+            }
+            let condition = match known.and_then(|known| known[operand].clone()) {
+                Some(own) if own == *coordinate => Expr::Bool(true),
+                Some(own) => own.equals(coordinate.clone()),
+                None => {
+                    let stored = self.coordinate_at(&cursor.storage, here.clone());
+                    here.less(cursor.end.clone()).and(stored.equals(coordinate.clone()))
+                }
+            };
+            let name = format!("in_{}", self.concrete.tensor(cursor.access.tensor).name);
+            let flag = self.fresh(name, Type::Bool, false);
+            out.push(ir::Statement::Let(flag, condition));
+            cursor.present = Some(Expr::Variable(flag));
+        }
+    }
+
+    /// A branch for each point; the first whose operands are all there is taken.
+    fn branches(
+        &mut self,
+        loops: &Loop,
+        cursors: &[Cursor],
+        points: &[Point],
+        coordinate: Expr,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let mut branches = Vec::new();
+        let mut otherwise = Vec::new();
+        for point in points {
+            let parents_of = |operand: usize| {
+                let end = cursors[operand].run_end.map(Expr::Variable);
+                (operand, Parents { begin: Expr::Variable(cursors[operand].position), end })
+            };
+            let operands: Vec<(usize, Parents)> = point.operands.iter().map(parents_of).collect();
+            let mut body = Vec::new();
+            self.case(loops, coordinate.clone(), &operands, &point.statement, &mut body);
+            let conditions = point.operands.iter().filter_map(|operand| cursors[operand].present.clone());
+            match conditions.reduce(Expr::and) {
+                Some(condition) => branches.push((condition, body)),
+                None => {
+                    otherwise = body;
+                    break;
+                }
+            }
+        }
+        match branches.is_empty() {
+            true => out.extend(otherwise),
+            false => out.push(ir::Statement::If(branches, otherwise)),
+        }
+    }
+
+    /// Moves the cursors of the operands that had an entry.
+    fn advance(&mut self, cursors: &[Cursor], walked: Operands, out: &mut Vec<ir::Statement>) {
+        for operand in walked.iter() {
+            let cursor = &cursors[operand];
+            let here = Expr::Variable(cursor.position);
+            let next = cursor.run_end.map_or_else(|| here.plus(Expr::Index(1)), Expr::Variable);
+            let step = ir::Statement::Assign(cursor.position, next);
+            match &cursor.present {
+                // Where there is no entry, the run is empty: it ends where the cursor is.
+                Some(present) if cursor.run_end.is_none() => {
+                    out.push(ir::Statement::If(vec![(present.clone(), vec![step])], Vec::new()));
+                }
+                _ => out.push(step),
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The contributor's page shows what the compiler prints.
+
+#![cfg(feature = "pretty")]
+
+use spc_compiler::notation::{FormatOption, check_expression};
+use spc_compiler::{backend, compile_notation, syntax};
+
+const GUIDE: &str = include_str!("../GUIDE.md");
+
+/// The block of the page that shows a stage.
+fn block(stage: &str) -> &str {
+    let fence = format!("```text,{stage}\n");
+    let (_, rest) = GUIDE.split_once(&fence).unwrap_or_else(|| panic!("the page does not show {stage}"));
+    rest.split_once("```").expect("a block ends").0
+}
+
+#[test]
+fn every_stage_is_shown_as_it_is() {
+    let statement = syntax::parse_statement("y(i) = A(i, j) * x(j)").expect("the example is in the language");
+    let format = FormatOption::new("A", syntax::parse_parameter_format("csr").expect("csr is a format"));
+    let notation = check_expression(&statement, &[format]).expect("the example has a meaning");
+    let compiled = compile_notation(&notation).expect("the example can be scheduled");
+    let stages = [
+        ("notation", format!("{notation}\n")),
+        ("concrete", compiled.concrete.to_string()),
+        ("lattice", compiled.lattices.concat()),
+        ("ir", compiled.kernel.to_string()),
+        ("rust", backend::rust::text(&compiled.kernel)),
+    ];
+    for (stage, printed) in stages {
+        assert_eq!(block(stage).trim_end(), printed.trim_end(), "{stage}");
+    }
+    assert_eq!(GUIDE.matches("```text,").count(), 5, "every block with a stage is compared");
+}

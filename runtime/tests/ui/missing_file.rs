@@ -1,0 +1,5 @@
+//! A file that is not there.
+
+spc::tensor_kernel!(file = "kernels/none.ti");
+
+fn main() {}

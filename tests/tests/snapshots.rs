@@ -1,0 +1,62 @@
+//! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
+
+use spc_compiler::backend::rust;
+use spc_tests::corpus;
+use spc_tests::engine::Ready;
+
+/// One of each kind of loop, result and merge.
+const SHOWN: &[&str] = &[
+    "edges/scalars_only",
+    "elementwise/add_csr",
+    "elementwise/add_transposed",
+    "elementwise/coo_union",
+    "elementwise/copy_to_csf",
+    "elementwise/divide_same_pattern",
+    "elementwise/multiply_dcsr",
+    "elementwise/select",
+    "elementwise/sparse_into_dense",
+    "elementwise/three_terms",
+    "formats/dense_between_compressed",
+    "formats/fibers_of_coordinates",
+    "formats/narrow_widths",
+    "masks/masked_product",
+    "masks/mask_over_the_sum",
+    "products/inner_product",
+    "products/mttkrp_coo_mode_3",
+    "products/mttkrp_csf",
+    "products/sddmm_csr",
+    "products/spgemm_gustavson",
+    "products/spmm_csr",
+    "products/spmv_coo",
+    "products/spmv_csc",
+    "products/spmv_csr",
+    "products/ttm_semi_sparse",
+    "products/ttv_csf",
+    "reductions/row_sums_sparse",
+    "reductions/two_sums",
+];
+
+#[test]
+fn every_stage_reads_well() {
+    let cases = corpus::cases();
+    for name in SHOWN {
+        let case = cases.iter().find(|case| case.name == *name).unwrap_or_else(|| panic!("there is no case {name}"));
+        let Ready { notation, compiled, .. } = Ready::new(case).unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
+        let decisions: Vec<String> =
+            compiled.concrete.decisions.iter().map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
+        let stages = [
+            ("source", case.text.clone()),
+            ("notation", notation.to_string()),
+            ("concrete", compiled.concrete.to_string()),
+            ("decisions", decisions.join("\n")),
+            ("lattices", compiled.lattices.join("\n")),
+            ("ir", compiled.kernel.to_string()),
+            ("rust", rust::text(&compiled.kernel)),
+        ];
+        let text: Vec<String> =
+            stages.iter().map(|(stage, text)| format!("---------- {stage}\n{}\n", text.trim_end())).collect();
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(name.replace('/', "_"), text.join("\n"));
+        });
+    }
+}
