@@ -25,7 +25,7 @@ fn every_stage_is_shown_as_it_is() {
         ("concrete", compiled.concrete.to_string()),
         ("lattice", compiled.lattices.concat()),
         ("ir", compiled.kernel.to_string()),
-        ("rust", backend::rust::text(&compiled.kernel)),
+        ("code", backend::rust::text(&compiled.kernel)),
     ];
     for (stage, printed) in stages {
         assert_eq!(block(stage).trim_end(), printed.trim_end(), "{stage}");

@@ -1,4 +1,168 @@
-//! `spc`: sparse tensors and compiled kernels.
+//! `spc`: sparse tensors, and kernels that a compiler writes for their formats.
+//!
+//! A kernel is a line of tensor index notation over tensors whose storage is declared. There are no kernels by hand behind
+//! it: SpMV, TTV, TTM, MTTKRP and everything else is notation that meets a format, and comes out as parallel loops.
+//!
+//! * [Kernels in a program](#kernels-in-a-program): the macro [`tensor_kernel!`]
+//! * [Kernels at run time](#kernels-at-run-time): [`execute::Program`]
+//! * [Formats](#formats) · [Files](#files) · [Errors](#errors) · [Safety](#safety) · [Performance](#performance)
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`tensor`] | tensors: [`Tensor`], whose format is a type, and [`AnyTensor`](tensor::AnyTensor), whose format is data |
+//! | [`io`] | `.tns`, `.mtx`, `.npy` and a binary format of our own, each also with gzip |
+//! | [`generate`] | random tensors from a seed |
+//! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
+//! | [`parallel`] | what generated loops call |
+//!
+//! # Kernels in a program
+//!
+//! [`tensor_kernel!`] makes a function of each kernel; rustc compiles it with the rest of the crate and underlines what is
+//! wrong with it. Formats are types: a tensor in another format is refused where the call is written.
+//!
+//! ```
+//! use spc::tensor::{Csf, Dense, Tensor};
+//!
+//! spc::tensor_kernel! {
+//!     /// Mode-1 MTTKRP.
+//!     pub fn mttkrp(X: csf, B: dense, C: dense) -> A: dense {
+//!         A(i, r) = X(i, j, k) * B(j, r) * C(k, r);
+//!     }
+//! }
+//!
+//! let x = Tensor::<f64, Csf<3>>::from_entries([2, 3, 4], [([0, 1, 2], 2.0), ([1, 0, 3], 3.0), ([1, 2, 0], 4.0)])?;
+//! let b = Tensor::<f64, Dense<2>>::from_fn([3, 16], |index| index[0] as f64)?;
+//! let c = Tensor::<f64, Dense<2>>::from_fn([4, 16], |index| (1 + index[1]) as f64)?;
+//!
+//! let mut a = mttkrp(&x, &b, &c)?;
+//! assert_eq!(a.get(&[1, 1]), Some(4.0 * 2.0 * 2.0));
+//! mttkrp_into(&x, &b, &c, &mut a)?; // no new memory
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An index on the right alone is summed over. A missing entry is zero, and a kernel visits stored entries only. Where a
+//! result is sparse, its structure is found in parallel, or shared with the operand that it follows.
+//!
+//! Results begin as zeros, also in `…_into` and also with `+=`: what a kernel gives depends on its inputs alone. What is to be
+//! added to is an input:
+//!
+//! ```
+//! # use spc::tensor::{Csr, Dense, Tensor};
+//! spc::tensor_kernel! {
+//!     fn add_product(A: csr, x: dense, b: dense) -> y: dense { y(i) = b(i) + A(i, j) * x(j); }
+//! }
+//! # let a = Tensor::<f64, Csr>::from_entries([2, 2], [([0, 1], 2.0)])?;
+//! # let (x, b) = (Tensor::from_vec([2], vec![1.0, 10.0])?, Tensor::from_vec([2], vec![5.0, 6.0])?);
+//! assert_eq!(add_product(&a, &x, &b)?.values(), [25.0, 6.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Kernels at run time
+//!
+//! [`execute::Program`] takes a kernel as text, and compiles it for the sizes of its inputs with the `rustc` of the machine.
+//! Without one, the interpreter runs it.
+//!
+//! ```
+//! use spc::execute::{Backend, Operand, Program, ProgramOptions};
+//! use spc::generate;
+//! use spc_compiler::{notation, syntax};
+//!
+//! let text = "fn ttv(X: csf, v: dense) -> Y: csf { Y(i, j) = X(i, j, k) * v(k); }";
+//! let kernels = syntax::parse_program(text).and_then(|program| notation::check(&program)).expect("a right kernel");
+//! let x = generate::uniform(&[10, 20, 30], 100, 42)?;
+//! let inputs = vec![("X".to_owned(), x.into()), ("v".to_owned(), Operand::Ones)];
+//!
+//! let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+//! let outcome = Program::new(&kernels[0], inputs, &[], &options)?.run(1)?;
+//! assert_eq!(outcome.outputs[0].1.shape(), [10, 20]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Formats
+//!
+//! A format is a level for each mode, from the outermost in: `dense` (every coordinate, none stored), `compressed` (the
+//! coordinates that occur under each parent), `singleton` (one coordinate for each parent). Names stand for lists of levels
+//! and serve any order that fits; a [`Tensor`] has the type on the right.
+//!
+//! | in a kernel | levels | type |
+//! |---|---|---|
+//! | `dense` | all `dense` | [`Dense<N>`](tensor::Dense) |
+//! | `csr` | `[dense, compressed]` | [`Csr`](tensor::Csr) |
+//! | `csc` | `(i, j) -> [j: dense, i: compressed]` | [`Csc`](tensor::Csc) |
+//! | `dcsr` | `[compressed, compressed]` | [`Dcsr`](tensor::Dcsr) |
+//! | `csf` | all `compressed`: a tree | [`Csf<N>`](tensor::Csf) |
+//! | `coo` | `[compressed(nonunique), singleton, …]`: sorted coordinates | [`Coo<N>`](tensor::Coo) |
+//! | `scoo` | `coo`, the last mode `dense` | [`Scoo<N>`](tensor::Scoo) |
+//! | `[dense, compressed(u64, pos = u64)]` | as written, here with wide indices | [`Levels<…>`](tensor::Levels) |
+//! | `(i, j, k) -> [k: compressed, …]` | modes in another order | [`Permuted<…>`](tensor::Permuted) |
+//!
+//! Tensors are packed in parallel from entries in any order, and converted with [`Tensor::convert`]:
+//!
+//! ```
+//! use spc::tensor::{Coo, Csf, Tensor};
+//!
+//! let x = Tensor::<f64, Coo<3>>::from_entries([9, 9, 9], [([8, 1, 1], 1.0), ([0, 1, 2], 2.0)])?;
+//! let tree: Tensor<f64, Csf<3>> = x.convert()?;
+//! assert_eq!(tree.entries()[0], (vec![0, 1, 2], 2.0));
+//! # Ok::<(), spc::tensor::PackError>(())
+//! ```
+//!
+//! # Files
+//!
+//! ```
+//! use spc::io::{self, ReadOptions};
+//! use spc::tensor::{Csr, Tensor};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("a.mtx.gz");
+//! let a = Tensor::<f64, Csr>::from_entries([2, 3], [([0, 2], 1.5), ([1, 0], -2.0)])?;
+//! io::write(&path, &a.to_coordinates())?;
+//! let again = Tensor::<f64, Csr>::from_coordinates(io::read(&path, &ReadOptions::default())?)?;
+//! assert_eq!(again, a);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Errors
+//!
+//! What is wrong with a kernel is an error of the compiler, at its place in the source. What is wrong with a call is an
+//! [`Error`]: extents that disagree, a result that is too large, a tensor that `…_into` can't write to. It says which tensor,
+//! which index and what to do:
+//!
+//! ```
+//! # use spc::tensor::{Csr, Dense, Tensor};
+//! # spc::tensor_kernel! { fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); } }
+//! # let a = Tensor::<f64, Csr>::from_entries([2, 4], [([0, 1], 2.0)])?;
+//! let short = Tensor::from_vec([3], vec![1.0; 3])?;
+//! let message = spmv(&a, &short).unwrap_err().to_string();
+//! assert!(message.starts_with("index `j` has extent 4 by mode 1 of `A`"), "{message}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Safety
+//!
+//! The loops that kernels become are safe Rust, in the macro as at run time: no `unsafe` is printed, and crates that forbid it
+//! can use the macro. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
+//! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
+//!
+//! `unsafe` stands in one folder, `execute/native`, which loads libraries that `rustc` has just compiled and hands arrays to
+//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. The
+//! helpers that share arrays among threads, [`parallel`], have no `unsafe`. Miri runs their tests with
+//! `cargo +nightly miri test -p spc parallel::`.
+//!
+//! # Performance
+//!
+//! * Loops over the last mode of dense operands (the rank in MTTKRP, the columns in SpMM) are vector loops. The macro writes a
+//!   version of each kernel for 8, 16, 32 and 64 iterations, and one for any other number, which is up to twice as slow. At run
+//!   time the very extent is compiled in.
+//! * Let rustc use the processor: `RUSTFLAGS="-C target-cpu=native"`, or `[build] rustflags` in `.cargo/config.toml`. That is
+//!   worth up to twice the speed in vector loops. Kernels that are compiled at run time do so by themselves.
+//! * A kernel that needs an operand in another order of modes sorts a copy of it in every call. Convert it once, and declare that
+//!   format. `spc explain` says which copies a kernel makes.
+//! * `…_into` saves the memory of results, which the system else has to clear page by page.
+//! * Loops run on the threads of the rayon pool that they are called in; [`parallel::with_threads`] makes one. Small
+//!   inputs stay on one thread.
+//! * Sixty kernels add seven seconds of processor time to a release build (measure it with
+//!   `cargo run --release -p spc --example compile_cost`).
 
 // What the macro writes names this crate `spc`, also in its own tests.
 extern crate self as spc;

@@ -9,6 +9,10 @@ use spc_tests::random::Program;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 /// What became of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
@@ -41,7 +45,6 @@ fn kind(message: &str) -> String {
 
 #[test]
 fn random_programs_do_what_the_oracle_says() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let first = number("SPC_RANDOM_SEED", 1);
     std::panic::set_hook(Box::new(|_| {}));
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -70,11 +73,13 @@ fn random_programs_do_what_the_oracle_says() {
     assert!(failures.is_empty(), "{} kinds of failure", failures.len());
 }
 
-/// Every third of the first programs as native code.
+/// Every third program as native code, `SPC_RANDOM_NATIVE` of them (60 unless set) in one run of the compiler.
 #[test]
 fn random_programs_do_the_same_as_native_code() {
-    let programs = (1..).map(|seed| Program::random(3 * seed).case("random"));
-    let ready: Vec<Ready> = programs.filter_map(|case| Ready::new(&case).ok()).take(60).collect();
+    let first = number("SPC_RANDOM_SEED", 1);
+    let count = usize::try_from(number("SPC_RANDOM_NATIVE", 60)).expect("a count");
+    let programs = (first..).map(|seed| Program::random(3 * seed).case("random"));
+    let ready: Vec<Ready> = programs.filter_map(|case| Ready::new(&case).ok()).take(count).collect();
     let Some(executables) = native::compile(&ready.iter().collect::<Vec<_>>()) else {
         return println!("nothing ran natively: no compiler");
     };

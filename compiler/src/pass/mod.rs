@@ -4,6 +4,7 @@
 //! every one. [`PASSES`] is their order.
 
 mod hoist;
+mod lanes;
 mod tidy;
 mod views;
 
@@ -16,7 +17,8 @@ use crate::ir::{Kernel, Verified, verify};
 pub type Pass = (&'static str, fn(Kernel) -> Kernel);
 
 /// All passes, in order.
-pub const PASSES: &[Pass] = &[("tidy", tidy::tidy), ("hoist", hoist::hoist), ("views", views::views)];
+pub const PASSES: &[Pass] =
+    &[("tidy", tidy::tidy), ("lanes", lanes::lanes), ("hoist", hoist::hoist), ("views", views::views)];
 
 /// Runs all passes and verifies the result.
 ///

@@ -1,6 +1,6 @@
 //! Passes on small bodies, as text before and after.
 
-use super::{hoist::hoist, tidy::tidy, views::views};
+use super::{hoist::hoist, lanes::lanes, tidy::tidy, views::views};
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
 
@@ -359,4 +359,51 @@ fn tidy_code_stays_as_it_is() {
     let body = "for v0 in 0..d0 { let v4 = true let v6 = v0 if v4 { a4[v6] = 1.0f64 } }";
     let once = after(tidy, body);
     assert_eq!(after(|kernel| tidy(tidy(kernel)), body), once);
+}
+
+mod sums_in_lanes {
+    use super::*;
+
+    #[test]
+    fn a_sum_over_rows_runs_in_lanes_and_what_is_left_of_the_row_does_not() {
+        let sum = "let v3 = 0.0f64 for v2 in 0..d1 { v3 += a3[v0 * d1 + v2] * a2[v2] }";
+        assert_snapshot!(after(lanes, &format!("for v0 in 0..d0 {{ {sum} a4[v0] = v3 }}")), @r"
+        for v0:i in 0..d0:n {
+          let v3:t = 0.0f64
+          allocate a6:lanes[8] = 0.0f64
+          for v10:block in 0..d1:R / 8 {
+            for v11:lane in 0..8 vector {
+              a6:lanes[v11:lane] += a3:B[v0:i * d1:R + v10:block * 8 + v11:lane] * a2:A_vals[v10:block * 8 + v11:lane]
+            }
+          }
+          for v2:r in d1:R / 8 * 8..d1:R {
+            v3:t += a3:B[v0:i * d1:R + v2:r] * a2:A_vals[v2:r]
+          }
+          for v12:lane in 0..4 vector {
+            a6:lanes[v12:lane] += a6:lanes[v12:lane + 4]
+          }
+          for v13:lane in 0..2 vector {
+            a6:lanes[v13:lane] += a6:lanes[v13:lane + 2]
+          }
+          v3:t += a6:lanes[0] + a6:lanes[1]
+          a4:Y[v0:i] = v3:t
+        }
+        ");
+    }
+
+    #[test]
+    fn other_loops_stay() {
+        for stays in [
+            // The elements do not lie side by side.
+            "let v3 = 0.0f64 for v2 in 0..d1 { v3 += a3[v2 * d1] }",
+            "let v3 = 0.0f64 for v2 in 0..d1 { v3 += a3[a1[v2]] }",
+            // There are too few.
+            "let v3 = 0.0f64 for v2 in 0..7 { v3 += a3[v2] }",
+            // The largest is the same in any order.
+            "let v3 = 0.0f64 for v2 in 0..d1 { v3 max= a3[v2] }",
+        ] {
+            let text = after(lanes, stays);
+            assert!(!text.contains("lane"), "{text}");
+        }
+    }
 }

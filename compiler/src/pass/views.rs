@@ -121,7 +121,7 @@ fn rows(body: &[Statement], counter: VariableId) -> BTreeMap<ArrayId, Row> {
 }
 
 /// `base` where the index is `base + counter`.
-fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
+pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
     match index {
         Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
         Expr::Binary(BinaryOperator::Add, base, last) if **last == Expr::Variable(counter) && !base.uses(counter) => {

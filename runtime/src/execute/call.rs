@@ -11,7 +11,8 @@
 //!          Call::reuse ──┘  (an output's memory, for `…_into`)
 //! ```
 //!
-//! Arrays go by their place among the kernel's parameters ([`Kernel::parameters`]). Input arrays are shared, not copied.
+//! Arrays go by their place among the kernel's parameters ([`Kernel::parameters`]). Input arrays are shared, not copied. What is
+//! put back is checked for its length, in debug builds for all that a tensor promises: it is for generated code.
 //!
 //! What follows is what generated code does around a kernel.
 //!
@@ -309,11 +310,11 @@ impl<'k> Call<'k> {
     /// A position or coordinate array of an input. It is shared with the call, so that it can be kept while outputs are taken.
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn input_index<I: Index>(&self, array: usize) -> Arc<Buffer<I>> {
-        match &self.arrays[array].data {
-            Data::Index(indices) => I::unwrap(indices).cloned(),
-            Data::Values(_) => None,
+        match self.arrays.get(array).map(|array| &array.data) {
+            Some(Data::Index(indices)) => I::unwrap(indices).cloned(),
+            _ => None,
         }
         .unwrap_or_else(|| self.wrong_type(array, I::WIDTH.name()))
     }
@@ -321,11 +322,11 @@ impl<'k> Call<'k> {
     /// The values of an input, shared with the call.
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn input_values<T: Element>(&self, array: usize) -> Arc<Buffer<T>> {
-        match &self.arrays[array].data {
-            Data::Values(values) => T::unwrap(values).cloned(),
-            Data::Index(_) => None,
+        match self.arrays.get(array).map(|array| &array.data) {
+            Some(Data::Values(values)) => T::unwrap(values).cloned(),
+            _ => None,
         }
         .unwrap_or_else(|| self.wrong_type(array, T::TYPE.name()))
     }
@@ -333,7 +334,7 @@ impl<'k> Call<'k> {
     /// Takes the values of an output, to be written and [put back](Call::put_values).
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn take_values<T: Element + Stored>(&mut self, array: usize) -> Buffer<T> {
         self.take(array)
     }
@@ -341,7 +342,7 @@ impl<'k> Call<'k> {
     /// Puts the values of an output back.
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn put_values<T: Element + Stored>(&mut self, array: usize, values: Buffer<T>) {
         self.put(array, values);
     }
@@ -349,7 +350,7 @@ impl<'k> Call<'k> {
     /// Takes an array that the kernel appends to, values or indices, to be [put back](Call::put_appended).
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn take_appended<T: Stored>(&mut self, array: usize) -> Vec<T> {
         self.take::<T>(array).into_vec()
     }
@@ -357,20 +358,21 @@ impl<'k> Call<'k> {
     /// Puts an array back that the kernel has appended to.
     ///
     /// # Panics
-    /// When the array is of another type.
+    /// When there is no such array, or it is of another type.
     pub fn put_appended<T: Stored>(&mut self, array: usize, elements: Vec<T>) {
         self.put(array, Buffer::from(elements));
     }
 
     fn take<T: Stored>(&mut self, place: usize) -> Buffer<T> {
-        let array = &mut self.arrays[place];
-        let empty = Data::empty(array.parameter.element);
-        let taken = empty.and_then(|empty| T::take(std::mem::replace(&mut array.data, empty)));
+        let taken = self.arrays.get_mut(place).and_then(|array| {
+            let empty = Data::empty(array.parameter.element)?;
+            T::take(std::mem::replace(&mut array.data, empty))
+        });
         taken.unwrap_or_else(|| self.wrong_type(place, T::NAME))
     }
 
     fn put<T: Stored>(&mut self, place: usize, elements: Buffer<T>) {
-        let array = &mut self.arrays[place];
+        let Some(array) = self.arrays.get_mut(place) else { self.wrong_type(place, T::NAME) };
         let data = T::put(elements, array.parameter.element);
         if data.element() != array.parameter.element {
             self.wrong_type(place, T::NAME);
@@ -379,8 +381,11 @@ impl<'k> Call<'k> {
     }
 
     fn wrong_type(&self, place: usize, asked: &str) -> ! {
-        let name = self.kernel.parameters().nth(place).map_or("", |(_, array)| &array.name);
-        panic!("array {place} (`{name}`) of kernel `{}` does not hold {asked}", self.kernel.name)
+        let kernel = &self.kernel.name;
+        match self.kernel.parameters().nth(place) {
+            Some((_, array)) => panic!("array {place} (`{}`) of kernel `{kernel}` does not hold {asked}", array.name),
+            None => panic!("kernel `{kernel}` has no array {place}"),
+        }
     }
 
     /// The parameters, for a kernel that is about to run. Where one has run before, those of outputs are made new.

@@ -4,7 +4,7 @@
 //! ~/.cache/spc/
 //!   rustc-5f0c…            what a compiler said of itself
 //!   4be1…/                 one kernel, named after all that its library depends on
-//!     kernel.rs            its text, for readers
+//!     library.rs, kernel_0.rs, …   its text, for readers
 //!     libspc_kernel.so
 //!     checksum             of the library
 //!   building-1234-0/       one that is being compiled
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const SOURCE: &str = "kernel.rs";
+const SOURCE: &str = "library.rs";
 const CHECKSUM: &str = "checksum";
 
 fn library_name() -> String {
@@ -150,8 +150,14 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
+    /// The root of the library's source.
     pub(super) fn source(&self) -> PathBuf {
         self.folder.join(SOURCE)
+    }
+
+    /// A file beside the root.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     pub(super) fn library(&self) -> PathBuf {

@@ -9,7 +9,8 @@
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
 //! | `host` | the host's side |
 //!
-//! A kernel's own text is safe Rust, which the compiler enforces (`forbid(unsafe_code)`). So what this folder has to get right is
+//! A kernel's own text is safe Rust, which the compiler enforces (it lies in a file of its own, in a module that forbids unsafe
+//! code). So what this folder has to get right is
 //! that arrays cross the border with their types and lengths, and that both sides use one allocator: the library's
 //! is the host's, which makes a vector that a kernel has filled the host's vector, without a copy. A panic in a kernel, also one
 //! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
@@ -27,6 +28,7 @@ use self::abi::{DONE, Entry, Invocation, PANICKED};
 use self::cache::Cache;
 use self::hash::Fnv128;
 use self::rustc::{FLAGS, Rustc};
+use self::text::Sources;
 use super::array::{Access, Signature};
 use super::call::Call;
 use super::error::Error;
@@ -71,6 +73,12 @@ pub enum NativeError {
         path: PathBuf,
         /// Why not.
         source: libloading::Error,
+    },
+    /// The kernel's name is none that a function can have.
+    #[error("`{kernel}` is not the name of a function")]
+    Name {
+        /// The name.
+        kernel: String,
     },
     /// The kernel has dimensions that must be constants to compile it.
     #[error("`{kernel}` is generic in the extent of `{index}`; make that a constant to compile it at run time")]
@@ -138,10 +146,14 @@ impl NativeKernel {
             if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
                 return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
             }
+            // It stands in the text that calls the kernel, which is not safe code.
+            if !kernel.name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Err(NativeError::Name { kernel: kernel.name.clone() });
+            }
         }
         let kernels: Vec<(&str, Signature)> =
             kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
-        let (entries, from_cache) = entries(cache, &text::library(&kernels), kernels.len())?;
+        let (entries, from_cache) = entries(cache, &text::library(&kernels))?;
         let compile_time = start.elapsed();
         let signatures = kernels.into_iter().map(|(_, signature)| signature);
         Ok(signatures
@@ -177,8 +189,9 @@ impl NativeKernel {
         let mut invocation =
             Invocation { dimensions: dimensions.as_ptr(), arrays: table.as_mut_ptr(), message: host::nothing() };
         let start = Instant::now();
-        // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends
-        // what it writes for writing and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
+        // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it
+        // reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends what it writes for writing
+        // and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
         let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });
@@ -201,11 +214,13 @@ impl NativeKernel {
     }
 }
 
-/// The entries of the library that is compiled from `text`, and whether that was done before.
-fn entries(cache: &Cache, text: &str, count: usize) -> Result<(Vec<Entry>, bool), NativeError> {
+/// The entries of the library that is compiled from these sources, and whether that was done before.
+fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), NativeError> {
+    let count = sources.kernels.len();
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
-    let mut key = Fnv128::of(text.as_bytes());
-    for piece in FLAGS.iter().copied().chain([rustc.version.as_str(), &host::processor()]) {
+    let mut key = Fnv128::of(sources.root.as_bytes());
+    let texts = sources.kernels.iter().map(String::as_str);
+    for piece in texts.chain(FLAGS.iter().copied()).chain([rustc.version.as_str(), &host::processor()]) {
         key.write(piece.as_bytes());
     }
     if let Some(entries) = loaded().get(&key) {
@@ -218,7 +233,11 @@ fn entries(cache: &Cache, text: &str, count: usize) -> Result<(Vec<Entry>, bool)
     }
     let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
     let failure = |path: PathBuf| move |source| NativeError::File { path, source };
-    fs::write(workshop.source(), text).map_err(failure(workshop.source()))?;
+    fs::write(workshop.source(), &sources.root).map_err(failure(workshop.source()))?;
+    for (place, text) in sources.kernels.iter().enumerate() {
+        let file = workshop.beside(&text::kernel_file(place));
+        fs::write(&file, text).map_err(failure(file))?;
+    }
     rustc.compile(&workshop.source(), &workshop.library())?;
     let library = cache.keep(key, &workshop).map_err(failure(workshop.library()))?;
     let entries = load(&library, count)?;

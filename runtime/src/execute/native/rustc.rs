@@ -12,13 +12,15 @@ use std::time::UNIX_EPOCH;
 
 /// What a kernel is compiled with, for this machine and no other.
 ///
+/// Lints are not capped: a cap would also lift `forbid(unsafe_code)`, which keeps kernels safe.
+///
 /// Panics unwind, so that a fault in generated code is an error and not the end of the process. Without its symbols a
 /// library is 0.3 MB instead of 4.
 pub(super) const FLAGS: &[&str] = &[
     "--edition=2024",
     "--crate-type=cdylib",
     "--crate-name=spc_kernel",
-    "--cap-lints=allow",
+    "-Awarnings",
     "-Copt-level=3",
     "-Ctarget-cpu=native",
     "-Ccodegen-units=1",

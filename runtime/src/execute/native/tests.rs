@@ -202,12 +202,31 @@ fn a_panic_is_an_error() {
 #[test]
 fn text_that_does_not_compile_is_an_error() {
     let (_folder, cache) = cache();
-    for text in ["pub fn spmv() {}", "pub fn other", "pub fn spmv() { unsafe { std::hint::unreachable_unchecked() } }"]
-    {
+    for text in ["pub fn spmv() {}", "pub fn other"] {
         let error = NativeKernel::compile_in(&cache, text, &spmv()).unwrap_err();
         assert!(matches!(&error, NativeError::Compile { output, .. } if output.contains("error")), "{error}");
         assert!(!error.is_missing_compiler());
     }
+}
+
+/// Each beside a kernel that compiles: it is for the unsafe code that it is refused.
+#[test]
+fn text_that_is_not_safe_is_refused() {
+    let (_folder, cache) = cache();
+    NativeKernel::compile_in(&cache, SPMV, &spmv()).unwrap();
+    for (text, reason) in [
+        ("fn f() { unsafe { std::hint::unreachable_unchecked() } }", "usage of an `unsafe` block"),
+        ("#[allow(unsafe_code)] fn f() { unsafe {} }", "incompatible with previous forbid"),
+        ("std::arch::global_asm!(\"\");", "usage of `core::arch::global_asm`"),
+        ("#[unsafe(no_mangle)] pub fn f() {}", "declaration of a `no_mangle` function"),
+        ("} mod outside { fn f() { unsafe {} }", "unexpected closing delimiter"),
+    ] {
+        let error = NativeKernel::compile_in(&cache, &format!("{SPMV}\n{text}"), &spmv()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    let mut named = spmv();
+    named.name = "spmv(); std::hint::unreachable_unchecked".to_owned();
+    assert!(matches!(NativeKernel::compile_in(&cache, SPMV, &named), Err(NativeError::Name { .. })));
 }
 
 #[test]

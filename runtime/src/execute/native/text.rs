@@ -13,14 +13,27 @@ pub(super) fn entry(place: usize) -> String {
 const ABI: &str = include_str!("abi.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
-/// The text of a library of kernels.
-pub(super) fn library(kernels: &[(&str, Signature)]) -> String {
-    let kernels: String =
-        kernels.iter().enumerate().map(|(place, (text, signature))| kernel(place, text, signature)).collect();
-    format!(
-        r#"#![allow(dead_code, unused)]
+/// The files of a library.
+pub(super) struct Sources {
+    /// The crate's root: what the kernels need, and their entries.
+    pub(super) root: String,
+    /// The kernels, each in a file of its own, so that its text can't reach out of the module that forbids unsafe code.
+    pub(super) kernels: Vec<String>,
+}
 
-{kernels}
+/// The file of the kernel at a place, beside the root.
+pub(super) fn kernel_file(place: usize) -> String {
+    format!("kernel_{place}.rs")
+}
+
+/// A library of kernels.
+pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
+    let modules: String = kernels.iter().enumerate().map(|(place, (_, signature))| module(place, signature)).collect();
+    let kernels = kernels.iter().map(|(text, _)| format!("use crate::parallel;\n\n{text}\n")).collect();
+    let root = format!(
+        r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
+
+{modules}
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
     pub use chunks::*;
@@ -38,19 +51,16 @@ mod abi {{
 {ABI}
 }}
 "#
-    )
+    );
+    Sources { root, kernels }
 }
 
-/// A kernel and its entry.
-fn kernel(place: usize, text: &str, signature: &Signature) -> String {
+/// The module of a kernel and its entry.
+fn module(place: usize, signature: &Signature) -> String {
     let (call, entry) = (call(place, signature), entry(place));
     format!(
         r#"#[forbid(unsafe_code)]
-mod kernel_{place} {{
-use crate::parallel;
-
-{text}
-}}
+mod kernel_{place};
 
 /// # Safety
 /// As `library::run`; dimensions and arrays are the kernel's.

@@ -1,0 +1,161 @@
+//! The corpus through `tensor_kernel!`: what users of the macro get, all in the one run of rustc that compiles this file.
+
+#![allow(non_snake_case)]
+
+use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
+use spc_tests::corpus;
+use spc_tests::engine::Ready;
+
+/// A result as it comes, or why there is none.
+type Outcome = Result<AnyTensor, String>;
+
+/// What a kernel takes, from a tensor of any type.
+trait FromAny {
+    fn from_any(any: &AnyTensor) -> Self;
+}
+
+impl<T: Element, F: StorageFormat> FromAny for Tensor<T, F> {
+    fn from_any(any: &AnyTensor) -> Self {
+        Tensor::try_from(any.clone()).expect("the case's formats are the macro's")
+    }
+}
+
+impl FromAny for f64 {
+    fn from_any(any: &AnyTensor) -> Self {
+        any.values().get_f64(0)
+    }
+}
+
+/// What a kernel gives, as a tensor of any type.
+trait IntoAny {
+    fn into_any(self) -> AnyTensor;
+}
+
+impl<T: Element, F: StorageFormat> IntoAny for Tensor<T, F> {
+    fn into_any(self) -> AnyTensor {
+        Tensor::into_any(self)
+    }
+}
+
+impl IntoAny for f64 {
+    fn into_any(self) -> AnyTensor {
+        Tensor::<f64, Scalar>::from(self).into_any()
+    }
+}
+
+/// Each case: its module, its file, its parameters, and the call.
+macro_rules! cases {
+    ($($module:ident $file:tt [$($parameter:ident),*] $call:expr;)*) => {
+        $(mod $module {
+            use super::{FromAny, IntoAny, Outcome};
+            use spc::tensor::AnyTensor;
+
+            spc::tensor_kernel!(file = $file);
+
+            pub(super) fn run(inputs: &[AnyTensor]) -> Outcome {
+                let mut inputs = inputs.iter();
+                $(let $parameter = FromAny::from_any(inputs.next().expect("an input for each parameter"));)*
+                $call.map(IntoAny::into_any).map_err(|error| error.to_string())
+            }
+        })*
+
+        const CASES: &[(&str, fn(&[AnyTensor]) -> Outcome)] = &[$(($file, $module::run)),*];
+    };
+}
+
+cases! {
+    edges_empty_operand "cases/edges/empty_operand.ti" [A, B] add(&A, &B);
+    edges_explicit_zeros "cases/edges/explicit_zeros.ti" [A, B] add(&A, &B);
+    edges_infinities "cases/edges/infinities.ti" [a, b] sum(&a, &b);
+    edges_no_rows "cases/edges/no_rows.ti" [A, x] spmv(&A, &x);
+    edges_no_terms "cases/edges/no_terms.ti" [A, x] spmv(&A, &x);
+    edges_scalars_only "cases/edges/scalars_only.ti" [a, b] axpb(a, b);
+    edges_zero_annihilates "cases/edges/zero_annihilates.ti" [a, b] product(&a, &b);
+    elementwise_add_csr "cases/elementwise/add_csr.ti" [A, B] add(&A, &B);
+    elementwise_add_transposed "cases/elementwise/add_transposed.ti" [A, B] add(&A, &B);
+    elementwise_coo_and_csf "cases/elementwise/coo_and_csf.ti" [X, Y] multiply(&X, &Y);
+    elementwise_coo_union "cases/elementwise/coo_union.ti" [X, Y] add(&X, &Y);
+    elementwise_copy_to_csf "cases/elementwise/copy_to_csf.ti" [X] copy(&X);
+    elementwise_dense_and_sparse "cases/elementwise/dense_and_sparse.ti" [A, B] add(&A, &B);
+    elementwise_dense_transpose "cases/elementwise/dense_transpose.ti" [A] rotate(&A);
+    elementwise_divide_same_pattern "cases/elementwise/divide_same_pattern.ti" [A, B] divide(&A, &B);
+    elementwise_functions "cases/elementwise/functions.ti" [A, B] functions(&A, &B);
+    elementwise_index_values "cases/elementwise/index_values.ti" [A] weighted(&A);
+    elementwise_multiply_dcsr "cases/elementwise/multiply_dcsr.ti" [A, B] multiply(&A, &B);
+    elementwise_remainder "cases/elementwise/remainder.ti" [A] parity(&A);
+    elementwise_repeated_operand "cases/elementwise/repeated_operand.ti" [A] symmetric(&A);
+    elementwise_scalar_on_stored_values "cases/elementwise/scalar_on_stored_values.ti" [X, s] shift(&X, s);
+    elementwise_scaled_by_row_and_column "cases/elementwise/scaled_by_row_and_column.ti" [A, d, e] scale(&A, &d, &e);
+    elementwise_select "cases/elementwise/select.ti" [A] threshold(&A);
+    elementwise_sparse_into_dense "cases/elementwise/sparse_into_dense.ti" [A] affine(&A);
+    elementwise_three_terms "cases/elementwise/three_terms.ti" [a, b, c] combine(&a, &b, &c);
+    elementwise_transpose_csr "cases/elementwise/transpose_csr.ti" [A] transpose(&A);
+    formats_dense_between_compressed "cases/formats/dense_between_compressed.ti" [X, Y] sum(&X, &Y);
+    formats_fibers_of_coordinates "cases/formats/fibers_of_coordinates.ti" [X, B, C] mttkrp(&X, &B, &C);
+    formats_narrow_widths "cases/formats/narrow_widths.ti" [A, x] spmv(&A, &x);
+    formats_own_definition "cases/formats/own_definition.ti" [X] sum(&X);
+    formats_semi_sparse_operand "cases/formats/semi_sparse_operand.ti" [X, w] project(&X, &w);
+    formats_wide_positions "cases/formats/wide_positions.ti" [A] scale(&A);
+    masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
+    masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
+    masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
+    masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
+    products_bilinear_form "cases/products/bilinear_form.ti" [x, A, y] form(&x, &A, &y);
+    products_inner_product "cases/products/inner_product.ti" [X, Y] inner(&X, &Y);
+    products_kronecker_of_levels "cases/products/kronecker_of_levels.ti" [A, B] product(&A, &B);
+    products_mttkrp_coo_mode_3 "cases/products/mttkrp_coo_mode_3.ti" [X, A, B] mttkrp(&X, &A, &B);
+    products_mttkrp_csf "cases/products/mttkrp_csf.ti" [X, B, C] mttkrp(&X, &B, &C);
+    products_mttkrp_sparse_factor "cases/products/mttkrp_sparse_factor.ti" [X, B, C] mttkrp(&X, &B, &C);
+    products_norm_of_residual "cases/products/norm_of_residual.ti" [A, x, b] residual(&A, &x, &b);
+    products_order_5 "cases/products/order_5.ti" [X, U] contract(&X, &U);
+    products_outer_product "cases/products/outer_product.ti" [x, y] outer(&x, &y);
+    products_sddmm_csr "cases/products/sddmm_csr.ti" [S, U, V] sddmm(&S, &U, &V);
+    products_spgemm_dense "cases/products/spgemm_dense.ti" [A, B] spgemm(&A, &B);
+    products_spgemm_gustavson "cases/products/spgemm_gustavson.ti" [A, B] spgemm(&A, &B);
+    products_spgemm_inner "cases/products/spgemm_inner.ti" [A, B] spgemm(&A, &B);
+    products_spmm_csr "cases/products/spmm_csr.ti" [A, X] spmm(&A, &X);
+    products_spmm_row_major_and_column_major "cases/products/spmm_row_major_and_column_major.ti" [A, X] spmm(&A, &X);
+    products_spmspv "cases/products/spmspv.ti" [A, x] spmspv(&A, &x);
+    products_spmv_coo "cases/products/spmv_coo.ti" [A, x] spmv(&A, &x);
+    products_spmv_csc "cases/products/spmv_csc.ti" [A, x] spmv(&A, &x);
+    products_spmv_csr "cases/products/spmv_csr.ti" [A, x] spmv(&A, &x);
+    products_spmv_transposed_bias "cases/products/spmv_transposed_bias.ti" [A, x, b, alpha] gemv(&A, &x, &b, alpha);
+    products_ttm_semi_sparse "cases/products/ttm_semi_sparse.ti" [X, U] ttm(&X, &U);
+    products_ttv_csf "cases/products/ttv_csf.ti" [X, v] ttv(&X, &v);
+    products_ttv_first_mode "cases/products/ttv_first_mode.ti" [X, v] ttv(&X, &v);
+    reductions_accumulate "cases/reductions/accumulate.ti" [A, b] rows(&A, &b);
+    reductions_bytes "cases/reductions/bytes.ti" [A] rows(&A);
+    reductions_column_sums "cases/reductions/column_sums.ti" [A] columns(&A);
+    reductions_explicit_sum "cases/reductions/explicit_sum.ti" [A] normalise(&A);
+    reductions_integers "cases/reductions/integers.ti" [A, x] spmv(&A, &x);
+    reductions_row_sums "cases/reductions/row_sums.ti" [A] rows(&A);
+    reductions_row_sums_sparse "cases/reductions/row_sums_sparse.ti" [A] rows(&A);
+    reductions_total "cases/reductions/total.ti" [X] total(&X);
+    reductions_two_sums "cases/reductions/two_sums.ti" [A, B] sums(&A, &B);
+    regressions_exponents_are_read "cases/regressions/exponents_are_read.ti" [b] kernel(&b);
+    regressions_independent_factors "cases/regressions/independent_factors.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
+    regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);
+    regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
+    regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
+    regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
+    regressions_transposed_product_with_a_sum "cases/regressions/transposed_product_with_a_sum.ti" [B, C, D] kernel(&B, &C, &D);
+}
+
+/// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
+const WITHOUT_EXTENT: [&str; 2] = ["edges/constant_result", "reductions/broadcast"];
+
+#[test]
+fn the_corpus_is_right_through_the_macro() {
+    for case in corpus::cases().iter().filter(|case| case.refused.is_none()) {
+        let file = format!("cases/{}.ti", case.name);
+        let Some((_, run)) = CASES.iter().find(|(name, _)| *name == file) else {
+            assert!(WITHOUT_EXTENT.contains(&case.name.as_str()), "{} is not in the list above", case.name);
+            continue;
+        };
+        let ready = Ready::new(case).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
+        let result = run(&ready.tensors).and_then(|result| ready.check(&[result]));
+        result.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    }
+}
