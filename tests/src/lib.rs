@@ -8,5 +8,6 @@ pub mod engine;
 pub mod native;
 pub mod oracle;
 pub mod random;
+pub mod report;
 pub mod suite;
 pub mod taco;

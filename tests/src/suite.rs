@@ -11,17 +11,8 @@ const OPERATORS: [(&str, &str); 4] = [("add", "+"), ("subtract", "-"), ("multipl
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
-    let mut suite = Suite::default();
-    for order in 3..=5 {
-        for format in ["coo", "csf"] {
-            suite.elementwise(order, format);
-            for mode in 0..order {
-                suite.times_vector(order, mode, format);
-                suite.times_matrix(order, mode, format);
-                suite.mttkrp(order, mode, format);
-            }
-        }
-    }
+    let mut suite = Suite { element: "f64", cases: Vec::new() };
+    suite.tensors();
     for format in ["csr", "csc", "dcsr", "coo"] {
         suite.elementwise(2, format);
         suite.matrix(format);
@@ -29,12 +20,35 @@ pub fn cases() -> Vec<Case> {
     suite.cases
 }
 
-#[derive(Default)]
+/// The tensor kernels of [`cases`] in single precision, but for MTTKRP, which is among those in both.
+pub fn single_precision() -> Vec<Case> {
+    let mut suite = Suite { element: "f32", cases: Vec::new() };
+    suite.tensors();
+    suite.cases.retain(|case| !case.name.contains("mttkrp"));
+    suite.cases.iter_mut().for_each(|case| case.name += " in f32");
+    suite.cases
+}
+
 struct Suite {
+    /// The element type of kernels that have not both.
+    element: &'static str,
     cases: Vec<Case>,
 }
 
 impl Suite {
+    fn tensors(&mut self) {
+        for order in 3..=5 {
+            for format in ["coo", "csf"] {
+                self.elementwise(order, format);
+                for mode in 0..order {
+                    self.times_vector(order, mode, format);
+                    self.times_matrix(order, mode, format);
+                    self.mttkrp(order, mode, format);
+                }
+            }
+        }
+    }
+
     fn case(&mut self, name: String, headers: &[&str], signature: &str, statement: &str) {
         let kernel = name.replace('-', "_");
         let headers: String = headers.iter().map(|header| format!("// {header}\n")).collect();
@@ -46,25 +60,25 @@ impl Suite {
 
     /// Of one pattern into a sparse result, of different patterns into a dense one, and with a scalar.
     fn elementwise(&mut self, order: usize, format: &str) {
-        let at = MODES[..order].join(", ");
+        let (element, at) = (self.element, MODES[..order].join(", "));
         for (name, operator) in OPERATORS {
             self.case(
                 format!("{name}-{order}-{format}"),
                 &["pattern Y: X"],
-                &format!("X: {format}, Y: {format}) -> Z: {format}"),
+                &format!("X: {element} {format}, Y: {element} {format}) -> Z: {element} {format}"),
                 &format!("Z({at}) = X({at}) {operator} Y({at}) where X({at})"),
             );
             self.case(
                 format!("{name}-scalar-{order}-{format}"),
                 &["data s: ()=2.5"],
-                &format!("X: {format}, s: f64) -> Z: {format}"),
+                &format!("X: {element} {format}, s: {element}) -> Z: {element} {format}"),
                 &format!("Z({at}) = X({at}) {operator} s where X({at})"),
             );
             if name != "divide" {
                 self.case(
                     format!("{name}-dense-{order}-{format}"),
                     &[],
-                    &format!("X: {format}, Y: {format}) -> Z: dense"),
+                    &format!("X: {element} {format}, Y: {element} {format}) -> Z: {element} dense"),
                     &format!("Z({at}) = X({at}) {operator} Y({at})"),
                 );
             }
@@ -72,20 +86,20 @@ impl Suite {
     }
 
     fn times_vector(&mut self, order: usize, mode: usize, format: &str) {
-        let at = MODES[..order].join(", ");
+        let (element, at) = (self.element, MODES[..order].join(", "));
         let rest = without(order, mode).join(", ");
         for result in [format, "dense"] {
             self.case(
                 format!("ttv-{order}-{}-{format}-{result}", MODES[mode]),
                 &[],
-                &format!("X: {format}, v: dense) -> Y: {result}"),
+                &format!("X: {element} {format}, v: {element} dense) -> Y: {element} {result}"),
                 &format!("Y({rest}) = X({at}) * v({})", MODES[mode]),
             );
         }
     }
 
     fn times_matrix(&mut self, order: usize, mode: usize, format: &str) {
-        let at = MODES[..order].join(", ");
+        let (element, at) = (self.element, MODES[..order].join(", "));
         let mut indices = MODES[..order].to_vec();
         indices[mode] = "r";
         let rest = without(order, mode);
@@ -102,7 +116,7 @@ impl Suite {
             self.case(
                 format!("ttm-{order}-{}-{format}-{name}", MODES[mode]),
                 &[],
-                &format!("X: {format}, U: dense) -> Y: {result}"),
+                &format!("X: {element} {format}, U: {element} dense) -> Y: {element} {result}"),
                 &format!("Y({}) = X({at}) * U({}, r)", indices.join(", "), MODES[mode]),
             );
         }

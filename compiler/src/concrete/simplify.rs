@@ -5,7 +5,7 @@
 
 use super::{Access, Assign, Expr, Statement};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::notation::{BinaryOperator, UnaryOperator, known};
 
 /// The statement where `access` has no entry.
 pub fn absent(statement: &Statement, access: &Access) -> Statement {
@@ -106,8 +106,29 @@ pub(super) fn drop_zero_sums(expr: Expr) -> Expr {
     }
 }
 
-/// The expression with zeros and ones worked in.
+/// The expression with zeros and ones worked in. What the checker knows to be zero, and lets into a sparse result, is zero
+/// here too: both ask [`known::value`].
 pub(crate) fn simplify_expr(expr: Expr) -> Expr {
+    let expr = simplify_operands(expr);
+    match element(&expr).filter(|_| known::value(&expr, &|_| false).is_zero()) {
+        Some(element) => Literal::new(element, 0.0).map_or(expr, Expr::Literal),
+        None => expr,
+    }
+}
+
+/// The element type, where it can be told without the declarations of tensors.
+fn element(expr: &Expr) -> Option<ElementType> {
+    match expr {
+        Expr::Literal(literal) => Some(literal.element()),
+        Expr::Index(_, element) => Some(*element),
+        Expr::Access(_) | Expr::Reduce(..) => None,
+        Expr::Unary(_, operand) => element(operand),
+        Expr::Binary(_, left, right) | Expr::Select(_, left, right) => element(left).or_else(|| element(right)),
+        Expr::Call(_, arguments) => arguments.iter().find_map(element),
+    }
+}
+
+fn simplify_operands(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr,
         Expr::Unary(operator, operand) => {
@@ -138,7 +159,10 @@ fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
     match operator {
         Add if is_zero(&left) => right,
         Add | Subtract if is_zero(&right) => left,
-        Subtract if is_zero(&left) => Expr::Unary(UnaryOperator::Negate, Box::new(right)),
+        // Bytes have no negative.
+        Subtract if is_zero(&left) && element(&left) != Some(ElementType::U8) => {
+            Expr::Unary(UnaryOperator::Negate, Box::new(right))
+        }
         Multiply if is_zero(&left) => left,
         Multiply if is_zero(&right) => right,
         Multiply if is_one(&left) => right,

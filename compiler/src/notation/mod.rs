@@ -9,6 +9,7 @@
 
 mod check;
 mod einstein;
+pub(crate) mod known;
 mod print;
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,13 @@
 //! Divisions: what is missing does not divide.
 
-use super::missing;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::notation::{Access, Expr};
+use crate::notation::{Access, Expr, known};
 
 impl Values<'_, '_> {
     /// What is wrong with dividing by `divisor`.
     pub(super) fn divisor(&self, divisor: &Expr, span: Span, quotient: Span) -> Option<Diagnostic> {
-        if !missing::value(divisor, self.tensors).is_zero() {
+        if !known::value(divisor, &|access| self.tensors[access.tensor.0].is_sparse()).is_zero() {
             return None;
         }
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());

@@ -9,7 +9,6 @@ mod functions;
 mod indices;
 mod kernel;
 mod literal;
-mod missing;
 mod problems;
 mod reduction;
 mod result;

@@ -1,9 +1,8 @@
 //! Results: what a sparse one can hold.
 
 use super::indices::Indices;
-use super::missing;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::notation::{Access, Assignment, IndexVariable, Tensor};
+use crate::notation::{Access, Assignment, IndexVariable, Tensor, known};
 use crate::syntax::{self, Statement};
 
 /// Whether `where` restricts the statement to what a sparse tensor stores.
@@ -32,7 +31,7 @@ pub(super) fn check(
         return;
     }
     let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    let zero = missing::value(&statement.value, tensors).is_zero();
+    let zero = known::value(&statement.value, &|access| tensors[access.tensor.0].is_sparse()).is_zero();
     if let Some(operand) = sparse.filter(|_| !is_masked(source, tensors) && !zero) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));
     }

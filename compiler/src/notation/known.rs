@@ -1,11 +1,11 @@
-//! What an expression is where all its sparse operands are missing.
+//! What an expression is without knowing what is stored: where some operands have no entry, or there are none.
 
 use crate::ir::Function;
-use crate::notation::{BinaryOperator, Expr, Tensor, UnaryOperator};
+use crate::notation::{Access, BinaryOperator, Expr, UnaryOperator};
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// It is this number.
     Number(f64),
     /// It is this truth value.
@@ -16,20 +16,20 @@ pub(super) enum Known {
 
 impl Known {
     /// Whether it is certainly zero.
-    pub(super) fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         self == Known::Number(0.0)
     }
 }
 
-/// Puts zero for every access of a sparse tensor and simplifies.
-pub(super) fn value(expr: &Expr, tensors: &[Tensor]) -> Known {
+/// Puts zero for every access that is missing and simplifies.
+pub(crate) fn value(expr: &Expr, is_missing: &dyn Fn(&Access) -> bool) -> Known {
     use Known::*;
-    let of = |expr: &Expr| value(expr, tensors);
+    let of = |expr: &Expr| value(expr, is_missing);
     match expr {
         Expr::Literal(crate::ir::Literal::Float(_, value)) => Number(*value),
         Expr::Literal(crate::ir::Literal::Integer(crate::ir::ElementType::Bool, value)) => Truth(*value != 0),
         Expr::Literal(crate::ir::Literal::Integer(_, value)) => Number(*value as f64),
-        Expr::Access(access) if tensors[access.tensor.0].is_sparse() => Number(0.0),
+        Expr::Access(access) if is_missing(access) => Number(0.0),
         Expr::Access(_) | Expr::Index(..) => Nothing,
         Expr::Unary(UnaryOperator::Negate, a) => match of(a) {
             Number(a) => Number(-a),

@@ -1,0 +1,43 @@
+//! One check over many things, on all cores: every failure is told, not only the first.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Checks each of `items`.
+///
+/// # Panics
+/// When a check fails or panics; the message lists all that do, in the order of `items`.
+pub fn check_all<T: Sync>(items: &[T], name: impl Fn(&T) -> &str, check: impl Fn(&T) -> Result<(), String> + Sync) {
+    let next = AtomicUsize::new(0);
+    let failures: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place) else { return };
+            if let Err(error) = without_panics(|| check(item)) {
+                failures.lock().expect("nobody panics with it").push((place, error));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut failures = failures.into_inner().expect("nobody panics with it");
+    failures.sort();
+    let lines: Vec<String> =
+        failures.iter().map(|(place, error)| format!("{}: {error}", name(&items[*place]))).collect();
+    assert!(lines.is_empty(), "{} of {} fail:\n{}", lines.len(), items.len(), lines.join("\n"));
+}
+
+/// A panic as an error.
+fn without_panics(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().cloned();
+        let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("panic: {}", message.unwrap_or_default()))
+    })
+}

@@ -1,0 +1,106 @@
+//! More of the suites' kernels: in single precision, over modes of extent 0 and 1, and what rustc says of all.
+
+use spc_compiler::backend::rust;
+use spc_tests::case::Case;
+use spc_tests::engine::Ready;
+use spc_tests::report::check_all;
+use spc_tests::{corpus, suite};
+use std::fs;
+use std::process::Command;
+
+fn ready(case: &Case) -> Result<Ready, String> {
+    Ready::new(case).map_err(|stop| format!("{stop:?}"))
+}
+
+#[test]
+fn single_precision_is_right_in_the_interpreter() {
+    let cases = suite::single_precision();
+    assert_eq!(cases.len(), 48 + 48 + 66);
+    check_all(
+        &cases,
+        |case| &case.name,
+        |case| {
+            let ready = ready(case)?;
+            (1..=2).try_for_each(|seed| ready.interpret(seed))
+        },
+    );
+}
+
+/// Each kernel with one mode of extent 0, and with one of extent 1.
+#[test]
+fn extents_zero_and_one_are_right_in_the_interpreter() {
+    let mut cases = Vec::new();
+    for (place, case) in suite::cases().into_iter().enumerate() {
+        for extent in [0, 1] {
+            let mut case = case.clone();
+            let dims = case.dims.len();
+            let (index, size) = &mut case.dims[(place + extent) % dims];
+            *size = extent;
+            case.name += &format!(" with {index}={extent}");
+            cases.push(case);
+        }
+    }
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
+/// A function under another name that first uses all its parameters: of those, a kernel has one for each array of its
+/// tensors, needed or not.
+fn using_parameters(function: &str, name: &str) -> String {
+    let start = function.find("pub fn").expect("a function has a head");
+    let (head, body) = function[start..].split_once(") {\n").expect("a function has a body");
+    let (_, parameters) = head.split_once('(').expect("a function has parameters");
+    let names = parameters.split(',').filter_map(|parameter| parameter.split_once(": ")).map(|(name, _)| name.trim());
+    let uses: String = names.map(|name| format!("_ = &{name};\n")).collect();
+    format!("pub fn {name}({parameters}) {{\n{uses}{body}")
+}
+
+/// Warnings that some kernels get all the same: each is something to improve in the generated code.
+const WARNINGS: &[(&str, &str)] = &[
+    // A factor is applied to a sum once, in a second scalar that is set to zero first.
+    ("names/generated_names", "unused_assignments"),
+    ("reductions/gemv", "unused_assignments"),
+    // Rows are pushed for parents that have no coordinate.
+    ("regressions/permuted_dense_levels", "unused_variables"),
+    // Where an operand of bytes is missing, the comparison is with zero.
+    ("types/u8_values", "unused_comparisons"),
+];
+
+/// In one run of rustc, which has no warning either: none of the kernels has a dead temporary or needless parentheses.
+#[test]
+fn rustc_takes_all_without_a_warning() {
+    let mut cases = suite::cases();
+    cases.extend(suite::single_precision());
+    cases.extend(corpus::cases().into_iter().filter(|case| case.refused.is_none()));
+    let kernel = |(number, case): (usize, &Case)| {
+        let ready = ready(case).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let function = using_parameters(&rust::text(&ready.compiled.kernel), &format!("kernel_{number}"));
+        let lint = WARNINGS
+            .iter()
+            .find(|(name, _)| *name == case.name)
+            .map_or(String::new(), |(_, lint)| format!("#[allow({lint})] "));
+        format!("// {}\n{lint}{function}", case.name)
+    };
+    let kernels: Vec<String> = cases.iter().enumerate().map(kernel).collect();
+    let text = format!(
+        "#![deny(warnings)]\n\
+         #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::parallel;\n{}\n}}\n\
+         #[allow(dead_code)] pub mod parallel {{\n\
+         pub use chunks::*;\n\
+         pub fn threads() -> usize {{ 1 }}\n\
+         pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
+         mod chunks {{\n{}\n}}\n}}\n",
+        kernels.join("\n"),
+        include_str!("../../runtime/src/parallel/chunks.rs"),
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("kernels.rs");
+    fs::write(&file, text).expect("the file can be written");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--out-dir"])
+        .arg(folder.path())
+        .arg(&file)
+        .output()
+        .expect("rustc can be called");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
