@@ -221,6 +221,7 @@ cases! {
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
     regressions_transposed_product_with_a_sum "cases/regressions/transposed_product_with_a_sum.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_vector_sum_into_an_entry "cases/regressions/vector_sum_into_an_entry.ti" [A, B, D, e] kernel(&A, &B, &D, &e);
     scalars_dot "cases/scalars/dot.ti" [x, y] dot(&x, &y);
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);
