@@ -217,6 +217,7 @@ cases! {
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
     regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);
+    regressions_product_with_an_empty_sum "cases/regressions/product_with_an_empty_sum.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
     regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
