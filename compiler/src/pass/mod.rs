@@ -3,6 +3,7 @@
 //! Each is one file and one function from a kernel to a kernel that does the same; in debug builds the verifier runs after
 //! every one. [`PASSES`] is their order.
 
+mod flatten;
 mod hoist;
 mod lanes;
 mod tidy;
@@ -17,8 +18,13 @@ use crate::ir::{Kernel, Verified, verify};
 pub type Pass = (&'static str, fn(Kernel) -> Kernel);
 
 /// All passes, in order.
-pub const PASSES: &[Pass] =
-    &[("tidy", tidy::tidy), ("lanes", lanes::lanes), ("hoist", hoist::hoist), ("views", views::views)];
+pub const PASSES: &[Pass] = &[
+    ("tidy", tidy::tidy),
+    ("flatten", flatten::flatten),
+    ("lanes", lanes::lanes),
+    ("hoist", hoist::hoist),
+    ("views", views::views),
+];
 
 /// Runs all passes and verifies the result.
 ///

@@ -1,6 +1,6 @@
 //! Passes on small bodies, as text before and after.
 
-use super::{hoist::hoist, lanes::lanes, tidy::tidy, views::views};
+use super::{flatten::flatten, hoist::hoist, lanes::lanes, tidy::tidy, views::views};
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
 
@@ -404,6 +404,33 @@ mod sums_in_lanes {
         ] {
             let text = after(lanes, stays);
             assert!(!text.contains("lane"), "{text}");
+        }
+    }
+}
+
+mod flattening {
+    use super::*;
+
+    #[test]
+    fn children_whose_parent_nobody_asks_for_are_one_range() {
+        let inner = "for v1 in a0[v0]..a0[v0 + 1] { a4[v1] = a2[v1] }";
+        assert_snapshot!(after(flatten, &format!("for v0 in 2..d0 {{ {inner} }}")), @r"
+        for v1:p in a0:A2_pos[2]..a0:A2_pos[d0:n] {
+          a4:Y[v1:p] = a2:A_vals[v1:p]
+        }
+        ");
+    }
+
+    #[test]
+    fn parents_that_do_more_stay() {
+        for stays in [
+            "for v0 in 0..d0 { for v1 in a0[v0]..a0[v0 + 1] { a4[v0] = a2[v1] } }",
+            "for v0 in 0..d0 { let v3 = 0.0f64 for v1 in a0[v0]..a0[v0 + 1] { v3 += a2[v1] } a4[v0] = v3 }",
+            "for v0 in 0..d0 { for v1 in a0[v0]..a0[v0 + 2] { a4[v1] += a2[v1] } }",
+            "for v0 in 0..d0 { for v1 in a1[v0]..a1[v0 + 1] { a4[v1] = a2[v1] } }",
+        ] {
+            let text = after(flatten, stays);
+            assert!(text.contains("for v0:i in 0..d0:n"), "{text}");
         }
     }
 }

@@ -88,8 +88,16 @@ pub(crate) fn both<T: Scalar>(kernel: &Generated, case: &Case<T>, repeat: usize)
     let (mut generated, mut hand) = (Vec::new(), Vec::new());
     let start = Instant::now();
     while generated.len() < repeat || (start.elapsed() < ENOUGH && generated.len() < MOST) {
+        // Who goes first changes, so that a rhythm of the machine's does not always meet the same side.
+        let hand_first = generated.len() % 2 == 1;
+        let mut run_by_hand = || hand.extend(case.hand.as_ref().map(|hand| hand(&mut by_hand)));
+        if hand_first {
+            run_by_hand();
+        }
         generated.push(kernel.native.run(&mut call)?);
-        hand.extend(case.hand.as_ref().map(|hand| hand(&mut by_hand)));
+        if !hand_first {
+            run_by_hand();
+        }
     }
     let ratios = generated.iter().zip(&hand).map(|(generated, hand)| generated.as_secs_f64() / hand.as_secs_f64());
     let mut ratios: Vec<f64> = ratios.collect();
