@@ -217,10 +217,12 @@ cases! {
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
     regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);
+    regressions_product_with_an_empty_sum "cases/regressions/product_with_an_empty_sum.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
     regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
     regressions_transposed_product_with_a_sum "cases/regressions/transposed_product_with_a_sum.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_vector_sum_into_an_entry "cases/regressions/vector_sum_into_an_entry.ti" [A, B, D, e] kernel(&A, &B, &D, &e);
     scalars_dot "cases/scalars/dot.ti" [x, y] dot(&x, &y);
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);

@@ -62,6 +62,11 @@ impl Lowering<'_> {
         scope: &Scope,
         out: &mut Vec<ir::Statement>,
     ) {
+        if let (Run::Vector, Some(flag)) = (run, scope.touched) {
+            // Lanes assign nothing from outside: a sum over them has a term.
+            out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
+            return self.forall(variable, run, body, &Scope { touched: None, ..scope.clone() }, out);
+        }
         let operands = self.operands(variable, body, scope);
         let accesses: Vec<Access> = operands.iter().map(|(access, _)| access.clone()).collect();
         let lattice = Lattice::new(body, &accesses);
