@@ -118,6 +118,7 @@ cases! {
     functions_abs "cases/functions/abs.ti" [A] absolute(&A);
     functions_index_values "cases/functions/index_values.ti" [A] moment(&A);
     functions_minimum "cases/functions/minimum.ti" [A, B] lower(&A, &B);
+    functions_of_literals "cases/functions/of_literals.ti" [b] scaled(&b);
     functions_pow_and_ln "cases/functions/pow_and_ln.ti" [A] entropy(&A);
     functions_relu "cases/functions/relu.ti" [A] relu(&A);
     functions_select "cases/functions/select.ti" [A, limit] clip(&A, limit);

@@ -105,6 +105,10 @@ impl Printer<'_> {
                     false => quote!(#magnitude),
                 }
             }
+            other if is_untyped(other) => {
+                let tokens = self.at_least(other, Precedence::Cast);
+                quote!((#tokens as f64))
+            }
             other => self.at_least(other, least),
         }
     }
@@ -223,6 +227,21 @@ impl Printer<'_> {
 fn number(value: u64) -> TokenStream {
     let token = Token::u64_unsuffixed(value);
     quote!(#token)
+}
+
+/// Whether an expression consists of `f64` literals alone, which print without a type.
+fn is_untyped(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(Literal::Float(ElementType::F64, value)) => value.is_finite(),
+        Expr::Unary(_, operand) => is_untyped(operand),
+        Expr::Binary(operator, left, right) => {
+            matches!(infix(*operator), Some((_, Precedence::Sum | Precedence::Product)))
+                && is_untyped(left)
+                && is_untyped(right)
+        }
+        Expr::Select(_, yes, no) => is_untyped(yes) && is_untyped(no),
+        _ => false,
+    }
 }
 
 /// A literal of an element type.
