@@ -230,6 +230,30 @@ impl Function {
     }
 }
 
+impl super::BinaryOperator {
+    /// All operators between two operands.
+    pub const ALL: [super::BinaryOperator; 15] = {
+        use super::BinaryOperator::*;
+        [
+            Add,
+            Subtract,
+            Multiply,
+            Divide,
+            Remainder,
+            Minimum,
+            Maximum,
+            Equal,
+            NotEqual,
+            Less,
+            LessEqual,
+            Greater,
+            GreaterEqual,
+            And,
+            Or,
+        ]
+    };
+}
+
 impl ReduceOperator {
     /// All operators.
     pub const ALL: [ReduceOperator; 6] = [

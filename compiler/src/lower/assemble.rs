@@ -63,7 +63,7 @@ impl Lowering<'_> {
         let mut body = Vec::new();
         self.close_empty(tensor, depth + 1, &mut body);
         let variable = self.fresh("parent", Type::Index, false);
-        let end = self.size(storage.extent.index());
+        let end = storage.extent.clone();
         out.push(ir::Statement::For { variable, begin: Expr::Index(0), end, vector: false, body });
     }
 

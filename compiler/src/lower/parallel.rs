@@ -140,7 +140,7 @@ impl Lowering<'_> {
             let parents = Parents { begin: position.clone(), end: None };
             match format.positions(&storage, &parents) {
                 Some(positions) => positions.begin,
-                None => position.times(self.size(storage.extent.index())),
+                None => position.times(storage.extent),
             }
         })
     }

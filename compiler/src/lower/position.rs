@@ -17,7 +17,7 @@ impl Lowering<'_> {
             format: level.format,
             positions: array(id.map(|tensor| ArrayRole::Positions { tensor, level: depth })),
             coordinates: array(id.map(|tensor| ArrayRole::Coordinates { tensor, level: depth })),
-            extent: super::declare::dimension(declaration.extents[mode]),
+            extent: self.size(declaration.extents[mode]),
         }
     }
 
@@ -47,7 +47,7 @@ impl Lowering<'_> {
                 level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate.clone())
             });
             match located {
-                Some(position) => parents = Parents { begin: self.fold_extent(position), end: None },
+                Some(position) => parents = Parents { begin: position, end: None },
                 None => return (depth, parents),
             }
         }
@@ -100,7 +100,7 @@ impl Lowering<'_> {
                     let storage = self.storage(shared.tensor, depth);
                     let position = level::of(kind).locate(&storage, parents.begin, coordinate);
                     let position = position.expect("a level is walked or located");
-                    Parents { begin: self.fold_extent(position), end: None }
+                    Parents { begin: position, end: None }
                 }
             };
         }
@@ -114,22 +114,6 @@ impl Lowering<'_> {
             let extent = self.concrete.tensor(access.tensor).extents[self.mode(access.tensor, depth)];
             position.times(self.size(extent)).plus(self.coordinate(scope, self.level_variable(access, depth)))
         })
-    }
-
-    /// Extents of constant size as numbers.
-    fn fold_extent(&self, position: Expr) -> Expr {
-        match position {
-            Expr::Dimension(id) => self.size(id.index()),
-            Expr::Binary(operator, left, right) => {
-                let (left, right) = (self.fold_extent(*left), self.fold_extent(*right));
-                match operator {
-                    ir::BinaryOperator::Add => left.plus(right),
-                    ir::BinaryOperator::Multiply => left.times(right),
-                    _ => Expr::binary(operator, left, right),
-                }
-            }
-            other => other,
-        }
     }
 
     /// The number of an output's levels down to the last that is not dense.

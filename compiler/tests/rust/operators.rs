@@ -260,7 +260,6 @@ fn boxed<const N: usize>(operands: Vec<Expr>) -> [Box<Expr>; N] {
 
 /// Every operator at every type that the loop IR defines it for.
 fn operators(kernel: &Kernel) -> Vec<Operator> {
-    use BinaryOperator::*;
     let mut all = Vec::new();
     let mut add = |name: String, operands: Vec<Type>, make: Box<dyn Fn(Vec<Expr>) -> Expr>| {
         let leaves = operands.iter().map(|&ty| leaf(ty, 0)).collect();
@@ -269,23 +268,7 @@ fn operators(kernel: &Kernel) -> Vec<Operator> {
         }
     };
     for ty in TYPES {
-        for operator in [
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-            Minimum,
-            Maximum,
-            Equal,
-            NotEqual,
-            Less,
-            LessEqual,
-            Greater,
-            GreaterEqual,
-            And,
-            Or,
-        ] {
+        for operator in BinaryOperator::ALL {
             let make = move |operands| {
                 let [left, right] = boxed(operands);
                 Expr::Binary(operator, left, right)

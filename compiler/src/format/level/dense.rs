@@ -33,7 +33,7 @@ impl Level for Dense {
     }
 
     fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
-        Some(parent.times(Expr::Dimension(storage.extent)).plus(coordinate))
+        Some(parent.times(storage.extent.clone()).plus(coordinate))
     }
 
     fn append(&self, _: &Storage, _: Expr) -> Option<Vec<Statement>> {
@@ -55,7 +55,7 @@ mod tests {
     fn a_position_is_found_by_arithmetic() {
         let storage = storage(LevelFormat::DENSE);
         let position = Dense.locate(&storage, v(0), v(1));
-        assert_eq!(position, Some(v(0).times(Expr::Dimension(storage.extent)).plus(v(1))));
+        assert_eq!(position, Some(v(0).times(storage.extent.clone()).plus(v(1))));
         assert_eq!(Dense.locate(&storage, Expr::Index(0), v(1)), Some(v(1)), "the outermost level has one parent");
     }
 

@@ -9,10 +9,10 @@ mod dense;
 mod singleton;
 
 use super::{LevelFormat, LevelKind};
-use crate::ir::{ArrayId, DimensionId, Expr, Statement};
+use crate::ir::{ArrayId, Expr, Statement};
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Storage {
     /// The level's format.
     pub format: LevelFormat,
@@ -21,7 +21,7 @@ pub struct Storage {
     /// The coordinate array, where the level has one.
     pub coordinates: Option<ArrayId>,
     /// The extent of its coordinate.
-    pub extent: DimensionId,
+    pub extent: Expr,
 }
 
 /// A range of parent positions that share all coordinates so far: one position, unless a level above is not unique.
@@ -111,7 +111,7 @@ mod tests {
             format,
             positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
             coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
-            extent: DimensionId(0),
+            extent: Expr::Dimension(crate::ir::DimensionId(0)),
         }
     }
 

@@ -324,24 +324,7 @@ impl Random {
             let less = r.below(depth);
             Box::new(r.expr(less))
         };
-        use BinaryOperator::*;
-        let binary = [
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-            Minimum,
-            Maximum,
-            Equal,
-            NotEqual,
-            Less,
-            LessEqual,
-            Greater,
-            GreaterEqual,
-            And,
-            Or,
-        ];
+        let binary = BinaryOperator::ALL;
         match self.below(9) {
             0 => Expr::Load(self.array(), inner(self)),
             1 => Expr::Unary(self.one(&[UnaryOperator::Negate, UnaryOperator::Not]), inner(self)),
