@@ -208,6 +208,7 @@ impl Scheduler<'_> {
             name,
             element,
             format: crate::format::Format::dense(variables.len()),
+            delivered: None,
             extents,
             kind: super::TensorKind::Workspace,
         });
