@@ -10,6 +10,9 @@ use spc_compiler::{concrete, ir};
 /// The sizes of dimensions as far as they are known, by their places.
 type Sizes<'a> = &'a [Option<usize>];
 
+/// What a bound says of the size of a dimension, by its place.
+type Rule = fn(&Bound, usize, Sizes) -> Option<usize>;
+
 /// A computed index over dimensions, and the dimension that it must lie below.
 pub(super) struct Bound {
     pub(super) dimension: usize,
@@ -33,8 +36,8 @@ pub(super) fn of_schedule(kernel: &concrete::Kernel) -> Vec<Bound> {
 /// Finds sizes by the bounds: first the largest that keep all computed indices inside, then, for modes whose size nothing else
 /// gives, the smallest that holds all computed indices.
 pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
-    let rules: [&dyn Fn(&Bound, usize, Sizes) -> Option<usize>; 2] = [&largest, &end];
-    for (rule, is_upper) in rules.into_iter().zip([true, false]) {
+    let rules: [(Rule, bool); 2] = [(largest, true), (end, false)];
+    for (rule, is_upper) in rules {
         while let Some((place, size)) = (0..sizes.len()).filter(|&place| sizes[place].is_none()).find_map(|place| {
             let all = bounds.iter().filter_map(|bound| rule(bound, place, sizes));
             let size = if is_upper { all.min() } else { all.max() };
