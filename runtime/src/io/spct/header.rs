@@ -104,9 +104,6 @@ fn level(line: &str) -> Option<Level> {
 
 fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize) -> Option<Coordinate> {
     let word = words.next()?;
-    if let Some(mode) = word.strip_prefix('i') {
-        return mode.parse().ok().map(Coordinate::Mode);
-    }
     let operator = match word {
         "extent" => return words.next()?.strip_prefix('i')?.parse().ok().map(Coordinate::Extent),
         "interleave" => {
@@ -119,7 +116,12 @@ fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize)
         "*" => Coordinate::Multiply,
         "/" => Coordinate::Divide,
         "%" => Coordinate::Remainder,
-        constant => return constant.parse().ok().map(Coordinate::Constant),
+        word => {
+            return match word.strip_prefix('i') {
+                Some(mode) => mode.parse().ok().map(Coordinate::Mode),
+                None => word.parse().ok().map(Coordinate::Constant),
+            };
+        }
     };
     let depth = depth.checked_sub(1)?;
     let a = coordinate(words, depth)?;
