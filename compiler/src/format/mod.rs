@@ -3,10 +3,16 @@
 //! [`Format`] is what the rest of the compiler and the run time know of a tensor's storage; [`level`] says how each
 //! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
 
+pub mod interleave;
 pub mod level;
+mod map;
+mod number;
 mod plain;
 pub mod prelude;
 pub mod resolve;
+
+pub use map::{Condition, Map, Unrecoverable};
+pub use number::Number;
 
 use std::fmt;
 
@@ -35,6 +41,8 @@ pub enum Coordinate {
     Mode(usize),
     /// A constant.
     Constant(u64),
+    /// The extent of a mode.
+    Extent(usize),
     /// `a + b`
     Add(Box<Coordinate>, Box<Coordinate>),
     /// `a - b`
@@ -45,6 +53,8 @@ pub enum Coordinate {
     Divide(Box<Coordinate>, Box<Coordinate>),
     /// `a % b`
     Remainder(Box<Coordinate>, Box<Coordinate>),
+    /// The bits of several coordinates in one, as [`interleave`] says.
+    Interleave(Vec<Coordinate>),
 }
 
 /// How one level is stored.
@@ -229,7 +239,10 @@ impl fmt::Display for Coordinate {
         impl fmt::Display for Atom<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self.0 {
-                    Coordinate::Mode(_) | Coordinate::Constant(_) => write!(f, "{}", self.0),
+                    Coordinate::Mode(_)
+                    | Coordinate::Constant(_)
+                    | Coordinate::Extent(_)
+                    | Coordinate::Interleave(_) => write!(f, "{}", self.0),
                     _ => write!(f, "({})", self.0),
                 }
             }
@@ -237,6 +250,11 @@ impl fmt::Display for Coordinate {
         match self {
             Coordinate::Mode(mode) => write!(f, "i{mode}"),
             Coordinate::Constant(value) => write!(f, "{value}"),
+            Coordinate::Extent(mode) => write!(f, "extent(i{mode})"),
+            Coordinate::Interleave(parts) => {
+                let parts: Vec<String> = parts.iter().map(Coordinate::to_string).collect();
+                write!(f, "interleave({})", parts.join(", "))
+            }
             Coordinate::Add(a, b) => write!(f, "{} + {}", Atom(a), Atom(b)),
             Coordinate::Subtract(a, b) => write!(f, "{} - {}", Atom(a), Atom(b)),
             Coordinate::Multiply(a, b) => write!(f, "{} * {}", Atom(a), Atom(b)),

@@ -258,6 +258,19 @@ impl<'t> Parser<'t> {
                 parser.require(")")?;
                 Ok(inner)
             }),
+            Token::Word("extent") => {
+                self.next()?;
+                self.require("(")?;
+                let Coordinate::Mode(mode) = self.coordinate_operand(modes)? else {
+                    return self.expected("a mode of the format");
+                };
+                self.require(")")?;
+                Ok(Coordinate::Extent(mode))
+            }
+            Token::Word("interleave") => self.deeper(|parser| {
+                parser.next()?;
+                parser.list("(", ")", |parser| parser.coordinate(modes)).map(Coordinate::Interleave)
+            }),
             Token::Word(word) => match modes.iter().position(|mode| mode == word) {
                 Some(mode) => self.next().map(|_| Coordinate::Mode(mode)),
                 None => self.expected("a mode of the format"),

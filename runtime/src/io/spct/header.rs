@@ -11,6 +11,8 @@ use crate::tensor::AnyTensor;
 
 /// Coordinates nest no deeper.
 const DEPTH: usize = 16;
+/// No more are interleaved.
+const MOST_PARTS: usize = 64;
 
 /// Everything but the arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,11 @@ fn print_coordinate(f: &mut fmt::Formatter<'_>, coordinate: &Coordinate) -> fmt:
     let (operator, a, b) = match coordinate {
         Coordinate::Mode(mode) => return write!(f, " i{mode}"),
         Coordinate::Constant(value) => return write!(f, " {value}"),
+        Coordinate::Extent(mode) => return write!(f, " extent i{mode}"),
+        Coordinate::Interleave(parts) => {
+            write!(f, " interleave {}", parts.len())?;
+            return parts.iter().try_for_each(|part| print_coordinate(f, part));
+        }
         Coordinate::Add(a, b) => ('+', a, b),
         Coordinate::Subtract(a, b) => ('-', a, b),
         Coordinate::Multiply(a, b) => ('*', a, b),
@@ -97,16 +104,24 @@ fn level(line: &str) -> Option<Level> {
 
 fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize) -> Option<Coordinate> {
     let word = words.next()?;
-    if let Some(mode) = word.strip_prefix('i') {
-        return mode.parse().ok().map(Coordinate::Mode);
-    }
     let operator = match word {
+        "extent" => return words.next()?.strip_prefix('i')?.parse().ok().map(Coordinate::Extent),
+        "interleave" => {
+            let (count, depth) = (words.next()?.parse().ok()?, depth.checked_sub(1)?);
+            let parts = (0..MOST_PARTS.min(count)).map(|_| coordinate(words, depth)).collect::<Option<Vec<_>>>()?;
+            return (parts.len() == count).then_some(Coordinate::Interleave(parts));
+        }
         "+" => Coordinate::Add,
         "-" => Coordinate::Subtract,
         "*" => Coordinate::Multiply,
         "/" => Coordinate::Divide,
         "%" => Coordinate::Remainder,
-        constant => return constant.parse().ok().map(Coordinate::Constant),
+        word => {
+            return match word.strip_prefix('i') {
+                Some(mode) => mode.parse().ok().map(Coordinate::Mode),
+                None => word.parse().ok().map(Coordinate::Constant),
+            };
+        }
     };
     let depth = depth.checked_sub(1)?;
     let a = coordinate(words, depth)?;
