@@ -1,6 +1,6 @@
 //! Extents: which index variables run over the same range, and which computed indices must lie below which extent.
 
-use super::{Access, Bound, Extent, IndexVariable, TensorId, Variable};
+use super::{Access, Bound, Computed, Extent, IndexVariable, TensorId, Variable};
 use crate::ir::Size;
 use crate::notation;
 
@@ -37,7 +37,8 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
             extents.len() - 1
         });
         let (name, value) = (variable.name.clone(), variable.value.clone());
-        variables.push(Variable { name, extent, has_loop: value.is_some() && is_searched(notation, number), value });
+        let has_loop = value.is_some() && is_searched(notation, number);
+        variables.push(Variable { name, extent, has_loop, value: value.map(Computed::Index), level: None });
     }
     (variables, extents)
 }
@@ -49,7 +50,7 @@ fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
     let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
     let name =
         plain.unwrap_or_else(|| members.iter().find_map(|&member| name_of_mode(notation, member)).unwrap_or_default());
-    Extent { name, size }
+    Extent { name, size, of_level: None }
 }
 
 /// The name of the extent of a mode that has computed indices only.
@@ -79,7 +80,7 @@ pub(super) fn bounds(notation: &notation::Kernel, variables: &[Variable]) -> Vec
         let is_index = |access: &Access| access.indices.contains(&IndexVariable(id));
         let mut is_used = false;
         for_each_access(notation, &mut |access| is_used |= is_index(access));
-        if let Some(value) = variable.value.as_ref().filter(|_| is_used) {
+        if let Some(Computed::Index(value)) = variable.value.as_ref().filter(|_| is_used) {
             let index = value.map(&mut |made_of: &IndexVariable| variables[made_of.0].extent);
             bounds.push(Bound { extent: variable.extent, index });
         }

@@ -209,6 +209,7 @@ impl Scheduler<'_> {
             element,
             format: crate::format::Format::dense(variables.len()),
             delivered: None,
+            stored: None,
             extents,
             kind: super::TensorKind::Workspace,
         });

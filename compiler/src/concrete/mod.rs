@@ -20,6 +20,7 @@ mod cases;
 mod copy;
 mod extents;
 mod factor;
+mod levels;
 mod lift;
 mod order;
 mod print;
@@ -27,7 +28,7 @@ mod schedule;
 mod simplify;
 mod structure;
 
-use crate::format::Format;
+use crate::format::{Format, Map};
 use crate::ir::{ElementType, IndexExpr, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub(crate) use print::{access as show_access, statement as show_statement};
@@ -70,8 +71,21 @@ pub struct Tensor {
     pub delivered: Option<Format>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
+    /// How it is stored where loops see its levels as modes; then `format` and `extents` are those of the levels.
+    pub stored: Option<Stored>,
     /// Where it comes from.
     pub kind: TensorKind,
+}
+
+/// The storage of a tensor whose levels hold computed coordinates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its format.
+    pub format: Format,
+    /// The format's map.
+    pub map: Map,
+    /// The extent of each mode: a place in [`Kernel::extents`].
+    pub extents: Vec<usize>,
 }
 
 /// Where a tensor comes from.
@@ -111,10 +125,53 @@ pub struct Variable {
     /// Its place in [`Kernel::extents`].
     pub extent: usize,
     /// How it is computed from others, where it is.
-    pub value: Option<IndexExpr<IndexVariable>>,
+    pub value: Option<Computed>,
     /// Whether a computed variable has a loop all the same, of one iteration: its coordinate is searched for in what is
     /// stored, or stored itself.
     pub has_loop: bool,
+    /// The level that it runs over, where that stores a computed coordinate.
+    pub level: Option<Level>,
+}
+
+/// How an index variable is computed from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Computed {
+    /// By the arithmetic of an access.
+    Index(IndexExpr<IndexVariable>),
+    /// From what the levels of a tensor store, by the inverse of its map.
+    Mode {
+        /// The tensor, which is [`Stored`].
+        tensor: TensorId,
+        /// Its mode.
+        mode: usize,
+        /// The levels that it is computed from.
+        used: Vec<usize>,
+        /// The variable of each level of the tensor.
+        levels: Vec<IndexVariable>,
+        /// Whether it may lie outside of the tensor, where nothing is to be done.
+        guarded: bool,
+    },
+}
+
+/// A level that stores a computed coordinate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Whose.
+    pub tensor: TensorId,
+    /// Which, outermost first.
+    pub level: usize,
+    /// The index variables that its coordinate is made of.
+    pub made_of: Vec<IndexVariable>,
+}
+
+impl Computed {
+    /// The variables that it is computed from.
+    pub fn variables(&self) -> Vec<IndexVariable> {
+        match self {
+            Computed::Index(index) => index.variables(),
+            Computed::Mode { used, levels, .. } => used.iter().map(|&level| levels[level]).collect(),
+        }
+    }
 }
 
 /// A computed index, which must lie below an extent.
@@ -133,6 +190,9 @@ pub struct Extent {
     pub name: String,
     /// Where its size comes from.
     pub size: crate::ir::Size,
+    /// The level of a [`Stored`] tensor that it is the extent of; then its size follows from those of the modes. These stand behind
+    /// all others.
+    pub of_level: Option<(TensorId, usize)>,
 }
 
 /// A decision of the scheduler and its reason.
@@ -212,7 +272,7 @@ impl Kernel {
 
     /// The variables that run over their extents and that `variable` is made of.
     pub fn running(&self, variable: IndexVariable) -> Vec<IndexVariable> {
-        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], IndexExpr::variables)
+        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], Computed::variables)
     }
 
     /// The variables whose loops must be outside for `variable` to be known, its own included.
@@ -237,6 +297,11 @@ impl Kernel {
 
     /// Whether a loop is over something that a target does not determine, so that its iterations meet in one element.
     pub fn is_reduced(&self, variable: IndexVariable, target: &Access) -> bool {
+        // A stored coordinate is determined where all that it is made of is.
+        if let Some(level) = &self.variables[variable.0].level {
+            let is_index = |variable: &IndexVariable| target.indices.contains(variable);
+            return !is_index(&variable) && !level.made_of.iter().all(is_index);
+        }
         let known: Vec<IndexVariable> = target.indices.iter().flat_map(|&index| self.running(index)).collect();
         self.running(variable).iter().any(|running| !known.contains(running))
     }

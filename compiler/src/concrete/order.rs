@@ -106,7 +106,7 @@ impl Scheduler<'_> {
         let body = match &term.value {
             Expr::Reduce(_, reduced, body) => {
                 self.free(body).iter().for_each(&mut add);
-                reduced.iter().for_each(&mut add);
+                self.kernel.loops_of(reduced).iter().for_each(&mut add);
                 &**body
             }
             other => {

@@ -2,6 +2,7 @@
 
 use super::extents::{bounds, extents, mode_extents};
 use super::factor::{Nest, factors};
+use super::levels;
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
 use super::simplify::drop_zero_sums;
@@ -105,6 +106,7 @@ impl<'a> Scheduler<'a> {
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
+                    stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
                     format: stands_in.unwrap_or_else(|| tensor.format.clone()),
                     extents: mode_extents(notation, TensorId(id), &variables),
@@ -150,12 +152,16 @@ impl<'a> Scheduler<'a> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
-        let target = assignment.target.clone();
-        let element = self.notation.tensor(target.tensor).element;
+        let element = self.notation.tensor(assignment.target.tensor).element;
+        let levels::Statement { target, value, masks, .. } = self.by_levels(levels::Statement {
+            target: assignment.target.clone(),
+            value: normalize(&drop_zero_sums(assignment.value.clone())),
+            masks: assignment.mask.iter().cloned().collect(),
+            element,
+        });
         self.deliver(target.tensor);
-        let value = normalize(&drop_zero_sums(assignment.value.clone()));
         let value = self.with_stand_ins(&value, &target, element);
-        let masks: Vec<Access> = assignment.mask.iter().map(|mask| self.stand_in(mask, &target)).collect();
+        let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
@@ -180,7 +186,10 @@ impl<'a> Scheduler<'a> {
         };
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
-        let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
+        // Where stored coordinates do not ascend, loops come by the same element again.
+        let comes_again = reads.iter().any(|access| self.comes_again(access, &structure));
+        let accumulates =
+            comes_again || assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
         self.term(term, &[], None)
     }

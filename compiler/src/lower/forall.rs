@@ -15,6 +15,7 @@ use crate::ir::{self, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Point};
 
 /// A loop that is being lowered.
+#[derive(Clone)]
 pub(super) struct Loop<'s> {
     pub variable: IndexVariable,
     pub vector: bool,
@@ -257,6 +258,11 @@ impl Lowering<'_> {
         for (operand, parents) in present {
             let (access, depth) = &loops.operands[*operand];
             scope.walk(access, *depth, parents.clone());
+        }
+        if let Some(condition) = self.guards(loops.variable, &scope) {
+            let mut inside = Vec::new();
+            self.statement(statement, &scope, &mut inside);
+            return out.push(ir::Statement::If(vec![(condition, inside)], Vec::new()));
         }
         let mut assembly: Option<Assembly> = self.assembly(loops.body, loops.variable);
         if let Some(assembly) = &mut assembly {

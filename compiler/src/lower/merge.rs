@@ -103,6 +103,21 @@ impl Lowering<'_> {
             Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
             None => (Expr::Index(0), self.size(extent)),
         };
+        if let Some((begin, end, inside)) = self.tight_range(loops, &end).filter(|_| bounds.is_none()) {
+            let mut scope = loops.scope.clone();
+            scope.inside.insert(inside);
+            return self.counted_loop(&Loop { scope: &scope, ..loops.clone() }, None, (begin, end), out);
+        }
+        self.counted_loop(loops, bounds, (begin, end), out);
+    }
+
+    fn counted_loop(
+        &mut self,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        (begin, end): (Expr, Expr),
+        out: &mut Vec<ir::Statement>,
+    ) {
         if !loops.vector {
             out.push(self.comment(loops));
         }

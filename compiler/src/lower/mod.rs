@@ -26,6 +26,7 @@ mod assemble;
 mod computed;
 mod declare;
 mod forall;
+mod mapped;
 mod merge;
 mod parallel;
 mod position;
@@ -86,6 +87,8 @@ struct Scope {
     appended: Option<ir::Expr>,
     /// The output whose entry is appended when the first of its values is known, at the position `appended`.
     pending: Option<Access>,
+    /// Computed variables that are known to lie inside of their tensors.
+    inside: std::collections::BTreeSet<IndexVariable>,
     /// A flag to be set where the sum that is being formed has a term.
     touched: Option<ir::VariableId>,
     /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.
