@@ -239,6 +239,7 @@ impl Random {
         LevelFormat {
             unique: self.yes(),
             ordered: self.yes(),
+            morton: false,
             coordinates: self.one(&IndexWidth::ALL),
             positions: self.one(&IndexWidth::ALL),
             ..self.one(&[LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SINGLETON])
