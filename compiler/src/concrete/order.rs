@@ -127,6 +127,19 @@ impl Scheduler<'_> {
             self.copy(term, &access, &order);
         }
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
+        self.loop_order(term, loops, vector)
+    }
+
+    /// Loops in a given order inside of those over `bound`, the innermost of them a vector where that is good.
+    pub(super) fn with_vector(&mut self, term: &Term, loops: Vec<IndexVariable>, bound: &[IndexVariable]) -> LoopOrder {
+        let mut reads = term.masks.clone();
+        term.value.for_each_access(&mut |access| reads.push(access.clone()));
+        let variables: Vec<IndexVariable> = bound.iter().chain(&loops).copied().collect();
+        let vector = self.vector(term, &reads, &variables, bound);
+        self.loop_order(term, loops, vector)
+    }
+
+    fn loop_order(&mut self, term: &Term, loops: Vec<IndexVariable>, vector: Option<IndexVariable>) -> LoopOrder {
         let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
         if let Some(variable) = vector {
             let name = self.kernel.variable(variable);
@@ -151,7 +164,7 @@ impl Scheduler<'_> {
     }
 
     /// An order that satisfies all operands but as few as possible, and those.
-    fn resolve<R: Ord>(
+    pub(super) fn resolve<R: Ord>(
         &self,
         term: &Term,
         reads: &[Access],
