@@ -114,6 +114,10 @@ cases! {
     formats_narrow_widths "cases/formats/narrow_widths.ti" [A, x] spmv(&A, &x);
     formats_own_definition "cases/formats/own_definition.ti" [X] sum(&X);
     formats_semi_sparse_operand "cases/formats/semi_sparse_operand.ti" [X, w] project(&X, &w);
+    formats_unordered_both_ways "cases/formats/unordered_both_ways.ti" [A] both(&A);
+    formats_unordered_mask "cases/formats/unordered_mask.ti" [M, A, B] sddmm(&M, &A, &B);
+    formats_unordered_operand "cases/formats/unordered_operand.ti" [A, x] spmv(&A, &x);
+    formats_unordered_result "cases/formats/unordered_result.ti" [A, B] add(&A, &B);
     formats_wide_positions "cases/formats/wide_positions.ti" [A] scale(&A);
     functions_abs "cases/functions/abs.ti" [A] absolute(&A);
     functions_index_values "cases/functions/index_values.ti" [A] moment(&A);

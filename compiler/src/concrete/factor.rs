@@ -218,7 +218,7 @@ impl Scheduler<'_> {
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        self.kernel.tensors.push(super::Tensor { name, element, format, extents, kind });
+        self.kernel.tensors.push(super::Tensor { name, element, format, delivered: None, extents, kind });
         TensorId(self.kernel.tensors.len() - 1)
     }
 }

@@ -66,6 +66,8 @@ pub struct Tensor {
     pub element: ElementType,
     /// Its storage; all dense for a workspace.
     pub format: Format,
+    /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
+    pub delivered: Option<Format>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
     /// Where it comes from.
@@ -77,7 +79,7 @@ pub struct Tensor {
 pub enum TensorKind {
     /// The caller.
     Input,
-    /// The run time makes it from an input, in another mode order.
+    /// The run time makes it from an input, in another mode order or format.
     SortedCopy(TensorId),
     /// The kernel's result.
     Output(OutputStructure),

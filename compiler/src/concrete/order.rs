@@ -15,7 +15,7 @@ pub(super) type Edge = (IndexVariable, IndexVariable);
 pub(super) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVariable> {
     format
         .mode_order()
-        .expect("formats with computed coordinates are refused before")
+        .expect("what has computed coordinates is read from a stand-in")
         .iter()
         .map(|&m| access.indices[m])
         .collect()
@@ -126,6 +126,7 @@ impl Scheduler<'_> {
         for access in copied {
             self.copy(term, &access, &order);
         }
+        self.settle(&reads);
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
         self.loop_order(term, loops, vector)
     }
@@ -183,11 +184,14 @@ impl Scheduler<'_> {
                 movable.push(access);
             }
         }
-        // The fewest copies; of equally many, those of the operands of lower order that come later.
+        // The fewest copies, stand-ins aside, which are copies in any order; of equally many, those of the operands of lower
+        // order that come later.
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         let subsets = 0..(1u64 << movable.len());
         let mut subsets: Vec<u64> = subsets.collect();
-        subsets.sort_by_key(|&subset| (subset.count_ones(), std::cmp::Reverse(subset)));
+        let is_new = |(_, access): &(usize, &&Access)| !self.unsettled.contains(&access.tensor);
+        let new = movable.iter().enumerate().filter(is_new).fold(0, |new, (index, _)| new | 1u64 << index);
+        subsets.sort_by_key(|&subset| ((subset & new).count_ones(), subset.count_ones(), std::cmp::Reverse(subset)));
         for subset in subsets {
             let mut all = edges.clone();
             let is_copied = |index: usize| subset >> index & 1 == 1;

@@ -110,9 +110,14 @@ impl Scheduler<'_> {
         cost.steps + cost.terms + self.copying(&copied)
     }
 
-    /// Steps to make sorted copies.
+    /// Steps to make sorted copies. Stand-ins are copies anyway.
     fn copying(&self, copied: &[Access]) -> f64 {
-        copied.iter().map(|access| SORTED * self.kernel.typical_entries(access, &self.format_of(access))).sum()
+        let is_new = |access: &&Access| !self.unsettled.contains(&access.tensor);
+        copied
+            .iter()
+            .filter(is_new)
+            .map(|access| SORTED * self.kernel.typical_entries(access, &self.format_of(access)))
+            .sum()
     }
 
     /// The cheapest way in which just `depth` levels of the result come in order; `None` where there is none.
@@ -353,6 +358,9 @@ impl Scheduler<'_> {
         for access in &sum.copied {
             self.copy(&mut producer, access, &order);
         }
+        let mut reads = Vec::new();
+        producer.value.for_each_access(&mut |access| reads.push(access.clone()));
+        self.settle(&reads);
         let order = self.with_vector(&producer, sum.loops, outer);
         (workspace, self.term(producer, outer, Some(order)))
     }

@@ -13,6 +13,7 @@ use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
+use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, D
 pub(super) struct Scheduler<'a> {
     notation: &'a notation::Kernel,
     pub(super) kernel: Kernel,
+    /// Stand-ins for operands whose order no loops rely on yet.
+    pub(super) unsettled: BTreeSet<TensorId>,
 }
 
 /// What one loop nest computes.
@@ -96,16 +99,21 @@ impl<'a> Scheduler<'a> {
             .tensors
             .iter()
             .enumerate()
-            .map(|(id, tensor)| Tensor {
-                name: tensor.name.clone(),
-                element: tensor.element,
-                format: tensor.format.clone(),
-                extents: mode_extents(notation, TensorId(id), &variables),
-                kind: match tensor.role {
-                    Role::Input => TensorKind::Input,
-                    Role::Output => TensorKind::Output(OutputStructure::Dense),
-                    Role::Temporary => TensorKind::Workspace,
-                },
+            .map(|(id, tensor)| {
+                let plain = || tensor.format.plain(&tensor.format.mentioned_modes());
+                let stands_in = (tensor.role == Role::Output && !tensor.format.is_written()).then(plain);
+                Tensor {
+                    name: tensor.name.clone(),
+                    element: tensor.element,
+                    delivered: stands_in.is_some().then(|| tensor.format.clone()),
+                    format: stands_in.unwrap_or_else(|| tensor.format.clone()),
+                    extents: mode_extents(notation, TensorId(id), &variables),
+                    kind: match tensor.role {
+                        Role::Input => TensorKind::Input,
+                        Role::Output => TensorKind::Output(OutputStructure::Dense),
+                        Role::Temporary => TensorKind::Workspace,
+                    },
+                }
             })
             .collect();
         let kernel = Kernel {
@@ -118,7 +126,7 @@ impl<'a> Scheduler<'a> {
             body: Statement::Empty,
             decisions: Vec::new(),
         };
-        let mut scheduler = Self { notation, kernel };
+        let mut scheduler = Self { notation, kernel, unsettled: BTreeSet::new() };
         scheduler.kernel.summary =
             notation.statements.iter().map(|statement| super::print::summary(&scheduler.kernel, statement)).collect();
         scheduler
@@ -135,14 +143,16 @@ impl<'a> Scheduler<'a> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
+        let target = assignment.target.clone();
+        let element = self.notation.tensor(target.tensor).element;
+        self.deliver(target.tensor);
         let value = normalize(&drop_zero_sums(assignment.value.clone()));
-        let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
+        let value = self.with_stand_ins(&value, &target, element);
+        let masks: Vec<Access> = assignment.mask.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
-        let target = assignment.target.clone();
-        let element = self.notation.tensor(target.tensor).element;
         let question = Question {
             target: &target,
             reads: &reads,

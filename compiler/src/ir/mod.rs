@@ -214,6 +214,9 @@ pub struct Tensor {
     pub dimensions: Vec<DimensionId>,
     /// Where it comes from.
     pub source: Source,
+    /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
+    /// converted when the kernel is done.
+    pub delivered: Option<Format>,
 }
 
 /// Where a tensor comes from.

@@ -167,7 +167,8 @@ impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
         let Self { element, format, source, .. } = self;
-        write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))
+        write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))?;
+        self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))
     }
 }
 

@@ -69,6 +69,7 @@ impl<'a> Lowering<'a> {
                 format: tensor.format.clone(),
                 dimensions: tensor.extents.iter().map(|&extent| dimension(extent)).collect(),
                 source,
+                delivered: tensor.delivered.clone(),
             });
             self.declare_arrays(self.tensors[&TensorId(id)], tensor, source);
         }

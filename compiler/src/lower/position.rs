@@ -26,7 +26,7 @@ impl Lowering<'_> {
 
     fn mode(&self, tensor: TensorId, depth: usize) -> usize {
         let order = self.concrete.tensor(tensor).format.mode_order();
-        order.expect("formats with computed coordinates are refused before")[depth]
+        order.expect("what has computed coordinates is read from a stand-in")[depth]
     }
 
     /// The index variable of a level of an access.

@@ -52,6 +52,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 format: format.clone(),
                 dimensions: dimensions.iter().copied().map(DimensionId).collect(),
                 source: *source,
+                delivered: None,
             })
             .collect(),
         arrays,

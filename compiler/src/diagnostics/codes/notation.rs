@@ -826,12 +826,11 @@ Correct:
         code: FORMAT_NOT_YET,
         title: "a format that kernels can't use yet",
         explanation: "
-For now every level of a format is `dense`, `compressed` or `singleton`, is ordered, and stores a mode as it is. Blocked formats
-such as `bcsr(4)` are understood, but no loops are generated for them.
+The name is one that is planned. For now every level of a format is `dense`, `compressed` or `singleton`.
 
 Wrong:
 
-    fn product(A: bcsr(4), x: dense) -> y: dense {
+    fn product(A: ell, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 

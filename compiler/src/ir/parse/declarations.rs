@@ -60,7 +60,8 @@ impl<'t> Parser<'t> {
         let format = self.format()?;
         let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
         let source = self.source()?;
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, source });
+        let delivered = if self.accept("delivered")? { Some(self.format()?) } else { None };
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, source, delivered });
         Ok(())
     }
 

@@ -231,6 +231,7 @@ impl Random {
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),
+            delivered: if self.yes() { Some(Format::csf(2)) } else { None },
         }
     }
 
