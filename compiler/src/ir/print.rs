@@ -30,6 +30,9 @@ impl fmt::Display for Kernel {
         for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
             writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
         }
+        for bound in &self.bounds {
+            writeln!(f, "  bound {bound}")?;
+        }
         for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
             writeln!(f, "  tensor {id} {tensor}")?;
         }
@@ -114,6 +117,12 @@ fn escape(text: &str) -> String {
 fn line_of_text(f: &mut Formatter<'_>, depth: usize, mark: &str, text: &str) -> fmt::Result {
     let space = if text.is_empty() { "" } else { " " };
     writeln!(f, "{:indent$}{mark}{space}{}", "", escape(text), indent = 2 * depth)
+}
+
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dimension, self.index.show(&DimensionId::to_string))
+    }
 }
 
 impl Display for Size {

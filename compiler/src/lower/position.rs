@@ -45,9 +45,9 @@ impl Lowering<'_> {
                 continue;
             }
             let storage = self.storage(access.tensor, depth);
-            let coordinate = scope.coordinates.get(&self.level_variable(access, depth));
+            let coordinate = self.known_coordinate(scope, self.level_variable(access, depth));
             let located = coordinate.and_then(|coordinate| {
-                level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate.clone())
+                level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate)
             });
             match located {
                 Some(position) => parents = Parents { begin: position, end: None },
