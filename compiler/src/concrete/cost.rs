@@ -22,6 +22,9 @@ pub(super) const SORTED: f64 = 20.0;
 /// Steps to find the entry that a term belongs to.
 const FOUND: f64 = 3.0;
 
+/// Steps to search for one coordinate.
+const SEARCHED: f64 = 8.0;
+
 /// What a nest of loops costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
@@ -85,7 +88,8 @@ impl Kernel {
     pub(super) fn cost(&self, loops: &[IndexVariable], value: &Expr, format: &dyn Fn(&Access) -> Format) -> Cost {
         let mut cost = Cost { steps: 0.0, terms: 1.0 };
         for &variable in loops {
-            let extent = self.typical_extent(variable);
+            let is_computed = self.variables[variable.0].value.is_some();
+            let extent = if is_computed { 1.0 } else { self.typical_extent(variable) };
             let part = |access: &Access| self.part(access, &format(access), variable);
             let chance = chance(value, &part);
             let mut walked = 0.0;
@@ -93,7 +97,13 @@ impl Kernel {
                 let part = part(access);
                 walked += if part < 1.0 { part * extent } else { 0.0 };
             });
-            let visited = if chance >= 1.0 || walked == 0.0 { extent } else { walked.min(extent) };
+            let visited = if is_computed {
+                SEARCHED
+            } else if chance >= 1.0 || walked == 0.0 {
+                extent
+            } else {
+                walked.min(extent)
+            };
             cost.steps += cost.terms * visited;
             cost.terms *= extent * chance;
         }

@@ -85,6 +85,17 @@ pub(super) fn topological<R: Ord>(
     Some(order)
 }
 
+impl Kernel {
+    /// What computed variables are made of comes before them.
+    pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
+        let made_of = |&variable: &IndexVariable| {
+            let running = self.running(variable).into_iter().filter(move |&running| running != variable);
+            running.map(move |running| (running, variable))
+        };
+        variables.iter().flat_map(made_of).collect()
+    }
+}
+
 impl Scheduler<'_> {
     /// Chooses the order of a term's loops, `bound` being outside already, and replaces operands that stand against it by
     /// sorted copies.
@@ -129,10 +140,7 @@ impl Scheduler<'_> {
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
         }
-        for &variable in &variables {
-            let made_of = self.kernel.running(variable).into_iter().filter(|&running| running != variable);
-            fixed.extend(made_of.map(|running| (running, variable)));
-        }
+        fixed.extend(self.kernel.made_of_edges(&variables));
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }

@@ -90,12 +90,16 @@ impl Scheduler<'_> {
     /// The cost of loops that follow the levels of the result.
     fn steps_in_order(&self, term: &Term) -> f64 {
         let format = &self.kernel.tensor(term.target.tensor).format;
-        let mut variables = level_variables(&term.target, format);
+        let mut variables = self.kernel.loops_of(&level_variables(&term.target, format));
         let mut reads = term.masks.clone();
         term.value.for_each_access(&mut |access| reads.push(access.clone()));
-        add_missing(&mut variables, &mut all_variables(&term.value).into_iter());
-        let reduced: Vec<_> = variables.iter().copied().filter(|v| !term.target.indices.contains(v)).collect();
-        let fixed = append_edges(&term.target, format, &reduced);
+        add_missing(&mut variables, &mut self.all_variables(&term.value).into_iter());
+        for mask in &term.masks {
+            add_missing(&mut variables, &mut self.kernel.loops_of(&mask.indices).into_iter());
+        }
+        let reduced: Vec<_> = variables.iter().copied().filter(|&v| self.kernel.is_reduced(v, &term.target)).collect();
+        let mut fixed = append_edges(&self.kernel, &term.target, &reduced);
+        fixed.extend(self.kernel.made_of_edges(&variables));
         let rank = |variable| variables.iter().position(|&other| other == variable);
         let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
         let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
@@ -124,6 +128,10 @@ impl Scheduler<'_> {
     fn plan(&self, term: &Term, depth: usize, stored: usize) -> Option<Plan> {
         let format = &self.kernel.tensor(term.target.tensor).format;
         let variables = level_variables(&term.target, format);
+        // Computed indices are written where their loops are.
+        if variables.iter().any(|variable| self.kernel.variables[variable.0].value.is_some()) {
+            return None;
+        }
         // The key of a workspace's entry has 64 bits; what is dense above a stored level is known to be short.
         let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format.kind) {
             true => 32,
@@ -148,7 +156,7 @@ impl Scheduler<'_> {
     fn steps_of_rest(&self, term: &Term, outer: &[IndexVariable], sums: &[SumPlan]) -> f64 {
         let mut steps = 0.0;
         let mut add = |access: &Access| {
-            let against = storage_edges(access, &self.format_of(access));
+            let against = storage_edges(&self.kernel, access);
             let is_against = |(before, after): &Edge| outer.contains(after) && !outer.contains(before);
             let entries = self.kernel.typical_entries(access, &self.format_of(access));
             steps += if against.iter().any(is_against) { SORTED * entries } else { entries };
@@ -165,7 +173,7 @@ impl Scheduler<'_> {
     }
 
     fn plan_sum(&self, value: &Expr, levels: &[IndexVariable], depth: usize, stored: usize) -> Option<SumPlan> {
-        let free = value.free_variables();
+        let free = self.free(value);
         let is_free = |variable: &&IndexVariable| free.contains(variable);
         let coordinates: Vec<IndexVariable> = levels[depth..stored].iter().filter(is_free).copied().collect();
         if coordinates.is_empty() {
@@ -175,7 +183,7 @@ impl Scheduler<'_> {
         let outer = &levels[..depth];
         let mut variables = outer.to_vec();
         add_missing(&mut variables, &mut coordinates.iter().chain(&dense).copied());
-        add_missing(&mut variables, &mut all_variables(value).into_iter());
+        add_missing(&mut variables, &mut self.all_variables(value).into_iter());
         let mut reads: Vec<Access> = Vec::new();
         value.for_each_access(&mut |access| {
             if !reads.iter().any(|other| other.same_place(access)) {
@@ -183,7 +191,7 @@ impl Scheduler<'_> {
             }
         });
         let mut movable: Vec<&Access> =
-            reads.iter().filter(|access| !storage_edges(access, &self.format_of(access)).is_empty()).collect();
+            reads.iter().filter(|access| !storage_edges(&self.kernel, access).is_empty()).collect();
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         movable.truncate(MOST_COPIES);
         let mut best: Option<SumPlan> = None;
@@ -201,8 +209,9 @@ impl Scheduler<'_> {
             for &before in outer {
                 edges.extend(variables[depth..].iter().map(|&after| (before, after)));
             }
+            edges.extend(self.kernel.made_of_edges(&variables));
             for access in reads.iter().filter(|access| !is_copied(access)) {
-                edges.extend(storage_edges(access, &self.format_of(access)));
+                edges.extend(storage_edges(&self.kernel, access));
             }
             // Blocks of dense values are found once for all of them, where nothing stands against it.
             let mut blocks = edges.clone();
@@ -239,6 +248,18 @@ impl Scheduler<'_> {
             }
         }
         best
+    }
+
+    /// Every loop that an expression needs, those of its sums included.
+    fn all_variables(&self, expr: &Expr) -> Vec<IndexVariable> {
+        let mut all = self.free(expr);
+        if let Expr::Reduce(_, variables, _) = expr {
+            add_missing(&mut all, &mut variables.iter().copied());
+        }
+        for child in expr.children() {
+            add_missing(&mut all, &mut self.all_variables(child).into_iter());
+        }
+        all
     }
 
     /// The number of values of an entry.
@@ -389,18 +410,6 @@ fn replace(value: &Expr, sum: &Expr, workspace: &Access) -> Expr {
         return Expr::Access(workspace.clone());
     }
     value.map_children(&|child| replace(child, sum, workspace))
-}
-
-/// Every index variable that occurs, and those that are summed over.
-fn all_variables(expr: &Expr) -> Vec<IndexVariable> {
-    let mut all = expr.free_variables();
-    if let Expr::Reduce(_, variables, _) = expr {
-        add_missing(&mut all, &mut variables.iter().copied());
-    }
-    for child in expr.children() {
-        add_missing(&mut all, &mut all_variables(child).into_iter());
-    }
-    all
 }
 
 fn add_missing(variables: &mut Vec<IndexVariable>, more: &mut dyn Iterator<Item = IndexVariable>) {
