@@ -1,6 +1,6 @@
 //! The default schedule.
 
-use super::extents::{extents, mode_extents};
+use super::extents::{bounds, extents, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
@@ -116,6 +116,7 @@ impl<'a> Scheduler<'a> {
                 }
             })
             .collect();
+        let bounds = bounds(notation, &variables);
         let kernel = Kernel {
             name: notation.name.clone(),
             documentation: notation.documentation.clone(),
@@ -123,6 +124,7 @@ impl<'a> Scheduler<'a> {
             tensors,
             variables,
             extents,
+            bounds,
             body: Statement::Empty,
             decisions: Vec::new(),
         };
@@ -136,6 +138,11 @@ impl<'a> Scheduler<'a> {
         if !self.kernel.decisions.contains(&decision) {
             self.kernel.decisions.push(decision);
         }
+    }
+
+    /// The loops that must be outside for an expression to be known, but those of its own sums.
+    pub(super) fn free(&self, expr: &Expr) -> Vec<IndexVariable> {
+        expr.free_variables(&|variable| self.kernel.loops(variable))
     }
 
     pub(super) fn show(&self, expr: &Expr) -> String {
@@ -175,7 +182,10 @@ impl<'a> Scheduler<'a> {
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
-        self.term(term, &[], None)
+        match term.structure {
+            OutputStructure::Appended => self.appended(term),
+            _ => self.term(term, &[], None),
+        }
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
@@ -241,6 +251,10 @@ impl<'a> Scheduler<'a> {
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
+            // What is computed has no range to cut.
+            Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
+                self.mark_parallel(body);
+            }
             Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));
