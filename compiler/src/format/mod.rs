@@ -66,6 +66,9 @@ pub struct LevelFormat {
     pub unique: bool,
     /// Whether coordinates under one parent ascend.
     pub ordered: bool,
+    /// Whether coordinates are sorted by their interleaved bits together with those of the singletons below, not one by one:
+    /// each by itself is in no order.
+    pub morton: bool,
     /// The width of stored coordinates.
     pub coordinates: IndexWidth,
     /// The width of stored positions.
@@ -134,7 +137,14 @@ impl IndexWidth {
 impl LevelFormat {
     /// A level of this kind with the usual properties: unique, ordered, `u32` coordinates and positions.
     pub const fn new(kind: LevelKind) -> Self {
-        Self { kind, unique: true, ordered: true, coordinates: IndexWidth::U32, positions: IndexWidth::U32 }
+        Self {
+            kind,
+            unique: true,
+            ordered: true,
+            morton: false,
+            coordinates: IndexWidth::U32,
+            positions: IndexWidth::U32,
+        }
     }
 
     /// `dense`
@@ -219,7 +229,9 @@ impl fmt::Display for LevelFormat {
         if !self.unique {
             arguments.push("nonunique".to_owned());
         }
-        if !self.ordered {
+        if self.morton {
+            arguments.push("morton".to_owned());
+        } else if !self.ordered {
             arguments.push("unordered".to_owned());
         }
         if self.coordinates != usual.coordinates {

@@ -31,6 +31,7 @@ mod merge;
 mod parallel;
 mod position;
 mod presence;
+mod scatter;
 mod statement;
 
 use crate::concrete::{self, Access, IndexVariable, TensorId};
@@ -65,6 +66,8 @@ struct Lowering<'a> {
     arrays: BTreeMap<ir::ArrayRole, ir::ArrayId>,
     /// Where each workspace lives: a variable for a scalar, else an array.
     workspaces: BTreeMap<TensorId, Workspace>,
+    /// The arrays of each sparse workspace.
+    sparse: BTreeMap<TensorId, scatter::Sparse>,
     /// Workspaces of a size known only at run time are made once, at the start of the enclosing parallel body or kernel.
     hoisted: Vec<ir::Statement>,
     lattices: Vec<String>,
@@ -89,6 +92,8 @@ struct Scope {
     pending: Option<Access>,
     /// Computed variables that are known to lie inside of their tensors.
     inside: std::collections::BTreeSet<IndexVariable>,
+    /// The place of the entry of a sparse workspace whose values are written.
+    placed: Option<ir::Expr>,
     /// A flag to be set where the sum that is being formed has a term.
     touched: Option<ir::VariableId>,
     /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.

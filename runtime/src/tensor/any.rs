@@ -226,20 +226,18 @@ impl AnyTensor {
         Parts { shape, format, levels, values }
     }
 
-    /// The number of stored entries, explicit zeros and all positions of dense levels included.
+    /// The number of stored entries, explicit zeros and all positions of dense levels included; padding is no entry.
     pub fn nnz(&self) -> usize {
-        self.values.len()
+        if self.layout().stores_modes() { self.values.len() } else { self.count_entries() }
     }
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
     pub fn position_count(&self, depth: usize) -> usize {
+        let layout = self.layout();
         let mut count = 1;
-        for (storage, level) in self.levels.iter().zip(&self.format.levels).take(depth) {
+        for (storage, extent) in self.levels.iter().zip(layout.extents).take(depth) {
             count = match storage {
-                LevelStorage::Dense => match level.coordinate {
-                    spc_compiler::format::Coordinate::Mode(mode) => count * self.shape[mode],
-                    _ => unreachable!("a tensor's levels store modes"),
-                },
+                LevelStorage::Dense => count * extent,
                 LevelStorage::Compressed { coordinates, .. } => coordinates.len(),
                 LevelStorage::Singleton { .. } => count,
             };

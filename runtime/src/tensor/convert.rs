@@ -37,9 +37,8 @@ impl AnyTensor {
         format: &Format,
         without_zeros: bool,
     ) -> Result<AnyTensor, PackError> {
-        let indices = self.indices();
-        let mut entries =
-            Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values: values.to_vec() };
+        let (indices, values) = self.listed(values);
+        let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
         if without_zeros {
             entries.remove_zeros();
         }

@@ -143,6 +143,12 @@ pub enum InvalidTensor {
         /// The position of the second entry.
         position: usize,
     },
+    /// A value that is not zero stands where computed coordinates stand for no index of the tensor.
+    #[error("position {position} is padding, outside of the tensor's shape, but its value is not zero")]
+    Padding {
+        /// Where.
+        position: usize,
+    },
     /// Values are too few or too many.
     #[error("there should be {expected} values, one for each position of the last level, but there are {found}")]
     ValueCount {

@@ -17,6 +17,7 @@
 
 mod any;
 mod buffer;
+mod column;
 mod convert;
 mod coordinates;
 mod error;
@@ -26,6 +27,8 @@ mod iterate;
 #[cfg(test)]
 mod law;
 mod layout;
+#[cfg(test)]
+mod map_law;
 mod pack;
 mod statistics;
 mod tasks;

@@ -8,7 +8,7 @@ use crate::format::{IndexWidth, LevelFormat, LevelKind, prelude};
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 
 /// Words that a level takes, for suggestions.
-const PROPERTIES: &[&str] = &["nonunique", "unordered", "u8", "u16", "u32", "u64"];
+const PROPERTIES: &[&str] = &["nonunique", "unordered", "morton", "u8", "u16", "u32", "u64"];
 
 /// The level format that is written `expr`.
 pub(super) fn resolve(expr: &LevelExpr, arguments: &Arguments, report: &mut Report) -> Option<LevelFormat> {
@@ -62,7 +62,8 @@ fn apply_word(word: &Ident, format: &mut LevelFormat, report: &mut Report) {
         (_, Some(width)) => set_coordinates(width, word.span, format, report),
         ("nonunique", _) if stores_coordinates(format.kind) => format.unique = false,
         ("unordered", _) if stores_coordinates(format.kind) => format.ordered = false,
-        ("nonunique" | "unordered", _) => report.push(stores_none(format.kind, word.span)),
+        ("morton", _) if stores_coordinates(format.kind) => (format.ordered, format.morton) = (false, true),
+        ("nonunique" | "unordered" | "morton", _) => report.push(stores_none(format.kind, word.span)),
         _ => report.push(unknown_property(word)),
     }
 }

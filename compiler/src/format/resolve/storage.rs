@@ -14,13 +14,40 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
     if report.found.is_empty() {
         check_modes(&levels, modes, span, report);
         check_singletons(&levels, report);
+        check_morton(&levels, report);
     }
     let mut levels: Vec<Level> = levels.into_iter().map(|placed| placed.level).collect();
     for level in 0..levels.len() {
         let continues = levels.get(level + 1).is_some_and(|next| next.format.kind == LevelKind::Singleton);
         levels[level].format.unique |= !continues;
     }
+    // In a chain in Morton order, no coordinate by itself is in order; that of a chain of one is.
+    let mut is_interleaved = false;
+    for place in 0..levels.len() {
+        let is_alone = levels.get(place + 1).is_none_or(|next| next.format.kind != LevelKind::Singleton);
+        let level = &mut levels[place];
+        if level.format.morton && is_alone {
+            (level.format.morton, level.format.ordered) = (false, true);
+        }
+        is_interleaved = level.format.morton || is_interleaved && level.format.kind == LevelKind::Singleton;
+        level.format.ordered &= !is_interleaved;
+    }
     levels
+}
+
+/// Coordinates are interleaved from the first of a chain on.
+fn check_morton(levels: &[PlacedLevel], report: &mut Report) {
+    for placed in levels.iter().filter(|placed| placed.level.format.morton) {
+        if placed.level.format.kind == LevelKind::Singleton {
+            report.push(
+                Diagnostic::new(codes::LEVEL_PROPERTY, placed.span, "Morton order begins with the first of a chain")
+                    .label("not the first")
+                    .help(
+                        "write `morton` after the level above the `singleton` levels: `compressed(nonunique, morton)`",
+                    ),
+            );
+        }
+    }
 }
 
 fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {

@@ -218,6 +218,8 @@ impl<'t> Parser<'t> {
                 format.unique = false;
             } else if parser.accept("unordered")? {
                 format.ordered = false;
+            } else if parser.accept("morton")? {
+                (format.ordered, format.morton) = (false, true);
             } else if parser.accept("pos")? {
                 parser.require("=")?;
                 format.positions = parser.width()?;

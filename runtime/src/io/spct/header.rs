@@ -38,7 +38,11 @@ impl fmt::Display for Header {
             f.write_str("level")?;
             print_coordinate(f, coordinate)?;
             let unique = if format.unique { "unique" } else { "nonunique" };
-            let ordered = if format.ordered { "ordered" } else { "unordered" };
+            let ordered = match (format.morton, format.ordered) {
+                (true, _) => "morton",
+                (_, true) => "ordered",
+                (_, false) => "unordered",
+            };
             let kind = level::of(format.kind).name();
             writeln!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
         }
@@ -92,13 +96,19 @@ fn level(line: &str) -> Option<Level> {
     }
     let coordinate = coordinate(&mut words, DEPTH)?;
     let kind = level::from_name(words.next()?)?;
-    let mut flag = |yes: &str, no: &str| {
-        let word = words.next()?;
-        (word == yes || word == no).then_some(word == yes)
+    let unique = match words.next()? {
+        "unique" => true,
+        "nonunique" => false,
+        _ => return None,
     };
-    let (unique, ordered) = (flag("unique", "nonunique")?, flag("ordered", "unordered")?);
+    let (ordered, morton) = match words.next()? {
+        "ordered" => (true, false),
+        "unordered" => (false, false),
+        "morton" => (false, true),
+        _ => return None,
+    };
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
-    let format = LevelFormat { kind, unique, ordered, coordinates, positions };
+    let format = LevelFormat { kind, unique, ordered, morton, coordinates, positions };
     words.next().is_none().then_some(Level { coordinate, format })
 }
 

@@ -141,7 +141,7 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     fn check_coordinate_width(&self, level: usize) -> Result<(), PackError> {
-        let (format, coordinate) = (self.layout.levels[level], self.maxima[self.layout.modes[level]]);
+        let (format, coordinate) = (self.layout.levels[level], self.maxima[level]);
         if coordinate > format.coordinates.maximum() {
             return Err(PackError::CoordinateWidth { level, format, coordinate });
         }

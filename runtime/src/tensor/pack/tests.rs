@@ -165,7 +165,13 @@ fn level_formats() -> impl Strategy<Value = LevelFormat> {
     let kinds: Vec<LevelKind> = level::ALL.iter().map(|(kind, _)| *kind).collect();
     let width = prop::sample::select(IndexWidth::ALL.to_vec());
     (prop::sample::select(kinds), any::<bool>(), prop::bool::weighted(0.8), width.clone(), width).prop_map(
-        |(kind, unique, ordered, coordinates, positions)| LevelFormat { kind, unique, ordered, coordinates, positions },
+        |(kind, unique, ordered, coordinates, positions)| LevelFormat {
+            unique,
+            ordered,
+            coordinates,
+            positions,
+            ..LevelFormat::new(kind)
+        },
     )
 }
 
