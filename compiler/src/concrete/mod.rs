@@ -30,7 +30,7 @@ mod schedule;
 mod simplify;
 mod structure;
 
-use crate::format::{Format, Map};
+use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub(crate) use print::{access as show_access, statement as show_statement};
@@ -314,6 +314,19 @@ impl Kernel {
             }
         }
         all
+    }
+
+    /// Whether `index` is computed from blocks that are stored in order, and a loop over `variable` goes through those.
+    pub fn is_block_of(&self, variable: IndexVariable, index: IndexVariable) -> bool {
+        let Some(Computed::Mode { tensor, mode, used, levels, .. }) = &self.variables[index.0].value else {
+            return false;
+        };
+        let Some(stored) = &self.tensor(*tensor).stored else { return false };
+        let is_block = |level: &crate::format::Level| {
+            let divides = matches!(&level.coordinate, Coordinate::Divide(a, _) if **a == Coordinate::Mode(*mode));
+            divides && level.format.ordered
+        };
+        used.iter().any(|&level| levels[level] == variable && is_block(&stored.format.levels[level]))
     }
 
     /// Whether a loop is over something that a target does not determine, so that its iterations meet in one element.

@@ -205,7 +205,7 @@ impl Scheduler<'_> {
         let mut movable: Vec<&Access> = Vec::new();
         let mut edges = fixed;
         for access in reads {
-            if is_shared(access) {
+            if is_shared(access) || self.kernel.tensor(access.tensor).stored.is_some() {
                 edges.extend(edges_of(access));
             } else if !edges_of(access).is_empty() && !movable.iter().any(|seen| seen.same_place(access)) {
                 movable.push(access);

@@ -246,6 +246,10 @@ impl<'a> Scheduler<'a> {
                 TensorKind::Output(_) if outermost == Some(variable) => {
                     (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
                 }
+                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => (
+                    format!("chunks own distinct parts of {name}"),
+                    format!("{index} goes through the blocks of its outermost level"),
+                ),
                 TensorKind::Output(_) => (
                     format!("each thread sums into a copy of {name} of its own, and the copies are added"),
                     format!("chunks of {index} write the same places of {name}"),

@@ -12,7 +12,7 @@
 use super::forall::Loop;
 use super::{Lowering, Scope};
 use crate::concrete::{Computed, IndexVariable, Stored, TensorId};
-use crate::format::{Coordinate, Number};
+use crate::format::Number;
 use crate::ir::{BinaryOperator, Expr};
 
 impl Number for Expr {
@@ -148,15 +148,11 @@ impl Lowering<'_> {
         let Some(Computed::Mode { tensor, mode, levels, used, .. }) = &self.concrete.variables[index.0].value else {
             return None;
         };
-        let stored = self.stored(*tensor);
-        let level = levels.iter().position(|&level| level == loops.variable)?;
-        let is_block = matches!(&stored.format.levels[level].coordinate, Coordinate::Divide(a, _) if **a == Coordinate::Mode(*mode));
-        let is_ordered = stored.format.levels[level].format.ordered;
-        if !is_block || !is_ordered || !used.contains(&level) {
+        if !self.concrete.is_block_of(loops.variable, index) {
             return None;
         }
         let mut scope = loops.scope.at(loops.variable, block);
-        for &other in used.iter().filter(|&&other| other != level) {
+        for &other in used.iter().filter(|&&other| levels[other] != loops.variable) {
             scope = scope.at(levels[other], Expr::Index(0));
         }
         Some(self.index_in_mode(*tensor, *mode, levels, &scope))
