@@ -17,8 +17,8 @@ use super::order::is_located;
 use super::schedule::Scheduler;
 use super::simplify::{drop_zero_sums, simplify_expr};
 use super::{
-    Access, Computed, Decision, Expr, Extent, IndexVariable, Level, OutputStructure, Stored, TensorId, TensorKind,
-    Variable, is_zero,
+    Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
+    TensorKind, Variable, is_zero,
 };
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, Size};
@@ -127,8 +127,11 @@ impl Scheduler<'_> {
                     let mut modes = Vec::new();
                     coordinate.for_each_mode(&mut |mode| modes.push(access.indices[mode]));
                     let level = Level { tensor: access.tensor, level: number, made_of: modes };
-                    let extent =
-                        Extent { name: name.clone(), size: Size::Runtime, of_level: Some((access.tensor, number)) };
+                    let extent = Extent {
+                        name: name.clone(),
+                        size: Size::Runtime,
+                        of: Some(ExtentOf::Level(access.tensor, number)),
+                    };
                     self.kernel.extents.push(extent);
                     let extent = self.kernel.extents.len() - 1;
                     self.kernel.variables.push(Variable {

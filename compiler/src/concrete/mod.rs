@@ -19,6 +19,7 @@
 mod cases;
 mod copy;
 mod cost;
+mod directives;
 mod extents;
 mod factor;
 mod levels;
@@ -33,6 +34,7 @@ mod structure;
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub use directives::Asked;
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use schedule::{Options, schedule};
 pub use simplify::{absent, is_zero, simplify};
@@ -54,6 +56,8 @@ pub struct Kernel {
     pub extents: Vec<Extent>,
     /// Computed indices, each with the place of the extent that it must lie below.
     pub bounds: Vec<Bound>,
+    /// What the schedule block asks for.
+    pub asked: Asked,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -150,8 +154,15 @@ pub struct Variable {
 /// How an index variable is computed from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Computed {
-    /// By the arithmetic of an access.
-    Index(IndexExpr<IndexVariable>),
+    /// By arithmetic: that of an access, or what a loop was split into.
+    Index {
+        /// How.
+        index: IndexExpr<IndexVariable>,
+        /// Whether it may lie beyond its extent, where nothing is to be done.
+        guarded: bool,
+        /// The variable that numbers the blocks which it was split into.
+        block: Option<IndexVariable>,
+    },
     /// From what the levels of a tensor store, by the inverse of its map.
     Mode {
         /// The tensor, which is [`Stored`].
@@ -182,7 +193,7 @@ impl Computed {
     /// The variables that it is computed from.
     pub fn variables(&self) -> Vec<IndexVariable> {
         match self {
-            Computed::Index(index) => index.variables(),
+            Computed::Index { index, .. } => index.variables(),
             Computed::Mode { used, levels, .. } => used.iter().map(|&level| levels[level]).collect(),
         }
     }
@@ -204,9 +215,24 @@ pub struct Extent {
     pub name: String,
     /// Where its size comes from.
     pub size: crate::ir::Size,
-    /// The level of a [`Stored`] tensor that it is the extent of; then its size follows from those of the modes. These stand behind
-    /// all others.
-    pub of_level: Option<(TensorId, usize)>,
+    /// What it follows from, where it does. These stand behind all others.
+    pub of: Option<ExtentOf>,
+}
+
+/// What an extent follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtentOf {
+    /// It is that of a level of a [`Stored`] tensor.
+    Level(TensorId, usize),
+    /// It is the number of blocks of `by` values that another extent is cut into.
+    Blocks {
+        /// A place in [`Kernel::extents`].
+        extent: usize,
+        /// How many values.
+        by: u64,
+    },
+    /// It is that of a block.
+    Inside(u64),
 }
 
 /// A decision of the scheduler and its reason.
@@ -296,6 +322,18 @@ impl Kernel {
         self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], Computed::variables)
     }
 
+    /// The expression with its reductions over what runs: over both parts of a variable that is split.
+    fn over_running(&self, expr: &Expr) -> Expr {
+        let expr = expr.map_children(&|child| self.over_running(child));
+        match expr {
+            Expr::Reduce(operator, variables, body) => {
+                let running = variables.iter().flat_map(|&variable| self.running(variable)).collect();
+                Expr::Reduce(operator, running, body)
+            }
+            other => other,
+        }
+    }
+
     /// The variables whose loops must be outside for `variable` to be known, its own included.
     pub fn loops(&self, variable: IndexVariable) -> Vec<IndexVariable> {
         let mut loops = self.running(variable);
@@ -318,8 +356,10 @@ impl Kernel {
 
     /// Whether `index` is computed from blocks that are stored in order, and a loop over `variable` goes through those.
     pub fn is_block_of(&self, variable: IndexVariable, index: IndexVariable) -> bool {
-        let Some(Computed::Mode { tensor, mode, used, levels, .. }) = &self.variables[index.0].value else {
-            return false;
+        let (tensor, mode, used, levels) = match &self.variables[index.0].value {
+            Some(Computed::Mode { tensor, mode, used, levels, .. }) => (tensor, mode, used, levels),
+            Some(Computed::Index { block, .. }) => return *block == Some(variable),
+            None => return false,
         };
         let Some(stored) = &self.tensor(*tensor).stored else { return false };
         let is_block = |level: &crate::format::Level| {

@@ -1,5 +1,6 @@
 //! The default schedule.
 
+use super::directives::{self, Directives};
 use super::extents::{bounds, extents, mode_extents};
 use super::factor::{Nest, factors};
 use super::levels;
@@ -8,7 +9,7 @@ use super::order::level_variables;
 use super::simplify::drop_zero_sums;
 use super::structure::Question;
 use super::{
-    Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
+    Access, Asked, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
@@ -40,6 +41,12 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, D
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
+    let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
+    directives.iter().for_each(|directive| carrying.apply(directive));
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
     let mut statements: Vec<Statement> =
         kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
     let mut body = match statements.len() {
@@ -50,6 +57,12 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, D
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if options.parallel {
+        directives::check(&scheduler.kernel, directives, &mut diagnostics);
+    }
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
     if super::cases::are_too_many(&scheduler.kernel) {
         let span = kernel.statements.first().map_or(Span::default(), |statement| statement.span);
         let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, "too many sparse operands meet in one statement");
@@ -127,6 +140,7 @@ impl<'a> Scheduler<'a> {
             variables,
             extents,
             bounds,
+            asked: Asked::default(),
             body: Statement::Empty,
             decisions: Vec::new(),
         };
@@ -155,7 +169,7 @@ impl<'a> Scheduler<'a> {
         let element = self.notation.tensor(assignment.target.tensor).element;
         let levels::Statement { target, value, masks, .. } = self.by_levels(levels::Statement {
             target: assignment.target.clone(),
-            value: normalize(&drop_zero_sums(assignment.value.clone())),
+            value: self.kernel.over_running(&normalize(&drop_zero_sums(assignment.value.clone()))),
             masks: assignment.mask.iter().cloned().collect(),
             element,
         });
@@ -261,6 +275,30 @@ impl<'a> Scheduler<'a> {
         decisions
     }
 
+    /// Whether the schedule asks for a loop inside of this one to run in parallel instead. What is appended must be cut outside.
+    fn is_cut_inside(&self, variable: IndexVariable, body: &Statement) -> bool {
+        let asked = &self.kernel.asked.parallel;
+        let mut is_inside = false;
+        body.for_each_loop(&mut |inner, _| is_inside |= asked.contains(&inner));
+        !asked.contains(&variable) && is_inside && directives::can_be_cut(&self.kernel, body)
+    }
+
+    /// Marks the loops that the schedule asks for, and no others.
+    fn mark_asked(&mut self, statement: &mut Statement) {
+        match statement {
+            Statement::Empty | Statement::Assign(_) => {}
+            Statement::Forall { variable, .. } if self.kernel.asked.parallel.contains(variable) => {
+                self.mark_parallel(statement);
+            }
+            Statement::Forall { body, .. } => self.mark_asked(body),
+            Statement::Where { consumer, producer, .. } => {
+                self.mark_asked(producer);
+                self.mark_asked(consumer);
+            }
+            Statement::Sequence(statements) => statements.iter_mut().for_each(|inner| self.mark_asked(inner)),
+        }
+    }
+
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
@@ -268,10 +306,14 @@ impl<'a> Scheduler<'a> {
             Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
                 self.mark_parallel(body);
             }
+            Statement::Forall { variable, body, .. } if self.is_cut_inside(*variable, body) => self.mark_asked(body),
             Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));
-                let why = "it is the outermost loop; its range is cut into chunks of equal work".to_owned();
+                let why = match self.kernel.asked.parallel.contains(variable) {
+                    true => "the schedule asks for it".to_owned(),
+                    false => "it is the outermost loop; its range is cut into chunks of equal work".to_owned(),
+                };
                 self.decide(Decision { what, why });
                 for decision in self.sharing(*variable, body) {
                     self.decide(decision);

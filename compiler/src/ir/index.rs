@@ -89,6 +89,17 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         }
     }
 
+    /// The same with an expression in place of a variable.
+    pub fn substitute(&self, variable: &V, by: &IndexExpr<V>) -> Self {
+        match self {
+            IndexExpr::Variable(own) if own == variable => by.clone(),
+            IndexExpr::Variable(_) | IndexExpr::Constant(_) => self.clone(),
+            IndexExpr::Binary(operator, left, right) => {
+                IndexExpr::binary(*operator, left.substitute(variable, by), right.substitute(variable, by))
+            }
+        }
+    }
+
     /// Its value where it is constant and fits.
     pub fn constant(&self) -> Option<i64> {
         let value = self.value(&mut |_| None)?;

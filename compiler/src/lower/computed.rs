@@ -121,7 +121,7 @@ impl Lowering<'_> {
         if loops.vector || !loops.operands.is_empty() {
             return None;
         }
-        let Some(Computed::Index(index)) = &self.concrete.variables[variable.0].value else { return None };
+        let Some(Computed::Index { index, .. }) = &self.concrete.variables[variable.0].value else { return None };
         let affine = index.affine()?;
         let (_, factor) = *affine.terms.iter().find(|(made_of, _)| *made_of == loops.variable)?;
         let factor = u64::try_from(factor).ok()?;
@@ -200,7 +200,13 @@ impl Lowering<'_> {
         };
         if let Some(point) = point {
             let parents = Parents { begin: here.clone(), end: run_end.clone() };
-            self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut inside);
+            let guard = self.guards(loops.variable, &scope);
+            let mut entry = Vec::new();
+            self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut entry);
+            match guard {
+                None => inside.extend(entry),
+                Some(condition) => inside.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),
+            }
         }
         match walk.factor {
             1 => body.extend(inside),

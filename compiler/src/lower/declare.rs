@@ -1,14 +1,14 @@
 //! Declarations: what crosses the kernel's border, and fresh variables.
 
 use super::{Lowering, Scope, Workspace, computed};
-use crate::concrete::{self, Computed, OutputStructure, TensorId, TensorKind};
+use crate::concrete::{self, Computed, ExtentOf, OutputStructure, TensorId, TensorKind};
 use crate::format::level::{self, Arrays};
 use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
 use std::collections::BTreeMap;
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(concrete: &'a concrete::Kernel) -> Self {
-        let dimensions = concrete.extents.iter().filter(|e| e.of_level.is_none());
+        let dimensions = concrete.extents.iter().filter(|e| e.of.is_none());
         let dimensions = dimensions.map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
         let bounds = concrete.bounds.iter().map(|bound| ir::Bound {
             dimension: dimension(bound.extent),
@@ -155,8 +155,14 @@ impl<'a> Lowering<'a> {
 
     /// The size of an extent.
     pub(super) fn size(&self, extent: usize) -> ir::Expr {
-        if let Some((tensor, level)) = self.concrete.extents[extent].of_level {
-            return self.extent_of_level(tensor, level);
+        match self.concrete.extents[extent].of {
+            Some(ExtentOf::Level(tensor, level)) => return self.extent_of_level(tensor, level),
+            Some(ExtentOf::Blocks { extent, by }) => {
+                let rounded_up = self.size(extent).plus(ir::Expr::Index(by - 1));
+                return ir::Expr::binary(ir::BinaryOperator::Divide, rounded_up, ir::Expr::Index(by));
+            }
+            Some(ExtentOf::Inside(size)) => return ir::Expr::Index(size),
+            None => {}
         }
         match self.concrete.extents[extent].size {
             ir::Size::Constant(size) => ir::Expr::Index(size),
@@ -180,7 +186,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn known_coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> Option<ir::Expr> {
         let bound = scope.coordinates.get(&variable).cloned();
         bound.or_else(|| match self.concrete.variables[variable.0].value.as_ref()? {
-            Computed::Index(index) => computed::value(index, scope),
+            Computed::Index { index, .. } => computed::value(index, scope),
             Computed::Mode { tensor, mode, used, levels, .. } => {
                 let is_known = used.iter().all(|&level| scope.coordinates.contains_key(&levels[level]));
                 is_known.then(|| self.index_in_mode(*tensor, *mode, levels, scope))

@@ -218,11 +218,14 @@ impl Lowering<'_> {
         value: Expr,
         out: &mut Vec<ir::Statement>,
     ) -> Expr {
-        if matches!(value, Expr::Variable(_)) {
+        if matches!(value, Expr::Variable(_) | Expr::Index(_)) {
             return value;
         }
-        let is_computed = self.concrete.variables[variable.0].value.is_some();
-        let name = if is_computed { "index" } else { self.concrete.variable(variable) };
+        let name = self.concrete.variable(variable);
+        // The name of a computed index is its text.
+        let is_word =
+            name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+        let name = if is_word { name } else { "index" };
         let coordinate = self.fresh(name, Type::Index, false);
         out.push(ir::Statement::Let(coordinate, value));
         Expr::Variable(coordinate)

@@ -85,14 +85,22 @@ impl Lowering<'_> {
         less.map_or(index.clone(), |less| index.minus(less))
     }
 
+    /// The value of a computed variable: a number, and what is subtracted from it.
+    fn parts(&self, variable: IndexVariable, scope: &Scope) -> (Expr, Option<Expr>) {
+        match &self.concrete.variables[variable.0].value {
+            Some(Computed::Mode { tensor, mode, levels, .. }) => self.mode_parts(*tensor, *mode, levels, scope),
+            _ => (self.coordinate(scope, variable), None),
+        }
+    }
+
     /// The variables that are known once `variable` is, and may lie outside of their tensors.
     fn unguarded(&self, variable: IndexVariable, scope: &Scope) -> Vec<IndexVariable> {
         let ids = (0..self.concrete.variables.len()).map(IndexVariable);
         ids.filter(|id| match &self.concrete.variables[id.0].value {
-            Some(Computed::Mode { used, levels, guarded: true, .. }) => {
-                let mut used = used.iter().map(|&level| levels[level]);
-                let is_known = |level: IndexVariable| level == variable || scope.coordinates.contains_key(&level);
-                !scope.inside.contains(id) && used.clone().any(|level| level == variable) && used.all(is_known)
+            Some(value @ (Computed::Mode { guarded: true, .. } | Computed::Index { guarded: true, .. })) => {
+                let used = value.variables();
+                let is_known = |used: &IndexVariable| *used == variable || scope.coordinates.contains_key(used);
+                !scope.inside.contains(id) && used.contains(&variable) && used.iter().all(is_known)
             }
             _ => false,
         })
@@ -102,12 +110,8 @@ impl Lowering<'_> {
     /// What must hold for all variables that are known once `variable` is to lie inside of their tensors.
     pub(super) fn guards(&self, variable: IndexVariable, scope: &Scope) -> Option<Expr> {
         let conditions = self.unguarded(variable, scope).into_iter().map(|guarded| {
-            let declaration = &self.concrete.variables[guarded.0];
-            let Some(Computed::Mode { tensor, mode, levels, .. }) = &declaration.value else {
-                unreachable!("only what levels tell is guarded")
-            };
-            let extent = self.size(declaration.extent);
-            match self.mode_parts(*tensor, *mode, levels, scope) {
+            let extent = self.size(self.concrete.variables[guarded.0].extent);
+            match self.parts(guarded, scope) {
                 (index, None) => index.less(extent),
                 (index, Some(less)) => {
                     let is_above = Expr::binary(BinaryOperator::LessEqual, less.clone(), index.clone());
@@ -122,11 +126,8 @@ impl Lowering<'_> {
     pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, IndexVariable)> {
         let [guarded] = self.unguarded(loops.variable, loops.scope)[..] else { return None };
         let declaration = &self.concrete.variables[guarded.0];
-        let Some(Computed::Mode { tensor, mode, levels, used, .. }) = &declaration.value else { return None };
-        let at = |coordinate: u64| {
-            let scope = loops.scope.at(loops.variable, Expr::Index(coordinate));
-            self.mode_parts(*tensor, *mode, levels, &scope)
-        };
+        let used = declaration.value.as_ref()?.variables();
+        let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
         let ((first, less), (second, _)) = (at(0), at(1));
         if second != first.clone().plus(Expr::Index(1)) {
             return None;
@@ -145,16 +146,14 @@ impl Lowering<'_> {
     /// The first index in a mode that lies in the block, or beyond the block, whose number is `block`: where blocks are what a loop
     /// goes through in order.
     pub(super) fn first_of_block(&self, index: IndexVariable, loops: &Loop, block: Expr) -> Option<Expr> {
-        let Some(Computed::Mode { tensor, mode, levels, used, .. }) = &self.concrete.variables[index.0].value else {
-            return None;
-        };
         if !self.concrete.is_block_of(loops.variable, index) {
             return None;
         }
+        let used = self.concrete.variables[index.0].value.as_ref()?.variables();
         let mut scope = loops.scope.at(loops.variable, block);
-        for &other in used.iter().filter(|&&other| levels[other] != loops.variable) {
-            scope = scope.at(levels[other], Expr::Index(0));
+        for other in used.into_iter().filter(|&other| other != loops.variable) {
+            scope = scope.at(other, Expr::Index(0));
         }
-        Some(self.index_in_mode(*tensor, *mode, levels, &scope))
+        Some(self.coordinate(&scope, index))
     }
 }
