@@ -254,28 +254,23 @@ fn collect_nests(
     }
 }
 
-/// Whether loops that the schedule wants in parallel, which stand inside of others, can be cut: where nothing is walked, or appended,
-/// which would come in the order of the loops outside.
+/// Whether loops that the schedule wants in parallel, which stand inside of others, can be cut: where they walk nothing, the loops
+/// outside have no cursors, and nothing is appended, which would come in the order of the loops outside.
 pub(super) fn can_be_cut(kernel: &Kernel, statement: &Statement) -> bool {
     let is_appended = |tensor: &super::Tensor| tensor.kind == TensorKind::Output(super::OutputStructure::Appended);
-    let mut good = !kernel.tensors.iter().any(is_appended);
-    for_each_asked(kernel, statement, &mut |variable, body| good &= operands(kernel, variable, body).is_empty());
-    good
-}
-
-fn for_each_asked(kernel: &Kernel, statement: &Statement, visit: &mut dyn FnMut(IndexVariable, &Statement)) {
     match statement {
-        Statement::Empty | Statement::Assign(_) => {}
+        Statement::Empty | Statement::Assign(_) => !kernel.tensors.iter().any(is_appended),
         Statement::Forall { variable, body, .. } => {
+            let walked = operands(kernel, *variable, body);
             if kernel.asked.parallel.contains(variable) {
-                visit(*variable, body);
+                return walked.is_empty() && !kernel.tensors.iter().any(is_appended);
             }
-            for_each_asked(kernel, body, visit);
+            let is_unique = |access: &super::Access| {
+                kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique)
+            };
+            walked.len() <= 1 && walked.iter().all(is_unique) && can_be_cut(kernel, body)
         }
-        Statement::Where { consumer, producer, .. } => {
-            for_each_asked(kernel, producer, visit);
-            for_each_asked(kernel, consumer, visit);
-        }
-        Statement::Sequence(statements) => statements.iter().for_each(|inner| for_each_asked(kernel, inner, visit)),
+        Statement::Where { consumer, producer, .. } => can_be_cut(kernel, producer) && can_be_cut(kernel, consumer),
+        Statement::Sequence(statements) => statements.iter().all(|inner| can_be_cut(kernel, inner)),
     }
 }
