@@ -182,7 +182,10 @@ impl<'a> Scheduler<'a> {
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
-        self.term(term, &[], None)
+        match term.structure {
+            OutputStructure::Appended => self.appended(term),
+            _ => self.term(term, &[], None),
+        }
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
