@@ -6,13 +6,6 @@ use std::sync::OnceLock;
 /// The text of the prelude.
 pub const TEXT: &str = include_str!("prelude.ti");
 
-/// Formats that the design names and that need kinds of level that do not exist yet.
-pub(super) const PLANNED: &[(&str, &str)] =
-    &[("ell", "a `padded` level"), ("hocfs_ell", "a `padded` level"), ("fcoo", "start-of-fiber flags")];
-
-/// The kinds of level that the design names and that do not exist yet.
-pub(super) const PLANNED_LEVELS: &[&str] = &["padded", "bitmap", "hashed", "diagonal", "banded", "run"];
-
 /// The definitions of the prelude, in order.
 pub fn definitions() -> &'static [FormatDefinition] {
     static DEFINITIONS: OnceLock<Vec<FormatDefinition>> = OnceLock::new();

@@ -96,7 +96,7 @@ fn all_obey(formats: &[&str], shapes: &[&[usize]]) {
             let places = places(shape);
             let value = |place: &Vec<usize>| place.iter().fold(1, |value, index| 5 * value + index) as f64;
             let is_last = |place: &[usize]| place.iter().zip(*shape).all(|(index, extent)| index + 1 == *extent);
-            let is_some = |place: &[usize]| (7 * place[0] + 3 * place[1]) % 4 == 0;
+            let is_some = |place: &[usize]| (7 * place[0] + 3 * place[1]).is_multiple_of(4);
             let subsets: [Subset<'_>; 4] = [&|_| true, &|_| false, &is_last, &is_some];
             for keep in subsets {
                 let entries =
