@@ -13,13 +13,13 @@
 //! map a coordinate remapping; there it serves conversion, here computation.
 
 use super::lift::has_sum;
-use super::order::is_located;
 use super::schedule::Scheduler;
 use super::simplify::{drop_zero_sums, simplify_expr};
 use super::{
     Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
     TensorKind, Variable, is_zero,
 };
+use crate::format::level::is_located;
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, Size};
 
@@ -174,7 +174,7 @@ impl Scheduler<'_> {
             }
             let used = map.levels_of(mode);
             // Stored coordinates are those of entries; what is found by counting may lie outside of the tensor.
-            let guarded = used.iter().any(|&level| is_located(format.levels[level].format.kind));
+            let guarded = used.iter().any(|&level| is_located(format.levels[level].format));
             let levels = levels.to_vec();
             let value = Computed::Mode { tensor: access.tensor, mode, used, levels, guarded };
             self.kernel.variables[variable.0].value = Some(value);

@@ -40,6 +40,7 @@ impl Layout {
                 (Some(map), extents)
             }
         };
+        check_levels(format, &extents).map_err(unsupported)?;
         let levels = format.levels.iter().map(|level| level.format).collect();
         Ok(Self { modes, extents, levels, shape: shape.to_vec(), map })
     }
@@ -195,4 +196,33 @@ fn computed_extents(map: &Map, format: &Format, shape: &[usize]) -> Result<Vec<u
         usize::try_from(extent).map_err(|error| error.to_string())
     };
     (0..format.levels.len()).map(level).collect()
+}
+
+/// Whether each level's format makes sense where it is.
+fn check_levels(format: &Format, extents: &[usize]) -> Result<(), String> {
+    for (number, level) in format.levels.iter().enumerate() {
+        if level.format.lacks_sense() {
+            return Err(format!("level {number} can't be `{}`", level.format));
+        }
+        if level.format.kind == LevelKind::Diagonal {
+            let above = number.checked_sub(1).map(|above| (format.levels[above].format.kind, extents[above]));
+            check_diagonal(number, extents[number], above)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether each position above a diagonal level has one coordinate, which is a coordinate of the level too. `above` is the
+/// kind and the extent of the level above.
+fn check_diagonal(level: usize, extent: usize, above: Option<(LevelKind, usize)>) -> Result<(), String> {
+    match above {
+        None => Err("a `diagonal` level has the coordinate of the level above it, but is the outermost".to_owned()),
+        Some((LevelKind::Run, _)) => {
+            Err(format!("level {level} is `diagonal`, but a run, as the level above it has, has several coordinates"))
+        }
+        Some((_, above)) if above > extent => Err(format!(
+            "level {level} is `diagonal` and has extent {extent}, less than {above}, that of the level above it"
+        )),
+        Some(_) => Ok(()),
+    }
 }

@@ -8,6 +8,7 @@ use spc_compiler::syntax::parse_format;
 use std::collections::BTreeMap;
 
 type Entries = BTreeMap<Vec<usize>, f64>;
+type Subset<'a> = &'a dyn Fn(&[usize]) -> bool;
 
 const MATRICES: &[&str] = &[
     "bcsr(1)",
@@ -94,12 +95,9 @@ fn all_obey(formats: &[&str], shapes: &[&[usize]]) {
             let format = format(text, shape.len());
             let places = places(shape);
             let value = |place: &Vec<usize>| place.iter().fold(1, |value, index| 5 * value + index) as f64;
-            let subsets: [&dyn Fn(&Vec<usize>) -> bool; 4] = [
-                &|_| true,
-                &|_| false,
-                &|place| place.iter().zip(*shape).all(|(index, extent)| index + 1 == *extent),
-                &|place| (7 * place[0] + 3 * place[1]) % 4 == 0,
-            ];
+            let is_last = |place: &[usize]| place.iter().zip(*shape).all(|(index, extent)| index + 1 == *extent);
+            let is_some = |place: &[usize]| (7 * place[0] + 3 * place[1]).is_multiple_of(4);
+            let subsets: [Subset<'_>; 4] = [&|_| true, &|_| false, &is_last, &is_some];
             for keep in subsets {
                 let entries =
                     places.iter().filter(|place| keep(place)).map(|place| (place.clone(), value(place))).collect();

@@ -81,8 +81,6 @@ pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 pub const MIXED_ELEMENTS_NOT_YET: Code = Code(404);
 /// An element type that kernels can't compute with.
 pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
-/// A format that kernels can't read or write.
-pub const FORMAT_NOT_YET: Code = Code(406);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A directive that is not carried out yet.
@@ -462,8 +460,9 @@ Correct:
         code: LEVEL_PROPERTY,
         title: "a property that a level does not have",
         explanation: "
-A level that stores coordinates takes `nonunique`, `unordered` and the width of its coordinates (`u8`, `u16`, `u32`, `u64`); a
-`compressed` level takes the width of its positions too, as in `pos = u64`. A `dense` level stores nothing and takes none.
+A level that stores coordinates takes the width of them (`u8`, `u16`, `u32`, `u64`), one that stores positions takes theirs
+too, as in `pos = u64`. `compressed` and `singleton` levels may be `nonunique` or `unordered`, `padded` and `flagged` levels
+`nonunique`. A `padded` level takes the length of its rows, as in `width = 2`. A `dense` level stores nothing and takes none.
 
 Wrong:
 
@@ -844,25 +843,6 @@ Wrong:
 Correct:
 
     fn product(A: f64 csr, x: f64 dense) -> y: f64 dense {
-        y(i) = A(i, j) * x(j);
-    }
-",
-    },
-    Entry {
-        code: FORMAT_NOT_YET,
-        title: "a format that kernels can't use yet",
-        explanation: "
-The name is one that is planned. For now every level of a format is `dense`, `compressed` or `singleton`.
-
-Wrong:
-
-    fn product(A: ell, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
-    }
-
-Correct:
-
-    fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 ",

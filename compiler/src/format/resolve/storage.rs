@@ -14,7 +14,6 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
     if report.found.is_empty() {
         check_modes(&levels, modes, span, report);
         check_singletons(&levels, report);
-        check_morton(&levels, report);
     }
     let mut levels: Vec<Level> = levels.into_iter().map(|placed| placed.level).collect();
     for level in 0..levels.len() {
@@ -35,22 +34,24 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
     levels
 }
 
-/// Coordinates are interleaved from the first of a chain on.
-fn check_morton(levels: &[PlacedLevel], report: &mut Report) {
-    for placed in levels.iter().filter(|placed| placed.level.format.morton) {
-        if placed.level.format.kind == LevelKind::Singleton {
+fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
+    if let Some(first) = levels.first().filter(|placed| placed.level.format.kind == LevelKind::Diagonal) {
+        report.push(
+            Diagnostic::new(codes::MISPLACED_SINGLETON, first.span, "a `diagonal` level needs a level above it")
+                .label("has the coordinate of the level above")
+                .help("begin with `dense` or `compressed`"),
+        );
+    }
+    for pair in levels.windows(2) {
+        let [above, level] = [&pair[0], &pair[1]].map(|placed| placed.level.format.kind);
+        if level == LevelKind::Diagonal && above == LevelKind::Run {
             report.push(
-                Diagnostic::new(codes::LEVEL_PROPERTY, placed.span, "Morton order begins with the first of a chain")
-                    .label("not the first")
-                    .help(
-                        "write `morton` after the level above the `singleton` levels: `compressed(nonunique, morton)`",
-                    ),
+                Diagnostic::new(codes::MISPLACED_SINGLETON, pair[1].span, "a `diagonal` level below a `run` level")
+                    .label("has the coordinate of the level above")
+                    .related(pair[0].span, "a run has several coordinates"),
             );
         }
     }
-}
-
-fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
     let singletons = levels.iter().enumerate().filter(|(_, placed)| placed.level.format.kind == LevelKind::Singleton);
     for (place, singleton) in singletons {
         let above = place.checked_sub(1).map(|above| &levels[above]);

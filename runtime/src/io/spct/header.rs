@@ -44,7 +44,9 @@ impl fmt::Display for Header {
                 (_, false) => "unordered",
             };
             let kind = level::of(format.kind).name();
-            writeln!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
+            write!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
+            format.width.map_or(Ok(()), |width| write!(f, " {width}"))?;
+            writeln!(f)?;
         }
         Ok(())
     }
@@ -108,7 +110,8 @@ fn level(line: &str) -> Option<Level> {
         _ => return None,
     };
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
-    let format = LevelFormat { kind, unique, ordered, morton, coordinates, positions };
+    let width = words.next().map(str::parse).transpose().ok()?;
+    let format = LevelFormat { kind, unique, ordered, morton, coordinates, positions, width };
     words.next().is_none().then_some(Level { coordinate, format })
 }
 
