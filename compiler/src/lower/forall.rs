@@ -101,9 +101,11 @@ impl Lowering<'_> {
 
     /// The positions of an operand's level.
     pub(super) fn positions(&self, access: &Access, depth: usize, scope: &Scope) -> (Storage, Positions) {
-        let storage = self.storage(access.tensor, depth);
         let (resolved, parents) = self.resolve(access, scope);
         debug_assert_eq!(resolved, depth);
+        let above = depth.checked_sub(1).map(|above| self.level_variable(access, above));
+        let above = above.and_then(|above| self.known_coordinate(scope, above));
+        let storage = Storage { parent: parents.begin.clone(), above, ..self.storage(access.tensor, depth) };
         let positions = match self.sparse.get(&access.tensor) {
             Some(sparse) if depth == 0 => Some(sparse.positions()),
             _ => level::of(storage.format.kind).positions(&storage, &parents),
@@ -113,6 +115,11 @@ impl Lowering<'_> {
 
     pub(super) fn name_of_level(&self, access: &Access, depth: usize) -> String {
         format!("p{}{}", self.concrete.tensor(access.tensor).name, depth + 1)
+    }
+
+    /// The first of the positions whose coordinate is not below `value`.
+    pub(super) fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Expr {
+        level::of(storage.format.kind).search(storage, positions, value).expect("a walked level is searched")
     }
 
     pub(super) fn coordinate_at(&self, storage: &Storage, position: Expr) -> Expr {

@@ -17,7 +17,7 @@
 use super::Lowering;
 use super::forall::{Bounds, Loop};
 use crate::concrete::{Access, IndexVariable, Statement};
-use crate::format::level::{Parents, Storage};
+use crate::format::level::{Parents, Positions, Storage};
 use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
 use crate::lattice::{Operands, Point};
 
@@ -48,12 +48,8 @@ impl Lowering<'_> {
             let (storage, positions) = self.positions(access, *depth, loops.scope);
             let name = self.name_of_level(access, *depth);
             let full_end = self.bind_end(&name, positions.end, out);
-            let search = |value: &Expr| Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin.clone()),
-                end: Box::new(full_end.clone()),
-                value: Box::new(value.clone()),
-            };
+            let positions = Positions { end: full_end.clone(), ..positions };
+            let search = |value: &Expr| self.search(&storage, &positions, value.clone());
             let (begin, end) = match bounds {
                 None => (positions.begin.clone(), full_end.clone()),
                 Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
@@ -82,12 +78,8 @@ impl Lowering<'_> {
             let (storage, positions) = self.positions(access, *depth, loops.scope);
             let name = self.name_of_level(access, *depth);
             let end = self.bind_end(&name, positions.end, out);
-            let search = Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin),
-                end: Box::new(end.clone()),
-                value: Box::new(coordinate.clone()),
-            };
+            let positions = Positions { end: end.clone(), ..positions };
+            let search = self.search(&storage, &positions, coordinate.clone());
             let position = self.fresh(name, Type::Index, false);
             out.push(ir::Statement::Let(position, search));
             let (access, depth) = (access.clone(), *depth);

@@ -21,6 +21,8 @@ impl Lowering<'_> {
             positions: array(id.map(|tensor| ArrayRole::Positions { tensor, level: depth })),
             coordinates: array(id.map(|tensor| ArrayRole::Coordinates { tensor, level: depth })),
             extent: self.size(declaration.extents[mode]),
+            parent: Expr::Index(0),
+            above: None,
         }
     }
 
