@@ -21,7 +21,7 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Statement};
-use crate::format::level::{Parents, Positions};
+use crate::format::level::{self, Parents, Positions};
 use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
 use crate::lattice::{Lattice, Operands, Point};
 
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         // The rows that are walked do not change with the variable.
         let (resolved, _) = self.resolve(&operand.0, loops.scope);
         (resolved == operand.1).then_some(())?;
-        let is_ordered = self.storage(operand.0.tensor, operand.1).format.ordered;
+        let is_ordered = level::is_walked(self.storage(operand.0.tensor, operand.1).format);
         let visits_all =
             [loops.variable, *variable].iter().any(|&v| self.visits_all(self.assembly(loops.body, v).as_ref()));
         let is_everywhere = Lattice::new(body, std::slice::from_ref(&operand.0)).everywhere().is_some();

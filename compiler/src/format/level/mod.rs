@@ -142,6 +142,18 @@ pub trait Level: Sync {
         None
     }
 
+    /// **probe**: the position of a coordinate under one parent, found without a search. There may be no entry.
+    fn probe(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
+        let _ = (storage, parent, coordinate);
+        None
+    }
+
+    /// Whether there is an entry at a position; `Some` wherever [`Level::probe`] is.
+    fn has_entry(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let _ = (storage, position);
+        None
+    }
+
     /// **append**: statements that add `coordinate` after what the level holds.
     fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
         let _ = (storage, coordinate);
@@ -210,9 +222,14 @@ pub fn is_located(format: LevelFormat) -> bool {
     of(format.kind).locate(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
 }
 
+/// Whether kernels find the position of a coordinate without a search, and there whether it has an entry.
+pub fn is_probed(format: LevelFormat) -> bool {
+    of(format.kind).probe(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
+}
+
 /// Whether kernels read a level where it is stored, rather than from a copy.
 pub fn is_direct(format: LevelFormat) -> bool {
-    is_walked(format) || is_located(format)
+    is_walked(format) || is_located(format) || is_probed(format)
 }
 
 /// Whether kernels append to a level.
@@ -272,6 +289,8 @@ mod tests {
             assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.name());
             let is_found = positions.is_none_or(|positions| level.search(&storage, &positions, v(1)).is_some());
             assert!(is_found, "{}", level.name());
+            let is_probed = level.probe(&storage, v(0), v(1)).is_some();
+            assert_eq!(is_probed, level.has_entry(&storage, v(0)).is_some(), "{}", level.name());
         }
     }
 
@@ -312,6 +331,8 @@ mod tests {
             }
             level.coordinate(&storage, v(0)).iter().for_each(&mut see);
             level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
+            level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
+            level.has_entry(&storage, v(0)).iter().for_each(&mut see);
             let statements = level.append(&storage, v(0)).into_iter().chain(level.close_parent(&storage, v(0)));
             touched.extend(statements.flatten().filter_map(|statement| statement.written_array()));
             touched.sort_unstable();
