@@ -387,7 +387,8 @@ impl Kernel {
         let mut extents = Vec::new();
         self.body.for_each_loop(&mut |variable, run| {
             let extent = self.variables[variable.0].extent;
-            if run == Run::Vector && !extents.contains(&extent) {
+            let is_own = self.extents[extent].of.is_none();
+            if run == Run::Vector && is_own && !extents.contains(&extent) {
                 extents.push(extent);
             }
         });
