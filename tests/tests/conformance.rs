@@ -5,7 +5,7 @@
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use spc::execute::{Backend, Call, Executable};
+use spc::execute::{Backend, Chain};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, pack};
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::ElementType;
@@ -116,16 +116,15 @@ impl Case {
         };
         let kernel =
             syntax::parse_program(&text).and_then(|program| notation::check(&program)).map_err(code)?.remove(0);
-        let compiled = compile_notation(&kernel).map_err(code)?;
+        let program = compile_notation(&kernel).map_err(code)?;
         let backend = if native { Backend::Native } else { Backend::Interpreter };
-        let rust = backend::rust::text(&compiled.kernel);
-        let executable = Executable::new(compiled.kernel, Some(&rust), backend).expect("the kernel compiles");
-        let result = self.run(&executable, &kernel);
+        let chain = Chain::new(&program, backend).expect("the kernel compiles");
+        let result = self.run(&chain, &kernel);
         self.compare(&result);
         Ok(())
     }
 
-    fn run(&self, executable: &Executable, kernel: &notation::Kernel) -> AnyTensor {
+    fn run(&self, chain: &Chain, kernel: &notation::Kernel) -> AnyTensor {
         let value_of = |name: &str| &self.tensors.iter().find(|(tensor, _)| tensor.name == name).expect("declared").1;
         let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input);
         let stored: Vec<AnyTensor> = inputs
@@ -137,16 +136,15 @@ impl Case {
                 _ => store::<f64>(value_of(&tensor.name), tensor),
             })
             .collect();
-        let target = &kernel.statements[0].target;
+        let last = kernel.statements.last().expect("a kernel has a statement");
+        let target = &last.target;
         let result = shape(value_of(&kernel.tensor(target.tensor).name));
         let names = target.indices.iter().map(|&variable| kernel.variable(variable));
-        let is_dimension = |name: &str| executable.kernel().dimensions.iter().any(|dimension| dimension.name == name);
+        let is_dimension = |name: &str| chain.declarations().dimensions.iter().any(|dimension| dimension.name == name);
         let extents: Vec<(&str, usize)> = names.zip(result).filter(|(name, _)| is_dimension(name)).collect();
         let inputs: Vec<&AnyTensor> = stored.iter().collect();
-        let mut call = Call::with_dimensions(executable.kernel(), &inputs, &extents)
-            .unwrap_or_else(|e| panic!("{}: {e}", self.id));
-        executable.run(&mut call).unwrap_or_else(|error| panic!("{}: {error}", self.id));
-        call.finish().expect("the result is a tensor").remove(0)
+        let outcome = chain.run(&inputs, &extents, 1).unwrap_or_else(|error| panic!("{}: {error}", self.id));
+        outcome.outputs.into_iter().next().expect("a kernel has a result").1
     }
 
     fn compare(&self, result: &AnyTensor) {
@@ -230,7 +228,9 @@ fn declared(text: &str, target: &str) -> Option<TacoTensor> {
 /// The whole way to Rust.
 fn compile(text: &str) -> Result<(), Diagnostics> {
     for kernel in notation::check(&syntax::parse_program(text)?)? {
-        backend::rust::text(&compile_notation(&kernel)?.kernel);
+        for compiled in compile_notation(&kernel)?.kernels {
+            backend::rust::text(&compiled.kernel);
+        }
     }
     Ok(())
 }

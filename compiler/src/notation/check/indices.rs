@@ -1,6 +1,6 @@
 //! The index variables of a kernel while it is checked.
 
-use crate::notation::{Assignment, Expr, IndexVariable, Variable};
+use crate::notation::{Assignment, IndexVariable, Variable};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -55,40 +55,26 @@ impl Indices {
     }
 }
 
-/// Numbers the variables by their first appearance, the left-hand side first, drops those that do not appear, and gives
-/// each a name of its own: `k`, `k_1`.
-pub(super) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
-    let mut order = Vec::new();
-    for statement in statements.iter() {
-        statement.target.indices.iter().for_each(|&variable| note(variable, &mut order));
-        note_all(&statement.value, &mut order);
-        statement.mask.iter().flat_map(|mask| &mask.indices).for_each(|&variable| note(variable, &mut order));
-    }
-    let mut place = |variable| IndexVariable(order.iter().position(|&other| other == variable).unwrap_or_default());
+/// Numbers the variables by their first appearance, in each statement the left-hand side first, drops those that do not
+/// appear, and gives each a name of its own in its statement: `k`, `k_1`. No two statements share a variable.
+pub(in crate::notation) fn in_order(
+    statements: &mut [Assignment],
+    variables: &[Variable],
+    taken: &[&str],
+) -> Vec<Variable> {
+    let mut all = Vec::new();
     for statement in statements {
-        statement.target.rename(&mut place);
-        statement.value.rename(&mut place);
-        statement.mask.iter_mut().for_each(|mask| mask.rename(&mut place));
+        let own = statement.variables();
+        let first = all.len();
+        statement.rename(&mut |variable| {
+            IndexVariable(first + own.iter().position(|&other| other == variable).unwrap_or_default())
+        });
+        all.extend(distinct(own.iter().map(|variable| variables[variable.0].clone()).collect(), taken));
     }
-    distinct(order.iter().map(|variable| variables[variable.0].clone()).collect(), taken)
+    all
 }
 
-fn note(variable: IndexVariable, order: &mut Vec<IndexVariable>) {
-    if !order.contains(&variable) {
-        order.push(variable);
-    }
-}
-
-fn note_all(expr: &Expr, order: &mut Vec<IndexVariable>) {
-    match expr {
-        Expr::Access(access) => access.indices.iter().for_each(|&variable| note(variable, order)),
-        Expr::Index(variable, _) => note(*variable, order),
-        Expr::Reduce(_, variables, _) => variables.iter().for_each(|&variable| note(variable, order)),
-        _ => {}
-    }
-    expr.children().into_iter().for_each(|child| note_all(child, order));
-}
-
+/// The variables of a statement, each with a name that no other one has.
 fn distinct(mut variables: Vec<Variable>, taken: &[&str]) -> Vec<Variable> {
     let written: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
     for place in 1..variables.len() {
