@@ -121,7 +121,9 @@ impl Ready {
         let mut stated: Vec<(&str, usize)> = Vec::new();
         for (name, size) in &self.dims {
             let variables = interface.variables.iter().filter(|variable| variable.name == *name);
-            stated.extend(variables.map(|variable| (interface.extents[variable.extent].name.as_str(), *size)));
+            let of_variables = variables.map(|variable| &interface.extents[variable.extent]);
+            let of_modes = interface.extents.iter().filter(|extent| extent.name == *name);
+            stated.extend(of_variables.chain(of_modes).map(|extent| (extent.name.as_str(), *size)));
         }
         let outcome = chain.run(&inputs, &stated, 1).map_err(|error| error.to_string())?;
         Ok(outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect())
@@ -162,7 +164,7 @@ fn structures(program: &Program, inputs: &[Entries], dims: &[(String, usize)]) -
         let results = oracle::evaluate(kernel, &inputs, dims);
         for (tensor, computed) in of_role(Role::Output).zip(results) {
             let structure = output_structure(&tensor.name, compiled);
-            let stored = stored(kernel, structure, computed, &inputs);
+            let stored = stored(kernel, compiled, structure, computed, &inputs);
             known.insert(&tensor.name, stored.clone());
             made.insert(&tensor.name, (structure.clone(), stored));
         }
@@ -180,7 +182,13 @@ fn output_structure<'a>(name: &str, compiled: &'a Compiled) -> &'a OutputStructu
 }
 
 /// What a link stores of what it computes.
-fn stored(kernel: &Kernel, structure: &OutputStructure, computed: Entries, inputs: &[Entries]) -> Entries {
+fn stored(
+    kernel: &Kernel,
+    compiled: &Compiled,
+    structure: &OutputStructure,
+    computed: Entries,
+    inputs: &[Entries],
+) -> Entries {
     let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(0.0);
     let mut stored = BTreeMap::new();
     match structure {
@@ -193,7 +201,11 @@ fn stored(kernel: &Kernel, structure: &OutputStructure, computed: Entries, input
                 let find = |variable| access.indices.iter().position(|other| other == variable);
                 target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
             };
-            let operand = inputs.get(access.tensor.0).into_iter().flat_map(|operand| operand.stored.keys());
+            let original = match compiled.concrete.tensor(access.tensor).kind {
+                TensorKind::SortedCopy(of) => of,
+                _ => access.tensor,
+            };
+            let operand = inputs.get(original.0).into_iter().flat_map(|operand| operand.stored.keys());
             stored.extend(operand.map(place).map(|index| (index.clone(), value(&index))));
         }
         _ => return computed,

@@ -1,6 +1,6 @@
 //! Concrete notation as text.
 
-use super::{Access, Assign, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
+use super::{Access, Assign, Collect, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
 use crate::notation::{BinaryOperator, UnaryOperator};
 use std::fmt;
 
@@ -17,8 +17,12 @@ impl fmt::Display for Kernel {
                     format!("output, shares {levels} levels of {}", access(self, with))
                 }
                 TensorKind::Workspace => "workspace".to_owned(),
+                TensorKind::SparseWorkspace(Collect::Table) => "workspace, found by a table".to_owned(),
+                TensorKind::SparseWorkspace(Collect::List) => "workspace, a list that is sorted".to_owned(),
             };
-            writeln!(f, "    {}: {} {} ({kind})", tensor.name, tensor.element.name(), tensor.format)?;
+            let delivered =
+                tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));
+            writeln!(f, "    {}: {} {} ({kind}{delivered})", tensor.name, tensor.element.name(), tensor.format)?;
         }
         write_statement(self, &self.body, 1, f)
     }

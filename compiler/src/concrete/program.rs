@@ -12,7 +12,7 @@
 
 use super::extents::extents;
 use super::schedule::{Options, Scope, kernel};
-use super::{Extent, Kernel, Statement, TensorKind, Variable};
+use super::{Extent, IndexVariable, Kernel, Statement, TensorKind, Variable};
 use crate::diagnostics::Diagnostics;
 use crate::notation::{self, Chain, Role};
 
@@ -45,11 +45,11 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, 
 fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     let (variables, mut extents) = extents(&chain.kernel);
     name_apart(&mut extents);
+    let scope = Scope { variables, extents };
     let mut problems = Diagnostics::new();
     let mut kernels = Vec::with_capacity(chain.links.len());
     for link in &chain.links {
-        let own: Vec<&Variable> = link.variables.iter().map(|variable| &variables[variable.0]).collect();
-        match kernel(&link.kernel, scope(&own, &extents), options) {
+        match kernel(&link.kernel, scope.of(&link.variables), options) {
             Ok(kernel) => kernels.push(kernel),
             Err(found) => problems.extend(found),
         }
@@ -59,7 +59,7 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     }
     let results = chain.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output);
     let results = results.map(|tensor| tensor.name.clone()).collect();
-    let interface = interface(&chain, Scope { variables, extents });
+    let interface = interface(&chain, scope);
     Ok(Program { chain, interface, results, kernels })
 }
 
@@ -76,18 +76,25 @@ fn name_apart(extents: &mut [Extent]) {
     }
 }
 
-/// Some variables of a program, and the extents that they run over.
-fn scope(variables: &[&Variable], extents: &[Extent]) -> Scope {
-    let mut kept: Vec<usize> = Vec::new();
-    let mut place = |extent: usize| {
-        kept.iter().position(|&other| other == extent).unwrap_or_else(|| {
-            kept.push(extent);
-            kept.len() - 1
-        })
-    };
-    let variables =
-        variables.iter().map(|variable| Variable { extent: place(variable.extent), ..(*variable).clone() }).collect();
-    Scope { variables, extents: kept.into_iter().map(|extent| extents[extent].clone()).collect() }
+impl Scope {
+    /// Some of the variables, and the extents that they run over.
+    fn of(&self, chosen: &[IndexVariable]) -> Scope {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut place = |extent: usize| {
+            kept.iter().position(|&other| other == extent).unwrap_or_else(|| {
+                kept.push(extent);
+                kept.len() - 1
+            })
+        };
+        let own = |variable| IndexVariable(chosen.iter().position(|&other| other == variable).unwrap_or_default());
+        let variable = |&id: &IndexVariable| {
+            let variable = self.variables[id.0].clone();
+            let value = variable.value.map(|value| value.map(&mut |&made_of| own(made_of)));
+            Variable { extent: place(variable.extent), value, ..variable }
+        };
+        let variables = chosen.iter().map(variable).collect();
+        Scope { variables, extents: kept.into_iter().map(|extent| self.extents[extent].clone()).collect() }
+    }
 }
 
 /// What a chain is together.

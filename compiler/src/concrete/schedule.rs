@@ -1,6 +1,6 @@
 //! The default schedule.
 
-use super::extents::mode_extents;
+use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
@@ -14,6 +14,7 @@ use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
+use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,8 @@ pub(super) struct Scope {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
-    let mut scheduler = Scheduler { notation: kernel, kernel: Kernel::declared(kernel, scope) };
+    let declared = Kernel::declared(kernel, scope);
+    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled: BTreeSet::new() };
     let mut diagnostics = Diagnostics::new();
     kernel.statements.iter().for_each(|assignment| check_reductions(assignment, &mut diagnostics));
     if !diagnostics.is_empty() {
@@ -70,6 +72,8 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
 pub(super) struct Scheduler<'a> {
     notation: &'a notation::Kernel,
     pub(super) kernel: Kernel,
+    /// Stand-ins for operands whose order no loops rely on yet.
+    pub(super) unsettled: BTreeSet<TensorId>,
 }
 
 /// What one loop nest computes.
@@ -106,18 +110,24 @@ impl Kernel {
             .tensors
             .iter()
             .enumerate()
-            .map(|(id, tensor)| Tensor {
-                name: tensor.name.clone(),
-                element: tensor.element,
-                format: tensor.format.clone(),
-                extents: mode_extents(notation, TensorId(id), &variables),
-                kind: match tensor.role {
-                    Role::Input => TensorKind::Input,
-                    Role::Output => TensorKind::Output(OutputStructure::Dense),
-                    Role::Temporary => TensorKind::Workspace,
-                },
+            .map(|(id, tensor)| {
+                let plain = || tensor.format.plain(&tensor.format.mentioned_modes());
+                let stands_in = (tensor.role == Role::Output && !tensor.format.is_written()).then(plain);
+                Tensor {
+                    name: tensor.name.clone(),
+                    element: tensor.element,
+                    delivered: stands_in.is_some().then(|| tensor.format.clone()),
+                    format: stands_in.unwrap_or_else(|| tensor.format.clone()),
+                    extents: mode_extents(notation, TensorId(id), &variables),
+                    kind: match tensor.role {
+                        Role::Input => TensorKind::Input,
+                        Role::Output => TensorKind::Output(OutputStructure::Dense),
+                        Role::Temporary => TensorKind::Workspace,
+                    },
+                }
             })
             .collect();
+        let bounds = bounds(notation, &variables);
         let mut kernel = Kernel {
             name: notation.name.clone(),
             documentation: notation.documentation.clone(),
@@ -125,6 +135,7 @@ impl Kernel {
             tensors,
             variables,
             extents,
+            bounds,
             body: Statement::Empty,
             decisions: Vec::new(),
         };
@@ -141,19 +152,26 @@ impl Scheduler<'_> {
         }
     }
 
+    /// The loops that must be outside for an expression to be known, but those of its own sums.
+    pub(super) fn free(&self, expr: &Expr) -> Vec<IndexVariable> {
+        expr.free_variables(&|variable| self.kernel.loops(variable))
+    }
+
     pub(super) fn show(&self, expr: &Expr) -> String {
         super::print::expr(&self.kernel, expr)
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
+        let target = assignment.target.clone();
+        let element = self.notation.tensor(target.tensor).element;
+        self.deliver(target.tensor);
         let value = normalize(&drop_zero_sums(assignment.value.clone()));
-        let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
+        let value = self.with_stand_ins(&value, &target, element);
+        let masks: Vec<Access> = assignment.mask.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
-        let target = assignment.target.clone();
-        let element = self.notation.tensor(target.tensor).element;
         let question = Question {
             target: &target,
             reads: &reads,
@@ -176,7 +194,10 @@ impl Scheduler<'_> {
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
-        self.term(term, &[], None)
+        match term.structure {
+            OutputStructure::Appended => self.appended(term),
+            _ => self.term(term, &[], None),
+        }
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
@@ -242,6 +263,10 @@ impl Scheduler<'_> {
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
+            // What is computed has no range to cut.
+            Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
+                self.mark_parallel(body);
+            }
             Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));

@@ -6,14 +6,18 @@
 //! effects happen in statements only, in order. There are three types: `index` (an unsigned 64-bit integer: positions,
 //! coordinates, extents), `bool`, and element types.
 //!
-//! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants.
+//! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants. A
+//!   **bound** says which computed index runs over a dimension: the host finds sizes by it and checks them.
 //! * **Tensors** (`t0`) are what the caller hands in or gets back; the run time makes their arrays (see [`Source`]).
 //! * **Arrays** (`a0`) hold coordinates and positions (an index width) or values (an element type). Loading an index
 //!   array gives an `index`; storing an `index` narrows. An order-0 tensor is an array of one value. Arrays are parameters
 //!   (role `Coordinates`, `Positions`, `Values`) or locals, made by [`Statement::Allocate`] or [`Statement::View`].
 //! * **Variables** (`v0`) hold one value. [`Statement::Let`] declares one; only those declared `mutable` are assigned.
 //! * **Appended arrays** (all arrays of an output whose structure is [`Structure::Appended`]) start empty and grow by
-//!   [`Statement::Push`] and [`Statement::Extend`].
+//!   [`Statement::Push`] and [`Statement::Extend`]. So do **lists**, local arrays made by [`Statement::List`], which can be
+//!   cleared and sorted.
+//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for each key in a list where in the list it
+//!   stands. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut.
@@ -22,6 +26,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod index;
 mod parse;
 pub(crate) mod precedence;
 mod print;
@@ -29,6 +34,7 @@ mod types;
 mod verify;
 mod walk;
 
+pub use index::{Affine, IndexExpr, IndexOperator};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
@@ -168,6 +174,8 @@ pub struct Kernel {
     pub documentation: Vec<String>,
     /// Extents of index variables.
     pub dimensions: Vec<Dimension>,
+    /// What must hold between dimensions for all computed indices to be inside.
+    pub bounds: Vec<Bound>,
     /// Inputs in the caller's order, then outputs in the caller's order, then sorted copies.
     pub tensors: Vec<Tensor>,
     /// Parameters first, in tensor order and within a tensor in level order (positions before coordinates), values last; then locals.
@@ -198,6 +206,16 @@ pub enum Size {
     Generic,
 }
 
+/// A computed index of a tensor's mode: its values must lie below the mode's size. Where a size is not known otherwise, the
+/// host takes the largest that keeps all indices inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The dimension of the mode.
+    pub dimension: DimensionId,
+    /// The index; a dimension stands for every index below its size.
+    pub index: IndexExpr<DimensionId>,
+}
+
 /// A tensor that crosses the kernel's border.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
@@ -211,6 +229,9 @@ pub struct Tensor {
     pub dimensions: Vec<DimensionId>,
     /// Where it comes from.
     pub source: Source,
+    /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
+    /// converted when the kernel is done.
+    pub delivered: Option<Format>,
 }
 
 /// Where a tensor comes from.
@@ -293,7 +314,7 @@ pub enum ArrayRole {
         /// Whose.
         tensor: TensorId,
     },
-    /// Made by an [`Statement::Allocate`] or [`Statement::View`].
+    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::List`] or [`Statement::Table`].
     Local,
 }
 
@@ -538,9 +559,46 @@ pub enum Statement {
         /// Whether elements are written through it.
         mutable: bool,
     },
-    /// Appends one element to an appended array.
+    /// Makes an empty local array that grows.
+    List(ArrayId),
+    /// Makes an empty table of keys below `extent`.
+    Table {
+        /// Which; an index array declared with role `Local`.
+        table: ArrayId,
+        /// One more than the largest key that may come.
+        extent: Expr,
+    },
+    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended.
+    Insert {
+        /// The variable; an immutable index.
+        place: VariableId,
+        /// What to look for.
+        key: Expr,
+        /// A list of indices, all of which came by this statement since the last [`Statement::Reset`].
+        keys: ArrayId,
+        /// The table that knows their places.
+        table: ArrayId,
+    },
+    /// Sorts a list of indices, ascending; equal ones stay in the order that they had. Then `places`, also a list, holds for
+    /// each the place where it stood.
+    Sort {
+        /// The list.
+        keys: ArrayId,
+        /// Where its elements come from; what it held before is gone.
+        places: ArrayId,
+    },
+    /// Forgets the elements of a list.
+    Clear(ArrayId),
+    /// Forgets the keys of a list, which may have been sorted, and what the table knows of them.
+    Reset {
+        /// The list.
+        keys: ArrayId,
+        /// Its table.
+        table: ArrayId,
+    },
+    /// Appends one element to an appended array or a list.
     Push(ArrayId, Expr),
-    /// Appends `count` elements `fill` to an appended array.
+    /// Appends `count` elements `fill` to an appended array or a list.
     Extend {
         /// The array.
         array: ArrayId,

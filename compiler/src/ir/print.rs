@@ -30,6 +30,9 @@ impl fmt::Display for Kernel {
         for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
             writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
         }
+        for bound in &self.bounds {
+            writeln!(f, "  bound {bound}")?;
+        }
         for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
             writeln!(f, "  tensor {id} {tensor}")?;
         }
@@ -73,6 +76,12 @@ impl Statement {
             Statement::Allocate { .. } => "allocate",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
+            Statement::List(_) => "list",
+            Statement::Table { .. } => "table",
+            Statement::Insert { .. } => "insert",
+            Statement::Sort { .. } => "sort",
+            Statement::Clear(_) => "clear",
+            Statement::Reset { .. } => "reset",
             Statement::Push(..) => "push",
             Statement::Extend { .. } => "extend",
             Statement::For { .. } => "for",
@@ -108,6 +117,12 @@ fn escape(text: &str) -> String {
 fn line_of_text(f: &mut Formatter<'_>, depth: usize, mark: &str, text: &str) -> fmt::Result {
     let space = if text.is_empty() { "" } else { " " };
     writeln!(f, "{:indent$}{mark}{space}{}", "", escape(text), indent = 2 * depth)
+}
+
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dimension, self.index.show(&DimensionId::to_string))
+    }
 }
 
 impl Display for Size {
@@ -161,7 +176,8 @@ impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
         let Self { element, format, source, .. } = self;
-        write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))
+        write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))?;
+        self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))
     }
 }
 
@@ -419,6 +435,14 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
             let mutable = if *mutable { "mutable " } else { "" };
             write!(f, "view {mutable}{} of {} from {} length {}", array(id), array(of), expr(begin), expr(length))
         }
+        Statement::List(id) => write!(f, "list {}", array(id)),
+        Statement::Table { table, extent } => write!(f, "table {} of {}", array(table), expr(extent)),
+        Statement::Insert { place, key, keys, table } => {
+            write!(f, "insert {} = {} in {} by {}", variable(place), expr(key), array(keys), array(table))
+        }
+        Statement::Sort { keys, places } => write!(f, "sort {} from {}", array(keys), array(places)),
+        Statement::Clear(id) => write!(f, "clear {}", array(id)),
+        Statement::Reset { keys, table } => write!(f, "reset {} by {}", array(keys), array(table)),
         Statement::Push(id, value) => write!(f, "push {}, {}", array(id), expr(value)),
         Statement::Extend { array: id, count, fill } => {
             write!(f, "extend {}, {}, {}", array(id), expr(count), expr(fill))

@@ -48,7 +48,19 @@ impl Lowering<'_> {
         entry: Vec<ir::Statement>,
         out: &mut Vec<ir::Statement>,
     ) {
-        let presence = self.presence_of(statement, scope, &|target| self.is_appended(target));
+        self.guard_of(statement, scope, &|target| self.is_appended(target), entry, out);
+    }
+
+    /// The statements that write an entry of one of the targets, where `statement` has one.
+    pub(super) fn guard_of(
+        &self,
+        statement: &Statement,
+        scope: &Scope,
+        is_target: &dyn Fn(TensorId) -> bool,
+        entry: Vec<ir::Statement>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let presence = self.presence_of(statement, scope, is_target);
         match presence {
             Presence::Never => {}
             Presence::Always => out.extend(entry),
@@ -107,7 +119,10 @@ impl Lowering<'_> {
     /// Whether a sum needs a flag: an appended entry depends on it, or a sum that has a flag, and what it walks does not promise a term.
     pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
         let mut appends = scope.touched.is_some();
-        consumer.for_each_assign(&mut |assign| appends |= self.is_appended(assign.target.tensor));
+        consumer.for_each_assign(&mut |assign| {
+            let target = assign.target.tensor;
+            appends |= self.is_appended(target) || self.sparse.contains_key(&target);
+        });
         appends && !self.promises_a_term(producer, scope)
     }
 
@@ -127,7 +142,7 @@ impl Lowering<'_> {
                 let mut inside = scope.at(*variable, ir::Expr::Index(0));
                 match self.operands(*variable, body, scope).as_slice() {
                     [] => {}
-                    [(access, depth)] if self.has_parent(access, *depth, scope) => {
+                    [(access, depth)] if self.has_parent(access, *depth, scope) && !self.is_computed(*variable) => {
                         let here = Parents { begin: ir::Expr::Index(0), end: None };
                         inside.walk(access, *depth, here);
                     }
@@ -142,5 +157,8 @@ impl Lowering<'_> {
     fn has_parent(&self, access: &crate::concrete::Access, depth: usize, scope: &Scope) -> bool {
         let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
         parent.is_some_and(|key| scope.positions.contains_key(&key))
+    }
+    fn is_computed(&self, variable: crate::concrete::IndexVariable) -> bool {
+        self.concrete.variables[variable.0].value.is_some()
     }
 }

@@ -1,6 +1,6 @@
 //! Ways through an expression.
 
-use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor};
+use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, Variable, running};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Literal};
 
@@ -83,17 +83,25 @@ impl Expr {
         }
     }
 
-    /// The index variables that occur and that no reduction inside binds, in order of appearance.
-    pub fn free_variables(&self) -> Vec<IndexVariable> {
+    /// The index variables that occur and that no reduction inside binds, in order of appearance; `expand` says what an index is
+    /// made of.
+    pub fn free_variables(&self, expand: &dyn Fn(IndexVariable) -> Vec<IndexVariable>) -> Vec<IndexVariable> {
         let mut free = Vec::new();
-        self.collect_free(&mut Vec::new(), &mut free);
+        self.collect_free(expand, &mut Vec::new(), &mut free);
         free
     }
 
-    fn collect_free(&self, bound: &mut Vec<IndexVariable>, free: &mut Vec<IndexVariable>) {
+    fn collect_free(
+        &self,
+        expand: &dyn Fn(IndexVariable) -> Vec<IndexVariable>,
+        bound: &mut Vec<IndexVariable>,
+        free: &mut Vec<IndexVariable>,
+    ) {
         let mut occurs = |variable: IndexVariable| {
-            if !bound.contains(&variable) && !free.contains(&variable) {
-                free.push(variable);
+            for variable in expand(variable) {
+                if !bound.contains(&variable) && !free.contains(&variable) {
+                    free.push(variable);
+                }
             }
         };
         match self {
@@ -102,10 +110,10 @@ impl Expr {
             Expr::Reduce(_, variables, body) => {
                 let outer = bound.len();
                 bound.extend(variables);
-                body.collect_free(bound, free);
+                body.collect_free(expand, bound, free);
                 bound.truncate(outer);
             }
-            _ => self.children().into_iter().for_each(|child| child.collect_free(bound, free)),
+            _ => self.children().into_iter().for_each(|child| child.collect_free(expand, bound, free)),
         }
     }
 
@@ -145,12 +153,14 @@ impl Access {
 }
 
 impl Assignment {
-    /// The index variables that occur, in order of appearance.
-    pub fn variables(&self) -> Vec<IndexVariable> {
+    /// The index variables that occur, in order of appearance; before a computed one, those that it is made of.
+    pub fn variables(&self, table: &[Variable]) -> Vec<IndexVariable> {
         let mut variables = Vec::new();
         let mut note = |variable: IndexVariable| {
-            if !variables.contains(&variable) {
-                variables.push(variable);
+            for variable in running(table, &[variable]).into_iter().chain([variable]) {
+                if !variables.contains(&variable) {
+                    variables.push(variable);
+                }
             }
         };
         self.target.indices.iter().copied().for_each(&mut note);

@@ -44,6 +44,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
         name: name.to_owned(),
         documentation: Vec::new(),
         dimensions: dimensions.iter().map(|&(name, size)| Dimension { name: name.to_owned(), size }).collect(),
+        bounds: Vec::new(),
         tensors: tensors
             .iter()
             .map(|(name, format, dimensions, source)| Tensor {
@@ -52,6 +53,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 format: format.clone(),
                 dimensions: dimensions.iter().copied().map(DimensionId).collect(),
                 source: *source,
+                delivered: None,
             })
             .collect(),
         arrays,

@@ -67,6 +67,9 @@ impl StaticKernel {
     /// # Errors
     /// As [`StaticKernel::run`] and [`Call::reuse`].
     pub fn run_into(&self, inputs: &[&AnyTensor], targets: &mut [&mut dyn Value]) -> Result<(), Error> {
+        if targets.len() != self.results.len() {
+            return Err(missing());
+        }
         let mut reuse = |call: &mut Call<'_>, output: &str| {
             let target = self.results.iter().position(|result| *result == output);
             match target.and_then(|target| targets.get_mut(target)) {

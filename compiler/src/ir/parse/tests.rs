@@ -203,6 +203,14 @@ impl Random {
                 let constant = Size::Constant(r.next());
                 Dimension { name: r.text(), size: r.one(&[Size::Runtime, Size::Generic, constant]) }
             }),
+            bounds: self.many(2, |r| Bound {
+                dimension: DimensionId(r.next() as u32),
+                index: IndexExpr::binary(
+                    IndexOperator::Add,
+                    IndexExpr::Variable(DimensionId(r.next() as u32)),
+                    IndexExpr::Constant(r.below(9) as i64),
+                ),
+            }),
             tensors: self.many(3, Self::tensor),
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),
@@ -231,6 +239,7 @@ impl Random {
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),
+            delivered: if self.yes() { Some(Format::csf(2)) } else { None },
         }
     }
 
@@ -341,7 +350,7 @@ impl Random {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let kinds = if depth == 0 { 10 } else { 14 };
+        let kinds = if depth == 0 { 16 } else { 20 };
         let less = depth.saturating_sub(1);
         match self.below(kinds) {
             0 => Statement::Comment(self.text()),
@@ -361,15 +370,23 @@ impl Random {
             },
             9 if self.yes() => Statement::Push(self.array(), self.expr(3)),
             9 => Statement::Extend { array: self.array(), count: self.expr(3), fill: self.expr(3) },
-            10 => Statement::For {
+            10 => Statement::List(self.array()),
+            11 => Statement::Table { table: self.array(), extent: self.expr(3) },
+            12 => {
+                Statement::Insert { place: self.variable(), key: self.expr(3), keys: self.array(), table: self.array() }
+            }
+            13 => Statement::Sort { keys: self.array(), places: self.array() },
+            14 => Statement::Clear(self.array()),
+            15 => Statement::Reset { keys: self.array(), table: self.array() },
+            16 => Statement::For {
                 variable: self.variable(),
                 begin: self.expr(3),
                 end: self.expr(3),
                 vector: self.yes(),
                 body: self.block(less),
             },
-            11 => Statement::While(self.expr(3), self.block(less)),
-            12 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
+            17 => Statement::While(self.expr(3), self.block(less)),
+            18 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
             _ => Statement::Parallel(Box::new(Parallel {
                 begin: self.expr(3),
                 end: self.expr(3),

@@ -9,10 +9,10 @@
 //! n = sum(i)(p(i) * b(i));                →      n = sum(i)(sum(j)(A(i, j) * x(j)) * b(i));
 //! ```
 
-use super::Decision;
+use super::{Decision, Renaming};
 use crate::ir::Function;
 use crate::notation::check::in_order;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
 
 /// The most nodes that an expression gets by what stands for temporaries in it.
 const MOST_NODES: usize = 120;
@@ -78,6 +78,8 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         "its format is declared"
     } else if definition.mask.is_some() {
         "a mask chooses its entries"
+    } else if is_computed(kernel, &definition.target) {
+        "its indices are computed where it is made"
     } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
         "it is a mask: which entries it has counts"
     } else {
@@ -89,6 +91,9 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
 /// Whether what is read is computed no more often where it is read than in a statement of its own.
 fn is_formed_once(kernel: &Kernel, uses: &[Use<'_>], what: &str) -> Result<(), String> {
     match uses {
+        [one] if is_computed(kernel, one.access) => {
+            Err(format!("it is read at a computed index, where {what} again for each way to get there"))
+        }
         [one] => match one.repeats_over(kernel) {
             Some(variable) => Err(format!(
                 "it is read inside of the loop over {}, where {what} again each time",
@@ -114,6 +119,10 @@ fn stays_small(kernel: &Kernel, definition: &Assignment, later: &[Assignment]) -
         }
     }
     Ok(())
+}
+
+fn is_computed(kernel: &Kernel, access: &Access) -> bool {
+    access.indices.iter().any(|variable| kernel.variables[variable.0].value.is_some())
 }
 
 fn size(expr: &Expr) -> usize {
@@ -174,8 +183,8 @@ impl Use<'_> {
         if outermost.len() == own.len() && outermost.clone().all(|&mode| own.contains(&target.indices[mode])) {
             return None;
         }
-        let mut around = target.indices.iter().chain(&self.reduced);
-        around.find(|variable| !own.contains(variable)).copied()
+        let around = kernel.running(&target.indices).into_iter().chain(self.reduced.iter().copied());
+        around.into_iter().find(|variable| !own.contains(variable))
     }
 }
 
@@ -187,21 +196,25 @@ fn substitute(kernel: &mut Kernel, place: usize) {
         replace(&mut statement.value, &mut |access| {
             (access.tensor == definition.target.tensor).then(|| {
                 let mut value = definition.value.clone();
-                let mut renamed: Vec<(IndexVariable, IndexVariable)> =
-                    definition.target.indices.iter().copied().zip(access.indices.iter().copied()).collect();
-                value.rename(&mut |variable| match renamed.iter().find(|(old, _)| *old == variable) {
-                    Some(&(_, new)) => new,
-                    None => {
-                        variables.push(variables[variable.0].clone());
-                        let new = IndexVariable(variables.len() - 1);
-                        renamed.push((variable, new));
-                        new
-                    }
-                });
+                let pairs = definition.target.indices.iter().copied().zip(access.indices.iter().copied());
+                let mut renaming = Renaming { pairs: pairs.collect() };
+                value.rename(&mut |variable| renaming.get(variable, variables));
                 value
             })
         });
+        merge_computed(statement, variables);
     }
+}
+
+/// Leaves one variable for each computed value, so that equal accesses are seen to be equal.
+fn merge_computed(statement: &mut Assignment, table: &[Variable]) {
+    let own = statement.variables(table);
+    let value = |variable: IndexVariable| table[variable.0].value.as_ref();
+    let first = |variable: IndexVariable| own.iter().copied().find(|&other| value(other) == value(variable));
+    statement.rename(&mut |variable| match value(variable) {
+        Some(_) => first(variable).unwrap_or(variable),
+        None => variable,
+    });
 }
 
 /// Replaces every access for which there is something else.

@@ -20,7 +20,8 @@ mod split;
 mod tests;
 mod versions;
 
-use super::{IndexVariable, Kernel};
+use super::{IndexVariable, Kernel, Variable};
+use crate::ir::IndexExpr;
 
 /// A decision and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,4 +57,29 @@ pub fn chain(kernel: &Kernel, fuse: bool) -> Chain {
     let (kernel, decisions) = inline::inline(versions::versions(kernel), fuse);
     let links = split::split(&kernel);
     Chain { kernel, links, decisions }
+}
+
+/// Variables in the place of others: given ones, and copies of all that are met beside them.
+struct Renaming {
+    pairs: Vec<(IndexVariable, IndexVariable)>,
+}
+
+impl Renaming {
+    /// The variable in the place of another; a copy is added to `table`, computed as the other is.
+    fn get(&mut self, variable: IndexVariable, table: &mut Vec<Variable>) -> IndexVariable {
+        if let Some(&(_, new)) = self.pairs.iter().find(|(old, _)| *old == variable) {
+            return new;
+        }
+        let mut copy = table[variable.0].clone();
+        copy.value = copy.value.map(|value| {
+            value.replace(&mut |&made_of| {
+                let new = self.get(made_of, table);
+                table[new.0].value.clone().unwrap_or(IndexExpr::Variable(new))
+            })
+        });
+        table.push(copy);
+        let new = IndexVariable(table.len() - 1);
+        self.pairs.push((variable, new));
+        new
+    }
 }

@@ -10,7 +10,7 @@
 
 use crate::ir::ReduceOperator;
 use crate::notation::check::temporary_format;
-use crate::notation::{Access, Assignment, Expr, Kernel, Role, Tensor, TensorId, combine};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable, combine};
 
 /// The kernel in which each statement has a tensor of its own.
 pub(super) fn versions(kernel: &Kernel) -> Kernel {
@@ -75,35 +75,40 @@ impl Versions {
         TensorId(self.result.tensors.len() - 1)
     }
 
-    /// Makes an assignment of an update. What a mask restricts is formed first: the mask is of the new part alone.
-    fn update(&mut self, statement: &mut Assignment, operator: ReduceOperator, before: Access) {
-        statement.operator = None;
-        if statement.mask.is_some() {
-            let of = self.result.tensor(statement.target.tensor).clone();
-            let format = temporary_format(statement, &self.result.tensors);
-            let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, ..of };
-            let name = format!("{}_part", part.name);
-            let target = Access { tensor: self.temporary(part, &name), ..statement.target.clone() };
-            let made = Assignment { target: target.clone(), ..statement.clone() };
-            // No two statements share an index variable.
-            let (made, read) = self.with_own_variables(made, target);
-            self.result.statements.push(made);
-            (statement.value, statement.mask) = (Expr::Access(read), None);
+    /// Makes an assignment of an update. What is new at some elements only, those of a mask or of computed indices, is formed
+    /// first, and then combined at all.
+    fn update(&mut self, statement: &mut Assignment, operator: ReduceOperator, mut before: Access) {
+        let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
+        let is_computed = statement.target.indices.iter().any(is_computed);
+        if statement.mask.is_some() || is_computed {
+            // Computed indices may meet in one element, where values are combined.
+            statement.operator = statement.operator.filter(|_| is_computed);
+            statement.value = Expr::Access(self.part(statement));
+            statement.mask = None;
+            before.indices.clone_from(&statement.target.indices);
         }
+        statement.operator = None;
         let value = std::mem::replace(&mut statement.value, Expr::Access(before.clone()));
         statement.value = combine::combine(operator, Expr::Access(before), value);
     }
 
-    /// A statement over variables of its own, and its target as it was.
-    fn with_own_variables(&mut self, mut made: Assignment, target: Access) -> (Assignment, Access) {
-        let own = made.variables();
-        let first = self.result.variables.len();
-        let copies: Vec<_> = own.iter().map(|variable| self.result.variables[variable.0].clone()).collect();
-        self.result.variables.extend(copies);
-        made.rename(&mut |variable| {
-            let place = own.iter().position(|&other| other == variable).unwrap_or_default();
-            crate::notation::IndexVariable(first + place)
-        });
-        (made, target)
+    /// Makes what a statement assigns a tensor of its own; the statement's target then has new indices, that of all elements,
+    /// which are also those of the access that is returned.
+    fn part(&mut self, statement: &mut Assignment) -> Access {
+        let of = self.result.tensor(statement.target.tensor).clone();
+        let format = temporary_format(statement, &self.result.tensors);
+        let name = format!("{}_part", of.name);
+        let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, ..of };
+        let part = self.temporary(part, &name);
+        let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
+        self.result.statements.push(made);
+        for index in &mut statement.target.indices {
+            let name = format!("m{}", self.result.variables.len());
+            let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();
+            let name = if value.is_some() { name } else { written };
+            self.result.variables.push(Variable { name, span, value: None, extent: None });
+            *index = IndexVariable(self.result.variables.len() - 1);
+        }
+        Access { tensor: part, ..statement.target.clone() }
     }
 }

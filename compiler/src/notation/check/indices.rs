@@ -1,6 +1,8 @@
 //! The index variables of a kernel while it is checked.
 
-use crate::notation::{Assignment, IndexVariable, Variable};
+use crate::diagnostics::Span;
+use crate::ir::{IndexExpr, IndexOperator};
+use crate::notation::{Assignment, IndexVariable, Variable, running};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -9,6 +11,10 @@ pub(super) struct Indices {
     pub(super) variables: Vec<Variable>,
     free: Vec<IndexVariable>,
     bound: Vec<IndexVariable>,
+    /// The variables of windows: the `n`th window of each access runs with the `n`th of the others.
+    windows: Vec<IndexVariable>,
+    /// The first variable of the statement.
+    begin: usize,
 }
 
 impl Indices {
@@ -16,6 +22,8 @@ impl Indices {
     pub(super) fn begin_statement(&mut self) {
         self.free.clear();
         self.bound.clear();
+        self.windows.clear();
+        self.begin = self.variables.len();
     }
 
     /// The variable of a name: of the innermost reduction that binds it, else one of the whole statement.
@@ -50,8 +58,45 @@ impl Indices {
     }
 
     fn declare(&mut self, name: &Ident) -> IndexVariable {
-        self.variables.push(Variable { name: name.name.clone(), span: name.span });
+        self.push(Variable { name: name.name.clone(), span: name.span, value: None, extent: None })
+    }
+
+    fn push(&mut self, variable: Variable) -> IndexVariable {
+        self.variables.push(variable);
         IndexVariable(self.variables.len() - 1)
+    }
+
+    /// The variable that has a computed value; the same for the same value in one statement.
+    pub(super) fn computed(&mut self, value: IndexExpr<IndexVariable>, span: Span) -> IndexVariable {
+        let found = self.variables[self.begin..].iter().position(|variable| variable.value.as_ref() == Some(&value));
+        match found {
+            Some(place) => IndexVariable(self.begin + place),
+            None => {
+                let name = text(&value, &self.variables);
+                self.push(Variable { name, span, value: Some(value), extent: None })
+            }
+        }
+    }
+
+    /// The variable of the `place`th window of an access, and the extent that it has already, where that differs.
+    pub(super) fn window(&mut self, place: usize, extent: u64, span: Span) -> (IndexVariable, Option<u64>) {
+        if let Some(&variable) = self.windows.get(place) {
+            let known = self.variables[variable.0].extent;
+            return (variable, known.filter(|&known| known != extent));
+        }
+        let variable = self.push(Variable { name: "w".to_owned(), span, value: None, extent: Some(extent) });
+        self.windows.push(variable);
+        (variable, None)
+    }
+
+    /// The value of a variable: itself, unless it is computed.
+    pub(super) fn value(&self, variable: IndexVariable) -> IndexExpr<IndexVariable> {
+        self.variables[variable.0].value.clone().unwrap_or(IndexExpr::Variable(variable))
+    }
+
+    /// What a computed variable is made of.
+    pub(super) fn running(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
+        running(&self.variables, variables)
     }
 }
 
@@ -64,20 +109,47 @@ pub(in crate::notation) fn in_order(
 ) -> Vec<Variable> {
     let mut all = Vec::new();
     for statement in statements {
-        let own = statement.variables();
+        let own = statement.variables(variables);
         let first = all.len();
-        statement.rename(&mut |variable| {
+        let mut place = |variable: IndexVariable| {
             IndexVariable(first + own.iter().position(|&other| other == variable).unwrap_or_default())
-        });
-        all.extend(distinct(own.iter().map(|variable| variables[variable.0].clone()).collect(), taken));
+        };
+        statement.rename(&mut place);
+        let copies: Vec<Variable> = own.iter().map(|variable| variables[variable.0].clone()).collect();
+        all.extend(distinct(copies, taken).into_iter().map(|variable| {
+            let value = variable.value.as_ref().map(|value| value.map(&mut |&made_of| place(made_of)));
+            Variable { value, ..variable }
+        }));
     }
-    all
+    named_by_value(all)
+}
+
+/// Gives computed variables the text of their value as a name.
+fn named_by_value(mut variables: Vec<Variable>) -> Vec<Variable> {
+    for place in 0..variables.len() {
+        if let Some(value) = &variables[place].value {
+            variables[place].name = text(value, &variables);
+        }
+    }
+    variables
+}
+
+/// The text of a computed index; `3..7` for a window.
+fn text(value: &IndexExpr<IndexVariable>, variables: &[Variable]) -> String {
+    if let IndexExpr::Binary(IndexOperator::Add, window, start) = value
+        && let (IndexExpr::Variable(window), IndexExpr::Constant(start)) = (&**window, &**start)
+        && let Some(extent) = variables[window.0].extent
+    {
+        return format!("{start}..{}", start.saturating_add_unsigned(extent));
+    }
+    value.show(&|variable| variables[variable.0].name.clone()).to_string()
 }
 
 /// The variables of a statement, each with a name that no other one has.
 fn distinct(mut variables: Vec<Variable>, taken: &[&str]) -> Vec<Variable> {
+    let computed: Vec<bool> = variables.iter().map(|variable| variable.value.is_some()).collect();
     let written: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
-    for place in 1..variables.len() {
+    for place in (1..variables.len()).filter(|&place| !computed[place]) {
         let name = written[place].clone();
         let used = |candidate: &str, variables: &[Variable]| {
             variables[..place].iter().any(|earlier| earlier.name == candidate)
