@@ -29,8 +29,16 @@ fn single_precision_is_right_in_the_interpreter() {
 /// From formats of every kind of level, and into them.
 #[test]
 fn every_kind_of_level_is_right_in_the_interpreter() {
-    let cases = suite::levels();
+    let cases = suite::formats(suite::LEVEL_FORMATS);
     assert_eq!(cases.len(), 26 * suite::LEVEL_FORMATS.len());
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
+/// From every format of the literature, and into it.
+#[test]
+fn every_format_of_the_literature_is_right_in_the_interpreter() {
+    let cases = suite::formats(suite::MAP_FORMATS);
+    assert_eq!(cases.len(), 26 * suite::MAP_FORMATS.len());
     check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
 }
 

@@ -85,8 +85,6 @@ pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 pub const MIXED_ELEMENTS_NOT_YET: Code = Code(404);
 /// An element type that kernels can't compute with.
 pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
-/// A format that kernels can't read or write.
-pub const FORMAT_NOT_YET: Code = Code(406);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A schedule block.
@@ -891,25 +889,6 @@ Wrong:
 Correct:
 
     fn product(A: f64 csr, x: f64 dense) -> y: f64 dense {
-        y(i) = A(i, j) * x(j);
-    }
-",
-    },
-    Entry {
-        code: FORMAT_NOT_YET,
-        title: "a format that kernels can't use yet",
-        explanation: "
-The name is one that is planned, but not defined yet. A format of one's own can be written as a map with its levels.
-
-Wrong:
-
-    fn product(A: dia, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
-    }
-
-Correct:
-
-    fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 ",
