@@ -4,9 +4,10 @@
 //! some tensor stores it, or has a stored level below it, and is short elsewhere; under a parent there are [`CHILDREN`]
 //! entries. A step is the visit of one coordinate or entry by one loop.
 
-use super::order::{is_located, level_variables, stored_levels};
+use super::order::{level_variables, stored_levels};
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
 use crate::format::Format;
+use crate::format::level::is_located;
 use crate::notation::BinaryOperator;
 
 /// The extent of a mode that is stored sparsely somewhere, or above one that is.
@@ -77,7 +78,7 @@ impl Kernel {
     /// How many entries a tensor in a format is taken to have.
     pub(super) fn typical_entries(&self, access: &Access, format: &Format) -> f64 {
         let levels = level_variables(access, format).into_iter().zip(&format.levels).enumerate();
-        levels.fold(1.0, |entries, (depth, (variable, level))| match (is_located(level.format.kind), depth) {
+        levels.fold(1.0, |entries, (depth, (variable, level))| match (is_located(level.format), depth) {
             (true, _) => entries * self.typical_extent(variable),
             (false, 0) => entries * ROOTS * self.typical_extent(variable),
             (false, _) => entries * CHILDREN,
@@ -114,7 +115,7 @@ impl Kernel {
     fn part(&self, access: &Access, format: &Format, variable: IndexVariable) -> f64 {
         let depth = level_variables(access, format).iter().rposition(|&other| other == variable);
         match depth {
-            Some(depth) if !is_located(format.levels[depth].format.kind) => match depth {
+            Some(depth) if !is_located(format.levels[depth].format) => match depth {
                 0 => ROOTS,
                 _ => (CHILDREN / self.typical_extent(variable)).min(1.0),
             },

@@ -24,10 +24,11 @@
 use super::copy::sorted_format;
 use super::cost::{Collecting, SORTED};
 use super::lift::{has_sum, normalize};
-use super::order::{Edge, append_edges, is_located, level_variables, storage_edges, stored_levels};
+use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
 use crate::diagnostics::Span;
+use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};
 use crate::ir::ReduceOperator;
 use crate::notation::{BinaryOperator, UnaryOperator};
@@ -131,7 +132,7 @@ impl Scheduler<'_> {
             return None;
         }
         // The key of a workspace's entry has 64 bits; what is dense above a stored level is known to be short.
-        let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format.kind) {
+        let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format) {
             true => 32,
             false => 8 * level.format.coordinates.bytes(),
         });
@@ -470,7 +471,7 @@ impl Scheduler<'_> {
 /// Entries of a result, in any order, some of them several times.
 fn list_format(result: &Format) -> Format {
     let levels = Format::coo(result.order).levels.into_iter().zip(&result.levels).map(|(listed, level)| {
-        let is_narrow = !is_located(level.format.kind) && level.format.coordinates <= IndexWidth::U32;
+        let is_narrow = !is_located(level.format) && level.format.coordinates <= IndexWidth::U32;
         let coordinates = if is_narrow { IndexWidth::U32 } else { IndexWidth::U64 };
         let positions = IndexWidth::U64;
         let format = LevelFormat { unique: false, ordered: false, coordinates, positions, ..listed.format };
