@@ -587,6 +587,8 @@ pub enum Statement {
         keys: ArrayId,
         /// Where its elements come from; what it held before is gone.
         places: ArrayId,
+        /// The table that knows the keys, where one does: it may know their order too.
+        table: Option<ArrayId>,
     },
     /// Forgets the elements of a list.
     Clear(ArrayId),
