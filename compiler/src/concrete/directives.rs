@@ -129,7 +129,10 @@ impl Directives<'_> {
         let index = IndexExpr::binary(IndexOperator::Add, blocks, IndexExpr::Variable(inner));
         for other in &mut self.kernel.variables {
             if let Some(Computed::Index { index: own, .. }) = &mut other.value {
-                *own = own.substitute(&variable, &index);
+                *own = own.replace(&mut |&made_of| match made_of == variable {
+                    true => index.clone(),
+                    false => IndexExpr::Variable(made_of),
+                });
             }
         }
         let has_loop = variable.0 < self.notation.variables.len() && is_searched(self.notation, variable.0);

@@ -1,7 +1,8 @@
 //! Concrete index notation: the loops of a kernel, in order, and how each one runs.
 //!
-//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Kernel`], which says in which order, with which
-//! temporaries, from which copies, and what runs in parallel; every decision is kept with its reason for `spc explain`.
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Program`], a [`Kernel`] for each statement
+//! that is left after fusing, which says in which order, with which temporaries, from which copies, and what runs in
+//! parallel; every decision is kept with its reason for `spc explain`.
 //!
 //! ```text
 //! A(i, r) = sum(j, k)(X(i, j, k) * B(j, r) * C(k, r))          X: csf, the rest dense
@@ -26,6 +27,7 @@ mod levels;
 mod lift;
 mod order;
 mod print;
+mod program;
 mod scatter;
 mod schedule;
 mod simplify;
@@ -33,10 +35,11 @@ mod structure;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, ReduceOperator};
-pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use directives::Asked;
 pub(crate) use print::{access as show_access, statement as show_statement};
-pub use schedule::{Options, schedule};
+pub use program::{Program, schedule};
+pub use schedule::Options;
 pub use simplify::{absent, is_zero, simplify};
 
 /// A scheduled kernel.
@@ -190,6 +193,24 @@ pub struct Level {
 }
 
 impl Computed {
+    /// The same over other variables.
+    pub fn map(&self, replace: &mut dyn FnMut(&IndexVariable) -> IndexVariable) -> Computed {
+        match self {
+            Computed::Index { index, guarded, block } => Computed::Index {
+                index: index.map(replace),
+                guarded: *guarded,
+                block: block.as_ref().map(|block| replace(block)),
+            },
+            Computed::Mode { tensor, mode, used, levels, guarded } => Computed::Mode {
+                tensor: *tensor,
+                mode: *mode,
+                used: used.clone(),
+                levels: levels.iter().map(replace).collect(),
+                guarded: *guarded,
+            },
+        }
+    }
+
     /// The variables that it is computed from.
     pub fn variables(&self) -> Vec<IndexVariable> {
         match self {
@@ -233,15 +254,6 @@ pub enum ExtentOf {
     },
     /// It is that of a block.
     Inside(u64),
-}
-
-/// A decision of the scheduler and its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// What was decided.
-    pub what: String,
-    /// Why.
-    pub why: String,
 }
 
 /// A statement.

@@ -89,13 +89,14 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         }
     }
 
-    /// The same with an expression in place of a variable.
-    pub fn substitute(&self, variable: &V, by: &IndexExpr<V>) -> Self {
+    /// The same with an expression in the place of each variable.
+    pub fn replace<W>(&self, by: &mut dyn FnMut(&V) -> IndexExpr<W>) -> IndexExpr<W> {
         match self {
-            IndexExpr::Variable(own) if own == variable => by.clone(),
-            IndexExpr::Variable(_) | IndexExpr::Constant(_) => self.clone(),
+            IndexExpr::Variable(variable) => by(variable),
+            IndexExpr::Constant(value) => IndexExpr::Constant(*value),
             IndexExpr::Binary(operator, left, right) => {
-                IndexExpr::binary(*operator, left.substitute(variable, by), right.substitute(variable, by))
+                let left = Box::new(left.replace(by));
+                IndexExpr::Binary(*operator, left, Box::new(right.replace(by)))
             }
         }
     }
