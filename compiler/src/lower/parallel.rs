@@ -196,7 +196,11 @@ impl Lowering<'_> {
         };
         match row {
             Some(row) => Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) },
-            None => Sharing::Private(ReduceOperator::Add),
+            None => {
+                // Nobody asks for the place.
+                self.kernel.variables.pop();
+                Sharing::Private(ReduceOperator::Add)
+            }
         }
     }
 
