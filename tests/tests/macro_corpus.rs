@@ -175,6 +175,9 @@ cases! {
     formats_skyline_spmv "cases/formats/skyline_spmv.ti" [A, x] spmv(&A, &x);
     formats_skyline_times_sparse "cases/formats/skyline_times_sparse.ti" [A, B] multiply(&A, &B);
     formats_skyline_transposed "cases/formats/skyline_transposed.ti" [A, B] both(&A, &B);
+    formats_ell_scaled "cases/formats/ell_scaled.ti" [A] scale(&A);
+    formats_ell_semi_sparse "cases/formats/ell_semi_sparse.ti" [X, U] ttm(&X, &U);
+    formats_skyline_scaled "cases/formats/skyline_scaled.ti" [A, x] scale(&A, &x);
     formats_unordered_both_ways "cases/formats/unordered_both_ways.ti" [A] both(&A);
     formats_unordered_mask "cases/formats/unordered_mask.ti" [M, A, B] sddmm(&M, &A, &B);
     formats_unordered_operand "cases/formats/unordered_operand.ti" [A, x] spmv(&A, &x);

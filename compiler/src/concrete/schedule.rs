@@ -14,6 +14,8 @@ use super::{
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
+use crate::format::Level;
+use crate::format::level;
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
 use std::collections::BTreeSet;
@@ -185,22 +187,18 @@ impl Scheduler<'_> {
             masks: assignment.mask.iter().cloned().collect(),
             element,
         });
-        self.deliver(target.tensor);
         let value = self.with_stand_ins(&value, &target, element);
         let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
-        let question = Question {
-            target: &target,
-            reads: &reads,
-            tensors: &self.kernel.tensors,
-            value: &value,
-            masks: &masks,
-            element,
+        let decide = |tensors: &[Tensor]| {
+            Question { target: &target, reads: &reads, tensors, value: &value, masks: &masks, element }.decide()
         };
-        let (structure, why) = question.decide();
+        let (structure, why) =
+            self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel.tensors));
+        self.deliver(target.tensor);
         let what = match &structure {
             OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
             OutputStructure::Shared { access, .. } => format!(
@@ -221,6 +219,27 @@ impl Scheduler<'_> {
             OutputStructure::Appended => self.appended(term),
             _ => self.term(term, &[], None),
         }
+    }
+
+    /// The structure of a result that loops can't make but that is an operand's: then it is computed in its own format.
+    fn shared_as_delivered(
+        &mut self,
+        target: &Access,
+        decide: &dyn Fn(&[Tensor]) -> (OutputStructure, String),
+    ) -> Option<(OutputStructure, String)> {
+        let computed = self.kernel.tensor(target.tensor).clone();
+        let format = computed.delivered.clone()?;
+        let is_stored = |level: &Level| level::is_walked(level.format) || level::is_located(level.format);
+        if format.mode_order().is_none() || !format.levels.iter().all(is_stored) {
+            return None;
+        }
+        self.kernel.tensors[target.tensor.0] = Tensor { format, delivered: None, ..computed.clone() };
+        let decided = decide(&self.kernel.tensors);
+        if matches!(decided.0, OutputStructure::Shared { .. }) {
+            return Some(decided);
+        }
+        self.kernel.tensors[target.tensor.0] = computed;
+        None
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
