@@ -89,7 +89,7 @@ fn rustc_takes_all_without_a_warning() {
     cases.extend(corpus::cases().into_iter().filter(|case| case.refused.is_none()));
     let kernel = |(number, case): (usize, &Case)| {
         let ready = ready(case).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let function = using_parameters(&rust::text(&ready.compiled.kernel), &format!("kernel_{number}"));
+        let function = using_parameters(&rust::text(&ready.program.kernels[0].kernel), &format!("kernel_{number}"));
         let lint = WARNINGS
             .iter()
             .find(|(name, _)| *name == case.name)
