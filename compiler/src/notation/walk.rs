@@ -77,9 +77,12 @@ impl Expr {
         free: &mut Vec<IndexVariable>,
     ) {
         let mut occurs = |variable: IndexVariable| {
-            for variable in expand(variable) {
-                if !bound.contains(&variable) && !free.contains(&variable) {
-                    free.push(variable);
+            let made_of = expand(variable);
+            // What is computed from a bound variable is known inside only.
+            let is_inner = made_of.iter().any(|part| bound.contains(part));
+            for part in made_of {
+                if !bound.contains(&part) && !free.contains(&part) && !(is_inner && part == variable) {
+                    free.push(part);
                 }
             }
         };

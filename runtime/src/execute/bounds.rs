@@ -87,7 +87,8 @@ pub(super) fn check(bounds: &[Bound], extents: &[usize], name: &dyn Fn(usize) ->
     Ok(())
 }
 
-/// The least and the greatest value of a bound's index.
+/// The least and the greatest value of a bound's index, where all sizes in it are known. A variable that falls out of a sum does
+/// not matter.
 fn index_range(bound: &Bound, sizes: Sizes) -> Option<(i128, i128)> {
     if let Some(affine) = bound.index.affine() {
         return range(&affine, sizes);
@@ -97,11 +98,8 @@ fn index_range(bound: &Bound, sizes: Sizes) -> Option<(i128, i128)> {
 }
 
 fn range(affine: &Affine<usize>, sizes: Sizes) -> Option<(i128, i128)> {
-    let constant = i128::from(affine.constant);
-    affine.terms.iter().try_fold((constant, constant), |(least, greatest), (dimension, factor)| {
-        let reach = i128::from(*factor) * last(sizes[*dimension]?);
-        Some((least + reach.min(0), greatest + reach.max(0)))
-    })
+    let known = affine.terms.iter().all(|(dimension, _)| sizes[*dimension].is_some());
+    known.then(|| affine.range(&mut |dimension| last(sizes[*dimension].unwrap_or(0))))
 }
 
 /// The last index below a size.
