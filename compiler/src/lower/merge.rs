@@ -75,24 +75,32 @@ impl Lowering<'_> {
         cursors
     }
 
-    /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`.
+    /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`, and whether that is one of
+    /// `coordinate`.
     pub(super) fn found(&mut self, loops: &Loop, coordinate: &Expr, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
             let (storage, positions) = self.positions(access, *depth, loops.scope);
             let name = self.name_of_level(access, *depth);
             let end = self.bind_end(&name, positions.end, out);
-            let search = Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin),
-                end: Box::new(end.clone()),
-                value: Box::new(coordinate.clone()),
+            let array = storage.coordinates.expect("a walked level has coordinates");
+            let mut search = |name: String, begin: Expr, value: Expr| {
+                let (begin, end) = (Box::new(begin), Box::new(end.clone()));
+                let position = self.fresh(name, Type::Index, false);
+                out.push(ir::Statement::Let(position, Expr::Search { array, begin, end, value: Box::new(value) }));
+                position
             };
-            let position = self.fresh(name, Type::Index, false);
-            out.push(ir::Statement::Let(position, search));
+            let position = search(name.clone(), positions.begin, coordinate.clone());
+            let here = Expr::Variable(position);
+            let run_end = (!storage.format.unique)
+                .then(|| search(format!("{name}_run"), here.clone(), coordinate.clone().plus(Expr::Index(1))));
+            let present = run_end.map(|end| here.less(Expr::Variable(end)));
             let (access, depth) = (access.clone(), *depth);
-            cursors.push(Cursor { storage, access, depth, position, end, run_end: None, present: None });
+            cursors.push(Cursor { storage, access, depth, position, end, run_end, present });
         }
+        let is_open = |operand: &usize| cursors[*operand].present.is_none();
+        let open = (0..cursors.len()).filter(is_open).fold(0, |open, operand| open | 1 << operand);
+        self.presence(&mut cursors, Operands(open), coordinate, None, out);
         cursors
     }
 
@@ -188,7 +196,7 @@ impl Lowering<'_> {
 
     /// Finds for each walked operand whether it has an entry at the coordinate, and the ends of runs where it can have
     /// several. `known` are the current coordinates of the operands, where they have been loaded.
-    pub(super) fn presence(
+    fn presence(
         &mut self,
         cursors: &mut [Cursor],
         walked: Operands,
