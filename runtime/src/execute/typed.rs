@@ -35,7 +35,8 @@ impl StaticKernel {
     /// # Errors
     /// As [`StaticKernel::run`] and [`Call::reuse`].
     pub fn run_into(&self, inputs: &[&AnyTensor], targets: &mut [&mut dyn Value]) -> Result<(), Error> {
-        let mut call = Call::new(self.kernel()?, inputs)?;
+        let shapes: Vec<&[usize]> = targets.iter().map(|target| target.shape()).collect();
+        let mut call = Call::into_shapes(self.kernel()?, inputs, &shapes)?;
         for (output, target) in targets.iter().enumerate() {
             target.check_reuse(&call, output)?;
         }
@@ -95,6 +96,9 @@ pub trait Value {
     /// When the output is of another type.
     fn set(&mut self, output: AnyTensor) -> Result<(), Error>;
 
+    /// The shape that it has.
+    fn shape(&self) -> &[usize];
+
     /// Whether a call can write its output number `output` into its memory.
     ///
     /// # Errors
@@ -126,6 +130,10 @@ impl<T: Element, F: StorageFormat> Value for Tensor<T, F> {
         Ok(())
     }
 
+    fn shape(&self) -> &[usize] {
+        self.as_any().shape()
+    }
+
     fn check_reuse(&self, call: &Call<'_>, output: usize) -> Result<(), Error> {
         call.check_reuse(output, self.as_any())
     }
@@ -145,6 +153,10 @@ macro_rules! scalars {
             fn set(&mut self, output: AnyTensor) -> Result<(), Error> {
                 *self = Self::from_output(output)?;
                 Ok(())
+            }
+
+            fn shape(&self) -> &[usize] {
+                &[]
             }
 
             fn check_reuse(&self, _: &Call<'_>, _: usize) -> Result<(), Error> {
