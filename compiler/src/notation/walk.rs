@@ -81,7 +81,8 @@ impl Expr {
             // What is computed from a bound variable is known inside only.
             let is_inner = made_of.iter().any(|part| bound.contains(part));
             for part in made_of {
-                if !bound.contains(&part) && !free.contains(&part) && !(is_inner && part == variable) {
+                let is_known = bound.contains(&part) || free.contains(&part);
+                if !is_known && (!is_inner || part != variable) {
                     free.push(part);
                 }
             }

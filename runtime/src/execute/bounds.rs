@@ -108,7 +108,7 @@ pub(super) fn check<'a>(
 fn text<'a>(index: &IndexExpr<usize>, extents: &[usize], dimension: &dyn Fn(usize) -> (&'a str, Size)) -> String {
     if let Some(Affine { constant, terms }) = index.affine()
         && let [(window, 1)] = terms[..]
-        && let ("w", Size::Constant(_)) = dimension(window)
+        && let (_, Size::Constant(_)) = dimension(window)
     {
         return format!("{constant}..{}", i128::from(constant) + extents[window] as i128);
     }
