@@ -87,13 +87,11 @@ pub(super) fn check<'a>(
 ) -> Result<(), Error> {
     let sizes: Vec<Option<usize>> = extents.iter().copied().map(Some).collect();
     for bound in bounds {
-        // Where there is nothing to do, no index is used.
-        if bound.index.variables().iter().any(|&dimension| extents[dimension] == 0) {
-            continue;
-        }
         let (least, greatest) = index_range(bound, &sizes).unwrap_or((0, 0));
         let extent = extents[bound.dimension];
-        if least < 0 || greatest >= extent as i128 {
+        // Where there is nothing to do, no index is used, but a part of it may be computed.
+        let is_used = bound.index.variables().iter().all(|&dimension| extents[dimension] > 0);
+        if least < 0 || (is_used && greatest >= extent as i128) {
             let index = text(&bound.index, extents, dimension);
             return Err(match least < 0 {
                 true => Error::BelowZero { index, reached: least },
@@ -175,5 +173,8 @@ mod tests {
         assert!(error.is_some_and(|error| error.contains("reaches 10") && error.contains("n0 + 1")));
         let (_, error) = sizes("bound d1 4 - d0", &[Some(10), Some(10)]);
         assert!(error.is_some_and(|error| error.contains("reaches -5")));
+        let (_, error) = sizes("bound d2 4 - d0 + d1", &[Some(10), Some(0), Some(10)]);
+        assert!(error.is_some_and(|error| error.contains("reaches -5")));
+        assert_eq!(sizes("bound d2 d0 + d1", &[Some(10), Some(0), Some(5)]).1, None);
     }
 }
