@@ -70,7 +70,7 @@ pub fn conform(kernel: &Kernel, inputs: &[&AnyTensor]) -> Result<Vec<AnyTensor>,
 }
 
 /// Each input with its declaration, whose order and element type it has.
-fn declared_inputs<'a, 'k>(
+pub(super) fn declared_inputs<'a, 'k>(
     kernel: &'k Kernel,
     inputs: &[&'a AnyTensor],
 ) -> Result<Vec<(&'k Tensor, &'a AnyTensor)>, Error> {
@@ -150,23 +150,6 @@ impl<'k> Call<'k> {
     /// # Errors
     /// As [`Call::new`], and when the kernel has no index variable of a name.
     pub fn with_dimensions(kernel: &'k Kernel, inputs: &[&AnyTensor], extra: &[(&str, usize)]) -> Result<Self, Error> {
-        Self::with(kernel, inputs, extra, &[])
-    }
-
-    /// The same where the outputs, in order, are to have these shapes: they say the extents that no input determines.
-    ///
-    /// # Errors
-    /// As [`Call::new`].
-    pub fn into_shapes(kernel: &'k Kernel, inputs: &[&AnyTensor], shapes: &[&[usize]]) -> Result<Self, Error> {
-        Self::with(kernel, inputs, &[], shapes)
-    }
-
-    fn with(
-        kernel: &'k Kernel,
-        inputs: &[&AnyTensor],
-        extra: &[(&str, usize)],
-        shapes: &[&[usize]],
-    ) -> Result<Self, Error> {
         let inputs = declared_inputs(kernel, inputs)?;
         for (declared, input) in &inputs {
             if *input.format() != declared.format {
@@ -174,7 +157,7 @@ impl<'k> Call<'k> {
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
             }
         }
-        let dimensions = extents(kernel, &inputs, extra, shapes)?;
+        let dimensions = extents(kernel, &inputs, extra, &[])?;
         check_coordinate_widths(kernel, &dimensions)?;
         let start = Instant::now();
         let tensors = read_tensors(kernel, &inputs)?;

@@ -9,13 +9,13 @@ use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 /// An extent, and the place where it was met first.
 type Found = Option<(usize, ExtentSource)>;
 
-/// The extent of each dimension, from constants, the inputs' shapes and what the caller states; where these say nothing, from the
-/// shapes that the outputs are to have, and what computed indices need.
+/// The extent of each dimension, from constants, the inputs' shapes and what the caller states; where these say nothing, as
+/// wished, and what computed indices need.
 pub(super) fn extents(
     kernel: &Kernel,
     inputs: &[(&Tensor, &AnyTensor)],
     stated: &[(&str, usize)],
-    shapes: &[&[usize]],
+    wished: &[(&str, usize)],
 ) -> Result<Vec<usize>, Error> {
     let constant = |size: Size| match size {
         Size::Constant(extent) => Some((usize::try_from(extent).unwrap_or(usize::MAX), ExtentSource::Kernel)),
@@ -41,10 +41,9 @@ pub(super) fn extents(
         }
     }
     let mut sizes: Vec<Option<usize>> = found.iter().map(|found| found.as_ref().map(|(extent, _)| *extent)).collect();
-    let outputs = kernel.tensors.iter().filter(|declared| matches!(declared.source, Source::Output { .. }));
-    for (declared, shape) in outputs.zip(shapes) {
-        for (dimension, &extent) in declared.dimensions.iter().zip(*shape) {
-            sizes[dimension.index()].get_or_insert(extent);
+    for (size, dimension) in sizes.iter_mut().zip(&kernel.dimensions) {
+        if size.is_none() {
+            *size = wished.iter().find(|(name, _)| *name == dimension.name).map(|&(_, extent)| extent);
         }
     }
     let bounds = bounds::of_kernel(kernel);
