@@ -30,6 +30,9 @@ use std::path::{Path, PathBuf};
 /// Results begin as zeros in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`
 /// finds in `y`. A kernel that is to add takes the addend as a parameter: `y(i) = b(i) + A(i, j) * x(j)`.
 ///
+/// Where no input says how far an index of a result runs, the shape of what `name_into` gets does: all of `y` in
+/// `y(i) = x(i + k) * w(k)`. Without it, `name` makes the largest result for which all indices stay inside.
+///
 /// `tensor_kernel!(file = "kernels/mttkrp.ti")` reads a file, relative to the folder of `Cargo.toml`, and the crate is
 /// compiled again when it changes.
 #[proc_macro]

@@ -57,6 +57,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Index arithmetic
+//!
+//! An index is a variable, or is computed from variables and whole numbers by `+ - * / %`; a window is `3..7`, and the first
+//! window of each access runs with the first window of the others. A variable that only computed indices have runs as far as all
+//! of them stay inside, and a mode that only computed indices have is just long enough. A result that is passed to `…_into` can
+//! say either otherwise; what then lies outside is an error.
+//!
+//! ```
+//! # use spc::tensor::{Csr, Dense, Tensor};
+//! spc::tensor_kernel! {
+//!     fn convolve(x: dense, w: dense) -> y: dense { y(i) = x(i + k) * w(k); }
+//!     fn product(a: dense, b: dense) -> c: dense { c(i + j) += a(i) * b(j); }
+//!     fn diagonal(A: csr) -> d: dense { d(i) = A(i, i); }
+//!     fn corner(A: csr) -> B: dense { B(0..2, 0..1) = A(0..2, 1..2); }
+//! }
+//! let (x, w) = (Tensor::from_vec([4], vec![1.0, 2.0, 3.0, 4.0])?, Tensor::from_vec([2], vec![1.0, 10.0])?);
+//! assert_eq!(convolve(&x, &w)?.values(), [21.0, 32.0, 43.0]);
+//! assert_eq!(product(&w, &w)?.values(), [1.0, 20.0, 100.0]);
+//! let mut first = Tensor::<f64, Dense<1>>::from_vec([1], vec![0.0])?;
+//! convolve_into(&x, &w, &mut first)?;
+//! assert_eq!(first.values(), [21.0]);
+//! # let a = Tensor::<f64, Csr>::from_entries([2, 2], [([0, 1], 2.0), ([1, 1], 3.0)])?;
+//! # assert_eq!((diagonal(&a)?.values(), corner(&a)?.values()), (&[0.0, 3.0][..], &[2.0, 3.0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Kernels at run time
 //!
 //! [`execute::Program`] takes a kernel as text, and compiles it for the sizes of its inputs with the `rustc` of the machine.

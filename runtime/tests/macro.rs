@@ -157,3 +157,52 @@ fn every_way_to_write_a_format_is_a_type() -> Result<(), Box<dyn std::error::Err
     assert_eq!(formats::fibers(&x, &x.convert::<Slices>()?, &x.convert::<Buckets>()?)?, 100.0);
     Ok(())
 }
+
+mod computed_indices {
+    use spc::tensor::{Csr, Dense, Tensor};
+
+    spc::tensor_kernel! {
+        fn convolve(x: dense, w: dense) -> y: dense { y(i) = x(i + k) * w(k); }
+        fn product(a: dense, b: dense) -> c: dense { c(i + j) += a(i) * b(j); }
+        fn diagonal(d: dense) -> A: dense { A(i, i) = d(i); }
+        fn window(A: csr) -> B: dense { B(0..2, 0..1) = A(1..3, 2..3); }
+        fn spread(x: dense) -> y: dense { y(i / 2) += x(i); }
+        fn repeat(x: dense) -> y: dense { y(i) = x(i / 2); }
+    }
+
+    fn vector(values: &[f64]) -> Tensor<f64, Dense<1>> {
+        Tensor::from_vec([values.len()], values.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn results_are_as_large_as_computed_indices_allow() {
+        let (x, w) = (vector(&[1.0, 2.0, 3.0, 4.0]), vector(&[1.0, 10.0]));
+        assert_eq!(convolve(&x, &w).unwrap().values(), [21.0, 32.0, 43.0]);
+        assert_eq!(product(&w, &w).unwrap().values(), [1.0, 20.0, 100.0]);
+        assert_eq!(diagonal(&w).unwrap().values(), [1.0, 0.0, 0.0, 10.0]);
+        assert_eq!(spread(&x).unwrap().values(), [3.0, 7.0]);
+        assert_eq!(repeat(&w).unwrap().values(), [1.0, 1.0, 10.0, 10.0]);
+        assert_eq!(convolve(&w, &x).unwrap().shape(), [0]);
+        let a = Tensor::<f64, Csr>::from_entries([3, 3], [([1, 2], 5.0), ([2, 1], 6.0)]).unwrap();
+        assert_eq!(window(&a).unwrap().values(), [5.0, 0.0]);
+        let small = Tensor::<f64, Csr>::from_entries([3, 2], [([2, 1], 6.0)]).unwrap();
+        let message = window(&small).unwrap_err().to_string();
+        assert!(message.starts_with("the index `2..3` reaches 2, but its mode has 2 coordinates"), "{message}");
+    }
+
+    #[test]
+    fn a_result_to_write_into_says_how_far_its_index_runs() {
+        let (x, w) = (vector(&[1.0, 2.0, 3.0, 4.0]), vector(&[1.0, 10.0]));
+        let mut shorter = vector(&[9.0; 2]);
+        convolve_into(&x, &w, &mut shorter).unwrap();
+        assert_eq!(shorter.values(), [21.0, 32.0]);
+        let mut longer = vector(&[9.0; 4]);
+        let message = convolve_into(&x, &w, &mut longer).unwrap_err().to_string();
+        assert!(message.starts_with("the index `i + k` reaches 4, but its mode has 4 coordinates"), "{message}");
+        assert_eq!(longer.values(), [9.0; 4]);
+        // A mode that need only hold every index may be longer, and not shorter.
+        product_into(&w, &w, &mut longer).unwrap();
+        assert_eq!(longer.values(), [1.0, 20.0, 100.0, 0.0]);
+        assert!(product_into(&w, &w, &mut shorter).is_err());
+    }
+}

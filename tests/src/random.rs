@@ -5,6 +5,7 @@
 
 mod format;
 mod generate;
+mod index;
 mod shrink;
 
 use crate::case::Case;
@@ -13,6 +14,9 @@ use spc_compiler::ir::ElementType;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// The name of the result.
+const TARGET: &str = "A";
+
 /// A kernel with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
@@ -20,6 +24,8 @@ pub struct Program {
     element: ElementType,
     /// Index variables and their extents.
     variables: Vec<(String, usize)>,
+    /// Indices that are computed from them.
+    indices: index::Indices,
     tensors: Vec<Tensor>,
     target: Vec<usize>,
     result: Storage,
@@ -110,25 +116,30 @@ impl Expr {
 
 impl Program {
     fn access(&self, name: &str, indices: &[usize]) -> String {
-        let names: Vec<&str> = indices.iter().map(|&variable| self.variables[variable].0.as_str()).collect();
+        let names: Vec<String> = indices.iter().map(|&index| self.index(index)).collect();
         if names.is_empty() { name.to_owned() } else { format!("{name}({})", names.join(", ")) }
     }
 
     /// The shape that a tensor has wherever it is accessed.
     fn shape(&self, tensor: usize) -> Vec<usize> {
         let mut shape = Vec::new();
-        let mut see = |id: usize, indices: &[usize]| {
-            if id == tensor {
-                shape = indices.iter().map(|&variable| self.variables[variable].1).collect();
-            }
-        };
-        self.value.for_each(&mut |expr| {
-            if let Expr::Access(id, indices) = expr {
-                see(*id, indices);
+        self.for_each_access(&mut |name, indices| {
+            if name == self.tensors[tensor].name {
+                shape = indices.iter().map(|&index| self.extent(index)).collect();
             }
         });
-        self.mask.iter().for_each(|(id, indices)| see(*id, indices));
         shape
+    }
+
+    /// Calls `visit` with the tensor's name and the indices of each access, the target first.
+    fn for_each_access(&self, visit: &mut dyn FnMut(&str, &[usize])) {
+        visit(TARGET, &self.target);
+        self.value.for_each(&mut |expr| {
+            if let Expr::Access(tensor, indices) = expr {
+                visit(&self.tensors[*tensor].name, indices);
+            }
+        });
+        self.mask.iter().for_each(|(tensor, indices)| visit(&self.tensors[*tensor].name, indices));
     }
 
     /// The tensors that the statement reads.
@@ -144,7 +155,7 @@ impl Program {
     /// The program as a case.
     pub fn case_text(&self) -> String {
         let mut text = "// dims:".to_owned();
-        for (name, extent) in &self.variables {
+        for (name, extent) in self.variables.iter().chain(&self.sizes()) {
             _ = write!(text, " {name}={extent}");
         }
         text.push('\n');
@@ -180,8 +191,8 @@ impl Program {
         format!(
             "fn kernel({}) -> {} {{\n    {} {} {value}{};\n}}\n",
             parameters.join(", "),
-            declare("A", &self.result),
-            self.access("A", &self.target),
+            declare(TARGET, &self.result),
+            self.access(TARGET, &self.target),
             if self.accumulates { "+=" } else { "=" },
             mask.collect::<String>(),
         )

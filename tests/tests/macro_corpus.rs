@@ -215,12 +215,17 @@ cases! {
     indices_convolution_2d "cases/indices/convolution_2d.ti" [X, W] convolve(&X, &W);
     indices_convolution_channels "cases/indices/convolution_channels.ti" [X, W] convolve(&X, &W);
     indices_diagonal "cases/indices/diagonal.ti" [A] diagonal(&A);
+    indices_diagonal_in_a_sum "cases/indices/diagonal_in_a_sum.ti" [B, D] weighted(&B, &D);
+    indices_diagonal_of_columns "cases/indices/diagonal_of_columns.ti" [B] spread(&B);
     indices_diagonal_result "cases/indices/diagonal_result.ti" [d] spread(&d);
     indices_offdiagonal "cases/indices/offdiagonal.ti" [A, x] bidiagonal(&A, &x);
     indices_polynomials "cases/indices/polynomials.ti" [a, b] product(&a, &b);
     indices_remainders "cases/indices/remainders.ti" [x, z] tile(&x, &z);
     indices_reversed "cases/indices/reversed.ti" [x] reverse(&x);
+    indices_row_of_coo "cases/indices/row_of_coo.ti" [A] sum_of_row(&A);
     indices_shifted_mask "cases/indices/shifted_mask.ti" [A, B] select(&A, &B);
+    indices_slice_of_rows "cases/indices/slice_of_rows.ti" [X] slice(&X);
+    indices_slope_of_result "cases/indices/slope_of_result.ti" [x] spread(&x);
     indices_sparse_convolution "cases/indices/sparse_convolution.ti" [x, w] convolve(&x, &w);
     indices_sparse_kernel "cases/indices/sparse_kernel.ti" [x, w] convolve(&x, &w);
     indices_sparse_stencil "cases/indices/sparse_stencil.ti" [x] second_difference(&x);
@@ -228,6 +233,7 @@ cases! {
     indices_stride "cases/indices/stride.ti" [A] every_third(&A);
     indices_stride_of_result "cases/indices/stride_of_result.ti" [a] spread(&a);
     indices_stride_of_rows "cases/indices/stride_of_rows.ti" [A] every_second(&A);
+    indices_subdiagonal_result "cases/indices/subdiagonal_result.ti" [x] spread(&x);
     indices_sum_inside "cases/indices/sum_inside.ti" [x, w, b] residual(&x, &w, &b);
     indices_superdiagonal "cases/indices/superdiagonal.ti" [X] superdiagonal(&X);
     indices_trace "cases/indices/trace.ti" [A] trace(&A);

@@ -1,4 +1,5 @@
-//! What must not change a result: other formats of the operands, operands in another order, modes in another order.
+//! What must not change a result: other formats of the operands, operands in another order, modes in another order, indices and data
+//! that are shifted together, a window instead of a product with a matrix that selects it.
 
 use spc_compiler::ir::ElementType;
 use spc_tests::case::Case;
@@ -23,8 +24,12 @@ const FORMATS: [&str; 8] = [
 ];
 
 fn run(statement: &str, a: &str, b: &str, c: &str) -> Entries {
-    let text = format!("{DATA}fn kernel(A: {a}, B: {b}) -> C: {c} {{ {statement}; }}");
-    let case = Case::parse(statement, &text).unwrap_or_else(|error| panic!("{error}"));
+    run_text(&format!("{DATA}fn kernel(A: {a}, B: {b}) -> C: {c} {{ {statement}; }}"))
+}
+
+/// The result of a case.
+fn run_text(text: &str) -> Entries {
+    let case = Case::parse("metamorphic", text).unwrap_or_else(|error| panic!("{text}\n{error}"));
     let ready = Ready::new(&case).unwrap_or_else(|stop| panic!("{text}\n{stop:?}"));
     let interpreter = ready.interpreter().unwrap_or_else(|error| panic!("{error}"));
     let results = ready.results(&interpreter).unwrap_or_else(|error| panic!("{text}\n{error}"));
@@ -78,5 +83,76 @@ fn a_result_with_its_modes_in_another_order_is_the_transpose() {
         let turned = run("C(j, i) = A(i, k) * B(k, j) + A(i, j)", format, "coo", "csr");
         let back = turned.stored.into_iter().map(|(index, value)| (vec![index[1], index[0]], value)).collect();
         assert_same(format, &plain, &Entries { shape: plain.shape.clone(), stored: back });
+    }
+}
+
+/// Entries as a line of a case's header.
+fn data(name: &str, entries: &[([usize; 2], f64)], shift: [usize; 2]) -> String {
+    let entry = |([i, j], value): &([usize; 2], f64)| format!("({}, {})={value}", i + shift[0], j + shift[1]);
+    format!("// data {name}: {}\n", entries.iter().map(entry).collect::<Vec<_>>().join(" "))
+}
+
+const MATRIX: [([usize; 2], f64); 7] =
+    [([0, 1], 1.0), ([1, 0], -2.0), ([1, 3], 0.5), ([2, 2], 3.0), ([3, 0], 4.0), ([3, 2], -1.5), ([3, 3], 2.0)];
+
+#[test]
+fn a_window_is_a_product_with_matrices_that_select_it() {
+    let rows = "// data S: (0, 1)=1 (1, 2)=1 (2, 3)=1\n// data T: (0, 0)=1 (1, 2)=1\n";
+    for format in FORMATS {
+        let head = format!("// dims: i=3 j=2 A1_size=4 A2_size=4\n{}", data("A", &MATRIX, [0, 0]));
+        let window = run_text(&format!("{head}fn kernel(A: {format}) -> C: dense {{ C(i, j) = A(i + 1, 2 * j); }}"));
+        let head = head.replace("A1_size", "p").replace("A2_size", "q") + rows;
+        let product = run_text(&format!(
+            "{head}fn kernel(A: {format}, S: csr, T: csr) -> C: dense {{ C(i, j) = S(i, p) * A(p, q) * T(j, q); }}"
+        ));
+        assert_same(&format!("a window of {format}"), &product, &window);
+    }
+}
+
+#[test]
+fn indices_and_data_shift_together() {
+    for format in FORMATS {
+        let plain = data("A", &MATRIX, [0, 0]);
+        let plain = run_text(&format!(
+            "// dims: i=4 j=4\n{plain}fn kernel(A: {format}) -> C: dense {{ C(i, j) = A(i, j) - A(j, i); }}"
+        ));
+        for (shift, index) in
+            [([2, 3], "A(i + 2, j + 3) - A(j + 2, i + 3)"), ([1, 0], "A(1 + i, j + 0) - A(j + 1, i + 0)")]
+        {
+            let head = format!("// dims: i=4 j=4 A1_size=7 A2_size=8\n{}", data("A", &MATRIX, shift));
+            let text = format!("{head}fn kernel(A: {format}) -> C: dense {{ C(i, j) = {index}; }}");
+            assert_same(&text, &plain, &run_text(&text));
+        }
+        let head = format!("// dims: i=4 j=4 C1_size=9\n{}", data("A", &MATRIX, [0, 0]));
+        let text = format!("{head}fn kernel(A: {format}) -> C: dense {{ C(2 * i + 1, j + 3) = A(i, j); }}");
+        let shifted = run_text(&text);
+        let back = MATRIX.iter().map(|([i, j], value)| (vec![2 * i + 1, j + 3], *value)).collect();
+        assert_same(&text, &Entries { shape: shifted.shape.clone(), stored: back }, &shifted);
+    }
+}
+
+/// `c(n)` is the sum over all `a(i) * b(j)` with `i + j = n`: pushed to where it belongs, or pulled out of a longer `a`.
+#[test]
+fn a_convolution_is_a_product_of_polynomials() {
+    let formats = ["dense", "[compressed]", "[compressed(nonunique)]"];
+    for a in formats {
+        for b in formats {
+            let factor = "// data b: (0)=2 (1)=-1 (2)=0.5\n";
+            let pushed = run_text(&format!(
+                "// dims: i=5 j=3\n// data a: (0)=1 (2)=3 (4)=-2\n{factor}\
+                 fn kernel(a: {a}, b: {b}) -> c: dense {{ c(i + j) += a(i) * b(j); }}"
+            ));
+            let pulled = run_text(&format!(
+                "// dims: n=7 k=3 a1_size=9\n// data a: (2)=1 (4)=3 (6)=-2\n{factor}\
+                 fn kernel(a: {a}, b: {b}) -> c: dense {{ c(n) = a(n + 2 - k) * b(k); }}"
+            ));
+            assert_eq!(pushed.shape, pulled.shape);
+            assert_same(&format!("{a} and {b}"), &pushed, &pulled);
+            let turned = run_text(&format!(
+                "// dims: n=7 k=3 a1_size=9\n// data a: (2)=1 (4)=3 (6)=-2\n// data b: (2)=2 (1)=-1 (0)=0.5\n\
+                 fn kernel(a: {a}, b: {b}) -> c: dense {{ c(n) = a(n + k) * b(k); }}"
+            ));
+            assert_same(&format!("{a} and {b}, turned"), &pushed, &turned);
+        }
     }
 }

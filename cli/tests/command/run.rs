@@ -160,3 +160,53 @@ fn without_a_compiler_the_interpreter_runs() {
     assert_eq!(output.status.code(), Some(1));
     assert_has(&String::from_utf8(output.stderr).unwrap(), &["no Rust compiler", "--backend interpreter"]);
 }
+
+#[test]
+fn sparse_convolutions() {
+    let place = Place::new().with("x.tns", "1 1\n2 2\n4 3\n6 4\n").with("w.tns", "1 1\n2 10\n");
+    let file = examples().join("convolution.ti");
+    let kernel = |name: &'static str| ["run", file.to_str().unwrap(), "--kernel", name, "--backend", "interpreter"];
+    let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
+    let inputs = ["-i", "x=x.tns", "-i", "w=w.tns", "-o", "y=-"];
+    assert_eq!(run(kernel("convolve"), &inputs), "1 21\n2 2\n3 30\n4 3\n5 40\n");
+    assert_eq!(run(kernel("convolve"), &[&inputs[..], &["--dim", "i=2"]].concat()), "1 21\n2 2\n");
+
+    let place = Place::new().with("X.tns", "1 1 1\n3 2 2\n").with("W.tns", "1 1 1\n1 2 10\n2 1 100\n");
+    let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
+    let inputs = ["-i", "X=X.tns", "-i", "W=W.tns", "-o", "Y=-"];
+    let spread = "1 1 1\n1 2 10\n2 1 100\n3 2 2\n3 3 20\n4 2 200\n";
+    assert_eq!(run(kernel("spread"), &inputs), spread);
+    assert_eq!(run(kernel("second_differences"), &["-i", "X=X.tns", "-o", "Y=-"]), "1 1 1\n1 2 2\n");
+    let images = Place::new().with("X.tns", "1 1 1 1\n1 3 3 2\n2 5 5 3\n");
+    let json = images.json(
+        &[
+            &kernel("convolve_images")[..],
+            &["-i", "X=X.tns", "-i", "W=ones", "--json"],
+            &["--dim", "o=2"],
+            &["--dim", "k=3"],
+            &["--dim", "l=3"],
+        ]
+        .concat(),
+    );
+    assert_eq!(json["outputs"]["Y"]["shape"], serde_json::json!([2, 2, 2]));
+    // Each of the two filters adds up what is below it: 1 + 2, 2, 2, and 2 + 3.
+    assert_eq!(json["checksum"], 2.0 * 12.0);
+}
+
+#[test]
+fn computed_indices_say_what_they_need() {
+    let place = Place::new().with("x.tns", "1 1\n5 2\n").with("w.tns", "1 1\n2 10\n");
+    let convolve = ["run", "y(i) = x(i + k) * w(k)", "--backend", "interpreter", "-i", "w=w.tns"];
+    let shape = |more: &[&str]| place.json(&[&convolve[..], more, &["--json"]].concat());
+    assert_eq!(shape(&["-i", "x=x.tns"])["outputs"]["y"]["shape"], serde_json::json!([4]));
+    // A random operand is as long as the index needs, and the file's entries are a lower bound.
+    assert_eq!(shape(&["-i", "x=random", "--dim", "i=9"])["inputs"]["x"]["shape"], serde_json::json!([10]));
+    assert_eq!(shape(&["-i", "x=x.tns", "--dim", "i=9"])["inputs"]["x"]["shape"], serde_json::json!([10]));
+    assert_eq!(shape(&["-i", "x=random", "--dim", "x1_size=6"])["outputs"]["y"]["shape"], serde_json::json!([5]));
+    let refuses = |more: &[&str]| place.refuses(&[&convolve[..], more].concat());
+    let message = refuses(&["-i", "x=random", "--dim", "i=6", "--dim", "x1_size=6"]);
+    assert_has(&message, &["the index `i + k` reaches 6, but its mode has 6 coordinates"]);
+    assert_has(&refuses(&["-i", "x=random", "--dim", "x_size=6"]), &["no index `x_size`", "`x1_size`"]);
+    let message = place.refuses(&["run", "y(i) = x(3 - i)", "-i", "x=x.tns", "--dim", "i=5"]);
+    assert_has(&message, &["the index `3 - i` reaches -1, but coordinates begin at 0"]);
+}

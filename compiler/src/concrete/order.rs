@@ -46,7 +46,8 @@ pub(super) fn append_edges(kernel: &Kernel, target: &Access, reduced: &[IndexVar
     for depth in 0..stored {
         let outside = kernel.loops_of(&variables[..depth]);
         let inside = kernel.loops_of(&variables[stored..]);
-        for here in kernel.loops(variables[depth]) {
+        let own = kernel.loops(variables[depth]).into_iter();
+        for here in own.filter(|variable| !outside.contains(variable)) {
             edges.extend(outside.iter().map(|&before| (before, here)));
             edges.extend(reduced.iter().chain(&inside).map(|&inner| (here, inner)));
         }

@@ -126,9 +126,12 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         })
     }
 
-    /// The least and the greatest value, where each variable `v` takes the values from 0 to `last(v)`. Exact where each variable
-    /// occurs once.
+    /// The least and the greatest value, where each variable `v` takes the values from 0 to `last(v)`. Exact for sums of multiples,
+    /// and where each variable occurs once.
     pub fn range(&self, last: &mut dyn FnMut(&V) -> i128) -> (i128, i128) {
+        if let Some(affine) = self.affine() {
+            return affine.range(last);
+        }
         match self {
             IndexExpr::Variable(variable) => (0, last(variable)),
             IndexExpr::Constant(value) => (i128::from(*value), i128::from(*value)),
@@ -169,6 +172,17 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
     /// As text, with these names of variables.
     pub fn show<'a>(&'a self, name: &'a dyn Fn(&V) -> String) -> impl fmt::Display + 'a {
         Shown { expr: self, name, is_operand: false }
+    }
+}
+
+impl<V> Affine<V> {
+    /// The least and the greatest value, where each variable `v` takes the values from 0 to `last(v)`.
+    pub fn range(&self, last: &mut dyn FnMut(&V) -> i128) -> (i128, i128) {
+        let constant = i128::from(self.constant);
+        self.terms.iter().fold((constant, constant), |(least, greatest), (variable, factor)| {
+            let reach = i128::from(*factor) * last(variable);
+            (least + reach.min(0), greatest + reach.max(0))
+        })
     }
 }
 
@@ -250,6 +264,7 @@ mod tests {
     fn ranges_hold_every_value() {
         let e = op(Subtract, op(Multiply, c(3), v("i")), v("k"));
         assert_eq!(e.range(&mut |v| if *v == "i" { 4 } else { 2 }), (-2, 12));
+        assert_eq!(op(Subtract, op(Add, v("i"), c(1)), v("i")).range(&mut |_| 4), (1, 1));
         assert_eq!(op(Remainder, v("i"), c(4)).range(&mut |_| 2), (0, 2));
         assert_eq!(op(Remainder, v("i"), c(4)).range(&mut |_| 9), (0, 3));
         assert_eq!(op(Divide, v("i"), c(4)).range(&mut |_| 9), (0, 2));

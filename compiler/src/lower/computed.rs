@@ -110,8 +110,7 @@ impl Lowering<'_> {
         }
         let coordinate = self.bind_coordinate(variable, value, out);
         let loops = Loop { variable, vector: false, operands, lattice, everywhere, body, scope };
-        let mut cursors = self.found(&loops, &coordinate, out);
-        self.presence(&mut cursors, Operands::all(loops.operands.len()), &coordinate, None, out);
+        let cursors = self.found(&loops, &coordinate, out);
         self.branches(&loops, &cursors, &points, coordinate, out);
     }
 

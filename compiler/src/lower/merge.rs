@@ -144,7 +144,8 @@ impl Lowering<'_> {
         cursors
     }
 
-    /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`.
+    /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`, and whether that is one of
+    /// `coordinate`.
     pub(super) fn found(&mut self, loops: &Loop, coordinate: &Expr, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
@@ -157,11 +158,23 @@ impl Lowering<'_> {
             let end = self.bind_end(&name, positions.end, out);
             let positions = Positions { end: end.clone(), ..positions };
             let search = self.search(&storage, &positions, coordinate.clone());
-            let position = self.fresh(name, Type::Index, false);
+            let position = self.fresh(name.clone(), Type::Index, false);
             out.push(ir::Statement::Let(position, search));
+            let here = Expr::Variable(position);
+            let run_end = (!storage.format.unique).then(|| {
+                let rest = Positions { begin: here.clone(), end: end.clone() };
+                let search = self.search(&storage, &rest, coordinate.clone().plus(Expr::Index(1)));
+                let run_end = self.fresh(format!("{name}_run"), Type::Index, false);
+                out.push(ir::Statement::Let(run_end, search));
+                run_end
+            });
+            let present = run_end.map(|end| here.less(Expr::Variable(end)));
             let (access, depth) = (access.clone(), *depth);
-            cursors.push(Cursor { storage, access, depth, position, end, run_end: None, present: None });
+            cursors.push(Cursor { storage, access, depth, position, end, run_end, present });
         }
+        let is_open = |operand: &usize| cursors[*operand].present.is_none();
+        let open = (0..cursors.len()).filter(is_open).fold(0, |open, operand| open | 1 << operand);
+        self.presence(&mut cursors, Operands(open), coordinate, None, out);
         cursors
     }
 
@@ -310,7 +323,7 @@ impl Lowering<'_> {
 
     /// Finds for each walked operand whether it has an entry at the coordinate, and the ends of runs where it can have
     /// several. `known` are the current coordinates of the operands, where they have been loaded.
-    pub(super) fn presence(
+    fn presence(
         &mut self,
         cursors: &mut [Cursor],
         walked: Operands,

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 enum Places {
     /// Coordinates of the loop's variable.
     Coordinates,
-    /// Positions of the outermost level of an operand.
-    Positions(Access),
+    /// Positions of a level of an operand, the outermost one unless those above it are at computed indices.
+    Positions(Access, usize),
 }
 
 impl Lowering<'_> {
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         match loops.operands.as_slice() {
             [(access, depth)] if !loops.everywhere => {
                 let (_, positions) = self.positions(access, *depth, loops.scope);
-                (Places::Positions(access.clone()), positions.begin, positions.end)
+                (Places::Positions(access.clone(), *depth), positions.begin, positions.end)
             }
             _ => {
                 let extent = self.concrete.variables[loops.variable.0].extent;
@@ -80,8 +80,8 @@ impl Lowering<'_> {
     }
 
     fn aligned(&self, places: &Places) -> Option<ArrayId> {
-        let Places::Positions(access) = places else { return None };
-        let storage = self.storage(access.tensor, 0);
+        let Places::Positions(access, depth) = places else { return None };
+        let storage = self.storage(access.tensor, *depth);
         storage.coordinates.filter(|_| !storage.format.unique)
     }
 
@@ -97,9 +97,9 @@ impl Lowering<'_> {
             });
         };
         match places {
-            Places::Positions(access) => {
+            Places::Positions(access, depth) => {
                 let levels = self.concrete.tensor(access.tensor).format.levels.len();
-                if let Some(leaves) = self.descend(access.tensor, 1..levels, Expr::Variable(place)) {
+                if let Some(leaves) = self.descend(access.tensor, depth + 1..levels, Expr::Variable(place)) {
                     add(leaves);
                 }
             }
@@ -164,7 +164,7 @@ impl Lowering<'_> {
     fn ascends(&self, places: &Places) -> bool {
         match places {
             Places::Coordinates => true,
-            Places::Positions(access) => self.storage(access.tensor, 0).format.ordered,
+            Places::Positions(access, depth) => self.storage(access.tensor, *depth).format.ordered,
         }
     }
 
@@ -182,8 +182,8 @@ impl Lowering<'_> {
         let place = self.fresh("place", Type::Index, false);
         let coordinate = match places {
             Places::Coordinates => Expr::Variable(place),
-            Places::Positions(access) => {
-                let storage = self.storage(access.tensor, 0);
+            Places::Positions(access, depth) => {
+                let storage = self.storage(access.tensor, *depth);
                 level::of(storage.format.kind)
                     .coordinate(&storage, Expr::Variable(place))
                     .expect("walked levels have coordinates")

@@ -98,9 +98,13 @@ impl Expr {
         free: &mut Vec<IndexVariable>,
     ) {
         let mut occurs = |variable: IndexVariable| {
-            for variable in expand(variable) {
-                if !bound.contains(&variable) && !free.contains(&variable) {
-                    free.push(variable);
+            let made_of = expand(variable);
+            // What is computed from a bound variable is known inside only.
+            let is_inner = made_of.iter().any(|part| bound.contains(part));
+            for part in made_of {
+                let is_known = bound.contains(&part) || free.contains(&part);
+                if !is_known && (!is_inner || part != variable) {
+                    free.push(part);
                 }
             }
         };

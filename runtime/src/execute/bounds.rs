@@ -4,7 +4,7 @@
 //! are 4 of `y`, which read up to `x(8)`.
 
 use super::error::Error;
-use spc_compiler::ir::{Affine, IndexExpr};
+use spc_compiler::ir::{Affine, IndexExpr, IndexOperator, Size};
 use spc_compiler::{concrete, ir};
 
 /// The sizes of dimensions as far as they are known, by their places.
@@ -50,14 +50,25 @@ pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
 
 /// The largest size of `unknown` that keeps a bound, where all else in it is known.
 fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let limit = sizes[bound.dimension]?;
-    let Affine { constant, mut terms } = bound.index.affine()?;
+    let (index, limit) = undivided(&bound.index, i128::try_from(sizes[bound.dimension]?).ok()?);
+    let Affine { constant, mut terms } = index.affine()?;
     let place = terms.iter().position(|(dimension, _)| *dimension == unknown)?;
     let (_, factor) = terms.remove(place);
     let (least, greatest) = range(&Affine { constant, terms }, sizes)?;
-    let room = if factor > 0 { limit as i128 - 1 - greatest } else { least };
+    let room = if factor > 0 { limit - 1 - greatest } else { least };
     let last = room.div_euclid(i128::from(factor.unsigned_abs()));
     Some(usize::try_from(last + 1).unwrap_or(0))
+}
+
+/// `i` below 8 is the same as `i / 2` below 4, or `i / 2 + 3` below 7.
+fn undivided(index: &IndexExpr<usize>, limit: i128) -> (&IndexExpr<usize>, i128) {
+    let IndexExpr::Binary(operator, left, right) = index else { return (index, limit) };
+    match (operator, left.constant(), right.constant()) {
+        (IndexOperator::Divide, _, Some(by)) => undivided(left, limit * i128::from(by)),
+        (IndexOperator::Add, _, Some(offset)) => undivided(left, limit - i128::from(offset)),
+        (IndexOperator::Add, Some(offset), _) => undivided(right, limit - i128::from(offset)),
+        _ => (index, limit),
+    }
 }
 
 /// One more than the greatest index into the mode `unknown`, where the sizes it depends on are known.
@@ -68,26 +79,42 @@ pub(super) fn end(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> 
     Some(if is_empty { 0 } else { usize::try_from(greatest + 1).unwrap_or(0) })
 }
 
-/// Checks that all computed indices are inside of their modes; `name` is that of a dimension.
-pub(super) fn check(bounds: &[Bound], extents: &[usize], name: &dyn Fn(usize) -> String) -> Result<(), Error> {
+/// Checks that all computed indices are inside of their modes; `dimension` gives a dimension's name and size.
+pub(super) fn check<'a>(
+    bounds: &[Bound],
+    extents: &[usize],
+    dimension: &dyn Fn(usize) -> (&'a str, Size),
+) -> Result<(), Error> {
     let sizes: Vec<Option<usize>> = extents.iter().copied().map(Some).collect();
     for bound in bounds {
-        // Where there is nothing to do, no index is used.
-        if bound.index.variables().iter().any(|&dimension| extents[dimension] == 0) {
-            continue;
-        }
         let (least, greatest) = index_range(bound, &sizes).unwrap_or((0, 0));
         let extent = extents[bound.dimension];
-        if least < 0 || greatest >= extent as i128 {
-            let index = bound.index.show(&|&dimension| name(dimension)).to_string();
-            let reached = if least < 0 { least } else { greatest };
-            return Err(Error::OutOfBounds { index, reached, extent });
+        // Where there is nothing to do, no index is used, but a part of it may be computed.
+        let is_used = bound.index.variables().iter().all(|&dimension| extents[dimension] > 0);
+        if least < 0 || (is_used && greatest >= extent as i128) {
+            let index = text(&bound.index, extents, dimension);
+            return Err(match least < 0 {
+                true => Error::BelowZero { index, reached: least },
+                false => Error::OutOfBounds { index, reached: greatest, extent },
+            });
         }
     }
     Ok(())
 }
 
-/// The least and the greatest value of a bound's index.
+/// An index as it is written; a window as `3..7`.
+fn text<'a>(index: &IndexExpr<usize>, extents: &[usize], dimension: &dyn Fn(usize) -> (&'a str, Size)) -> String {
+    if let Some(Affine { constant, terms }) = index.affine()
+        && let [(window, 1)] = terms[..]
+        && let (_, Size::Constant(_)) = dimension(window)
+    {
+        return format!("{constant}..{}", i128::from(constant) + extents[window] as i128);
+    }
+    index.show(&|&place| dimension(place).0.to_owned()).to_string()
+}
+
+/// The least and the greatest value of a bound's index, where all sizes in it are known. A variable that falls out of a sum does
+/// not matter.
 fn index_range(bound: &Bound, sizes: Sizes) -> Option<(i128, i128)> {
     if let Some(affine) = bound.index.affine() {
         return range(&affine, sizes);
@@ -97,11 +124,8 @@ fn index_range(bound: &Bound, sizes: Sizes) -> Option<(i128, i128)> {
 }
 
 fn range(affine: &Affine<usize>, sizes: Sizes) -> Option<(i128, i128)> {
-    let constant = i128::from(affine.constant);
-    affine.terms.iter().try_fold((constant, constant), |(least, greatest), (dimension, factor)| {
-        let reach = i128::from(*factor) * last(sizes[*dimension]?);
-        Some((least + reach.min(0), greatest + reach.max(0)))
-    })
+    let known = affine.terms.iter().all(|(dimension, _)| sizes[*dimension].is_some());
+    known.then(|| affine.range(&mut |dimension| last(sizes[*dimension].unwrap_or(0))))
 }
 
 /// The last index below a size.
@@ -117,11 +141,12 @@ mod tests {
     fn sizes(bounds: &str, given: &[Option<usize>]) -> (Vec<Option<usize>>, Option<String>) {
         let names = (0..given.len()).map(|place| format!("dimension d{place} n{place} runtime\n")).collect::<String>();
         let kernel = ir::parse(&format!("kernel k {{ {names} {bounds} body {{ }} }}")).unwrap();
+        let names_of = ["n0", "n1", "n2"];
         let mut sizes = given.to_vec();
         let bounds = of_kernel(&kernel);
         infer(&bounds, &mut sizes);
         let all: Option<Vec<usize>> = sizes.iter().copied().collect();
-        let error = all.and_then(|all| check(&bounds, &all, &|place| format!("n{place}")).err());
+        let error = all.and_then(|all| check(&bounds, &all, &|place| (names_of[place], Size::Runtime)).err());
         let error = error.map(|error| error.to_string());
         (sizes, error)
     }
@@ -132,6 +157,7 @@ mod tests {
         assert_eq!(sizes(convolution, &[None, Some(3), Some(10)]), (vec![Some(4), Some(3), Some(10)], None));
         assert_eq!(sizes(convolution, &[None, Some(11), Some(10)]).0[0], Some(0));
         assert_eq!(sizes("bound d1 9 - d0", &[None, Some(10)]), (vec![Some(10), Some(10)], None));
+        assert_eq!(sizes("bound d1 d0 / 2 + 1", &[None, Some(10)]), (vec![Some(18), Some(10)], None));
         assert_eq!(sizes("bound d1 d0 + 1 bound d1 d0 + 3", &[None, Some(10)]).0[0], Some(7));
     }
 
@@ -147,5 +173,8 @@ mod tests {
         assert!(error.is_some_and(|error| error.contains("reaches 10") && error.contains("n0 + 1")));
         let (_, error) = sizes("bound d1 4 - d0", &[Some(10), Some(10)]);
         assert!(error.is_some_and(|error| error.contains("reaches -5")));
+        let (_, error) = sizes("bound d2 4 - d0 + d1", &[Some(10), Some(0), Some(10)]);
+        assert!(error.is_some_and(|error| error.contains("reaches -5")));
+        assert_eq!(sizes("bound d2 d0 + d1", &[Some(10), Some(0), Some(5)]).1, None);
     }
 }

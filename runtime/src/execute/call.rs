@@ -157,7 +157,7 @@ impl<'k> Call<'k> {
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
             }
         }
-        let dimensions = extents(kernel, &inputs, extra)?;
+        let dimensions = extents(kernel, &inputs, extra, &[])?;
         check_coordinate_widths(kernel, &dimensions)?;
         let start = Instant::now();
         let tensors = read_tensors(kernel, &inputs)?;

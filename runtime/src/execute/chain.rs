@@ -104,7 +104,7 @@ impl Chain {
     /// stops.
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
         let kernels = self.links.iter().map(Executable::kernel).collect();
-        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated)?;
+        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
         let mut prepare_time = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
         for link in &self.links {
@@ -132,17 +132,27 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Before the first of the kernels runs.
+    /// Before the first of the kernels runs. The results are to have these shapes, in order, where nothing else says an extent.
     pub(super) fn new(
         declarations: &'a Kernel,
         results: &'a [String],
         kernels: Vec<&'a Kernel>,
         inputs: &[&AnyTensor],
         stated: &[(&str, usize)],
+        shapes: &[Vec<usize>],
     ) -> Result<Self, Error> {
+        let mut wished: Vec<(&str, usize)> = Vec::new();
+        for (name, shape) in results.iter().zip(shapes) {
+            for kernel in &kernels {
+                for made in kernel.tensors.iter().filter(|made| made.name == *name) {
+                    let names = made.dimensions.iter().map(|dimension| kernel.dimension(*dimension).name.as_str());
+                    wished.extend(names.zip(shape.iter().copied()));
+                }
+            }
+        }
         let declared = declared_inputs(declarations, inputs)?;
         let tensors = declared.iter().map(|&(declared, input)| (declared.name.as_str(), input.clone())).collect();
-        let found = extents(declarations, &declared, stated)?;
+        let found = extents(declarations, &declared, stated, &wished)?;
         let extents = declarations.dimensions.iter().map(|dimension| dimension.name.as_str()).zip(found).collect();
         Ok(Self { declarations, results, kernels, extents, tensors })
     }

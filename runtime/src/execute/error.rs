@@ -94,14 +94,16 @@ pub enum Error {
         second_extent: usize,
     },
     /// No input says how large an index gets.
-    #[error("no input says the extent of index `{index}`; state it (`--dim {index}=16` on the command line)")]
+    #[error(
+        "no input says the extent of index `{index}`; state it (`--dim {index}=16` on the command line, a result of that extent for `…_into`)"
+    )]
     NoExtent {
         /// The index variable.
         index: String,
     },
     /// A computed index goes beyond its mode.
     #[error(
-        "the index `{index}` reaches {reached}, but its mode has {extent} coordinates; let it run over less (`{index}` below {extent}) or make the mode longer"
+        "the index `{index}` reaches {reached}, but its mode has {extent} coordinates, from 0; let it run over less, or make the mode longer"
     )]
     OutOfBounds {
         /// The index, with the names of the dimensions that it is computed from.
@@ -110,6 +112,16 @@ pub enum Error {
         reached: i128,
         /// The extent of the mode.
         extent: usize,
+    },
+    /// A computed index goes below zero.
+    #[error(
+        "the index `{index}` reaches {reached}, but coordinates begin at 0; let it run over less, or add a constant"
+    )]
+    BelowZero {
+        /// The index, with the names of the dimensions that it is computed from.
+        index: String,
+        /// The least value.
+        reached: i128,
     },
     /// An extent is stated for an index that the kernel does not have.
     #[error("an extent is stated for `{name}`, but the indices of `{kernel}` are {}", known.join(", "))]

@@ -9,11 +9,13 @@ use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 /// An extent, and the place where it was met first.
 type Found = Option<(usize, ExtentSource)>;
 
-/// The extent of each dimension, from constants, the inputs' shapes and what the caller states.
+/// The extent of each dimension, from constants, the inputs' shapes and what the caller states; where these say nothing, as
+/// wished, and what computed indices need.
 pub(super) fn extents(
     kernel: &Kernel,
     inputs: &[(&Tensor, &AnyTensor)],
     stated: &[(&str, usize)],
+    wished: &[(&str, usize)],
 ) -> Result<Vec<usize>, Error> {
     let constant = |size: Size| match size {
         Size::Constant(extent) => Some((usize::try_from(extent).unwrap_or(usize::MAX), ExtentSource::Kernel)),
@@ -39,13 +41,18 @@ pub(super) fn extents(
         }
     }
     let mut sizes: Vec<Option<usize>> = found.iter().map(|found| found.as_ref().map(|(extent, _)| *extent)).collect();
+    for (size, dimension) in sizes.iter_mut().zip(&kernel.dimensions) {
+        if size.is_none() {
+            *size = wished.iter().find(|(name, _)| *name == dimension.name).map(|&(_, extent)| extent);
+        }
+    }
     let bounds = bounds::of_kernel(kernel);
     bounds::infer(&bounds, &mut sizes);
     let settled = |(size, dimension): (Option<usize>, &spc_compiler::ir::Dimension)| {
         size.ok_or_else(|| Error::NoExtent { index: dimension.name.clone() })
     };
     let extents: Vec<usize> = sizes.into_iter().zip(&kernel.dimensions).map(settled).collect::<Result<_, _>>()?;
-    bounds::check(&bounds, &extents, &|place| kernel.dimensions[place].name.clone())?;
+    bounds::check(&bounds, &extents, &|place| (&kernel.dimensions[place].name, kernel.dimensions[place].size))?;
     Ok(extents)
 }
 

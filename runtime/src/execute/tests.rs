@@ -80,7 +80,7 @@ fn extents_come_from_inputs_constants_and_the_caller() {
     assert_eq!(finished[0].shape(), [3, 2]);
     assert_eq!(
         refused(&kernel, &[&x], &[]),
-        "no input says the extent of index `r`; state it (`--dim r=16` on the command line)"
+        "no input says the extent of index `r`; state it (`--dim r=16` on the command line, a result of that extent for `…_into`)"
     );
     assert_eq!(
         refused(&kernel, &[&x], &[("r", 2), ("i", 4)]),

@@ -58,7 +58,7 @@ impl StaticKernel {
     /// # Errors
     /// As [`Call::new`] and [`Call::finish`].
     pub fn run(&self, inputs: &[&AnyTensor]) -> Result<Results, Error> {
-        self.run_with(inputs, &mut |_, _| Ok(()))
+        self.run_with(inputs, &[], &mut |_, _| Ok(()))
     }
 
     /// Runs the kernel and writes its results into the memory of `targets`. Where that is refused, they are as before; where a
@@ -70,6 +70,7 @@ impl StaticKernel {
         if targets.len() != self.results.len() {
             return Err(missing());
         }
+        let shapes: Vec<Vec<usize>> = targets.iter().map(|target| target.shape().to_vec()).collect();
         let mut reuse = |call: &mut Call<'_>, output: &str| {
             let target = self.results.iter().position(|result| *result == output);
             match target.and_then(|target| targets.get_mut(target)) {
@@ -77,18 +78,20 @@ impl StaticKernel {
                 None => Ok(()),
             }
         };
-        let mut results = self.run_with(inputs, &mut reuse)?;
+        let mut results = self.run_with(inputs, &shapes, &mut reuse)?;
         targets.iter_mut().try_for_each(|target| target.set(results.tensors.next().ok_or_else(missing)?))
     }
 
-    /// Runs the kernel, each call when it was prepared for its output of a name.
+    /// Runs the kernel, each call when it was prepared for its output of a name. `shapes` are those that the results are to have.
     fn run_with(
         &self,
         inputs: &[&AnyTensor],
+        shapes: &[Vec<usize>],
         prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
     ) -> Result<Results, Error> {
         let parts = self.parts()?;
-        let mut flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[])?;
+        let mut flow =
+            Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
         for (link, kernel) in self.links.iter().zip(&parts.links) {
             let Some(mut call) = flow.call()? else { break };
             outputs_of(kernel).try_for_each(|output| prepare(&mut call, output))?;
@@ -150,6 +153,9 @@ pub trait Value {
     /// When the output is of another type.
     fn set(&mut self, output: AnyTensor) -> Result<(), Error>;
 
+    /// The shape that it has.
+    fn shape(&self) -> &[usize];
+
     /// Whether a call can write its output number `output` into its memory.
     ///
     /// # Errors
@@ -181,6 +187,10 @@ impl<T: Element, F: StorageFormat> Value for Tensor<T, F> {
         Ok(())
     }
 
+    fn shape(&self) -> &[usize] {
+        self.as_any().shape()
+    }
+
     fn check_reuse(&self, call: &Call<'_>, output: usize) -> Result<(), Error> {
         call.check_reuse(output, self.as_any())
     }
@@ -200,6 +210,10 @@ macro_rules! scalars {
             fn set(&mut self, output: AnyTensor) -> Result<(), Error> {
                 *self = Self::from_output(output)?;
                 Ok(())
+            }
+
+            fn shape(&self) -> &[usize] {
+                &[]
             }
 
             fn check_reuse(&self, _: &Call<'_>, _: usize) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! Making programs up.
 
 use super::format::Storage;
+use super::index::Indices;
 use super::{Expr, Program, Tensor};
 use crate::data::{Entries, Random};
 use spc_compiler::ir::ElementType;
@@ -20,6 +21,11 @@ impl Program {
         let mut target: Vec<usize> = (0..count).collect();
         random.shuffle(&mut target);
         target.truncate(random.below(count.min(3) + 1));
+        let all = target.clone();
+        let mut indices = Indices::random(&mut random);
+        if random.chance(0.3) {
+            indices.vary(&mut target, &all, &|variable| variables[variable].1, &mut random);
+        }
         let result = match random.below(3) {
             0 => Storage::random(target.len(), &mut random),
             _ => Storage::dense(target.len()),
@@ -29,16 +35,17 @@ impl Program {
             element,
             extents: variables.iter().map(|(_, extent)| *extent).collect(),
             target: target.clone(),
+            indices,
             tensors: Vec::new(),
             shapes: Vec::new(),
             bound: None,
         };
         generator.reserve();
         let (value, mask) = generator.statement(&result);
-        let accumulates = generator.random.chance(0.1);
-        let tensors = generator.tensors;
+        let accumulates = generator.random.chance(0.1) || generator.indices.meet(&target);
+        let (tensors, indices) = (generator.tensors, generator.indices);
         let mut random = generator.random;
-        let mut program = Program { element, variables, tensors, target, result, accumulates, value, mask };
+        let mut program = Program { element, variables, indices, tensors, target, result, accumulates, value, mask };
         for id in 0..program.tensors.len() {
             let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
             let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
@@ -53,6 +60,7 @@ struct Generator {
     element: ElementType,
     extents: Vec<usize>,
     target: Vec<usize>,
+    indices: Indices,
     tensors: Vec<Tensor>,
     shapes: Vec<Vec<usize>>,
     /// The variable that only explicit sums use.
@@ -72,6 +80,7 @@ impl Generator {
         if self.random.chance(if result.is_dense() { 0.08 } else { 0.3 }) {
             let mut indices = if self.random.chance(0.7) { self.target.clone() } else { self.some(&all, 3) };
             self.random.shuffle(&mut indices);
+            self.vary(&mut indices, &all);
             if !indices.is_empty() {
                 let same = result.order() == indices.len() && self.random.chance(0.6);
                 let (indices, storage) = match same {
@@ -189,7 +198,8 @@ impl Generator {
 
     /// A tensor; now and then one that was there already.
     fn operand(&mut self, variables: &[usize]) -> Expr {
-        let indices = self.some(variables, 4);
+        let mut indices = self.some(variables, 4);
+        self.vary(&mut indices, variables);
         let shape = self.shape(&indices);
         let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();
         if !known.is_empty() && self.random.chance(0.15) {
@@ -200,6 +210,11 @@ impl Generator {
     }
 
     fn shape(&self, indices: &[usize]) -> Vec<usize> {
-        indices.iter().map(|&variable| self.extents[variable]).collect()
+        indices.iter().map(|&index| self.indices.extent(index, &|variable| self.extents[variable])).collect()
+    }
+
+    /// Now and then, makes some indices of an access computed.
+    fn vary(&mut self, indices: &mut [usize], variables: &[usize]) {
+        self.indices.vary(indices, variables, &|variable| self.extents[variable], &mut self.random);
     }
 }

@@ -42,6 +42,12 @@ impl Program {
                 with(&|program| program.cut(variable));
             }
         }
+        all.extend(self.with_simpler_indices());
+        let mut with = |change: &dyn Fn(&mut Program)| {
+            let mut program = self.clone();
+            change(&mut program);
+            all.push(program);
+        };
         for tensor in self.used() {
             let entries = &self.tensors[tensor].entries;
             let half = entries.len() / 2;
@@ -74,6 +80,11 @@ impl Program {
     /// One coordinate less of an index variable.
     fn cut(&mut self, variable: usize) {
         self.variables[variable].1 -= 1;
+        self.trim();
+    }
+
+    /// Drops entries outside of their tensors.
+    pub(super) fn trim(&mut self) {
         for tensor in self.used() {
             let shape = self.shape(tensor);
             let is_inside = |index: &Vec<usize>| index.iter().zip(&shape).all(|(index, extent)| index < extent);

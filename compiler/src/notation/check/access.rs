@@ -3,7 +3,6 @@
 use super::tensors;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::ir::{IndexExpr, IndexOperator};
 use crate::notation::{Access, IndexVariable, TensorId};
 use crate::syntax::{self, ExprKind, Ident, Index};
 
@@ -37,23 +36,15 @@ impl<'s> Values<'_, 's> {
             // The second index of `A(i, i)` is a variable of its own, computed from the first.
             let again = variable.filter(|variable| indices.contains(&Some(*variable)));
             indices.push(match again {
-                Some(again) => Some(self.repeated(again, &indices, access.span)),
+                Some(again) => {
+                    let before: Vec<IndexVariable> = indices.iter().copied().flatten().collect();
+                    Some(self.indices.copy(again, &before, access.span))
+                }
                 None => variable,
             });
         }
         let indices = indices.into_iter().collect::<Option<_>>()?;
         Some(Access { tensor, indices, span: access.span })
-    }
-
-    /// A variable with the value of another that the access has already.
-    fn repeated(&mut self, again: IndexVariable, before: &[Option<IndexVariable>], span: Span) -> IndexVariable {
-        let mut value = self.indices.variables[again.0].value.clone().unwrap_or(IndexExpr::Variable(again));
-        let mut variable = self.indices.computed(value.clone(), span);
-        while before.contains(&Some(variable)) {
-            value = IndexExpr::binary(IndexOperator::Add, value, IndexExpr::Constant(0));
-            variable = self.indices.computed(value.clone(), span);
-        }
-        variable
     }
 
     pub(super) fn index_name(&mut self, name: &'s Ident) -> Option<&'s Ident> {

@@ -9,6 +9,9 @@ use crate::syntax::{self, BinaryOperator, ExprKind, UnaryOperator};
 /// No index is as large.
 const LARGE: i128 = 1 << 62;
 
+/// The largest number in an index; sums of a few of them can still be computed.
+const LARGEST: u128 = (i64::MAX / 4) as u128;
+
 /// An index while it is checked.
 type Index = IndexExpr<IndexVariable>;
 
@@ -72,7 +75,15 @@ impl<'s> Values<'_, 's> {
             );
             return None;
         }
-        Some(IndexExpr::binary(operator, left, right))
+        let value = IndexExpr::binary(operator, left, right);
+        if magnitude(&value) > LARGEST {
+            let problem = Diagnostic::new(codes::INDEX_EXPRESSION, span, "an index with too large a number")
+                .label("no mode is as long")
+                .help(format!("factors and constants together must stay below {LARGEST}"));
+            self.found.push(problem);
+            return None;
+        }
+        Some(value)
     }
 
     /// The variable of the `place`th window of an access.
@@ -113,7 +124,9 @@ impl<'s> Values<'_, 's> {
     /// A whole number that is not too large for an index.
     fn index_number(&mut self, expr: &'s syntax::Expr) -> Option<i64> {
         let number = match &expr.kind {
-            ExprKind::Number { digits, suffix: None } => digits.parse().ok().filter(|number| *number < i64::MAX / 4),
+            ExprKind::Number { digits, suffix: None } => {
+                digits.parse().ok().filter(|number| u128::from(i64::unsigned_abs(*number)) < LARGEST)
+            }
             _ => None,
         };
         number.or_else(|| self.refuse_index(expr))
@@ -126,6 +139,22 @@ impl<'s> Values<'_, 's> {
                 .help("an index is made of index variables and whole numbers by `+ - * / %`, as in `x(2 * i + k)`, or is a window `3..7`"),
         );
         None
+    }
+}
+
+/// The largest factor or constant that can come up in an index.
+fn magnitude(index: &Index) -> u128 {
+    match index {
+        IndexExpr::Variable(_) => 1,
+        IndexExpr::Constant(value) => u128::from(value.unsigned_abs()),
+        IndexExpr::Binary(operator, left, right) => {
+            let (left, right) = (magnitude(left), magnitude(right));
+            match operator {
+                IndexOperator::Add | IndexOperator::Subtract => left.saturating_add(right),
+                IndexOperator::Multiply => left.saturating_mul(right),
+                IndexOperator::Divide | IndexOperator::Remainder => left,
+            }
+        }
     }
 }
 

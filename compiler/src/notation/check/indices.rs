@@ -78,6 +78,18 @@ impl Indices {
         }
     }
 
+    /// A variable with the value of another, which is none of `taken`.
+    pub(super) fn copy(&mut self, of: IndexVariable, taken: &[IndexVariable], span: Span) -> IndexVariable {
+        let mut value = self.value(of);
+        loop {
+            let variable = self.computed(value.clone(), span);
+            if !taken.contains(&variable) {
+                return variable;
+            }
+            value = IndexExpr::binary(IndexOperator::Add, value, IndexExpr::Constant(0));
+        }
+    }
+
     /// The variable of the `place`th window of an access, and the extent that it has already, where that differs.
     pub(super) fn window(&mut self, place: usize, extent: u64, span: Span) -> (IndexVariable, Option<u64>) {
         if let Some(&variable) = self.windows.get(place) {

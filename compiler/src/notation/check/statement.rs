@@ -7,7 +7,7 @@ use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::LevelKind;
 use crate::ir::{Affine, ElementType, ReduceOperator};
-use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
+use crate::notation::{self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
@@ -59,6 +59,7 @@ pub(super) fn check(
     reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
     check_target(&checked, statement, tensors, indices, found);
+    compute_inner_indices(&mut checked.target, tensors, indices);
     result::check(&checked, statement, tensors, updates, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     check_operands(&checked, statement, tensors, found);
@@ -178,6 +179,20 @@ fn check_target(
             .label("entries would not come in order")
             .help(format!("store `{}` in a dense format, or as coordinates where its indices ascend", tensor.name)),
         );
+    }
+}
+
+/// In a sparse result such as `A(i + 1, i)`, whose entries are stored in order: the index of the inner level is computed from the
+/// outer one's variable as well.
+fn compute_inner_indices(target: &mut notation::Access, tensors: &[Tensor], indices: &mut Indices) {
+    let tensor = &tensors[target.tensor.0];
+    let Some(modes) = tensor.format.mode_order().filter(|_| tensor.is_sparse()) else { return };
+    for (depth, &mode) in modes.iter().enumerate() {
+        let own = target.indices[mode];
+        let above: Vec<IndexVariable> = modes[..depth].iter().map(|&mode| target.indices[mode]).collect();
+        if indices.variables[own.0].value.is_none() && indices.running(&above).contains(&own) {
+            target.indices[mode] = indices.copy(own, &target.indices, target.span);
+        }
     }
 }
 

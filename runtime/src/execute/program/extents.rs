@@ -77,7 +77,7 @@ fn settle_all(kernel: &Kernel, known: Vec<Known>) -> Result<Vec<usize>, ProgramE
     let places = known.into_iter().zip(sizes).zip(&kernel.extents);
     let extents =
         places.map(|((known, size), extent)| settle(known, size, &extent.name)).collect::<Result<Vec<_>, _>>()?;
-    bounds::check(&bounds, &extents, &|place| kernel.extents[place].name.clone())?;
+    bounds::check(&bounds, &extents, &|place| (&kernel.extents[place].name, kernel.extents[place].size))?;
     Ok(extents)
 }
 
@@ -120,6 +120,12 @@ fn no_such_index(kernel: &Kernel, name: &str) -> ProgramError {
     for variable in kernel.variables.iter().filter(|variable| variable.value.is_none()) {
         if !known.contains(&variable.name.as_str()) {
             known.push(&variable.name);
+        }
+    }
+    // Modes of computed indices have extents of their own.
+    for extent in kernel.extents.iter().filter(|extent| extent.size == Size::Runtime) {
+        if !known.contains(&extent.name.as_str()) {
+            known.push(&extent.name);
         }
     }
     let similar = suggest::similar(name, known.iter().copied()).map(str::to_owned);
