@@ -28,9 +28,14 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
             Role::Output | Role::Temporary => Entries { shape: extents.shape(id), stored: BTreeMap::new() },
         });
     }
-    for statement in &kernel.statements {
-        let result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run();
-        tensors[statement.target.tensor.0] = result;
+    for (place, statement) in kernel.statements.iter().enumerate() {
+        let target = statement.target.tensor;
+        let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
+        let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
+        if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
+            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(0.0));
+        }
+        tensors[target.0] = result;
     }
     let results = kernel.tensors.iter().zip(tensors).filter(|(tensor, _)| tensor.role == Role::Output);
     results.map(|(_, entries)| entries).collect()
@@ -253,7 +258,9 @@ impl Evaluation<'_> {
         Value { number: Number::of(element, 0.0), known: true }
     }
 
-    fn run(&self) -> Entries {
+    /// What the target holds afterwards. Where the statement `updates` what an earlier one has assigned, that is an operand
+    /// like the others; else there is nothing before, whatever the operator.
+    fn run(&self, updates: bool) -> Entries {
         let target = &self.statement.target;
         let mut result = self.tensors[target.tensor.0].clone();
         let running = self.kernel.running(&target.indices);
@@ -261,25 +268,31 @@ impl Evaluation<'_> {
         for_each_index(&shape, &mut |values| {
             let indices: Indices = running.iter().copied().zip(values.iter().copied()).collect();
             let index = &self.place(target, &indices)[..];
-            let value = if self.is_masked(&indices, &Indices::new()) {
-                self.zero(self.element())
-            } else {
-                self.expr(&self.statement.value, &indices)
-            };
+            if self.is_masked(&indices, &Indices::new()) {
+                return;
+            }
+            let value = self.expr(&self.statement.value, &indices);
             let old = result.stored.get(index).map(|&old| Number::of(self.element(), old));
-            let new = match (self.statement.operator, old) {
-                (Some(operator), Some(old)) if !value.is_known_zero() => {
-                    Some(self.wrap(reduce(operator, old, value.number)))
-                }
-                (Some(_), Some(old)) => Some(old),
-                _ => (!value.is_known_zero()).then_some(value.number),
+            let value = match (self.statement.operator, old) {
+                (Some(operator), Some(number)) => self.update(operator, Value { number, known: false }, value),
+                (Some(operator), None) if updates => self.update(operator, self.zero(self.element()), value),
+                _ => value,
             };
-            match new {
-                Some(number) => result.stored.insert(index.to_vec(), number.to_f64()),
-                None => result.stored.remove(index),
+            match value.is_known_zero() {
+                false => result.stored.insert(index.to_vec(), value.number.to_f64()),
+                true => result.stored.remove(index),
             };
         });
         result
+    }
+
+    fn update(&self, operator: ReduceOperator, old: Value, value: Value) -> Value {
+        let both = match operator {
+            ReduceOperator::Add => binary(BinaryOperator::Add, old, value),
+            ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
+            other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
+        };
+        Value { number: self.wrap(both.number), ..both }
     }
 
     /// Whether the mask has no entry here, where its last index has just been fixed.
@@ -380,9 +393,8 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     match operator {
         Add if left.is_known_zero() => right,
         Add | Subtract if right.is_known_zero() => left,
-        Multiply | Divide | Remainder if left.is_known_zero() && (operator == Multiply || !right.is_known_zero()) => {
-            left
-        }
+        // A divisor is never missing; where it is a sum over nothing, the zero above it is still known.
+        Multiply | Divide | Remainder if left.is_known_zero() => left,
         Multiply if right.is_known_zero() => right,
         And if is_known(left, false) || is_known(right, false) => truth(false, true),
         Or if is_known(left, true) || is_known(right, true) => truth(true, true),

@@ -32,9 +32,15 @@ fn declarations(kernel: &Kernel, role: Role) -> Vec<String> {
 impl fmt::Display for Tensor {
     /// `X: f64 [dense, compressed]`, `alpha: f32`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.element.name())?;
-        if self.format.order == 0 { Ok(()) } else { write!(f, " {}", self.format) }
+        write!(f, "{}: ", self.name)?;
+        storage(self, f)
     }
+}
+
+/// What stands behind the colon of a declaration.
+fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(tensor.element.name())?;
+    if tensor.format.order == 0 { Ok(()) } else { write!(f, " {}", tensor.format) }
 }
 
 impl Kernel {
@@ -65,8 +71,14 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
+        write!(f, "{}", kernel.access(&statement.target))?;
+        let target = kernel.tensor(statement.target.tensor);
+        if target.role == Role::Temporary {
+            f.write_str(": ")?;
+            storage(target, f)?;
+        }
         let operator = statement.operator.map_or(AssignOperator::Assign, AssignOperator::Reduce);
-        write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
+        write!(f, " {operator} {}", kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
         }

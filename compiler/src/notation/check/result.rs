@@ -2,7 +2,7 @@
 
 use super::indices::Indices;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::notation::{Access, Assignment, IndexVariable, Tensor, known};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, combine, known};
 use crate::syntax::{self, Statement};
 
 /// Whether `where` restricts the statement to what a sparse tensor stores.
@@ -11,11 +11,12 @@ pub(super) fn is_masked(statement: &Statement, tensors: &[Tensor]) -> bool {
     statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
 }
 
-/// Whether the result can hold what the statement computes.
+/// Whether the result can hold what the statement computes; `updates` says whether it holds something already.
 pub(super) fn check(
     statement: &Assignment,
     source: &Statement,
     tensors: &[Tensor],
+    updates: bool,
     indices: &Indices,
     found: &mut Diagnostics,
 ) {
@@ -23,6 +24,10 @@ pub(super) fn check(
     if !target.is_sparse() {
         return;
     }
+    let value = match statement.operator.filter(|_| updates) {
+        Some(operator) => combine::combine(operator, Expr::Access(statement.target.clone()), statement.value.clone()),
+        None => statement.value.clone(),
+    };
     let broadcast = broadcast(statement, indices);
     if !broadcast.is_empty() {
         for variable in broadcast {
@@ -30,8 +35,8 @@ pub(super) fn check(
         }
         return;
     }
-    let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    let zero = known::value(&statement.value, &|access| tensors[access.tensor.0].is_sparse()).is_zero();
+    let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
+    let zero = known::value(&value, &|access| tensors[access.tensor.0].is_sparse()).is_zero();
     if let Some(operand) = sparse.filter(|_| !is_masked(source, tensors) && !zero) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));
     }

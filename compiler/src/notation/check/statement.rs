@@ -10,10 +10,12 @@ use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
-/// The statement with its sums explicit; `None` where a problem was found.
+/// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
+/// has assigned the target.
 pub(super) fn check(
     statement: &Statement,
     tensors: &[Tensor],
+    updates: bool,
     indices: &mut Indices,
     found: &mut Diagnostics,
 ) -> Option<Assignment> {
@@ -57,18 +59,24 @@ pub(super) fn check(
     reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
     check_target(&checked, statement, tensors, indices, found);
-    result::check(&checked, statement, tensors, indices, found);
+    result::check(&checked, statement, tensors, updates, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     check_operands(&checked, statement, tensors, found);
     Some(checked)
 }
 
-/// The tensor that gives the statement its element type: its target, or the next where that is a temporary or is refused.
+/// The tensor that gives the statement its element type: its target, or where that is made here without one, the first that
+/// is read; the next where one is refused.
 fn typed_by<'a>(statement: &Statement, tensors: &'a [Tensor]) -> Option<&'a Tensor> {
-    let uses = uses::of_statement(statement);
-    let used = uses.iter().filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
-    let mut typed = used.filter(|tensor| tensor.role != Role::Temporary && tensors::is_lowered(tensor.element));
-    typed.next()
+    let takes_type = statement.is_let && statement.element.is_none();
+    let uses = uses::of_statement(statement).into_iter().skip(usize::from(takes_type));
+    let mut used = uses.filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
+    used.find(|tensor| tensors::is_lowered(tensor.element))
+}
+
+/// The element type of a temporary that declares none.
+pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
+    typed_by(statement, tensors).map_or(ElementType::F64, |tensor| tensor.element)
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {

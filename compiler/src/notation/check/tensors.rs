@@ -28,6 +28,7 @@ pub(super) fn check(
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,
+            declared: declaration.format.is_some(),
         }
     });
     tensors.collect()
