@@ -186,7 +186,12 @@ impl Scheduler<'_> {
         let free = self.free(value);
         let is_free = |variable: &&IndexVariable| free.contains(variable);
         let coordinates: Vec<IndexVariable> = coordinates.iter().filter(is_free).copied().collect();
-        if coordinates.is_empty() {
+        // A sum inside has loops of its own, and must tell where it had no term: it is formed for one entry at a time.
+        let has_inner = match value {
+            Expr::Reduce(_, _, body) => has_sum(body),
+            other => has_sum(other),
+        };
+        if coordinates.is_empty() || has_inner {
             return None;
         }
         let dense: Vec<IndexVariable> = dense.iter().filter(is_free).copied().collect();
@@ -308,11 +313,7 @@ impl Scheduler<'_> {
         let mut steps = 0.0;
         for value in terms_of(&term.value) {
             let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
-            let has_inner = match &value {
-                Expr::Reduce(_, _, body) => has_sum(body),
-                other => has_sum(other),
-            };
-            if has_inner || !is_whole {
+            if !is_whole {
                 return None;
             }
             let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
