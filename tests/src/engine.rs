@@ -124,12 +124,12 @@ impl Ready {
     /// What differs.
     pub fn check(&self, results: &[AnyTensor]) -> Result<(), String> {
         let outputs = self.compiled.concrete.tensors.iter().filter_map(|tensor| match &tensor.kind {
-            TensorKind::Output(structure) => Some((&tensor.name, structure)),
+            TensorKind::Output(structure) => Some((tensor, structure)),
             _ => None,
         });
-        for (((name, structure), expected), result) in outputs.zip(&self.expected).zip(results) {
-            let wrong = |error: String| format!("{name}: {error}");
-            compare::check(expected, result).map_err(wrong)?;
+        for (((tensor, structure), expected), result) in outputs.zip(&self.expected).zip(results) {
+            let wrong = |error: String| format!("{}: {error}", tensor.name);
+            compare::check(expected, tensor.fill, result).map_err(wrong)?;
             // Where a sum is over nothing, it may or may not count as computed.
             if self.dims.iter().all(|(_, extent)| *extent > 0) {
                 let shared = self.shared(structure).unwrap_or_else(|| expected.clone());

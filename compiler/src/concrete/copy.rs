@@ -7,7 +7,7 @@
 
 use super::order::{is_located, level_variables};
 use super::schedule::{Scheduler, Term};
-use super::{Access, Decision, IndexVariable, Tensor, TensorId, TensorKind};
+use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use crate::format::{Format, LevelFormat};
 
 impl Scheduler<'_> {
@@ -32,10 +32,10 @@ impl Scheduler<'_> {
         }));
         let replace = |other: &Access| {
             let tensor = if other.same_place(access) { copy } else { other.tensor };
-            Some(Access { tensor, ..other.clone() })
+            Access { tensor, ..other.clone() }
         };
-        term.value = term.value.map_accesses_typed(term.element, &replace);
-        term.masks = term.masks.iter().filter_map(replace).collect();
+        term.value = term.value.map_accesses(&|other| Expr::Access(replace(other)));
+        term.masks = term.masks.iter().map(replace).collect();
     }
 }
 

@@ -28,11 +28,12 @@ mod simplify;
 mod structure;
 
 use crate::format::Format;
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::{ElementType, Literal, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use schedule::{Options, schedule};
-pub use simplify::{absent, is_zero, simplify};
+pub use simplify::{absent, simplify};
+pub(crate) use simplify::{changes_nothing, simplify_expr, without};
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +63,8 @@ pub struct Tensor {
     pub name: String,
     /// The type of its elements.
     pub element: ElementType,
+    /// What an entry is that is not stored. Results and workspaces hold it at first.
+    pub fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
     /// The extent of each mode: a place in [`Kernel::extents`].
@@ -79,7 +82,7 @@ pub enum TensorKind {
     SortedCopy(TensorId),
     /// The kernel's result.
     Output(OutputStructure),
-    /// A `where` makes it; dense, zero at first.
+    /// A `where` makes it; dense.
     Workspace,
 }
 
@@ -140,7 +143,7 @@ pub enum Statement {
         /// The body.
         body: Box<Statement>,
     },
-    /// The producer fills the workspace, which is zero before; then the consumer reads it.
+    /// The producer fills the workspace, which holds its fill value before; then the consumer reads it.
     Where {
         /// The workspace.
         workspace: TensorId,
@@ -166,8 +169,6 @@ pub struct Assign {
     pub value: Expr,
     /// Tensors that must have an entry here.
     pub masks: Vec<Access>,
-    /// The type of the elements.
-    pub element: ElementType,
 }
 
 /// How the iterations of a loop run.

@@ -1,7 +1,8 @@
 //! Concrete notation as text.
 
 use super::{Access, Assign, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
+use crate::syntax::AssignOperator;
 use std::fmt;
 
 impl fmt::Display for Kernel {
@@ -52,7 +53,7 @@ fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut
 
 /// An assignment as text.
 pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
-    let operator = if assign.operator.is_some() { "+=" } else { "=" };
+    let operator = AssignOperator::of(assign.operator);
     let masks: Vec<String> = assign.masks.iter().map(|mask| access(kernel, mask)).collect();
     let masks = if masks.is_empty() { String::new() } else { format!(" where {}", masks.join(", ")) };
     format!("{} {operator} {}{masks}", access(kernel, &assign.target), expr(kernel, &assign.value))
@@ -60,9 +61,9 @@ pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
 
 /// A statement of the notation as text.
 pub(crate) fn summary(kernel: &Kernel, assignment: &crate::notation::Assignment) -> String {
-    let operator = assignment.operator.map_or(String::new(), |operator| operator.to_string());
+    let operator = AssignOperator::of(assignment.operator);
     let mask = assignment.mask.as_ref().map_or(String::new(), |mask| format!(" where {}", access(kernel, mask)));
-    format!("{} {operator}= {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
+    format!("{} {operator} {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
 }
 
 /// An access as text.
@@ -102,9 +103,9 @@ pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
         Expr::Select(condition, yes, no) => {
             format!("select({}, {}, {})", expr(kernel, condition), expr(kernel, yes), expr(kernel, no))
         }
-        Expr::Reduce(_, variables, body) => {
+        Expr::Reduce(operator, variables, body) => {
             let names: Vec<&str> = variables.iter().map(|&variable| kernel.variable(variable)).collect();
-            format!("sum({})({})", names.join(", "), expr(kernel, body))
+            format!("{}({})({})", reduction_name(*operator), names.join(", "), expr(kernel, body))
         }
     }
 }

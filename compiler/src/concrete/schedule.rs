@@ -4,7 +4,7 @@ use super::extents::{extents, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
-use super::simplify::drop_zero_sums;
+use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
     Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
@@ -33,11 +33,6 @@ impl Default for Options {
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, Diagnostics> {
     let mut scheduler = Scheduler::new(kernel);
-    let mut diagnostics = Diagnostics::new();
-    kernel.statements.iter().for_each(|assignment| check_reductions(assignment, &mut diagnostics));
-    if !diagnostics.is_empty() {
-        return Err(diagnostics);
-    }
     let mut statements: Vec<Statement> =
         kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
     let mut body = match statements.len() {
@@ -71,6 +66,11 @@ pub(super) struct Term {
     pub in_memory: bool,
     /// Whether the target holds something already.
     pub accumulates: bool,
+    /// How values meet in one element of the target.
+    pub reduction: ReduceOperator,
+    /// Whether a reduction that is the whole right-hand side is formed apart from the target, which holds something else at
+    /// first than the reduction starts from.
+    pub is_apart: bool,
     /// The right-hand side, sums included.
     pub value: Expr,
     /// What must have an entry.
@@ -99,6 +99,7 @@ impl<'a> Scheduler<'a> {
             .map(|(id, tensor)| Tensor {
                 name: tensor.name.clone(),
                 element: tensor.element,
+                fill: tensor.fill,
                 format: tensor.format.clone(),
                 extents: mode_extents(notation, TensorId(id), &variables),
                 kind: match tensor.role {
@@ -135,7 +136,7 @@ impl<'a> Scheduler<'a> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
-        let value = normalize(&drop_zero_sums(assignment.value.clone()));
+        let value = normalize(&simplify_expr(assignment.value.clone()));
         let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
@@ -143,14 +144,8 @@ impl<'a> Scheduler<'a> {
         reads.dedup_by(|a, b| a.same_place(b));
         let target = assignment.target.clone();
         let element = self.notation.tensor(target.tensor).element;
-        let question = Question {
-            target: &target,
-            reads: &reads,
-            tensors: &self.kernel.tensors,
-            value: &value,
-            masks: &masks,
-            element,
-        };
+        let question =
+            Question { target: &target, reads: &reads, tensors: &self.kernel.tensors, value: &value, masks: &masks };
         let (structure, why) = question.decide();
         let what = match &structure {
             OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
@@ -163,15 +158,23 @@ impl<'a> Scheduler<'a> {
         };
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
-        let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
-        let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
+        // What is combined with a result that holds nothing yet is assigned.
+        let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
+        let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));
+        let accumulates = assignment.operator.is_some() && !before.clone().all(is_first);
+        let reduction = match (&assignment.operator, &value) {
+            (Some(operator), _) | (None, Expr::Reduce(operator, ..)) => *operator,
+            (None, _) => ReduceOperator::Add,
+        };
+        let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
+        let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };
         self.term(term, &[], None)
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
     pub(super) fn term(&mut self, mut term: Term, bound: &[IndexVariable], order: Option<LoopOrder>) -> Statement {
         match &term.value {
-            Expr::Reduce(_, _, body) if !has_sum(body) => {
+            Expr::Reduce(operator, _, body) if !has_sum(body) && *operator == term.reduction && !term.is_apart => {
                 let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
                 let Expr::Reduce(_, _, body) = &term.value else { unreachable!("ordering keeps the shape") };
                 let body = (**body).clone();
@@ -192,9 +195,9 @@ impl<'a> Scheduler<'a> {
             loops: order.loops,
             target: term.target,
             in_memory: term.in_memory,
-            reduction: ReduceOperator::Add,
+            reduction: term.reduction,
             accumulates: term.accumulates,
-            factors: factors(body),
+            factors: factors(body, term.reduction),
             masks: term.masks,
             vector: order.vector,
             element: term.element,
@@ -218,7 +221,14 @@ impl<'a> Scheduler<'a> {
                     (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
                 }
                 TensorKind::Output(_) => (
-                    format!("each thread sums into a copy of {name} of its own, and the copies are added"),
+                    match assign.operator {
+                        None | Some(ReduceOperator::Add) => {
+                            format!("each thread sums into a copy of {name} of its own, and the copies are added")
+                        }
+                        Some(operator) => format!(
+                            "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies"
+                        ),
+                    },
                     format!("chunks of {index} write the same places of {name}"),
                 ),
                 _ => return,
@@ -250,21 +260,5 @@ impl<'a> Scheduler<'a> {
                 }
             }
         }
-    }
-}
-
-/// Refuses reductions that are not lowered yet.
-fn check_reductions(assignment: &notation::Assignment, diagnostics: &mut Diagnostics) {
-    fn has_other(expr: &Expr) -> bool {
-        matches!(expr, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add)
-            || expr.children().into_iter().any(has_other)
-    }
-    let updates_otherwise = assignment.operator.is_some_and(|operator| operator != ReduceOperator::Add);
-    if updates_otherwise || has_other(&assignment.value) {
-        diagnostics.push(
-            Diagnostic::new(codes::REDUCTION_NOT_YET, assignment.span, "only sums are lowered yet")
-                .label("reduces with another operator")
-                .help("write a sum, or reduce the result outside of the kernel"),
-        );
     }
 }

@@ -22,6 +22,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod function;
 mod parse;
 pub(crate) mod precedence;
 mod print;
@@ -29,6 +30,7 @@ mod types;
 mod verify;
 mod walk;
 
+pub use function::Function;
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
@@ -128,6 +130,14 @@ impl ElementType {
         matches!(self, ElementType::F32 | ElementType::F64)
     }
 
+    /// Zero, or `false`.
+    pub fn zero(self) -> Literal {
+        match self {
+            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => Literal::Float(self, 0.0),
+            ElementType::I32 | ElementType::I64 | ElementType::U8 | ElementType::Bool => Literal::Integer(self, 0),
+        }
+    }
+
     /// The number of bytes of one element.
     pub fn bytes(self) -> usize {
         match self {
@@ -209,6 +219,8 @@ pub struct Tensor {
     pub format: Format,
     /// The extent of each mode.
     pub dimensions: Vec<DimensionId>,
+    /// What an entry is that is not stored.
+    pub fill: Literal,
     /// Where it comes from.
     pub source: Source,
 }
@@ -252,8 +264,8 @@ pub enum Structure {
 /// What an output's values hold when the kernel starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Initial {
-    /// Zeros.
-    Zero,
+    /// This value, each.
+    Filled(Literal),
     /// Anything: the kernel writes every one.
     Overwritten,
     /// Nothing: appended.
@@ -380,6 +392,8 @@ impl PartialEq for Literal {
     }
 }
 
+impl Eq for Literal {}
+
 impl Literal {
     /// `value` as a literal of a real element type; `None` for complex types and what the type can't hold.
     pub fn new(element: ElementType, value: f64) -> Option<Self> {
@@ -399,6 +413,24 @@ impl Literal {
         match self {
             Literal::Float(element, _) | Literal::Integer(element, _) => element,
         }
+    }
+
+    /// Zero, or `false`, of the same element type.
+    pub fn zero(self) -> Literal {
+        self.element().zero()
+    }
+
+    /// Whether it is the same value: zeros of either sign are, and so is NaN.
+    pub fn equals(self, other: Literal) -> bool {
+        match (self, other) {
+            (Literal::Float(a, x), Literal::Float(b, y)) => a == b && (x == y || x.is_nan() && y.is_nan()),
+            (one, other) => one == other,
+        }
+    }
+
+    /// Whether it is an infinity.
+    pub fn is_infinite(self) -> bool {
+        matches!(self, Literal::Float(_, value) if value.is_infinite())
     }
 
     /// Whether it is zero (of either sign) or `false`.
@@ -460,25 +492,6 @@ pub enum BinaryOperator {
     And,
     /// `||`, of `bool`
     Or,
-}
-
-/// Functions of values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Function {
-    /// The smaller of two.
-    Min,
-    /// The larger of two.
-    Max,
-    /// Absolute value.
-    Abs,
-    /// Square root (floating point).
-    Sqrt,
-    /// Exponential (floating point).
-    Exp,
-    /// Natural logarithm (floating point).
-    Ln,
-    /// Power (floating point).
-    Pow,
 }
 
 /// Operators that a reduction may use: associative and commutative (up to rounding), with an identity.

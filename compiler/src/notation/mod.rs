@@ -8,9 +8,10 @@
 //! ```
 
 mod check;
+pub(crate) mod constant;
 mod einstein;
-pub(crate) mod known;
 mod print;
+pub(crate) mod simplify;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -20,6 +21,7 @@ use crate::format::Format;
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
+pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
@@ -61,6 +63,9 @@ pub struct Tensor {
     pub span: Span,
     /// The type of its elements.
     pub element: ElementType,
+    /// What a missing entry is: zero, unless declared otherwise. What a result holds where nothing was computed: unless
+    /// declared otherwise, what changes nothing for the reduction that it is computed by.
+    pub fill: Literal,
     /// Its storage; order 0 for a scalar.
     pub format: Format,
     /// The format as written, where it has a name (`csf`, `bcsr(4)`): the macro's types use it.
@@ -137,6 +142,11 @@ pub enum Expr {
 }
 
 impl Kernel {
+    /// The type of an expression's value.
+    pub fn element_of(&self, expr: &Expr) -> ElementType {
+        expr.element(&|tensor| self.tensor(tensor).element)
+    }
+
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]

@@ -65,7 +65,7 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
-        let operator = statement.operator.map_or(AssignOperator::Assign, AssignOperator::Reduce);
+        let operator = AssignOperator::of(statement.operator);
         write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
@@ -109,7 +109,7 @@ impl ExprText<'_> {
 impl fmt::Display for ExprText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.expr {
-            Expr::Literal(literal) => write!(f, "{}", literal_text(*literal)),
+            Expr::Literal(literal) => write!(f, "{}", literal.text()),
             Expr::Access(access) => write!(f, "{}", self.kernel.access(access)),
             Expr::Index(variable, _) => f.write_str(self.kernel.variable(*variable)),
             Expr::Unary(operator, operand) => {
@@ -148,11 +148,16 @@ fn is_negative(literal: Literal) -> bool {
     }
 }
 
-fn literal_text(literal: Literal) -> String {
-    match literal {
-        Literal::Float(ElementType::F32, value) => format!("{:?}", value as f32),
-        Literal::Float(_, value) => format!("{value:?}"),
-        Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
-        Literal::Integer(_, value) => value.to_string(),
+impl Literal {
+    /// The value as the language writes it.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Literal::Float(_, value) if value.is_nan() => "nan".to_owned(),
+            Literal::Float(_, value) if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
+            Literal::Float(ElementType::F32, value) => format!("{:?}", value as f32),
+            Literal::Float(_, value) => format!("{value:?}"),
+            Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
+            Literal::Integer(_, value) => value.to_string(),
+        }
     }
 }

@@ -181,6 +181,13 @@ pub enum AssignOperator {
     Reduce(crate::ir::ReduceOperator),
 }
 
+impl AssignOperator {
+    /// `=`, or the sign for combining with what was there.
+    pub fn of(operator: Option<crate::ir::ReduceOperator>) -> Self {
+        operator.map_or(AssignOperator::Assign, AssignOperator::Reduce)
+    }
+}
+
 /// `A(i, 3..7)`; a scalar has no indices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {

@@ -31,7 +31,7 @@ mod statistics;
 mod tasks;
 mod typed;
 mod validate;
-mod values;
+pub(crate) mod values;
 
 pub use any::{AnyTensor, LevelStorage, Parts};
 pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};

@@ -85,8 +85,6 @@ pub const FORMAT_NOT_YET: Code = Code(406);
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A schedule block.
 pub const SCHEDULE_NOT_YET: Code = Code(408);
-/// A reduction that is not a sum.
-pub const REDUCTION_NOT_YET: Code = Code(409);
 /// More sparse operands than one merge lattice can hold.
 pub const TOO_MANY_OPERANDS: Code = Code(410);
 
@@ -879,25 +877,6 @@ Correct:
 
     fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
-    }
-",
-    },
-    Entry {
-        code: REDUCTION_NOT_YET,
-        title: "a reduction that is not a sum",
-        explanation: "
-For now only sums are carried out. Reductions by `min`, `max`, `*`, `|` and `&` are understood, but not lowered.
-
-Wrong:
-
-    fn largest(A: csr) -> y: dense {
-        y(i) max= A(i, j);
-    }
-
-Correct:
-
-    fn total(A: csr) -> y: dense {
-        y(i) += A(i, j);
     }
 ",
     },

@@ -59,8 +59,9 @@ impl<'t> Parser<'t> {
         let element = self.element()?;
         let format = self.format()?;
         let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
-        let source = self.source()?;
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, source });
+        let source = self.source(element)?;
+        let fill = if self.accept("fill")? { self.value()? } else { element.zero() };
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source });
         Ok(())
     }
 
@@ -143,7 +144,7 @@ impl<'t> Parser<'t> {
         self.one_of("a type", elements)
     }
 
-    fn source(&mut self) -> Result<Source> {
+    fn source(&mut self, element: ElementType) -> Result<Source> {
         if self.accept("input")? {
             return Ok(Source::Input);
         }
@@ -158,10 +159,15 @@ impl<'t> Parser<'t> {
         } else {
             self.one_of("a structure", [("dense", Structure::Dense), ("appended", Structure::Appended)])?
         };
-        let initial = self.one_of(
-            "`zero`, `overwritten` or `empty`",
-            [("zero", Initial::Zero), ("overwritten", Initial::Overwritten), ("empty", Initial::Empty)],
-        )?;
+        let initial = if self.accept("filled")? {
+            Initial::Filled(self.value()?)
+        } else {
+            let zero = Initial::Filled(element.zero());
+            self.one_of(
+                "`zero`, `filled`, `overwritten` or `empty`",
+                [("zero", zero), ("overwritten", Initial::Overwritten), ("empty", Initial::Empty)],
+            )?
+        };
         Ok(Source::Output { structure, initial })
     }
 

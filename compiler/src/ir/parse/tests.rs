@@ -223,11 +223,16 @@ impl Random {
             Structure::Appended,
             Structure::Shared { operand: TensorId(self.0 as u32), levels: order },
         ]);
-        let initial = self.one(&[Initial::Zero, Initial::Overwritten, Initial::Empty]);
+        let element = self.one(&ElementType::ALL);
+        let other = Some(self.literal()).filter(|literal| *literal != literal.zero());
+        let filled = [element.zero(), other.unwrap_or(element.zero())].map(Initial::Filled);
+        let initial = self.one(&[filled[0], filled[1], Initial::Overwritten, Initial::Empty]);
+        let fill = if self.yes() { self.literal() } else { element.zero() };
         let source = [Source::Input, Source::SortedCopy { of: TensorId(3) }, Source::Output { structure, initial }];
         Tensor {
             name: self.text(),
-            element: self.one(&ElementType::ALL),
+            element,
+            fill,
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),

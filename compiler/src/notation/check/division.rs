@@ -2,12 +2,14 @@
 
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::notation::{Access, Expr, known};
+use crate::ir::Literal;
+use crate::notation::{Access, Expr, simplify};
 
 impl Values<'_, '_> {
     /// What is wrong with dividing by `divisor`.
     pub(super) fn divisor(&self, divisor: &Expr, span: Span, quotient: Span) -> Option<Diagnostic> {
-        if !known::value(divisor, &|access| self.tensors[access.tensor.0].is_sparse()).is_zero() {
+        let missing = |access: &Access| self.tensors[access.tensor.0].missing();
+        if !simplify::known(divisor, &missing).is_some_and(Literal::is_zero) {
             return None;
         }
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());

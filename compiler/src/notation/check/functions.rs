@@ -1,7 +1,7 @@
 //! The functions of the language and what they are defined for.
 
 use crate::ir::{ElementType, Function};
-use crate::syntax::FUNCTIONS;
+use crate::syntax;
 
 /// What a function takes.
 pub(super) struct Entry {
@@ -13,11 +13,7 @@ pub(super) struct Entry {
 
 impl Entry {
     fn of(function: Function) -> Self {
-        let arguments = match function {
-            Function::Min | Function::Max | Function::Pow => 2,
-            Function::Abs | Function::Sqrt | Function::Exp | Function::Ln => 1,
-        };
-        Self { name: function.name(), function: Some(function), arguments }
+        Self { name: function.name(), function: Some(function), arguments: function.arity() }
     }
 
     /// Whether it is defined for an element type.
@@ -25,7 +21,7 @@ impl Entry {
         match self.function {
             None | Some(Function::Min | Function::Max) => true,
             Some(Function::Abs) => signed(element),
-            Some(Function::Sqrt | Function::Exp | Function::Ln | Function::Pow) => element.is_float(),
+            Some(_) => element.is_float(),
         }
     }
 }
@@ -37,20 +33,23 @@ pub(super) fn signed(element: ElementType) -> bool {
 
 /// The function of a name.
 pub(super) fn find(name: &str) -> Option<Entry> {
-    let function = Function::ALL.into_iter().find(|function| function.name() == name);
     let select = || (name == "select").then_some(Entry { name: "select", function: None, arguments: 3 });
-    function.map(Entry::of).or_else(select)
+    Function::from_name(name).map(Entry::of).or_else(select)
 }
 
 /// All names.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.into_iter()
+    syntax::functions()
 }
 
 /// Our name of a function that other languages call otherwise.
 pub(super) fn alias(name: &str) -> Option<&'static str> {
     match name {
         "log" => Some("ln"),
+        "power" => Some("pow"),
+        "arcsin" => Some("asin"),
+        "arccos" => Some("acos"),
+        "arctan" => Some("atan"),
         "fabs" => Some("abs"),
         "minimum" | "fmin" => Some("min"),
         "maximum" | "fmax" => Some("max"),

@@ -29,7 +29,7 @@ pub(super) fn check(
 ) -> Option<Kernel> {
     let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
-    let tensors = tensors::check(declarations, &uses, definitions, problems);
+    let tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
     check_names(&tensors, &uses, &mut problems.expression);
 
     let mut indices = Indices::default();

@@ -20,7 +20,7 @@ mod value;
 
 pub use expression::{FormatOption, check_expression};
 pub use problems::Problems;
-pub(super) use reduction::name as reduction_name;
+pub(crate) use reduction::name as reduction_name;
 
 use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};

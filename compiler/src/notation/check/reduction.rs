@@ -68,7 +68,7 @@ impl<'s> Values<'_, 's> {
 }
 
 /// The word of a reduction: `sum` of `sum(k)(…)`.
-pub(in crate::notation) fn name(operator: ReduceOperator) -> &'static str {
+pub(crate) fn name(operator: ReduceOperator) -> &'static str {
     REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
 }
 

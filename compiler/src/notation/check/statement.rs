@@ -55,8 +55,8 @@ pub(super) fn check(
 
     reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
-    result::check(&checked, statement, tensors, indices, found);
     make_sums_explicit(&mut checked, indices, found);
+    result::check(&checked, statement, tensors, indices, found);
     check_operands(&checked, statement, tensors, found);
     Some(checked)
 }

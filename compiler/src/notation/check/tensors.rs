@@ -6,14 +6,15 @@ use super::uses::Use;
 use crate::diagnostics::{Diagnostic, codes::notation as codes, words};
 use crate::format::resolve::{self, Definitions};
 use crate::format::{Format, LevelFormat};
-use crate::ir::ElementType;
+use crate::ir::{ElementType, Literal};
 use crate::notation::{Role, Tensor};
-use crate::syntax::{FormatExpr, FormatExprKind};
+use crate::syntax::{AssignOperator, ExprKind, FormatExpr, FormatExprKind, Statement};
 
 /// The tensors of a kernel in the order of their declarations. Where a problem was found, what is returned is a stand-in that
 /// lets the other checks go on.
 pub(super) fn check(
     declarations: &[Declaration<'_>],
+    body: &[Statement],
     uses: &[Use<'_>],
     definitions: &Definitions<'_>,
     problems: &mut Problems,
@@ -21,16 +22,29 @@ pub(super) fn check(
     let tensors = declarations.iter().map(|declaration| {
         let uses: Vec<&Use<'_>> = uses.iter().filter(|used| used.name.name == declaration.name).collect();
         let format = format(declaration, &uses, definitions, problems);
+        let element = element(declaration, problems);
         Tensor {
             name: declaration.name.to_owned(),
             span: declaration.span,
-            element: element(declaration, problems),
+            element,
+            fill: start(declaration, body, element),
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,
         }
     });
     tensors.collect()
+}
+
+/// What a tensor holds where nothing was computed: what the first statement that assigns it reduces from, else zero.
+fn start(declaration: &Declaration<'_>, body: &[Statement], element: ElementType) -> Literal {
+    let first = body.iter().find(|statement| statement.target.name.name == declaration.name);
+    let operator = match first.map(|statement| (statement.operator, &statement.value.kind)) {
+        Some((AssignOperator::Reduce(operator), _)) => Some(operator),
+        Some((AssignOperator::Assign, ExprKind::Reduce { operator, .. })) => Some(*operator),
+        _ => None,
+    };
+    operator.and_then(|operator| operator.identity(element)).unwrap_or(element.zero())
 }
 
 fn element(declaration: &Declaration<'_>, problems: &mut Problems) -> ElementType {

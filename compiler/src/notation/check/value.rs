@@ -36,7 +36,7 @@ impl<'s> Values<'_, 's> {
             ExprKind::Access(access) if access.indices.is_empty() => self.name(&access.name),
             ExprKind::Access(access) => self.access(access).map(Expr::Access),
             ExprKind::Unary(UnaryOperator::Negate, operand) => self.negation(operand, expr.span),
-            ExprKind::Binary(operator, left, right) if is_arithmetic(*operator) => {
+            ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => {
                 self.arithmetic(*operator, left, right, expr.span)
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span),
@@ -61,7 +61,7 @@ impl<'s> Values<'_, 's> {
                 let (left, right) = (self.condition(left), self.condition(right));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
-            ExprKind::Binary(operator, left, right) if !is_arithmetic(*operator) => {
+            ExprKind::Binary(operator, left, right) if !operator.is_arithmetic() => {
                 let (left, right) = (self.value(left), self.value(right));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
@@ -128,11 +128,6 @@ impl<'s> Values<'_, 's> {
     pub(super) fn tensor(&self, name: &str) -> Option<TensorId> {
         self.tensors.iter().position(|tensor| tensor.name == name).map(TensorId)
     }
-}
-
-fn is_arithmetic(operator: BinaryOperator) -> bool {
-    use BinaryOperator::*;
-    matches!(operator, Add | Subtract | Multiply | Divide | Remainder)
 }
 
 fn condition_as_value(expr: &syntax::Expr) -> Diagnostic {

@@ -8,7 +8,7 @@ use crate::syntax::ast::*;
 use crate::syntax::error;
 use crate::syntax::grammar::Rule;
 use crate::syntax::precedence::Precedence;
-use crate::syntax::{FUNCTIONS, MAXIMUM_DEPTH, REDUCTIONS};
+use crate::syntax::{MAXIMUM_DEPTH, REDUCTIONS, functions};
 use std::iter::Peekable;
 
 /// An expression and how many operators, calls and reductions stand inside one another in it.
@@ -149,7 +149,7 @@ impl Builder {
                 let depth = depth.max(body.depth);
                 (self.reduction(name, indices, body.expr), depth)
             }
-            None if FUNCTIONS.contains(&name.name.as_str()) => (self.function(name, indices), depth),
+            None if functions().any(|function| function == name.name) => (self.function(name, indices), depth),
             None => (ExprKind::Access(Access { name, indices, span }), depth),
         };
         if depth >= MAXIMUM_DEPTH {
