@@ -1,7 +1,7 @@
 //! Cases: a kernel in a `.ti` file, and in its first comments what it runs on and what to check.
 //!
 //! ```text
-//! // dims: i=4 j=5                       the extent of each index variable
+//! // dims: i=4 j=5                       the extent of each index variable; A2_size=9 that of a mode with computed indices
 //! // seed: 7                             of the random data; 1 unless given
 //! // density: X=0.3                      the share of places with an entry; 0.4 for sparse operands, 1 for dense ones
 //! // data X: (0, 1)=1.5 (2, 0)=-2        instead of random data; a scalar is `()=3`
@@ -110,7 +110,7 @@ impl Case {
         Entries::random(&shape, density, tensor.element, random)
     }
 
-    /// The extent of each variable of a kernel.
+    /// The extent of each variable of a kernel, and those of modes that are stated as `A2_size`.
     pub fn extents(&self, variables: &[Variable]) -> Vec<(String, usize)> {
         let find = |name: &str| self.dims.iter().find(|(known, _)| known == name).map(|&(_, extent)| extent);
         let of = |variable: &Variable| {
@@ -118,7 +118,8 @@ impl Case {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
             find(name).or_else(|| find(stem)).map(|extent| (name.clone(), extent))
         };
-        variables.iter().filter_map(of).collect()
+        let sizes = self.dims.iter().filter(|(name, _)| name.ends_with("_size")).cloned();
+        variables.iter().filter_map(of).chain(sizes).collect()
     }
 }
 

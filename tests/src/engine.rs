@@ -142,7 +142,11 @@ impl Ready {
     /// The operand whose structure an output shares, in the modes of the output.
     fn shared(&self, structure: &OutputStructure) -> Option<Entries> {
         let OutputStructure::Shared { access, .. } = structure else { return None };
-        let operand = self.inputs.get(access.tensor.0)?;
+        let original = match self.compiled.concrete.tensor(access.tensor).kind {
+            TensorKind::SortedCopy(of) => of,
+            _ => access.tensor,
+        };
+        let operand = self.inputs.get(original.0)?;
         let target = &self.notation.statements[0].target;
         let shape = &self.expected[0].shape;
         let place = |index: &Vec<usize>| {

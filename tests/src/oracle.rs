@@ -9,7 +9,7 @@
 //! have.
 
 use crate::data::{Entries, for_each_index};
-use spc_compiler::ir::{ElementType, Function, Literal, ReduceOperator};
+use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 use spc_compiler::notation::{
     self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, UnaryOperator,
 };
@@ -45,26 +45,93 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// The extents of a kernel with these inputs; `dims` gives those of index variables by name.
+    /// The extents of a kernel with these inputs; `dims` gives those of index variables by name, and those of modes as `A2_size`.
     pub fn of(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Self {
         let mut given = inputs.iter();
+        let stated = |tensor: &notation::Tensor| -> Vec<Option<usize>> {
+            let name = |mode: usize| format!("{}{}_size", tensor.name, mode + 1);
+            let size = |mode: usize| dims.iter().find(|(given, _)| *given == name(mode)).map(|&(_, extent)| extent);
+            (0..tensor.format.order).map(size).collect()
+        };
         let modes = kernel.tensors.iter().map(|tensor| match tensor.role {
             Role::Input => match given.next() {
                 Some(entries) => entries.shape.iter().copied().map(Some).collect(),
-                None => vec![None; tensor.format.order],
+                None => stated(tensor),
             },
-            _ => vec![None; tensor.format.order],
+            _ => stated(tensor),
         });
         let named = |variable: &notation::Variable| {
             dims.iter().find(|(name, _)| *name == variable.name).map(|&(_, extent)| extent)
         };
-        let mut extents = Extents { modes: modes.collect(), variables: kernel.variables.iter().map(named).collect() };
+        let fixed =
+            |variable: &notation::Variable| variable.extent.map(|extent| usize::try_from(extent).expect("small"));
+        let variables = kernel.variables.iter().map(|variable| named(variable).or(fixed(variable)));
+        let mut extents = Extents { modes: modes.collect(), variables: variables.collect() };
         while extents.spread(kernel) {}
         extents
     }
 
     /// Passes extents between modes and the variables that index them; says whether anything was new.
     fn spread(&mut self, kernel: &Kernel) -> bool {
+        self.spread_by_name(kernel) || self.spread_by_bounds(kernel, true) || self.spread_by_bounds(kernel, false)
+    }
+
+    /// Finds extents by computed indices: the largest range that stays inside, and the smallest mode that holds all.
+    fn spread_by_bounds(&mut self, kernel: &Kernel, is_upper: bool) -> bool {
+        let values = kernel.variables.iter().enumerate();
+        let computed: Vec<(usize, &IndexExpr<IndexVariable>)> =
+            values.filter_map(|(id, variable)| Some((id, variable.value.as_ref()?))).collect();
+        for unknown in 0..self.variables.len() {
+            if self.variables[unknown].is_some() {
+                continue;
+            }
+            // By trial: sizes in tests are small.
+            let fits = |size: usize, (id, value): &(usize, &IndexExpr<IndexVariable>)| {
+                let extent_of = |v: &IndexVariable| if v.0 == unknown { Some(size) } else { self.variables[v.0] };
+                let mode = if is_upper && *id != unknown { self.variables[*id] } else { Some(size) };
+                let mode = mode?;
+                let all = value.variables().iter().map(extent_of).collect::<Option<Vec<_>>>()?;
+                let (low, high) = value.range(&mut |v| extent_of(v).map_or(0, |extent| extent.max(1) as i128 - 1));
+                Some(all.contains(&0) || low >= 0 && high < mode as i128)
+            };
+            let holds = |size: usize, bounds: &[&(usize, &IndexExpr<IndexVariable>)]| {
+                bounds.iter().all(|bound| fits(size, bound) == Some(true))
+            };
+            let mentions = |bound: &&(usize, &IndexExpr<IndexVariable>)| match is_upper {
+                true => bound.1.variables().contains(&IndexVariable(unknown)) && fits(0, bound).is_some(),
+                false => self.share_a_mode(kernel, bound.0, unknown),
+            };
+            let bounds: Vec<_> = computed.iter().filter(mentions).collect();
+            if bounds.is_empty() {
+                continue;
+            }
+            let mut sizes = 0..1000;
+            let size = match is_upper {
+                true => sizes.take_while(|&size| holds(size, &bounds)).last(),
+                false => sizes.find(|&size| holds(size, &bounds)),
+            };
+            self.variables[unknown] = size;
+            return size.is_some();
+        }
+        false
+    }
+
+    /// Whether two variables index the same mode of a tensor.
+    fn share_a_mode(&self, kernel: &Kernel, a: usize, b: usize) -> bool {
+        let mut modes: Vec<(usize, usize, usize)> = Vec::new();
+        let mut note = |access: &Access| {
+            let indices = access.indices.iter().enumerate();
+            modes.extend(indices.map(|(mode, variable)| (access.tensor.0, mode, variable.0)));
+        };
+        for statement in &kernel.statements {
+            note(&statement.target);
+            statement.mask.iter().for_each(&mut note);
+            statement.value.for_each_access(&mut note);
+        }
+        modes.iter().any(|&(tensor, mode, variable)| variable == a && modes.contains(&(tensor, mode, b)))
+    }
+
+    fn spread_by_name(&mut self, kernel: &Kernel) -> bool {
         let mut news = false;
         let mut meet = |access: &Access| {
             for (mode, variable) in access.indices.iter().enumerate() {
@@ -222,18 +289,32 @@ impl Evaluation<'_> {
         self.kernel.tensor(self.statement.target.tensor).element
     }
 
+    /// The index at which an access reads or writes.
+    fn place(&self, access: &Access, indices: &Indices) -> Vec<usize> {
+        let value = |variable: &IndexVariable| match &self.kernel.variables[variable.0].value {
+            None => indices[variable],
+            Some(value) => {
+                let value = value.value(&mut |variable| Some(indices[variable] as i128));
+                usize::try_from(value.expect("it is computed")).expect("indices are inside")
+            }
+        };
+        access.indices.iter().map(value).collect()
+    }
+
     fn run(&self) -> Entries {
         let target = &self.statement.target;
-        let before = &self.tensors[target.tensor.0];
         let fill = Number::of_literal(self.kernel.tensor(target.tensor).fill);
-        let mut result = before.clone();
-        for_each_index(&before.shape, &mut |index| {
-            let indices: Indices = target.indices.iter().copied().zip(index.iter().copied()).collect();
+        let mut result = self.tensors[target.tensor.0].clone();
+        let running = self.kernel.running(&target.indices);
+        let shape: Vec<usize> = running.iter().map(|&variable| self.extents.variable(variable)).collect();
+        for_each_index(&shape, &mut |values| {
+            let indices: Indices = running.iter().copied().zip(values.iter().copied()).collect();
+            let index = &self.place(target, &indices)[..];
             let value = match self.is_masked(&indices, &Indices::new()) {
                 true => Value::known(fill),
                 false => self.expr(&self.statement.value, &indices),
             };
-            let old = before.stored.get(index).map(|&old| Number::of(self.element(), old));
+            let old = result.stored.get(index).map(|&old| Number::of(self.element(), old));
             let new = match (self.statement.operator, old) {
                 (Some(operator), Some(old)) if !value.is_known(|number| number.is_identity(operator)) => {
                     Some(reduce(operator, old, value.number))
@@ -252,9 +333,10 @@ impl Evaluation<'_> {
     /// Whether the mask has no entry here, where its last index has just been fixed.
     fn is_masked(&self, indices: &Indices, outside: &Indices) -> bool {
         let Some(mask) = &self.statement.mask else { return false };
-        let is_fixed = |indices: &Indices| mask.indices.iter().all(|variable| indices.contains_key(variable));
+        let running = self.kernel.running(&mask.indices);
+        let is_fixed = |indices: &Indices| running.iter().all(|variable| indices.contains_key(variable));
         let is_news = is_fixed(indices) && (outside.is_empty() || !is_fixed(outside));
-        is_news && !self.tensors[mask.tensor.0].stored.contains_key(&place(mask, indices))
+        is_news && !self.tensors[mask.tensor.0].stored.contains_key(&self.place(mask, indices))
     }
 
     fn expr(&self, expr: &Expr, indices: &Indices) -> Value {
@@ -262,7 +344,7 @@ impl Evaluation<'_> {
             Expr::Literal(literal) => Value::known(Number::of_literal(*literal)),
             Expr::Access(access) => {
                 let tensor = self.kernel.tensor(access.tensor);
-                match self.tensors[access.tensor.0].stored.get(&place(access, indices)) {
+                match self.tensors[access.tensor.0].stored.get(&self.place(access, indices)) {
                     Some(&value) => Value::given(Number::of(tensor.element, value)),
                     None => Value::known(Number::of_literal(tensor.fill)),
                 }
@@ -320,10 +402,6 @@ impl Evaluation<'_> {
     fn identity(&self, operator: ReduceOperator, body: &Expr) -> Literal {
         operator.identity(self.kernel.element_of(body)).expect("a checked reduction has an identity")
     }
-}
-
-fn place(access: &Access, indices: &Indices) -> Vec<usize> {
-    access.indices.iter().map(|variable| indices[variable]).collect()
 }
 
 fn unary(operator: UnaryOperator, operand: Number) -> Number {

@@ -1,34 +1,106 @@
-//! Sorted copies: operands in a storage order that the loops can walk.
+//! Copies: operands in a storage order, or a format, that the loops can walk.
 //!
 //! ```text
 //! C(i, j) = A(i, j) + B(i, j)        A, C: csr, B: csc
 //! C(i, j) = A(i, j) + B_ij(i, j)     B_ij: csr, made by the run time before the kernel starts
 //! ```
+//!
+//! An operand whose format loops don't walk ([`Format::is_walked`]) is read from a **stand-in**, a copy in a plain format.
+//! The first loops that read a stand-in choose its order.
 
-use super::order::{is_located, level_variables};
+use super::order::{is_located, level_variables, stored_levels};
 use super::schedule::{Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use crate::format::{Format, LevelFormat};
 
 impl Scheduler<'_> {
+    /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
+    pub(super) fn stand_in(&mut self, access: &Access, target: &Access) -> Access {
+        let original = self.kernel.tensor(access.tensor).clone();
+        if original.kind != TensorKind::Input || original.format.is_walked() {
+            return access.clone();
+        }
+        let kind = TensorKind::SortedCopy(access.tensor);
+        let made = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind);
+        let place = made.unwrap_or_else(|| {
+            let format = self.plain_format(&original.format, access, target);
+            let what = format!("read {} from a copy in a plain format", original.name);
+            let why = format!("loops do not walk {}", original.format);
+            self.decide(Decision { what, why });
+            self.unsettled.insert(TensorId(self.kernel.tensors.len()));
+            self.push_copy(access, Tensor { format, kind, ..original })
+        });
+        Access { tensor: TensorId(place), ..access.clone() }
+    }
+
+    /// An expression that reads stand-ins where loops can't walk a tensor.
+    pub(super) fn with_stand_ins(&mut self, value: &Expr, target: &Access) -> Expr {
+        let mut reads = Vec::new();
+        value.for_each_access(&mut |access| reads.push(access.clone()));
+        let stand_ins: Vec<(Access, Access)> =
+            reads.into_iter().map(|access| (access.clone(), self.stand_in(&access, target))).collect();
+        let replace = |access: &Access| {
+            let found = stand_ins.iter().find(|(original, _)| original.same_place(access));
+            Expr::Access(
+                found.map_or_else(|| access.clone(), |(_, other)| Access { span: access.span, ..other.clone() }),
+            )
+        };
+        value.map_accesses(&replace)
+    }
+
+    /// Says that a result is converted, where it is.
+    pub(super) fn deliver(&mut self, result: TensorId) {
+        let Tensor { name, format, delivered: Some(delivered), .. } = self.kernel.tensor(result) else { return };
+        let what = format!("compute {name} as {format}, and convert it when it is complete");
+        let why = format!("loops do not write {delivered}");
+        self.decide(Decision { what, why });
+    }
+
+    /// A plain format for an operand: the stored levels of the result as they are where it has them, then the other modes.
+    fn plain_format(&self, format: &Format, access: &Access, target: &Access) -> Format {
+        let result = &self.kernel.tensor(target.tensor).format;
+        let mode_of = |variable: &IndexVariable| access.indices.iter().position(|index| index == variable);
+        let outer: Vec<usize> = level_variables(target, result).iter().map_while(mode_of).collect();
+        let rest = format.mentioned_modes().into_iter().filter(|mode| !outer.contains(mode));
+        let modes: Vec<usize> = outer.iter().copied().chain(rest).collect();
+        let mut plain = format.plain(&modes);
+        let stored = stored_levels(result);
+        let is_distinct = (0..outer.len()).all(|place| !outer[..place].contains(&outer[place]));
+        if !is_distinct {
+            return format.plain(&format.mentioned_modes());
+        }
+        if !format.is_dense() && (1..=outer.len()).contains(&stored) {
+            for (own, level) in plain.levels.iter_mut().zip(&result.levels[..stored]) {
+                own.format = level.format;
+            }
+        }
+        plain
+    }
+
     /// Reads `access` from a copy whose levels follow `order`.
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
-        let original = self.kernel.tensor(access.tensor).clone();
-        let format = sorted_format(access, &original.format, order);
-        let kind = TensorKind::SortedCopy(access.tensor);
+        let source = self.kernel.tensor(access.tensor).clone();
+        let format = sorted_format(access, &source.format, order);
+        if self.unsettled.contains(&access.tensor) && is_read_once(term, access) {
+            let name = self.copy_name(access, &format, &source);
+            let stand_in = &mut self.kernel.tensors[access.tensor.0];
+            (stand_in.name, stand_in.format) = (name, format);
+            return;
+        }
+        let original = match source.kind {
+            TensorKind::SortedCopy(of) => of,
+            _ => access.tensor,
+        };
+        let kind = TensorKind::SortedCopy(original);
         let found = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind && tensor.format == format);
         let copy = TensorId(found.unwrap_or_else(|| {
+            let original = self.kernel.tensor(original).clone();
             let names: Vec<&str> = level_variables(access, &format).iter().map(|&v| self.kernel.variable(v)).collect();
             let what = format!("read {} from a copy sorted by {}", original.name, names.join(", "));
             let why =
                 "its storage order stands against the order of the loops; searching it at every step would cost more";
-            let mut name = format!("{}_{}", original.name, names.concat());
-            while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
-                name.push('_');
-            }
             self.decide(Decision { what, why: why.to_owned() });
-            self.kernel.tensors.push(Tensor { name, format, kind, ..original });
-            self.kernel.tensors.len() - 1
+            self.push_copy(access, Tensor { format, kind, ..original })
         }));
         let replace = |other: &Access| {
             let tensor = if other.same_place(access) { copy } else { other.tensor };
@@ -37,6 +109,42 @@ impl Scheduler<'_> {
         term.value = term.value.map_accesses(&|other| Expr::Access(replace(other)));
         term.masks = term.masks.iter().map(replace).collect();
     }
+
+    /// Declares a copy, which still has the original's name, and says where.
+    fn push_copy(&mut self, access: &Access, mut copy: Tensor) -> usize {
+        copy.name = self.copy_name(access, &copy.format, &copy);
+        self.kernel.tensors.push(copy);
+        self.kernel.tensors.len() - 1
+    }
+
+    /// A name for a copy: the original's, and the order of its levels.
+    fn copy_name(&self, access: &Access, format: &Format, copy: &Tensor) -> String {
+        let original = match copy.kind {
+            TensorKind::SortedCopy(of) => &self.kernel.tensor(of).name,
+            _ => &copy.name,
+        };
+        let names: Vec<&str> = level_variables(access, format).iter().map(|&v| self.kernel.variable(v)).collect();
+        let mut name = format!("{original}_{}", names.concat());
+        while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Says that loops rely on the order of the stand-ins that a term reads.
+    pub(super) fn settle(&mut self, reads: &[Access]) {
+        for access in reads {
+            self.unsettled.remove(&access.tensor);
+        }
+    }
+}
+
+/// Whether a term reads the tensor of an access with these indices only.
+fn is_read_once(term: &Term, access: &Access) -> bool {
+    let is_it = |other: &Access| other.tensor != access.tensor || other.same_place(access);
+    let mut once = term.masks.iter().all(is_it);
+    term.value.for_each_access(&mut |other| once &= is_it(other));
+    once
 }
 
 /// The storage of a copy of an operand whose levels follow `order`: the same kinds of level where they make sense in any

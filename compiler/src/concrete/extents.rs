@@ -1,6 +1,6 @@
-//! Extents: which index variables run over the same range.
+//! Extents: which index variables run over the same range, and which computed indices must lie below which extent.
 
-use super::{Access, Extent, TensorId, Variable};
+use super::{Access, Bound, Extent, IndexVariable, TensorId, Variable};
 use crate::ir::Size;
 use crate::notation;
 
@@ -23,14 +23,68 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
     let mut extents: Vec<Extent> = Vec::new();
     let mut place = vec![None; class.len()];
     let mut variables = Vec::new();
-    for (variable, &class) in notation.variables.iter().zip(&class) {
+    let members = |of: usize| -> Vec<IndexVariable> {
+        class
+            .iter()
+            .enumerate()
+            .filter(|(_, class)| **class == of)
+            .map(|(variable, _)| IndexVariable(variable))
+            .collect()
+    };
+    for (number, (variable, &class)) in notation.variables.iter().zip(&class).enumerate() {
         let extent = *place[class].get_or_insert_with(|| {
-            extents.push(Extent { name: notation.variables[class].name.clone(), size: Size::Runtime });
+            extents.push(extent(notation, &members(class)));
             extents.len() - 1
         });
-        variables.push(Variable { name: variable.name.clone(), extent });
+        let (name, value) = (variable.name.clone(), variable.value.clone());
+        variables.push(Variable { name, extent, has_loop: value.is_some() && is_searched(notation, number), value });
     }
     (variables, extents)
+}
+
+/// The extent of some variables, named after the first that is not computed.
+fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
+    let of = |&variable: &IndexVariable| &notation.variables[variable.0];
+    let size = members.iter().find_map(|member| of(member).extent).map_or(Size::Runtime, Size::Constant);
+    let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
+    let name =
+        plain.unwrap_or_else(|| members.iter().find_map(|&member| name_of_mode(notation, member)).unwrap_or_default());
+    Extent { name, size }
+}
+
+/// The name of the extent of a mode that has computed indices only.
+fn name_of_mode(notation: &notation::Kernel, variable: IndexVariable) -> Option<String> {
+    let mut name = None;
+    for_each_access(notation, &mut |access| {
+        if let Some(mode) = access.indices.iter().position(|&index| index == variable) {
+            name.get_or_insert_with(|| format!("{}{}_size", notation.tensor(access.tensor).name, mode + 1));
+        }
+    });
+    name
+}
+
+/// Whether a sparse tensor has the variable as an index: its coordinate must be found among those that are stored.
+fn is_searched(notation: &notation::Kernel, variable: usize) -> bool {
+    let mut found = false;
+    for_each_access(notation, &mut |access| {
+        found |= notation.tensor(access.tensor).is_sparse() && access.indices.contains(&IndexVariable(variable));
+    });
+    found
+}
+
+/// What computed indices must keep to.
+pub(super) fn bounds(notation: &notation::Kernel, variables: &[Variable]) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    for (id, variable) in variables.iter().enumerate() {
+        let is_index = |access: &Access| access.indices.contains(&IndexVariable(id));
+        let mut is_used = false;
+        for_each_access(notation, &mut |access| is_used |= is_index(access));
+        if let Some(value) = variable.value.as_ref().filter(|_| is_used) {
+            let index = value.map(&mut |made_of: &IndexVariable| variables[made_of.0].extent);
+            bounds.push(Bound { extent: variable.extent, index });
+        }
+    }
+    bounds
 }
 
 /// The extent of each mode of a tensor.

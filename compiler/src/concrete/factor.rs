@@ -89,21 +89,18 @@ impl Nest {
 }
 
 impl Nest {
-    fn is_reduced(&self, variable: IndexVariable) -> bool {
-        !self.target.indices.contains(&variable)
-    }
-
-    /// Index variables of the target whose loops are still to come.
-    fn open_target_variables(&self) -> Vec<IndexVariable> {
-        self.loops.iter().copied().filter(|variable| self.target.indices.contains(variable)).collect()
-    }
-
     fn expect_vector_only(&self, variables: &[IndexVariable]) -> bool {
         variables.iter().all(|&variable| Some(variable) == self.vector)
     }
 }
 
 impl Scheduler<'_> {
+    /// Index variables of the target whose loops are still to come.
+    fn open_target_variables(&self, nest: &Nest) -> Vec<IndexVariable> {
+        let loops = nest.loops.iter().copied();
+        loops.filter(|&variable| !self.kernel.is_reduced(variable, &nest.target)).collect()
+    }
+
     /// Writes the loops of a nest.
     pub(super) fn build(&mut self, nest: Nest) -> Statement {
         let Some((&variable, _)) = nest.loops.split_first() else {
@@ -114,7 +111,8 @@ impl Scheduler<'_> {
                 masks: nest.masks,
             });
         };
-        if nest.is_reduced(variable)
+        if self.kernel.is_reduced(variable, &nest.target)
+            && self.kernel.variables[variable.0].value.is_none()
             && let Some(statement) = self.sum_outside(&nest)
         {
             return statement;
@@ -128,7 +126,7 @@ impl Scheduler<'_> {
     fn write_loop(&mut self, mut nest: Nest) -> Statement {
         let variable = nest.loops.remove(0);
         let run = if nest.vector == Some(variable) && nest.loops.is_empty() { Run::Vector } else { Run::Serial };
-        nest.accumulates |= nest.is_reduced(variable);
+        nest.accumulates |= self.kernel.is_reduced(variable, &nest.target);
         nest.bound.push(variable);
         Statement::Forall { variable, run, body: Box::new(self.build(nest)) }
     }
@@ -136,13 +134,13 @@ impl Scheduler<'_> {
     /// At a reduction loop: sums into an accumulator, and multiplies by what the sum does not depend on afterwards.
     /// `None` where that would gain nothing.
     fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
-        let open = nest.open_target_variables();
+        let open = self.open_target_variables(nest);
         if !nest.expect_vector_only(&open) {
             return None;
         }
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
         let (outside, inside): (Vec<Expr>, Vec<Expr>) =
-            nest.factors.iter().cloned().partition(|factor| factor.free_variables().iter().all(known));
+            nest.factors.iter().cloned().partition(|factor| self.free(factor).iter().all(known));
         let gains = nest.in_memory || !outside.is_empty();
         // A sum of nothing but what is known is a sum of ones; leave it as it stands.
         if !gains || inside.is_empty() {
@@ -166,7 +164,7 @@ impl Scheduler<'_> {
         let mut consumer_factors = vec![Expr::Access(row.clone())];
         consumer_factors.extend(outside);
         let (masks_outside, masks_inside) =
-            nest.masks.iter().cloned().partition(|mask: &Access| mask.indices.iter().all(known));
+            nest.masks.iter().cloned().partition(|mask: &Access| self.kernel.loops_of(&mask.indices).iter().all(known));
         let consumer =
             self.build(Nest { loops: open, factors: consumer_factors, masks: masks_outside, ..nest.clone() });
         let producer = self.build(Nest {
@@ -187,7 +185,7 @@ impl Scheduler<'_> {
             return None;
         }
         let known = |factor: &Expr| {
-            let variables = factor.free_variables();
+            let variables = self.free(factor);
             variables.contains(&vector) && variables.iter().all(|v| *v == vector || nest.bound.contains(v))
         };
         let (before, inside): (Vec<Expr>, Vec<Expr>) = nest.factors.iter().cloned().partition(known);
@@ -240,6 +238,7 @@ impl Scheduler<'_> {
             element,
             fill,
             format: crate::format::Format::dense(variables.len()),
+            delivered: None,
             extents,
             kind: super::TensorKind::Workspace,
         });

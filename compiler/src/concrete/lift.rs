@@ -114,7 +114,7 @@ impl Scheduler<'_> {
     fn around(&mut self, term: Term, bound: &[IndexVariable], order: LoopOrder, producers: Vec<Producer>) -> Statement {
         let deepest = producers.iter().map(|producer| producer.depth).max().unwrap_or(0);
         let (outside, inside) = order.loops.split_at(deepest);
-        let accumulates = outside.iter().any(|variable| !term.target.indices.contains(variable));
+        let accumulates = outside.iter().any(|&variable| self.kernel.is_reduced(variable, &term.target));
         // Inside of all workspaces the loops are those of any product.
         let mut statement = self.build(Nest {
             bound: bound.iter().chain(outside).copied().collect(),
@@ -153,7 +153,7 @@ impl Scheduler<'_> {
     fn lift(&mut self, expr: &Expr, element: ElementType, sums: &mut Vec<Sum>) -> Expr {
         match expr {
             Expr::Reduce(operator, ..) => {
-                let free = expr.free_variables();
+                let free = expr.free_variables(&|variable| self.kernel.running(variable));
                 let workspace = self.accumulator(&free, element, *operator);
                 sums.push(Sum { workspace, operator: *operator, free: free.clone(), value: expr.clone() });
                 Expr::Access(Access { tensor: workspace, indices: free, span: Span::default() })

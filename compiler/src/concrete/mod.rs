@@ -28,7 +28,7 @@ mod simplify;
 mod structure;
 
 use crate::format::Format;
-use crate::ir::{ElementType, Literal, ReduceOperator};
+use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use schedule::{Options, schedule};
@@ -50,6 +50,8 @@ pub struct Kernel {
     pub variables: Vec<Variable>,
     /// Extents; several index variables may run over one.
     pub extents: Vec<Extent>,
+    /// Computed indices, each with the place of the extent that it must lie below.
+    pub bounds: Vec<Bound>,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -67,6 +69,8 @@ pub struct Tensor {
     pub fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
+    /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
+    pub delivered: Option<Format>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
     /// Where it comes from.
@@ -78,7 +82,7 @@ pub struct Tensor {
 pub enum TensorKind {
     /// The caller.
     Input,
-    /// The run time makes it from an input, in another mode order.
+    /// The run time makes it from an input, in another mode order or format.
     SortedCopy(TensorId),
     /// The kernel's result.
     Output(OutputStructure),
@@ -109,6 +113,20 @@ pub struct Variable {
     pub name: String,
     /// Its place in [`Kernel::extents`].
     pub extent: usize,
+    /// How it is computed from others, where it is.
+    pub value: Option<IndexExpr<IndexVariable>>,
+    /// Whether a computed variable has a loop all the same, of one iteration: its coordinate is searched for in what is
+    /// stored, or stored itself.
+    pub has_loop: bool,
+}
+
+/// A computed index, which must lie below an extent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// A place in [`Kernel::extents`].
+    pub extent: usize,
+    /// The index; a place in [`Kernel::extents`] stands for every index below that extent.
+    pub index: IndexExpr<usize>,
 }
 
 /// The extent of one or more index variables.
@@ -191,6 +209,37 @@ impl Kernel {
     /// The name of an index variable.
     pub fn variable(&self, id: IndexVariable) -> &str {
         &self.variables[id.0].name
+    }
+
+    /// The variables that run over their extents and that `variable` is made of.
+    pub fn running(&self, variable: IndexVariable) -> Vec<IndexVariable> {
+        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], IndexExpr::variables)
+    }
+
+    /// The variables whose loops must be outside for `variable` to be known, its own included.
+    pub fn loops(&self, variable: IndexVariable) -> Vec<IndexVariable> {
+        let mut loops = self.running(variable);
+        if self.variables[variable.0].has_loop && !loops.contains(&variable) {
+            loops.push(variable);
+        }
+        loops
+    }
+
+    /// The loops that must be outside for all of `variables` to be known, each once.
+    pub fn loops_of(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
+        let mut all = Vec::new();
+        for variable in variables.iter().flat_map(|&variable| self.loops(variable)) {
+            if !all.contains(&variable) {
+                all.push(variable);
+            }
+        }
+        all
+    }
+
+    /// Whether a loop is over something that a target does not determine, so that its iterations meet in one element.
+    pub fn is_reduced(&self, variable: IndexVariable, target: &Access) -> bool {
+        let known: Vec<IndexVariable> = target.indices.iter().flat_map(|&index| self.running(index)).collect();
+        self.running(variable).iter().any(|running| !known.contains(running))
     }
 }
 

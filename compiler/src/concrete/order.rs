@@ -5,7 +5,7 @@
 //! `A(i, j) + B(j, i)` with both rows first; then an operand is read from a copy in another mode order.
 
 use super::schedule::{LoopOrder, Scheduler, Term};
-use super::{Access, Decision, Expr, IndexVariable, OutputStructure, TensorKind};
+use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
 use crate::format::{Format, LevelKind, level};
 
 /// `before` must be an outer loop of `after`.
@@ -15,7 +15,7 @@ pub(super) type Edge = (IndexVariable, IndexVariable);
 pub(super) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVariable> {
     format
         .mode_order()
-        .expect("formats with computed coordinates are refused before")
+        .expect("what has computed coordinates is read from a stand-in")
         .iter()
         .map(|&m| access.indices[m])
         .collect()
@@ -27,12 +27,14 @@ pub(super) fn is_located(kind: LevelKind) -> bool {
 }
 
 /// What the storage of an operand asks of the order of loops.
-pub(super) fn storage_edges(access: &Access, format: &Format) -> Vec<Edge> {
+pub(super) fn storage_edges(kernel: &Kernel, access: &Access) -> Vec<Edge> {
+    let format = &kernel.tensor(access.tensor).format;
     let variables = level_variables(access, format);
     let mut edges = Vec::new();
     for (depth, level) in format.levels.iter().enumerate() {
         if !is_located(level.format.kind) {
-            edges.extend(variables[..depth].iter().map(|&before| (before, variables[depth])));
+            let outside = kernel.loops_of(&variables[..depth]);
+            edges.extend(outside.into_iter().map(|before| (before, variables[depth])));
         }
     }
     edges
@@ -40,15 +42,20 @@ pub(super) fn storage_edges(access: &Access, format: &Format) -> Vec<Edge> {
 
 /// What an output that is appended asks: its levels down to the last one that is stored in order, and everything that is
 /// summed over inside of them.
-pub(super) fn append_edges(target: &Access, format: &Format, reduced: &[IndexVariable]) -> Vec<Edge> {
+pub(super) fn append_edges(kernel: &Kernel, target: &Access, reduced: &[IndexVariable]) -> Vec<Edge> {
+    let format = &kernel.tensor(target.tensor).format;
     let variables = level_variables(target, format);
     let stored = stored_levels(format);
     let mut edges = Vec::new();
     for depth in 0..stored {
-        edges.extend(variables[..depth].iter().map(|&before| (before, variables[depth])));
-        edges.extend(reduced.iter().map(|&inner| (variables[depth], inner)));
-        edges.extend(variables[stored..].iter().map(|&inner| (variables[depth], inner)));
+        let outside = kernel.loops_of(&variables[..depth]);
+        let inside = kernel.loops_of(&variables[stored..]);
+        for here in kernel.loops(variables[depth]) {
+            edges.extend(outside.iter().map(|&before| (before, here)));
+            edges.extend(reduced.iter().chain(&inside).map(|&inner| (here, inner)));
+        }
     }
+    edges.retain(|(before, after)| before != after);
     edges
 }
 
@@ -91,31 +98,43 @@ impl Scheduler<'_> {
         // Where nothing else is asked, the result is written in storage order.
         match self.kernel.tensor(term.target.tensor) {
             target if target.kind == TensorKind::Workspace => term.target.indices.iter().for_each(&mut add),
-            target => level_variables(&term.target, &target.format).iter().for_each(&mut add),
+            target => {
+                let levels = level_variables(&term.target, &target.format);
+                self.kernel.loops_of(&levels).iter().for_each(&mut add);
+            }
         }
         let body = match &term.value {
             Expr::Reduce(_, reduced, body) => {
-                body.free_variables().iter().for_each(&mut add);
+                self.free(body).iter().for_each(&mut add);
                 reduced.iter().for_each(&mut add);
                 &**body
             }
             other => {
-                other.free_variables().iter().for_each(&mut add);
+                self.free(other).iter().for_each(&mut add);
                 other
             }
         };
+        for mask in &term.masks {
+            self.kernel.loops_of(&mask.indices).iter().for_each(&mut add);
+        }
         let mut reads: Vec<Access> = term.masks.clone();
         for_each_access_outside_sums(body, &mut |access| reads.push(access.clone()));
-        let reduced: Vec<IndexVariable> =
-            variables.iter().copied().filter(|v| !bound.contains(v) && !term.target.indices.contains(v)).collect();
+        let reduced: Vec<IndexVariable> = variables
+            .iter()
+            .copied()
+            .filter(|v| !bound.contains(v) && self.kernel.is_reduced(*v, &term.target))
+            .collect();
         let vector = self.vector(term, &reads, &variables, bound);
         let mut fixed: Vec<Edge> = bound.windows(2).map(|pair| (pair[0], pair[1])).collect();
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
         }
+        for &variable in &variables {
+            let made_of = self.kernel.running(variable).into_iter().filter(|&running| running != variable);
+            fixed.extend(made_of.map(|running| (running, variable)));
+        }
         if term.structure == OutputStructure::Appended {
-            let format = &self.kernel.tensor(term.target.tensor).format;
-            fixed.extend(append_edges(&term.target, format, &reduced));
+            fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
         let rank = |variable: IndexVariable| {
             let hinted = hint.iter().position(|&v| v == variable).unwrap_or(hint.len());
@@ -126,6 +145,7 @@ impl Scheduler<'_> {
         for access in copied {
             self.copy(term, &access, &order);
         }
+        self.settle(&reads);
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
         let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
         if let Some(variable) = vector {
@@ -159,7 +179,7 @@ impl Scheduler<'_> {
         fixed: Vec<Edge>,
         rank: impl Fn(IndexVariable) -> R,
     ) -> (Vec<IndexVariable>, Vec<Access>) {
-        let edges_of = |access: &Access| storage_edges(access, &self.kernel.tensor(access.tensor).format);
+        let edges_of = |access: &Access| storage_edges(&self.kernel, access);
         let is_shared = |access: &Access| matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access));
         let mut movable: Vec<&Access> = Vec::new();
         let mut edges = fixed;
@@ -170,11 +190,14 @@ impl Scheduler<'_> {
                 movable.push(access);
             }
         }
-        // The fewest copies; of equally many, those of the operands of lower order that come later.
+        // The fewest copies, stand-ins aside, which are copies in any order; of equally many, those of the operands of lower
+        // order that come later.
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         let subsets = 0..(1u64 << movable.len());
         let mut subsets: Vec<u64> = subsets.collect();
-        subsets.sort_by_key(|&subset| (subset.count_ones(), std::cmp::Reverse(subset)));
+        let is_new = |(_, access): &(usize, &&Access)| !self.unsettled.contains(&access.tensor);
+        let new = movable.iter().enumerate().filter(is_new).fold(0, |new, (index, _)| new | 1u64 << index);
+        subsets.sort_by_key(|&subset| ((subset & new).count_ones(), subset.count_ones(), std::cmp::Reverse(subset)));
         for subset in subsets {
             let mut all = edges.clone();
             let is_copied = |index: usize| subset >> index & 1 == 1;
@@ -205,8 +228,14 @@ impl Scheduler<'_> {
         accesses.push(&term.target);
         let adjacent = |variable: IndexVariable| -> Option<usize> {
             let mut count = 0;
-            for access in accesses.iter().filter(|access| access.indices.contains(&variable)) {
+            for access in accesses.iter().filter(|access| self.kernel.loops_of(&access.indices).contains(&variable)) {
                 let tensor = self.kernel.tensor(access.tensor);
+                if !access.indices.contains(&variable) {
+                    // Neighbours along a computed index are read, not written, and only where they need no search.
+                    let is_read = !access.same_place(&term.target) && tensor.format.is_dense();
+                    is_read.then_some(())?;
+                    continue;
+                }
                 if tensor.kind == TensorKind::Workspace {
                     count += 1;
                     continue;
@@ -224,7 +253,7 @@ impl Scheduler<'_> {
         term.target
             .indices
             .iter()
-            .filter(|variable| !bound.contains(variable))
+            .filter(|variable| !bound.contains(variable) && self.kernel.variables[variable.0].value.is_none())
             .filter_map(|&variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)

@@ -19,7 +19,9 @@ impl fmt::Display for Kernel {
                 }
                 TensorKind::Workspace => "workspace".to_owned(),
             };
-            writeln!(f, "    {}: {} {} ({kind})", tensor.name, tensor.element.name(), tensor.format)?;
+            let delivered =
+                tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));
+            writeln!(f, "    {}: {} {} ({kind}{delivered})", tensor.name, tensor.element.name(), tensor.format)?;
         }
         write_statement(self, &self.body, 1, f)
     }

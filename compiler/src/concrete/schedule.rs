@@ -1,6 +1,6 @@
 //! The default schedule.
 
-use super::extents::{extents, mode_extents};
+use super::extents::{bounds, extents, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
@@ -13,6 +13,7 @@ use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
+use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, D
 pub(super) struct Scheduler<'a> {
     notation: &'a notation::Kernel,
     pub(super) kernel: Kernel,
+    /// Stand-ins for operands whose order no loops rely on yet.
+    pub(super) unsettled: BTreeSet<TensorId>,
 }
 
 /// What one loop nest computes.
@@ -96,19 +99,25 @@ impl<'a> Scheduler<'a> {
             .tensors
             .iter()
             .enumerate()
-            .map(|(id, tensor)| Tensor {
-                name: tensor.name.clone(),
-                element: tensor.element,
-                fill: tensor.fill,
-                format: tensor.format.clone(),
-                extents: mode_extents(notation, TensorId(id), &variables),
-                kind: match tensor.role {
-                    Role::Input => TensorKind::Input,
-                    Role::Output => TensorKind::Output(OutputStructure::Dense),
-                    Role::Temporary => TensorKind::Workspace,
-                },
+            .map(|(id, tensor)| {
+                let plain = || tensor.format.plain(&tensor.format.mentioned_modes());
+                let stands_in = (tensor.role == Role::Output && !tensor.format.is_written()).then(plain);
+                Tensor {
+                    name: tensor.name.clone(),
+                    element: tensor.element,
+                    fill: tensor.fill,
+                    delivered: stands_in.is_some().then(|| tensor.format.clone()),
+                    format: stands_in.unwrap_or_else(|| tensor.format.clone()),
+                    extents: mode_extents(notation, TensorId(id), &variables),
+                    kind: match tensor.role {
+                        Role::Input => TensorKind::Input,
+                        Role::Output => TensorKind::Output(OutputStructure::Dense),
+                        Role::Temporary => TensorKind::Workspace,
+                    },
+                }
             })
             .collect();
+        let bounds = bounds(notation, &variables);
         let kernel = Kernel {
             name: notation.name.clone(),
             documentation: notation.documentation.clone(),
@@ -116,10 +125,11 @@ impl<'a> Scheduler<'a> {
             tensors,
             variables,
             extents,
+            bounds,
             body: Statement::Empty,
             decisions: Vec::new(),
         };
-        let mut scheduler = Self { notation, kernel };
+        let mut scheduler = Self { notation, kernel, unsettled: BTreeSet::new() };
         scheduler.kernel.summary =
             notation.statements.iter().map(|statement| super::print::summary(&scheduler.kernel, statement)).collect();
         scheduler
@@ -131,19 +141,26 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// The loops that must be outside for an expression to be known, but those of its own sums.
+    pub(super) fn free(&self, expr: &Expr) -> Vec<IndexVariable> {
+        expr.free_variables(&|variable| self.kernel.loops(variable))
+    }
+
     pub(super) fn show(&self, expr: &Expr) -> String {
         super::print::expr(&self.kernel, expr)
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
+        let target = assignment.target.clone();
+        let element = self.notation.tensor(target.tensor).element;
+        self.deliver(target.tensor);
         let value = normalize(&simplify_expr(assignment.value.clone()));
-        let masks: Vec<Access> = assignment.mask.iter().cloned().collect();
+        let value = self.with_stand_ins(&value, &target);
+        let masks: Vec<Access> = assignment.mask.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
-        let target = assignment.target.clone();
-        let element = self.notation.tensor(target.tensor).element;
         let question =
             Question { target: &target, reads: &reads, tensors: &self.kernel.tensors, value: &value, masks: &masks };
         let (structure, why) = question.decide();
@@ -241,6 +258,10 @@ impl<'a> Scheduler<'a> {
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
+            // What is computed has no range to cut.
+            Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
+                self.mark_parallel(body);
+            }
             Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));

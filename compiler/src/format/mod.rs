@@ -4,6 +4,7 @@
 //! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
 
 pub mod level;
+mod plain;
 pub mod prelude;
 pub mod resolve;
 

@@ -6,7 +6,8 @@
 //! effects happen in statements only, in order. There are three types: `index` (an unsigned 64-bit integer: positions,
 //! coordinates, extents), `bool`, and element types.
 //!
-//! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants.
+//! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants. A
+//!   **bound** says which computed index runs over a dimension: the host finds sizes by it and checks them.
 //! * **Tensors** (`t0`) are what the caller hands in or gets back; the run time makes their arrays (see [`Source`]).
 //! * **Arrays** (`a0`) hold coordinates and positions (an index width) or values (an element type). Loading an index
 //!   array gives an `index`; storing an `index` narrows. An order-0 tensor is an array of one value. Arrays are parameters
@@ -23,6 +24,7 @@
 
 mod build;
 mod function;
+mod index;
 mod parse;
 pub(crate) mod precedence;
 mod print;
@@ -31,6 +33,7 @@ mod verify;
 mod walk;
 
 pub use function::Function;
+pub use index::{Affine, IndexExpr, IndexOperator};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
@@ -178,6 +181,8 @@ pub struct Kernel {
     pub documentation: Vec<String>,
     /// Extents of index variables.
     pub dimensions: Vec<Dimension>,
+    /// What must hold between dimensions for all computed indices to be inside.
+    pub bounds: Vec<Bound>,
     /// Inputs in the caller's order, then outputs in the caller's order, then sorted copies.
     pub tensors: Vec<Tensor>,
     /// Parameters first, in tensor order and within a tensor in level order (positions before coordinates), values last; then locals.
@@ -208,6 +213,16 @@ pub enum Size {
     Generic,
 }
 
+/// A computed index of a tensor's mode: its values must lie below the mode's size. Where a size is not known otherwise, the
+/// host takes the largest that keeps all indices inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The dimension of the mode.
+    pub dimension: DimensionId,
+    /// The index; a dimension stands for every index below its size.
+    pub index: IndexExpr<DimensionId>,
+}
+
 /// A tensor that crosses the kernel's border.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tensor {
@@ -223,6 +238,9 @@ pub struct Tensor {
     pub fill: Literal,
     /// Where it comes from.
     pub source: Source,
+    /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
+    /// converted when the kernel is done.
+    pub delivered: Option<Format>,
 }
 
 /// Where a tensor comes from.

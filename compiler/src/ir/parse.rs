@@ -1,7 +1,7 @@
 //! Text in, kernel out: reads what [`Display for Kernel`](super::Kernel) prints.
 //!
 //! ```text
-//! kernel NAME { documentation dimension* tensor* array* variable* body { statement* } }
+//! kernel NAME { documentation dimension* bound* tensor* array* variable* body { statement* } }
 //! ```
 //!
 //! Recursive descent with one token of lookahead; operators by [precedence](super::precedence). Line breaks are blanks, but
@@ -57,6 +57,7 @@ fn empty_kernel() -> Kernel {
         name: String::new(),
         documentation: Vec::new(),
         dimensions: Vec::new(),
+        bounds: Vec::new(),
         tensors: Vec::new(),
         arrays: Vec::new(),
         variables: Vec::new(),

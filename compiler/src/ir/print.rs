@@ -30,6 +30,9 @@ impl fmt::Display for Kernel {
         for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
             writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
         }
+        for bound in &self.bounds {
+            writeln!(f, "  bound {bound}")?;
+        }
         for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
             writeln!(f, "  tensor {id} {tensor}")?;
         }
@@ -110,6 +113,12 @@ fn line_of_text(f: &mut Formatter<'_>, depth: usize, mark: &str, text: &str) -> 
     writeln!(f, "{:indent$}{mark}{space}{}", "", escape(text), indent = 2 * depth)
 }
 
+impl Display for Bound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dimension, self.index.show(&DimensionId::to_string))
+    }
+}
+
 impl Display for Size {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -162,7 +171,10 @@ impl Display for Tensor {
         let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
         let Self { element, format, fill, source, .. } = self;
         write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))?;
-        if *fill == element.zero() { Ok(()) } else { write!(f, " fill {fill}") }
+        if *fill != element.zero() {
+            write!(f, " fill {fill}")?;
+        }
+        self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Declarations: what crosses the kernel's border, and fresh variables.
 
-use super::{Lowering, Scope, Workspace};
+use super::{Lowering, Scope, Workspace, computed};
 use crate::concrete::{self, OutputStructure, TensorId, TensorKind};
 use crate::format::level::{self, Arrays};
 use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
@@ -10,6 +10,11 @@ impl<'a> Lowering<'a> {
     pub(super) fn new(concrete: &'a concrete::Kernel) -> Self {
         let dimensions =
             concrete.extents.iter().map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
+        let bounds = concrete.bounds.iter().map(|bound| ir::Bound {
+            dimension: dimension(bound.extent),
+            index: bound.index.map(&mut |&extent| dimension(extent)),
+        });
+        let bounds = bounds.collect();
         let mut documentation = concrete.documentation.clone();
         let summary = concrete.summary.iter().filter(|line| !concrete.documentation.contains(line));
         let summary: Vec<String> = summary.cloned().collect();
@@ -21,6 +26,7 @@ impl<'a> Lowering<'a> {
             name: concrete.name.clone(),
             documentation,
             dimensions,
+            bounds,
             tensors: Vec::new(),
             arrays: Vec::new(),
             variables: Vec::new(),
@@ -69,6 +75,7 @@ impl<'a> Lowering<'a> {
                 dimensions: tensor.extents.iter().map(|&extent| dimension(extent)).collect(),
                 fill: tensor.fill,
                 source,
+                delivered: tensor.delivered.clone(),
             });
             self.declare_arrays(self.tensors[&TensorId(id)], tensor, source);
         }
@@ -162,7 +169,13 @@ impl<'a> Lowering<'a> {
 
     /// The value of an index variable.
     pub(super) fn coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> ir::Expr {
-        scope.coordinates.get(&variable).cloned().expect("the loop over an index variable encloses its uses")
+        self.known_coordinate(scope, variable).expect("the loop over an index variable encloses its uses")
+    }
+
+    /// The value of an index variable, where it is known already.
+    pub(super) fn known_coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> Option<ir::Expr> {
+        let bound = scope.coordinates.get(&variable).cloned();
+        bound.or_else(|| computed::value(self.concrete.variables[variable.0].value.as_ref()?, scope))
     }
 }
 

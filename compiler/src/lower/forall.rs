@@ -62,6 +62,9 @@ impl Lowering<'_> {
         scope: &Scope,
         out: &mut Vec<ir::Statement>,
     ) {
+        if self.concrete.variables[variable.0].value.is_some() {
+            return self.at_computed(variable, body, scope, out);
+        }
         if let (Run::Vector, Some(flag)) = (run, scope.touched) {
             // Lanes assign nothing from outside: a sum over them has a term.
             out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
@@ -86,6 +89,9 @@ impl Lowering<'_> {
 
     /// The loops, over all of the range or a part of it.
     pub(super) fn loops(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
+        if let Some(walk) = self.walk_of_computed(loops) {
+            return self.walk_computed(loops, &walk, bounds, out);
+        }
         match (loops.everywhere, loops.operands.len()) {
             (_, 0) | (true, _) => self.range_loop(loops, bounds, out),
             (false, 1) => self.position_loop(loops, bounds, out),
@@ -211,7 +217,9 @@ impl Lowering<'_> {
         if matches!(value, Expr::Variable(_)) {
             return value;
         }
-        let coordinate = self.fresh(self.concrete.variable(variable), Type::Index, false);
+        let is_computed = self.concrete.variables[variable.0].value.is_some();
+        let name = if is_computed { "index" } else { self.concrete.variable(variable) };
+        let coordinate = self.fresh(name, Type::Index, false);
         out.push(ir::Statement::Let(coordinate, value));
         Expr::Variable(coordinate)
     }

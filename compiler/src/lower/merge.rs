@@ -22,7 +22,7 @@ use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
 use crate::lattice::{Operands, Point};
 
 /// An operand's place in a merge.
-struct Cursor {
+pub(super) struct Cursor {
     storage: Storage,
     access: Access,
     depth: usize,
@@ -71,6 +71,27 @@ impl Lowering<'_> {
                 run_end: None,
                 present: None,
             });
+        }
+        cursors
+    }
+
+    /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`.
+    pub(super) fn found(&mut self, loops: &Loop, coordinate: &Expr, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
+        let mut cursors = Vec::new();
+        for (access, depth) in &loops.operands {
+            let (storage, positions) = self.positions(access, *depth, loops.scope);
+            let name = self.name_of_level(access, *depth);
+            let end = self.bind_end(&name, positions.end, out);
+            let search = Expr::Search {
+                array: storage.coordinates.expect("a walked level has coordinates"),
+                begin: Box::new(positions.begin),
+                end: Box::new(end.clone()),
+                value: Box::new(coordinate.clone()),
+            };
+            let position = self.fresh(name, Type::Index, false);
+            out.push(ir::Statement::Let(position, search));
+            let (access, depth) = (access.clone(), *depth);
+            cursors.push(Cursor { storage, access, depth, position, end, run_end: None, present: None });
         }
         cursors
     }
@@ -167,7 +188,7 @@ impl Lowering<'_> {
 
     /// Finds for each walked operand whether it has an entry at the coordinate, and the ends of runs where it can have
     /// several. `known` are the current coordinates of the operands, where they have been loaded.
-    fn presence(
+    pub(super) fn presence(
         &mut self,
         cursors: &mut [Cursor],
         walked: Operands,
@@ -201,7 +222,7 @@ impl Lowering<'_> {
     }
 
     /// A branch for each point; the first whose operands are all there is taken.
-    fn branches(
+    pub(super) fn branches(
         &mut self,
         loops: &Loop,
         cursors: &[Cursor],

@@ -23,6 +23,7 @@
 //! ```
 
 mod assemble;
+mod computed;
 mod declare;
 mod forall;
 mod merge;

@@ -23,7 +23,7 @@ impl Lowering<'_> {
 
     fn mode(&self, tensor: TensorId, depth: usize) -> usize {
         let order = self.concrete.tensor(tensor).format.mode_order();
-        order.expect("formats with computed coordinates are refused before")[depth]
+        order.expect("what has computed coordinates is read from a stand-in")[depth]
     }
 
     /// The index variable of a level of an access.
@@ -42,9 +42,9 @@ impl Lowering<'_> {
                 continue;
             }
             let storage = self.storage(access.tensor, depth);
-            let coordinate = scope.coordinates.get(&self.level_variable(access, depth));
+            let coordinate = self.known_coordinate(scope, self.level_variable(access, depth));
             let located = coordinate.and_then(|coordinate| {
-                level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate.clone())
+                level::of(stored.format.kind).locate(&storage, parents.begin.clone(), coordinate)
             });
             match located {
                 Some(position) => parents = Parents { begin: position, end: None },

@@ -147,7 +147,7 @@ impl Lowering<'_> {
                 let mut inside = scope.at(*variable, ir::Expr::Index(0));
                 match self.operands(*variable, body, scope).as_slice() {
                     [] => {}
-                    [(access, depth)] if self.has_parent(access, *depth, scope) => {
+                    [(access, depth)] if self.has_parent(access, *depth, scope) && !self.is_computed(*variable) => {
                         let here = Parents { begin: ir::Expr::Index(0), end: None };
                         inside.walk(access, *depth, here);
                     }
@@ -162,5 +162,8 @@ impl Lowering<'_> {
     fn has_parent(&self, access: &crate::concrete::Access, depth: usize, scope: &Scope) -> bool {
         let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
         parent.is_some_and(|key| scope.positions.contains_key(&key))
+    }
+    fn is_computed(&self, variable: crate::concrete::IndexVariable) -> bool {
+        self.concrete.variables[variable.0].value.is_some()
     }
 }

@@ -8,7 +8,7 @@
 //! y(i) = b(i) - A(i, j) * x(j) + C(i, j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j)) + sum(j_1)(C(i, j_1))
 //! ```
 
-use super::{Access, BinaryOperator, Expr, IndexVariable, UnaryOperator, Variable};
+use super::{Access, BinaryOperator, Expr, IndexVariable, UnaryOperator, Variable, running};
 use crate::ir::ReduceOperator;
 
 /// Makes the sums of `value` over all variables but those of `target` explicit; `+=` sums as `=` does.
@@ -21,8 +21,8 @@ pub(super) fn sum_terms(value: &mut Expr, target: &Access, variables: &mut Vec<V
 }
 
 /// Reduces `value` as a whole over all variables but those of `target`.
-pub(super) fn reduce_whole(value: &mut Expr, target: &Access, operator: ReduceOperator) {
-    reduce(value, operator, free_outside(value, target));
+pub(super) fn reduce_whole(value: &mut Expr, target: &Access, operator: ReduceOperator, variables: &[Variable]) {
+    reduce(value, operator, free_outside(value, target, variables));
 }
 
 struct Rule<'a> {
@@ -45,13 +45,29 @@ impl Rule<'_> {
     }
 
     fn sum(&mut self, term: &mut Expr) {
-        let free = free_outside(term, self.target);
+        let free = free_outside(term, self.target, self.variables);
         let bound: Vec<IndexVariable> = free.iter().map(|&variable| self.take(variable, term)).collect();
-        term.rename(&mut |variable| match free.iter().position(|&free| free == variable) {
+        let renamed = |variable: IndexVariable| match free.iter().position(|&free| free == variable) {
             Some(place) => bound[place],
             None => variable,
-        });
+        };
+        term.rename(&mut |variable| self.renamed(variable, &renamed));
         reduce(term, ReduceOperator::Add, bound);
+    }
+
+    /// The variable, computed from others where what it is computed from was renamed.
+    fn renamed(&mut self, variable: IndexVariable, renamed: &dyn Fn(IndexVariable) -> IndexVariable) -> IndexVariable {
+        let Some(value) = &self.variables[variable.0].value else { return renamed(variable) };
+        let other = value.map(&mut |&made_of| renamed(made_of));
+        if other == *value {
+            return variable;
+        }
+        let copy = Variable { value: Some(other), ..self.variables[variable.0].clone() };
+        let found = self.variables.iter().position(|known| known.value == copy.value);
+        IndexVariable(found.unwrap_or_else(|| {
+            self.variables.push(copy);
+            self.variables.len() - 1
+        }))
     }
 
     /// The variable itself for the first term, a new one of the same name for others.
@@ -70,8 +86,10 @@ impl Rule<'_> {
     }
 }
 
-fn free_outside(expr: &Expr, target: &Access) -> Vec<IndexVariable> {
-    expr.free_variables().into_iter().filter(|variable| !target.indices.contains(variable)).collect()
+fn free_outside(expr: &Expr, target: &Access, variables: &[Variable]) -> Vec<IndexVariable> {
+    let outside = running(variables, &target.indices);
+    let free = expr.free_variables(&|variable| running(variables, &[variable]));
+    free.into_iter().filter(|variable| !outside.contains(variable)).collect()
 }
 
 fn reduce(expr: &mut Expr, operator: ReduceOperator, variables: Vec<IndexVariable>) {

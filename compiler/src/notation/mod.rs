@@ -18,7 +18,7 @@ mod walk;
 
 use crate::diagnostics::Span;
 use crate::format::Format;
-use crate::ir::{ElementType, Function, Literal, ReduceOperator};
+use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub(crate) use check::reduction_name;
@@ -85,13 +85,17 @@ pub enum Role {
     Temporary,
 }
 
-/// An index variable.
+/// An index variable: one that runs over its extent, or one that is computed from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// Its name; the text of its value where it is computed.
     pub name: String,
     /// Where it first appears.
     pub span: Span,
+    /// How it is computed, where it is: `2*i + k` of `x(2*i + k)`. The variables in it run over their extents.
+    pub value: Option<IndexExpr<IndexVariable>>,
+    /// Its extent, where the text fixes it, as that of a window does.
+    pub extent: Option<u64>,
 }
 
 /// `target operator= value where mask`
@@ -109,7 +113,8 @@ pub struct Assignment {
     pub span: Span,
 }
 
-/// A tensor at index variables, one a mode, all distinct.
+/// A tensor at index variables, one a mode, all distinct. `x(2*i + k)` and the second index of `A(i, i)` are variables that are
+/// computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
     /// Which tensor.
@@ -156,4 +161,19 @@ impl Kernel {
     pub fn variable(&self, id: IndexVariable) -> &str {
         &self.variables[id.0].name
     }
+
+    /// The variables that run over their extents and that `variables` are made of, each once.
+    pub fn running(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
+        running(&self.variables, variables)
+    }
+}
+
+/// The variables that run over their extents and that `variables` are made of, each once.
+fn running(table: &[Variable], variables: &[IndexVariable]) -> Vec<IndexVariable> {
+    let mut found = Vec::new();
+    for &variable in variables {
+        let made_of = table[variable.0].value.as_ref().map_or(vec![variable], IndexExpr::variables);
+        found.extend(made_of.into_iter().filter(|variable| !found.contains(variable)).collect::<Vec<_>>());
+    }
+    found
 }

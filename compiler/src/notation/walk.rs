@@ -75,17 +75,25 @@ impl Expr {
         }
     }
 
-    /// The index variables that occur and that no reduction inside binds, in order of appearance.
-    pub fn free_variables(&self) -> Vec<IndexVariable> {
+    /// The index variables that occur and that no reduction inside binds, in order of appearance; `expand` says what an index is
+    /// made of.
+    pub fn free_variables(&self, expand: &dyn Fn(IndexVariable) -> Vec<IndexVariable>) -> Vec<IndexVariable> {
         let mut free = Vec::new();
-        self.collect_free(&mut Vec::new(), &mut free);
+        self.collect_free(expand, &mut Vec::new(), &mut free);
         free
     }
 
-    fn collect_free(&self, bound: &mut Vec<IndexVariable>, free: &mut Vec<IndexVariable>) {
+    fn collect_free(
+        &self,
+        expand: &dyn Fn(IndexVariable) -> Vec<IndexVariable>,
+        bound: &mut Vec<IndexVariable>,
+        free: &mut Vec<IndexVariable>,
+    ) {
         let mut occurs = |variable: IndexVariable| {
-            if !bound.contains(&variable) && !free.contains(&variable) {
-                free.push(variable);
+            for variable in expand(variable) {
+                if !bound.contains(&variable) && !free.contains(&variable) {
+                    free.push(variable);
+                }
             }
         };
         match self {
@@ -94,10 +102,10 @@ impl Expr {
             Expr::Reduce(_, variables, body) => {
                 let outer = bound.len();
                 bound.extend(variables);
-                body.collect_free(bound, free);
+                body.collect_free(expand, bound, free);
                 bound.truncate(outer);
             }
-            _ => self.children().into_iter().for_each(|child| child.collect_free(bound, free)),
+            _ => self.children().into_iter().for_each(|child| child.collect_free(expand, bound, free)),
         }
     }
 

@@ -275,13 +275,15 @@ impl<'k> Call<'k> {
         if tensor.element() != declared.element {
             return refuse(format!("its elements are {}, not {}", tensor.element().name(), declared.element.name()));
         }
-        if *tensor.format() != declared.format {
-            return refuse(format!("it is stored as {}, not as {}", tensor.format(), declared.format));
+        let format = declared.delivered.as_ref().unwrap_or(&declared.format);
+        if tensor.format() != format {
+            return refuse(format!("it is stored as {}, not as {format}", tensor.format()));
         }
         if tensor.shape() != shape {
             return refuse(format!("its shape is {:?}, but the result's is {shape:?}", tensor.shape()));
         }
-        if structure != Structure::Appended
+        if declared.delivered.is_none()
+            && structure != Structure::Appended
             && !same_structure(&self.given_levels(declared, structure)?, tensor.levels())
         {
             return refuse("its entries are at other places than the result's".to_owned());
@@ -290,13 +292,17 @@ impl<'k> Call<'k> {
     }
 
     /// Writes an output into the memory of `tensor`, which [`Call::finish`] gives back; `tensor` is left without entries.
-    /// `output` counts the outputs from 0. What `tensor` holds does not matter.
+    /// `output` counts the outputs from 0. What `tensor` holds does not matter. An output that is converted when the kernel is
+    /// done has memory of its own.
     ///
     /// # Errors
     /// When there is no such output, or the tensor's shape, format, element type or structure is not what the kernel makes.
     pub fn reuse(&mut self, output: usize, tensor: &mut AnyTensor) -> Result<(), Error> {
         self.check_reuse(output, tensor)?;
         let Some((id, declared, _)) = outputs_of(self.kernel).nth(output) else { return Ok(()) };
+        if declared.delivered.is_some() {
+            return Ok(());
+        }
         let order = tensor.order();
         let no_entries = AnyTensor::zeros(vec![0; order], Format::dense(order), declared.element)
             .map_err(|error| self.declaration(error.to_string()))?;
@@ -409,7 +415,8 @@ impl<'k> Call<'k> {
     /// The outputs, in the order of the kernel's declarations.
     ///
     /// # Errors
-    /// When an output has more entries than its positions can count, or what was put is not a tensor.
+    /// When an output has more entries than its positions can count, can't be converted to the format that it is delivered
+    /// in, or what was put is not a tensor.
     pub fn finish(mut self) -> Result<Vec<AnyTensor>, Error> {
         let mut arrays: Vec<Option<Data>> = self.arrays.drain(..).map(|array| Some(array.data)).collect();
         let kernel = self.kernel;
@@ -426,7 +433,15 @@ impl<'k> Call<'k> {
             let Some(Data::Values(values)) = find(ArrayRole::Values { tensor: id }) else {
                 return Err(self.declaration(format!("output `{}` has no values", declared.name)));
             };
-            outputs.push(assemble(declared, self.shape(declared), levels, values)?);
+            let computed = assemble(declared, self.shape(declared), levels, values)?;
+            outputs.push(match &declared.delivered {
+                None => computed,
+                Some(format) => computed.convert_stored(format).map_err(|source| Error::Convert {
+                    tensor: declared.name.clone(),
+                    format: format.to_string(),
+                    source,
+                })?,
+            });
         }
         Ok(outputs)
     }

@@ -99,6 +99,18 @@ pub enum Error {
         /// The index variable.
         index: String,
     },
+    /// A computed index goes beyond its mode.
+    #[error(
+        "the index `{index}` reaches {reached}, but its mode has {extent} coordinates; let it run over less (`{index}` below {extent}) or make the mode longer"
+    )]
+    OutOfBounds {
+        /// The index, with the names of the dimensions that it is computed from.
+        index: String,
+        /// The first value that is out of bounds.
+        reached: i128,
+        /// The extent of the mode.
+        extent: usize,
+    },
     /// An extent is stated for an index that the kernel does not have.
     #[error("an extent is stated for `{name}`, but the indices of `{kernel}` are {}", known.join(", "))]
     NoSuchIndex {

@@ -1,5 +1,6 @@
 //! The extents of a call's dimensions.
 
+use super::bounds;
 use super::error::{Error, ExtentSource};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::{Coordinate, LevelKind};
@@ -37,11 +38,15 @@ pub(super) fn extents(
             return Err(Error::NoSuchIndex { kernel: kernel.name.clone(), name: name.to_owned(), known });
         }
     }
-    let settled = |(found, dimension): (Found, &spc_compiler::ir::Dimension)| match found {
-        Some((extent, _)) => Ok(extent),
-        None => Err(Error::NoExtent { index: dimension.name.clone() }),
+    let mut sizes: Vec<Option<usize>> = found.iter().map(|found| found.as_ref().map(|(extent, _)| *extent)).collect();
+    let bounds = bounds::of_kernel(kernel);
+    bounds::infer(&bounds, &mut sizes);
+    let settled = |(size, dimension): (Option<usize>, &spc_compiler::ir::Dimension)| {
+        size.ok_or_else(|| Error::NoExtent { index: dimension.name.clone() })
     };
-    found.into_iter().zip(&kernel.dimensions).map(settled).collect()
+    let extents: Vec<usize> = sizes.into_iter().zip(&kernel.dimensions).map(settled).collect::<Result<_, _>>()?;
+    bounds::check(&bounds, &extents, &|place| kernel.dimensions[place].name.clone())?;
+    Ok(extents)
 }
 
 /// Notes an extent, or checks that it is what was noted before.

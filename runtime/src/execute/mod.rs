@@ -16,6 +16,7 @@
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
 mod array;
+mod bounds;
 pub mod call;
 mod error;
 mod executable;

@@ -45,6 +45,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
         name: name.to_owned(),
         documentation: Vec::new(),
         dimensions: dimensions.iter().map(|&(name, size)| Dimension { name: name.to_owned(), size }).collect(),
+        bounds: Vec::new(),
         tensors: tensors
             .iter()
             .map(|(name, format, dimensions, source)| Tensor {
@@ -54,6 +55,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 dimensions: dimensions.iter().copied().map(DimensionId).collect(),
                 fill: ElementType::F64.zero(),
                 source: *source,
+                delivered: None,
             })
             .collect(),
         arrays,

@@ -57,8 +57,11 @@ fn mixed(order: usize, random: &mut Random) -> Vec<String> {
         match random.below(4) {
             0 | 1 => kinds.push("dense".to_owned()),
             2 => {
-                let width =
-                    if random.chance(0.2) { *random.choose(&["(u8)", "(u16)", "(u64)", "(pos = u64)"]) } else { "" };
+                let width = if random.chance(0.2) {
+                    *random.choose(&["(u8)", "(u16)", "(u64)", "(pos = u64)", "(unordered)"])
+                } else {
+                    ""
+                };
                 kinds.push(format!("compressed{width}"));
             }
             _ => kinds.extend(chain(1 + random.below(left))),

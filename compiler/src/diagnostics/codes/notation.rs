@@ -30,6 +30,8 @@ pub const UNBOUND_INDEX: Code = Code(112);
 pub const REDUCTION_VARIABLE: Code = Code(113);
 /// A mask with an index that the statement lacks.
 pub const MASK_INDEX: Code = Code(114);
+/// An index that can't be computed.
+pub const INDEX_EXPRESSION: Code = Code(115);
 
 /// A named format that does not exist.
 pub const UNKNOWN_FORMAT: Code = Code(201);
@@ -68,13 +70,13 @@ pub const DIVISION_BY_MISSING: Code = Code(306);
 pub const DENSE_RESULT: Code = Code(307);
 /// An index of a sparse result that no operand has.
 pub const SPARSE_BROADCAST: Code = Code(308);
+/// An element of the result that is assigned several times.
+pub const ASSIGNED_AGAIN: Code = Code(309);
 
 /// Several statements, several results, or `let`.
 pub const SEVERAL_STATEMENTS_NOT_YET: Code = Code(401);
-/// Index arithmetic, constant indices, windows.
-pub const INDEX_ARITHMETIC_NOT_YET: Code = Code(402);
-/// One index variable twice in one access.
-pub const REPEATED_INDEX_NOT_YET: Code = Code(403);
+/// A computed index of a sparse result.
+pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
 pub const MIXED_ELEMENTS_NOT_YET: Code = Code(404);
 /// An element type that kernels can't compute with.
@@ -364,6 +366,27 @@ Correct:
 
     fn sampled(B: dense, M: csr) -> A: csr {
         A(i, j) = B(i, j) where M(i, j);
+    }
+",
+    },
+    Entry {
+        code: INDEX_EXPRESSION,
+        title: "an index that can't be computed",
+        explanation: "
+An index is an index variable, or is computed from index variables and whole numbers by `+ - * / %`; products and divisors
+are constants. A window `3..7` is an index, too: the first window of each access runs with the first of the others. Every
+index must lie inside its mode.
+
+Wrong:
+
+    fn neighbours(x: dense, z: dense) -> y: dense {
+        y(i) = x(i - 1) + z(i);
+    }
+
+Correct:
+
+    fn neighbours(x: dense, z: dense) -> y: dense {
+        y(i) = x(i) + z(i + 1);
     }
 ",
     },
@@ -723,6 +746,26 @@ Correct:
 ",
     },
     Entry {
+        code: ASSIGNED_AGAIN,
+        title: "an element of the result that is assigned several times",
+        explanation: "
+Where the index of a result is computed from several variables, or by a division, several values meet in one element. Say
+how they come together: `+=` adds them.
+
+Wrong:
+
+    fn polynomials(a: dense, b: dense) -> c: dense {
+        c(i + j) = a(i) * b(j);
+    }
+
+Correct:
+
+    fn polynomials(a: dense, b: dense) -> c: dense {
+        c(i + j) += a(i) * b(j);
+    }
+",
+    },
+    Entry {
         code: SEVERAL_STATEMENTS_NOT_YET,
         title: "several statements or results",
         explanation: "
@@ -743,41 +786,22 @@ Correct:
 ",
     },
     Entry {
-        code: INDEX_ARITHMETIC_NOT_YET,
-        title: "an index that is not a variable",
+        code: COMPUTED_RESULT_NOT_YET,
+        title: "a computed index of a sparse result",
         explanation: "
-For now every index of a tensor is an index variable: no sums and products, no constants, no windows such as `3..7`.
+The entries of a sparse result are stored in order. For now its computed indices must ascend with one variable each, and
+its levels store coordinates.
 
 Wrong:
 
-    fn neighbours(x: dense) -> y: dense {
-        y(i) = x(i) - x(i + 1);
+    fn shift(x: [compressed], A: dense) -> y: csr {
+        y(i + 1, j) = x(i) * A(i, j) where x(i);
     }
 
 Correct:
 
-    fn difference(x: dense, z: dense) -> y: dense {
-        y(i) = x(i) - z(i);
-    }
-",
-    },
-    Entry {
-        code: REPEATED_INDEX_NOT_YET,
-        title: "an index variable twice in one access",
-        explanation: "
-For now the indices of one access are different variables. A diagonal can be read through a tensor that is one on the
-diagonal.
-
-Wrong:
-
-    fn trace(A: csr) -> t: f64 {
-        t = A(i, i);
-    }
-
-Correct:
-
-    fn trace(A: csr, identity: csr) -> t: f64 {
-        t = A(i, j) * identity(i, j);
+    fn shift(x: [compressed], A: dense) -> y: dense {
+        y(i + 1, j) = x(i) * A(i, j);
     }
 ",
     },
@@ -824,12 +848,11 @@ Correct:
         code: FORMAT_NOT_YET,
         title: "a format that kernels can't use yet",
         explanation: "
-For now every level of a format is `dense`, `compressed` or `singleton`, is ordered, and stores a mode as it is. Blocked formats
-such as `bcsr(4)` are understood, but no loops are generated for them.
+The name is one that is planned. For now every level of a format is `dense`, `compressed` or `singleton`.
 
 Wrong:
 
-    fn product(A: bcsr(4), x: dense) -> y: dense {
+    fn product(A: ell, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 

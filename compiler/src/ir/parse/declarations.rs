@@ -16,6 +16,7 @@ impl<'t> Parser<'t> {
                     self.next()?;
                 }
                 Token::Word("dimension") => self.dimension_declaration()?,
+                Token::Word("bound") => self.bound_declaration()?,
                 Token::Word("tensor") => self.tensor_declaration()?,
                 Token::Word("array") => self.array_declaration()?,
                 Token::Word("variable") => self.variable_declaration()?,
@@ -53,6 +54,17 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    fn bound_declaration(&mut self) -> Result<()> {
+        self.require("bound")?;
+        let dimension = DimensionId(self.id("d", "a dimension such as `d0`")?);
+        let expr = self.expr()?;
+        let Some(index) = index_expr(&expr) else {
+            return self.fail("not index arithmetic over dimensions".to_owned());
+        };
+        self.kernel.bounds.push(Bound { dimension, index });
+        Ok(())
+    }
+
     fn tensor_declaration(&mut self) -> Result<()> {
         self.header("tensor", format!("t{}", self.kernel.tensors.len()))?;
         let name = self.name()?;
@@ -61,7 +73,8 @@ impl<'t> Parser<'t> {
         let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
         let source = self.source(element)?;
         let fill = if self.accept("fill")? { self.value()? } else { element.zero() };
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source });
+        let delivered = if self.accept("delivered")? { Some(self.format()?) } else { None };
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source, delivered });
         Ok(())
     }
 
@@ -286,4 +299,24 @@ pub(super) fn unescape(text: &str) -> String {
         }
     }
     plain
+}
+
+/// An expression of nothing but index arithmetic over dimensions.
+fn index_expr(expr: &Expr) -> Option<IndexExpr<DimensionId>> {
+    match expr {
+        Expr::Dimension(dimension) => Some(IndexExpr::Variable(*dimension)),
+        Expr::Index(value) => i64::try_from(*value).ok().map(IndexExpr::Constant),
+        Expr::Binary(operator, left, right) => {
+            let operator = match operator {
+                BinaryOperator::Add => IndexOperator::Add,
+                BinaryOperator::Subtract => IndexOperator::Subtract,
+                BinaryOperator::Multiply => IndexOperator::Multiply,
+                BinaryOperator::Divide => IndexOperator::Divide,
+                BinaryOperator::Remainder => IndexOperator::Remainder,
+                _ => return None,
+            };
+            Some(IndexExpr::binary(operator, index_expr(left)?, index_expr(right)?))
+        }
+        _ => None,
+    }
 }

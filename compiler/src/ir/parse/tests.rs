@@ -203,6 +203,14 @@ impl Random {
                 let constant = Size::Constant(r.next());
                 Dimension { name: r.text(), size: r.one(&[Size::Runtime, Size::Generic, constant]) }
             }),
+            bounds: self.many(2, |r| Bound {
+                dimension: DimensionId(r.next() as u32),
+                index: IndexExpr::binary(
+                    IndexOperator::Add,
+                    IndexExpr::Variable(DimensionId(r.next() as u32)),
+                    IndexExpr::Constant(r.below(9) as i64),
+                ),
+            }),
             tensors: self.many(3, Self::tensor),
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),
@@ -236,6 +244,7 @@ impl Random {
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),
+            delivered: if self.yes() { Some(Format::csf(2)) } else { None },
         }
     }
 

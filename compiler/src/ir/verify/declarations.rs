@@ -84,6 +84,9 @@ fn tensors(kernel: &Kernel, violations: &mut Vec<Violation>) {
         if !tensor.format.levels.iter().all(|level| modes_are_below(&level.coordinate, order)) {
             report(format!("its format mentions a mode beyond its order {order}"));
         }
+        if let Some(message) = delivery_problem(tensor) {
+            report(message);
+        }
         if let Some(message) = source_problem(kernel, tensor) {
             report(message);
         }
@@ -100,6 +103,16 @@ fn modes_are_below(coordinate: &Coordinate, order: usize) -> bool {
         | Coordinate::Divide(a, b)
         | Coordinate::Remainder(a, b) => modes_are_below(a, order) && modes_are_below(b, order),
     }
+}
+
+fn delivery_problem(tensor: &Tensor) -> Option<String> {
+    let delivered = tensor.delivered.as_ref()?;
+    if !matches!(tensor.source, Source::Output { .. }) {
+        return Some("it is delivered, but no output".to_owned());
+    }
+    let fits = delivered.order == tensor.format.order
+        && delivered.levels.iter().all(|level| modes_are_below(&level.coordinate, delivered.order));
+    (!fits).then(|| format!("it is delivered in a format of another order than its own, {}", tensor.format.order))
 }
 
 fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {

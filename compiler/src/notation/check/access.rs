@@ -1,9 +1,10 @@
-//! Accesses: a tensor of the statement's element type at index variables.
+//! Accesses: a tensor of the statement's element type at index variables, those of computed indices and windows included.
 
 use super::tensors;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::notation::{Access, TensorId};
+use crate::ir::{IndexExpr, IndexOperator};
+use crate::notation::{Access, IndexVariable, TensorId};
 use crate::syntax::{self, ExprKind, Ident, Index};
 
 impl<'s> Values<'_, 's> {
@@ -20,33 +21,42 @@ impl<'s> Values<'_, 's> {
     }
 
     fn indexed(&mut self, tensor: TensorId, access: &'s syntax::Access) -> Option<Access> {
-        let names: Vec<Option<&Ident>> = access.indices.iter().map(|index| self.plain_index(index)).collect();
-        let names: Vec<&Ident> = names.into_iter().collect::<Option<_>>()?;
-        for (place, name) in names.iter().enumerate() {
-            if let Some(earlier) = names[..place].iter().find(|earlier| earlier.name == name.name) {
-                self.found.push(repeated_index(access, earlier, name));
-            }
+        let mut windows = 0;
+        let mut indices: Vec<Option<IndexVariable>> = Vec::with_capacity(access.indices.len());
+        for index in &access.indices {
+            let variable = match index {
+                Index::Expr(syntax::Expr { kind: ExprKind::Name(name), .. }) => {
+                    self.index_name(name).map(|name| self.indices.resolve(name))
+                }
+                Index::Expr(expr) => self.computed(expr),
+                Index::Range { start, end, span } => {
+                    windows += 1;
+                    self.window(windows - 1, start, end, *span)
+                }
+            };
+            // The second index of `A(i, i)` is a variable of its own, computed from the first.
+            let again = variable.filter(|variable| indices.contains(&Some(*variable)));
+            indices.push(match again {
+                Some(again) => Some(self.repeated(again, &indices, access.span)),
+                None => variable,
+            });
         }
-        let indices = names.into_iter().map(|name| self.indices.resolve(name)).collect();
+        let indices = indices.into_iter().collect::<Option<_>>()?;
         Some(Access { tensor, indices, span: access.span })
     }
 
-    fn plain_index(&mut self, index: &'s Index) -> Option<&'s Ident> {
-        let (span, what) = match index {
-            Index::Expr(syntax::Expr { kind: ExprKind::Name(name), .. }) => return self.index_name(name),
-            Index::Expr(expr) if matches!(expr.kind, ExprKind::Number { .. }) => (expr.span, "a constant index"),
-            Index::Expr(expr) => (expr.span, "index arithmetic"),
-            Index::Range { span, .. } => (*span, "a window"),
-        };
-        self.found.push(
-            Diagnostic::new(codes::INDEX_ARITHMETIC_NOT_YET, span, format!("{what} is not lowered yet"))
-                .label("not an index variable")
-                .help("every index must be an index variable for now"),
-        );
-        None
+    /// A variable with the value of another that the access has already.
+    fn repeated(&mut self, again: IndexVariable, before: &[Option<IndexVariable>], span: Span) -> IndexVariable {
+        let mut value = self.indices.variables[again.0].value.clone().unwrap_or(IndexExpr::Variable(again));
+        let mut variable = self.indices.computed(value.clone(), span);
+        while before.contains(&Some(variable)) {
+            value = IndexExpr::binary(IndexOperator::Add, value, IndexExpr::Constant(0));
+            variable = self.indices.computed(value.clone(), span);
+        }
+        variable
     }
 
-    fn index_name(&mut self, name: &'s Ident) -> Option<&'s Ident> {
+    pub(super) fn index_name(&mut self, name: &'s Ident) -> Option<&'s Ident> {
         let clash = self.name_clash(name);
         let clear = clash.is_none();
         self.found.extend(clash);
@@ -82,13 +92,4 @@ impl<'s> Values<'_, 's> {
             );
         }
     }
-}
-
-fn repeated_index(access: &syntax::Access, earlier: &Ident, name: &Ident) -> Diagnostic {
-    let message =
-        format!("`{}` occurs twice in an access of `{}`, which is not lowered yet", name.name, access.name.name);
-    Diagnostic::new(codes::REPEATED_INDEX_NOT_YET, name.span, message)
-        .label("occurs again")
-        .related(earlier.span, "occurs first here")
-        .help("every index of an access must be a different variable for now")
 }

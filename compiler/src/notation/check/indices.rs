@@ -1,6 +1,8 @@
 //! The index variables of a kernel while it is checked.
 
-use crate::notation::{Assignment, Expr, IndexVariable, Variable};
+use crate::diagnostics::Span;
+use crate::ir::{IndexExpr, IndexOperator};
+use crate::notation::{Assignment, Expr, IndexVariable, Variable, running};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -9,6 +11,10 @@ pub(super) struct Indices {
     pub(super) variables: Vec<Variable>,
     free: Vec<IndexVariable>,
     bound: Vec<IndexVariable>,
+    /// The variables of windows: the `n`th window of each access runs with the `n`th of the others.
+    windows: Vec<IndexVariable>,
+    /// The first variable of the statement.
+    begin: usize,
 }
 
 impl Indices {
@@ -16,6 +22,8 @@ impl Indices {
     pub(super) fn begin_statement(&mut self) {
         self.free.clear();
         self.bound.clear();
+        self.windows.clear();
+        self.begin = self.variables.len();
     }
 
     /// The variable of a name: of the innermost reduction that binds it, else one of the whole statement.
@@ -50,8 +58,45 @@ impl Indices {
     }
 
     fn declare(&mut self, name: &Ident) -> IndexVariable {
-        self.variables.push(Variable { name: name.name.clone(), span: name.span });
+        self.push(Variable { name: name.name.clone(), span: name.span, value: None, extent: None })
+    }
+
+    fn push(&mut self, variable: Variable) -> IndexVariable {
+        self.variables.push(variable);
         IndexVariable(self.variables.len() - 1)
+    }
+
+    /// The variable that has a computed value; the same for the same value in one statement.
+    pub(super) fn computed(&mut self, value: IndexExpr<IndexVariable>, span: Span) -> IndexVariable {
+        let found = self.variables[self.begin..].iter().position(|variable| variable.value.as_ref() == Some(&value));
+        match found {
+            Some(place) => IndexVariable(self.begin + place),
+            None => {
+                let name = text(&value, &self.variables);
+                self.push(Variable { name, span, value: Some(value), extent: None })
+            }
+        }
+    }
+
+    /// The variable of the `place`th window of an access, and the extent that it has already, where that differs.
+    pub(super) fn window(&mut self, place: usize, extent: u64, span: Span) -> (IndexVariable, Option<u64>) {
+        if let Some(&variable) = self.windows.get(place) {
+            let known = self.variables[variable.0].extent;
+            return (variable, known.filter(|&known| known != extent));
+        }
+        let variable = self.push(Variable { name: "w".to_owned(), span, value: None, extent: Some(extent) });
+        self.windows.push(variable);
+        (variable, None)
+    }
+
+    /// The value of a variable: itself, unless it is computed.
+    pub(super) fn value(&self, variable: IndexVariable) -> IndexExpr<IndexVariable> {
+        self.variables[variable.0].value.clone().unwrap_or(IndexExpr::Variable(variable))
+    }
+
+    /// What a computed variable is made of.
+    pub(super) fn running(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
+        running(&self.variables, variables)
     }
 }
 
@@ -59,9 +104,13 @@ impl Indices {
 /// each a name of its own: `k`, `k_1`.
 pub(super) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
     let mut order = Vec::new();
+    let note = |variable: IndexVariable, order: &mut Vec<IndexVariable>| {
+        running(variables, &[variable]).into_iter().for_each(|variable| note(variable, order));
+        note(variable, order);
+    };
     for statement in statements.iter() {
         statement.target.indices.iter().for_each(|&variable| note(variable, &mut order));
-        note_all(&statement.value, &mut order);
+        note_all(&statement.value, &note, &mut order);
         statement.mask.iter().flat_map(|mask| &mask.indices).for_each(|&variable| note(variable, &mut order));
     }
     let mut place = |variable| IndexVariable(order.iter().position(|&other| other == variable).unwrap_or_default());
@@ -70,7 +119,32 @@ pub(super) fn in_order(statements: &mut [Assignment], variables: &[Variable], ta
         statement.value.rename(&mut place);
         statement.mask.iter_mut().for_each(|mask| mask.rename(&mut place));
     }
-    distinct(order.iter().map(|variable| variables[variable.0].clone()).collect(), taken)
+    let mut variables: Vec<Variable> = order.iter().map(|variable| variables[variable.0].clone()).collect();
+    variables
+        .iter_mut()
+        .for_each(|variable| variable.value = variable.value.as_ref().map(|value| value.map(&mut |v| place(*v))));
+    named_by_value(distinct(variables, taken))
+}
+
+/// Gives computed variables the text of their value as a name.
+fn named_by_value(mut variables: Vec<Variable>) -> Vec<Variable> {
+    for place in 0..variables.len() {
+        if let Some(value) = &variables[place].value {
+            variables[place].name = text(value, &variables);
+        }
+    }
+    variables
+}
+
+/// The text of a computed index; `3..7` for a window.
+fn text(value: &IndexExpr<IndexVariable>, variables: &[Variable]) -> String {
+    if let IndexExpr::Binary(IndexOperator::Add, window, start) = value
+        && let (IndexExpr::Variable(window), IndexExpr::Constant(start)) = (&**window, &**start)
+        && let Some(extent) = variables[window.0].extent
+    {
+        return format!("{start}..{}", start.saturating_add_unsigned(extent));
+    }
+    value.show(&|variable| variables[variable.0].name.clone()).to_string()
 }
 
 fn note(variable: IndexVariable, order: &mut Vec<IndexVariable>) {
@@ -79,19 +153,20 @@ fn note(variable: IndexVariable, order: &mut Vec<IndexVariable>) {
     }
 }
 
-fn note_all(expr: &Expr, order: &mut Vec<IndexVariable>) {
+fn note_all(expr: &Expr, note: &dyn Fn(IndexVariable, &mut Vec<IndexVariable>), order: &mut Vec<IndexVariable>) {
     match expr {
         Expr::Access(access) => access.indices.iter().for_each(|&variable| note(variable, order)),
         Expr::Index(variable, _) => note(*variable, order),
         Expr::Reduce(_, variables, _) => variables.iter().for_each(|&variable| note(variable, order)),
         _ => {}
     }
-    expr.children().into_iter().for_each(|child| note_all(child, order));
+    expr.children().into_iter().for_each(|child| note_all(child, note, order));
 }
 
 fn distinct(mut variables: Vec<Variable>, taken: &[&str]) -> Vec<Variable> {
+    let computed: Vec<bool> = variables.iter().map(|variable| variable.value.is_some()).collect();
     let written: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
-    for place in 1..variables.len() {
+    for place in (1..variables.len()).filter(|&place| !computed[place]) {
         let name = written[place].clone();
         let used = |candidate: &str, variables: &[Variable]| {
             variables[..place].iter().any(|earlier| earlier.name == candidate)

@@ -6,6 +6,7 @@ mod declaration;
 mod division;
 mod expression;
 mod functions;
+mod index;
 mod indices;
 mod kernel;
 mod literal;

@@ -27,7 +27,8 @@ impl<'s> Values<'_, 's> {
         let accesses = body.accesses();
         for (name, variable) in names.iter().zip(&variables) {
             let hidden = self.reduced[inside..].iter().any(|inner| inner.name == name.name);
-            if !hidden && !accesses.iter().any(|access| access.indices.contains(variable)) {
+            let indexes = |access: &&crate::notation::Access| self.indices.running(&access.indices).contains(variable);
+            if !hidden && !accesses.iter().any(indexes) {
                 self.found.push(
                     Diagnostic::new(
                         codes::UNBOUND_INDEX,

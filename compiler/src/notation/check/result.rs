@@ -24,7 +24,7 @@ pub(super) fn check(
     if !target.is_sparse() {
         return;
     }
-    let broadcast = broadcast(statement);
+    let broadcast = broadcast(statement, indices);
     if !broadcast.is_empty() {
         for variable in broadcast {
             found.push(sparse_broadcast(target, &indices.variables[variable.0].name, source.target.span));
@@ -60,10 +60,10 @@ fn of_nothing(value: &Expr, element: ElementType) -> Option<Literal> {
 }
 
 /// The indices of the target that no operand has.
-fn broadcast(statement: &Assignment) -> Vec<IndexVariable> {
+fn broadcast(statement: &Assignment, indices: &Indices) -> Vec<IndexVariable> {
     let operands = statement.value.accesses().into_iter().chain(&statement.mask);
-    let bound: Vec<IndexVariable> = operands.flat_map(|access| access.indices.iter().copied()).collect();
-    statement.target.indices.iter().copied().filter(|variable| !bound.contains(variable)).collect()
+    let bound: Vec<IndexVariable> = operands.flat_map(|access| indices.running(&access.indices)).collect();
+    indices.running(&statement.target.indices).into_iter().filter(|variable| !bound.contains(variable)).collect()
 }
 
 fn sparse_broadcast(target: &Tensor, index: &str, span: Span) -> Diagnostic {

@@ -5,7 +5,8 @@ use super::uses;
 use super::value::Values;
 use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::ir::{ElementType, ReduceOperator};
+use crate::format::LevelKind;
+use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
@@ -55,6 +56,7 @@ pub(super) fn check(
 
     reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
+    check_target(&checked, statement, tensors, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, indices, found);
     check_operands(&checked, statement, tensors, found);
@@ -112,9 +114,10 @@ fn names_index(access: &Access, name: &str) -> bool {
 
 fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, found: &mut Diagnostics) {
     let (Some(mask), Some(written)) = (&statement.mask, &source.mask) else { return };
-    let free = statement.value.free_variables();
-    for variable in &mask.indices {
-        if !statement.target.indices.contains(variable) && !free.contains(variable) {
+    let free = statement.value.free_variables(&|variable| indices.running(&[variable]));
+    let target = indices.running(&statement.target.indices);
+    for variable in &indices.running(&mask.indices) {
+        if !target.contains(variable) && !free.contains(variable) {
             let name = &indices.variables[variable.0].name;
             let message = format!("the mask's index `{name}` is no index of the statement");
             found.push(
@@ -126,13 +129,57 @@ fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, fou
     }
 }
 
+/// Whether each element of the result is assigned once, and in an order in which a sparse one can be stored.
+fn check_target(
+    checked: &Assignment,
+    statement: &Statement,
+    tensors: &[Tensor],
+    indices: &Indices,
+    found: &mut Diagnostics,
+) {
+    let target = &checked.target;
+    let values = || target.indices.iter().map(|index| indices.value(*index));
+    if checked.operator.is_none() {
+        for running in indices.running(&target.indices) {
+            let is_alone = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [(only, _)] if only == running);
+            if !values().any(|value| value.affine().is_some_and(is_alone)) {
+                let name = &indices.variables[running.0].name;
+                let message = format!("several `{name}` assign one element of `{}`", tensors[target.tensor.0].name);
+                found.push(
+                    Diagnostic::new(codes::ASSIGNED_AGAIN, statement.target.span, message)
+                        .label("the last value would be left")
+                        .help(format!("write `{} += …` to add the values", statement.target)),
+                );
+            }
+        }
+    }
+    let ascends = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [] | [(_, 1..)]);
+    let in_order = values().all(|value| value.affine().is_some_and(ascends));
+    let is_computed = target.indices.iter().any(|index| indices.variables[index.0].value.is_some());
+    let tensor = &tensors[target.tensor.0];
+    if tensor.is_sparse()
+        && is_computed
+        && (!in_order || tensor.format.levels.iter().any(|level| level.format.kind == LevelKind::Dense))
+    {
+        found.push(
+            Diagnostic::new(
+                codes::COMPUTED_RESULT_NOT_YET,
+                statement.target.span,
+                "this computed index of a sparse result is not lowered yet",
+            )
+            .label("entries would not come in order")
+            .help(format!("store `{}` in a dense format, or as coordinates where its indices ascend", tensor.name)),
+        );
+    }
+}
+
 fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: &mut Diagnostics) {
     let split = match statement.operator {
         None | Some(ReduceOperator::Add) => {
             einstein::sum_terms(&mut statement.value, &statement.target, &mut indices.variables)
         }
         Some(operator) => {
-            einstein::reduce_whole(&mut statement.value, &statement.target, operator);
+            einstein::reduce_whole(&mut statement.value, &statement.target, operator, &indices.variables);
             Vec::new()
         }
     };
@@ -146,11 +193,13 @@ fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: 
                 .help("write a kernel for each term"),
         );
     };
-    for &variable in &mask.indices {
-        let is_used = statement.value.accesses().iter().any(|access| access.indices.contains(&variable));
+    let target = indices.running(&statement.target.indices);
+    for variable in indices.running(&mask.indices) {
+        let is_used =
+            statement.value.accesses().iter().any(|access| indices.running(&access.indices).contains(&variable));
         if split.contains(&variable) {
             refuse(variable, "several terms sum over", "is another variable in each term");
-        } else if is_used && !statement.target.indices.contains(&variable) && !is_one_sum(&statement.value) {
+        } else if is_used && !target.contains(&variable) && !is_one_sum(&statement.value) {
             refuse(variable, "only a part of the right-hand side sums over", "means nothing to the rest");
         }
     }

@@ -100,7 +100,7 @@ fn format(
     stored(declaration, format, order, definitions, problems).unwrap_or_else(|| Format::dense(order))
 }
 
-/// The format for an order, if kernels can work with it.
+/// The format for an order.
 fn stored(
     declaration: &Declaration<'_>,
     format: &FormatExpr,
@@ -109,35 +109,12 @@ fn stored(
     problems: &mut Problems,
 ) -> Option<Format> {
     match resolve::resolve(format, order, definitions) {
-        Ok(resolved) => {
-            if let Some(problem) = not_lowered(format, &resolved) {
-                problems.push(declaration.origin, problem);
-            }
-            Some(resolved)
-        }
+        Ok(resolved) => Some(resolved),
         Err(found) => {
             found.into_iter().for_each(|problem| problems.push(declaration.origin, problem));
             None
         }
     }
-}
-
-fn not_lowered(expr: &FormatExpr, format: &Format) -> Option<Diagnostic> {
-    let what = match resolve::name(expr) {
-        Some(name) => format!("the format `{name}`"),
-        None => "this format".to_owned(),
-    };
-    let refusal = Diagnostic::new(codes::FORMAT_NOT_YET, expr.span, format!("{what} is not lowered yet"));
-    if format.mode_order().is_none() {
-        return Some(
-            refusal
-                .label("a level stores something other than a mode")
-                .help("every level must store a mode as it is for now, as in `csr`, `csf` or `coo`"),
-        );
-    }
-    let unordered = format.levels.iter().any(|level| !level.format.ordered);
-    unordered
-        .then(|| refusal.label("a level is `unordered`").help("leave `unordered` out: coordinates are sorted for now"))
 }
 
 fn scalar_indexed(declaration: &Declaration<'_>, used: &Use<'_>) -> Diagnostic {

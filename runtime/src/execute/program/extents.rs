@@ -1,12 +1,13 @@
 //! How large each index gets, before the kernel is compiled.
 //!
 //! Tensors, files that state their shape, and the caller's `dimensions` say an extent; they must agree. Entries of a file
-//! that states no shape say a lower bound: where nothing says the extent, it is the largest bound.
+//! that states no shape say a lower bound: where nothing says the extent, it is the largest bound, or what computed indices need.
 
 use super::{Operand, ProgramError};
-use crate::execute::{Error, ExtentSource};
+use crate::execute::{Error, ExtentSource, bounds};
 use spc_compiler::concrete::Kernel;
 use spc_compiler::diagnostics::suggest;
+use spc_compiler::ir::Size;
 
 /// What is known of an extent.
 #[derive(Debug, Clone, Default)]
@@ -23,14 +24,22 @@ pub(super) fn resolve(
     operands: &[Option<Operand>],
     stated: &[(String, usize)],
 ) -> Result<Vec<usize>, ProgramError> {
-    let mut known = vec![Known::default(); kernel.extents.len()];
+    let fixed = |extent: &spc_compiler::concrete::Extent| match extent.size {
+        Size::Constant(size) => Some((usize::try_from(size).unwrap_or(usize::MAX), ExtentSource::Kernel)),
+        Size::Runtime | Size::Generic => None,
+    };
+    let mut known: Vec<Known> =
+        kernel.extents.iter().map(|extent| Known { stated: fixed(extent), bound: None }).collect();
     for (name, extent) in stated {
-        let mut variables = kernel.variables.iter().filter(|variable| variable.name == *name).peekable();
-        if variables.peek().is_none() {
+        let variables = kernel.variables.iter().filter(|variable| variable.name == *name);
+        let named = kernel.extents.iter().enumerate().filter(|(_, extent)| extent.name == *name);
+        let places: Vec<usize> =
+            variables.map(|variable| variable.extent).chain(named.map(|(place, _)| place)).collect();
+        if places.is_empty() {
             return Err(no_such_index(kernel, name));
         }
-        for variable in variables {
-            state(kernel, &mut known, variable.extent, *extent, ExtentSource::Stated)?;
+        for place in places {
+            state(kernel, &mut known, place, *extent, ExtentSource::Stated)?;
         }
     }
     for (tensor, operand) in kernel.tensors.iter().zip(operands) {
@@ -47,7 +56,27 @@ pub(super) fn resolve(
             }
         }
     }
-    known.into_iter().zip(&kernel.extents).map(|(known, extent)| settle(known, &extent.name)).collect()
+    settle_all(kernel, known)
+}
+
+/// Settles extents in the order of how much is known of them: what is stated, what is bounded from below, and what only
+/// computed indices say.
+fn settle_all(kernel: &Kernel, known: Vec<Known>) -> Result<Vec<usize>, ProgramError> {
+    let bounds = bounds::of_schedule(kernel);
+    let mut sizes: Vec<Option<usize>> =
+        known.iter().map(|known| known.stated.as_ref().map(|(extent, _)| *extent)).collect();
+    for (place, known) in known.iter().enumerate() {
+        if let Known { stated: None, bound: Some((least, ..)) } = known {
+            let ends = bounds.iter().filter_map(|bound| bounds::end(bound, place, &sizes));
+            sizes[place] = Some(ends.max().unwrap_or(0).max(*least));
+        }
+    }
+    bounds::infer(&bounds, &mut sizes);
+    let places = known.into_iter().zip(sizes).zip(&kernel.extents);
+    let extents =
+        places.map(|((known, size), extent)| settle(known, size, &extent.name)).collect::<Result<Vec<_>, _>>()?;
+    bounds::check(&bounds, &extents, &|place| kernel.extents[place].name.clone())?;
+    Ok(extents)
 }
 
 /// Notes an extent that somebody says, or checks that it is what was said before.
@@ -75,19 +104,18 @@ fn state(
     Ok(())
 }
 
-fn settle(known: Known, index: &str) -> Result<usize, ProgramError> {
+fn settle(known: Known, size: Option<usize>, index: &str) -> Result<usize, ProgramError> {
     match known {
         Known { stated: Some((extent, by)), bound: Some((needed, tensor, mode)) } if needed > extent => {
             Err(ProgramError::Beyond { tensor, mode, needed, index: index.to_owned(), extent, by })
         }
-        Known { stated: Some((extent, _)), .. } | Known { stated: None, bound: Some((extent, ..)) } => Ok(extent),
-        Known { stated: None, bound: None } => Err(Error::NoExtent { index: index.to_owned() }.into()),
+        _ => size.ok_or_else(|| Error::NoExtent { index: index.to_owned() }.into()),
     }
 }
 
 fn no_such_index(kernel: &Kernel, name: &str) -> ProgramError {
     let mut known: Vec<&str> = Vec::new();
-    for variable in &kernel.variables {
+    for variable in kernel.variables.iter().filter(|variable| variable.value.is_none()) {
         if !known.contains(&variable.name.as_str()) {
             known.push(&variable.name);
         }

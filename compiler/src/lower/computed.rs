@@ -1,0 +1,221 @@
+//! Computed index variables: their values, and the loops of one iteration that look for what is stored there.
+//!
+//! Before, with `A: csr`:
+//!
+//! ```text
+//! for all i
+//!     for all i + 1
+//!         y(i) = A(i, i + 1)
+//! ```
+//!
+//! After:
+//!
+//! ```text
+//! for i in 0..n
+//!     j = i + 1
+//!     p = the first position of A2_crd in A2_pos[i]..A2_pos[i + 1] whose coordinate is not below j
+//!     if p < A2_pos[i + 1] && A2_crd[p] == j
+//!         y[i] = A_vals[p]
+//! ```
+
+use super::forall::{Bounds, Loop};
+use super::{Lowering, Scope};
+use crate::concrete::{Access, IndexVariable, Statement};
+use crate::format::level::Parents;
+use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
+use crate::lattice::{Lattice, Operands, Point};
+
+/// A loop whose variable serves to compute another, where the other's coordinates are stored and can be walked instead.
+pub(super) struct Walk<'s> {
+    /// The computed variable: `factor * v + …`, where `v` is the loop's.
+    variable: IndexVariable,
+    factor: u64,
+    /// The operand that stores it, and its level.
+    operand: (Access, usize),
+    /// What is done where it has an entry.
+    body: &'s Statement,
+}
+
+/// The value of a computed index, where all that it is made of is known. What is subtracted stands last, so that nothing in between
+/// is below zero.
+pub(super) fn value(index: &IndexExpr<IndexVariable>, scope: &Scope) -> Option<Expr> {
+    let mut terms = Vec::new();
+    let constant = collect(index, 1, scope, &mut terms)?;
+    let magnitude = |factor: i64| Expr::Index(factor.unsigned_abs());
+    let sum_of = |positive: bool| {
+        let constant = if (constant > 0) == positive { magnitude(constant) } else { Expr::Index(0) };
+        let chosen = terms.iter().filter(|(factor, _)| (*factor > 0) == positive);
+        let sum = chosen.fold(Expr::Index(0), |sum, (factor, term)| sum.plus(term.clone().times(magnitude(*factor))));
+        sum.plus(constant)
+    };
+    Some(sum_of(true).minus(sum_of(false)))
+}
+
+/// Adds `factor * index` to `terms`, and returns what of it is constant.
+fn collect(index: &IndexExpr<IndexVariable>, factor: i64, scope: &Scope, terms: &mut Vec<(i64, Expr)>) -> Option<i64> {
+    match index {
+        IndexExpr::Variable(variable) => {
+            terms.push((factor, scope.coordinates.get(variable)?.clone()));
+            Some(0)
+        }
+        IndexExpr::Constant(value) => value.checked_mul(factor),
+        IndexExpr::Binary(operator, left, right) => match operator {
+            IndexOperator::Add | IndexOperator::Subtract => {
+                let sign = if *operator == IndexOperator::Add { factor } else { factor.checked_neg()? };
+                let left = collect(left, factor, scope, terms)?;
+                left.checked_add(collect(right, sign, scope, terms)?)
+            }
+            IndexOperator::Multiply => match (left.constant(), right.constant()) {
+                (Some(by), _) => collect(right, factor.checked_mul(by)?, scope, terms),
+                (_, Some(by)) => collect(left, factor.checked_mul(by)?, scope, terms),
+                _ => None,
+            },
+            IndexOperator::Divide | IndexOperator::Remainder => {
+                let by = Expr::Index(u64::try_from(right.constant()?).ok()?);
+                let operator = match operator {
+                    IndexOperator::Divide => BinaryOperator::Divide,
+                    _ => BinaryOperator::Remainder,
+                };
+                terms.push((factor, Expr::binary(operator, value(left, scope)?, by)));
+                Some(0)
+            }
+        },
+    }
+}
+
+impl Lowering<'_> {
+    /// The body at the one value of a computed variable, with a branch for each set of operands that have an entry there.
+    pub(super) fn at_computed(
+        &mut self,
+        variable: IndexVariable,
+        body: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let value = self.coordinate(scope, variable);
+        let operands = self.operands(variable, body, scope);
+        let accesses: Vec<_> = operands.iter().map(|(access, _)| access.clone()).collect();
+        let lattice = Lattice::new(&self.concrete.tensors, body, &accesses);
+        if !operands.is_empty() {
+            self.report(variable, &accesses, &lattice);
+        }
+        let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
+        let everywhere = lattice.everywhere().is_some() || visits_all;
+        if lattice.points.is_empty() && !everywhere {
+            return;
+        }
+        let mut points: Vec<Point> = lattice.points.clone();
+        if visits_all && lattice.everywhere().is_none() {
+            points.push(Point { operands: Operands(0), statement: Statement::Empty });
+        }
+        let coordinate = self.bind_coordinate(variable, value, out);
+        let loops = Loop { variable, vector: false, operands, lattice, everywhere, body, scope };
+        let mut cursors = self.found(&loops, &coordinate, out);
+        self.presence(&mut cursors, Operands::all(loops.operands.len()), &coordinate, None, out);
+        self.branches(&loops, &cursors, &points, coordinate, out);
+    }
+
+    /// Whether a loop does nothing but at the stored coordinates of a computed index that ascends with its variable.
+    pub(super) fn walk_of_computed<'s>(&self, loops: &Loop<'s>) -> Option<Walk<'s>> {
+        let Statement::Forall { variable, body, .. } = loops.body else { return None };
+        if loops.vector || !loops.operands.is_empty() {
+            return None;
+        }
+        let affine = self.concrete.variables[variable.0].value.as_ref()?.affine()?;
+        let (_, factor) = *affine.terms.iter().find(|(made_of, _)| *made_of == loops.variable)?;
+        let factor = u64::try_from(factor).ok()?;
+        let inside = loops.scope.at(loops.variable, Expr::Index(0));
+        self.known_coordinate(&inside, *variable)?;
+        let [operand] = &self.operands(*variable, body, &inside)[..] else { return None };
+        // The rows that are walked do not change with the variable.
+        let (resolved, _) = self.resolve(&operand.0, loops.scope);
+        (resolved == operand.1).then_some(())?;
+        let is_ordered = self.storage(operand.0.tensor, operand.1).format.ordered;
+        let visits_all =
+            [loops.variable, *variable].iter().any(|&v| self.visits_all(self.assembly(loops.body, v).as_ref()));
+        let is_everywhere =
+            Lattice::new(&self.concrete.tensors, body, std::slice::from_ref(&operand.0)).everywhere().is_some();
+        let walk = Walk { variable: *variable, factor, operand: operand.clone(), body };
+        (is_ordered && !visits_all && !is_everywhere).then_some(walk)
+    }
+
+    /// Walks the stored coordinates of a computed index, and computes the loop's variable from them:
+    ///
+    /// ```text
+    /// for p in the positions of x_crd whose coordinates lie between those of the first k and the last
+    ///     k = (x_crd[p] - 2 * i) / 3, where that has no remainder
+    /// ```
+    pub(super) fn walk_computed(
+        &mut self,
+        loops: &Loop,
+        walk: &Walk,
+        bounds: Option<&Bounds>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let extent = self.size(self.concrete.variables[loops.variable.0].extent);
+        let (low, high) = match bounds {
+            Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
+            None => (Expr::Index(0), extent),
+        };
+        let (access, depth) = &walk.operand;
+        let (storage, positions) = self.positions(access, *depth, loops.scope);
+        let name = self.name_of_level(access, *depth);
+        let full_end = self.bind_end(&name, positions.end, out);
+        let coordinate_of = |value: Expr| self.coordinate(&loops.scope.at(loops.variable, value), walk.variable);
+        let search = |coordinate: Expr| Expr::Search {
+            array: storage.coordinates.expect("a walked level has coordinates"),
+            begin: Box::new(positions.begin.clone()),
+            end: Box::new(full_end.clone()),
+            value: Box::new(coordinate),
+        };
+        let (begin, end) = (search(coordinate_of(low)), search(coordinate_of(high)));
+        let rest = coordinate_of(Expr::Index(0));
+        let end = self.bind_end(&format!("{name}_window"), end, out);
+        let is_unique = storage.format.unique;
+        let position = self.fresh(name.clone(), Type::Index, !is_unique);
+        let here = Expr::Variable(position);
+
+        let mut body = Vec::new();
+        let stored = self.coordinate_at(&storage, here.clone());
+        let coordinate = self.bind_coordinate(walk.variable, stored, &mut body);
+        let run_end = (!is_unique)
+            .then(|| Expr::Variable(self.run_end(&storage, &name, here.clone(), &end, coordinate.clone(), &mut body)));
+        let offset = coordinate.clone().minus(rest);
+        let by = |operator, offset: Expr| Expr::binary(operator, offset, Expr::Index(walk.factor));
+        let mut inside = Vec::new();
+        let value = if walk.factor == 1 { offset.clone() } else { by(BinaryOperator::Divide, offset.clone()) };
+        let value = self.bind_coordinate(loops.variable, value, &mut inside);
+        let scope = loops.scope.at(loops.variable, value);
+        let operands = vec![walk.operand.clone()];
+        let lattice = Lattice::new(&self.concrete.tensors, walk.body, std::slice::from_ref(access));
+        let point = lattice.points.last().cloned();
+        let inner = Loop {
+            variable: walk.variable,
+            vector: false,
+            operands,
+            lattice,
+            everywhere: false,
+            body: walk.body,
+            scope: &scope,
+        };
+        if let Some(point) = point {
+            let parents = Parents { begin: here.clone(), end: run_end.clone() };
+            self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut inside);
+        }
+        match walk.factor {
+            1 => body.extend(inside),
+            _ => {
+                let divides = by(BinaryOperator::Remainder, offset).equals(Expr::Index(0));
+                body.push(ir::Statement::If(vec![(divides, inside)], Vec::new()));
+            }
+        }
+        match run_end {
+            None => out.push(ir::Statement::For { variable: position, begin, end, vector: false, body }),
+            Some(next) => {
+                out.push(ir::Statement::Let(position, begin));
+                body.push(ir::Statement::Assign(position, next));
+                out.push(ir::Statement::While(here.less(end), body));
+            }
+        }
+    }
+}
