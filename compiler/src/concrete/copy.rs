@@ -149,7 +149,7 @@ fn is_read_once(term: &Term, access: &Access) -> bool {
 
 /// The storage of a copy of an operand whose levels follow `order`: the same kinds of level where they make sense in any
 /// order (dense only outermost, or coordinates throughout), else compressed fibers.
-fn sorted_format(access: &Access, format: &Format, order: &[IndexVariable]) -> Format {
+pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVariable]) -> Format {
     let place = |variable: IndexVariable| order.iter().position(|&v| v == variable).expect("every variable has a loop");
     let mut modes: Vec<usize> = (0..format.order).collect();
     modes.sort_by_key(|&mode| place(access.indices[mode]));

@@ -227,21 +227,26 @@ impl Scheduler<'_> {
 
     /// A new dense workspace over some index variables.
     pub(super) fn workspace(&mut self, variables: &[IndexVariable], element: ElementType, fill: Literal) -> TensorId {
+        let format = crate::format::Format::dense(variables.len());
+        self.workspace_of(variables, element, fill, format, super::TensorKind::Workspace)
+    }
+
+    /// A new workspace of a kind.
+    pub(super) fn workspace_of(
+        &mut self,
+        variables: &[IndexVariable],
+        element: ElementType,
+        fill: Literal,
+        format: crate::format::Format,
+        kind: super::TensorKind,
+    ) -> TensorId {
         let extents = variables.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
-        let count = self.kernel.tensors.iter().filter(|t| t.kind == super::TensorKind::Workspace).count();
+        let count = self.kernel.tensors.iter().filter(|t| t.kind.is_workspace()).count();
         let mut name = if count == 0 { "t".to_owned() } else { format!("t_{count}") };
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        self.kernel.tensors.push(super::Tensor {
-            name,
-            element,
-            fill,
-            format: crate::format::Format::dense(variables.len()),
-            delivered: None,
-            extents,
-            kind: super::TensorKind::Workspace,
-        });
+        self.kernel.tensors.push(super::Tensor { name, element, fill, format, delivered: None, extents, kind });
         TensorId(self.kernel.tensors.len() - 1)
     }
 }

@@ -18,11 +18,13 @@
 
 mod cases;
 mod copy;
+mod cost;
 mod extents;
 mod factor;
 mod lift;
 mod order;
 mod print;
+mod scatter;
 mod schedule;
 mod simplify;
 mod structure;
@@ -88,6 +90,18 @@ pub enum TensorKind {
     Output(OutputStructure),
     /// A `where` makes it; dense.
     Workspace,
+    /// A `where` makes it, without entries at first. Its producer writes them in any order, its consumer walks them in
+    /// the order of its levels: coordinates, then dense ones.
+    SparseWorkspace(Collect),
+}
+
+/// How the terms of a sparse workspace come together at their coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collect {
+    /// A table finds the entry that a term belongs to; the coordinates are sorted at the end.
+    Table,
+    /// Terms are listed, sorted, and then combined.
+    List,
 }
 
 /// How the structure of an output comes about.
@@ -198,6 +212,13 @@ pub enum Run {
     Parallel,
     /// Side by side, in the lanes of a vector.
     Vector,
+}
+
+impl TensorKind {
+    /// Whether a `where` makes it.
+    pub fn is_workspace(&self) -> bool {
+        matches!(self, TensorKind::Workspace | TensorKind::SparseWorkspace(_))
+    }
 }
 
 impl Kernel {

@@ -85,6 +85,17 @@ pub(super) fn topological<R: Ord>(
     Some(order)
 }
 
+impl Kernel {
+    /// What computed variables are made of comes before them.
+    pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
+        let made_of = |&variable: &IndexVariable| {
+            let running = self.running(variable).into_iter().filter(move |&running| running != variable);
+            running.map(move |running| (running, variable))
+        };
+        variables.iter().flat_map(made_of).collect()
+    }
+}
+
 impl Scheduler<'_> {
     /// Chooses the order of a term's loops, `bound` being outside already, and replaces operands that stand against it by
     /// sorted copies.
@@ -129,10 +140,7 @@ impl Scheduler<'_> {
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
         }
-        for &variable in &variables {
-            let made_of = self.kernel.running(variable).into_iter().filter(|&running| running != variable);
-            fixed.extend(made_of.map(|running| (running, variable)));
-        }
+        fixed.extend(self.kernel.made_of_edges(&variables));
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
@@ -147,6 +155,19 @@ impl Scheduler<'_> {
         }
         self.settle(&reads);
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
+        self.loop_order(term, loops, vector)
+    }
+
+    /// Loops in a given order inside of those over `bound`, the innermost of them a vector where that is good.
+    pub(super) fn with_vector(&mut self, term: &Term, loops: Vec<IndexVariable>, bound: &[IndexVariable]) -> LoopOrder {
+        let mut reads = term.masks.clone();
+        term.value.for_each_access(&mut |access| reads.push(access.clone()));
+        let variables: Vec<IndexVariable> = bound.iter().chain(&loops).copied().collect();
+        let vector = self.vector(term, &reads, &variables, bound);
+        self.loop_order(term, loops, vector)
+    }
+
+    fn loop_order(&mut self, term: &Term, loops: Vec<IndexVariable>, vector: Option<IndexVariable>) -> LoopOrder {
         let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
         if let Some(variable) = vector {
             let name = self.kernel.variable(variable);
@@ -171,7 +192,7 @@ impl Scheduler<'_> {
     }
 
     /// An order that satisfies all operands but as few as possible, and those.
-    fn resolve<R: Ord>(
+    pub(super) fn resolve<R: Ord>(
         &self,
         term: &Term,
         reads: &[Access],

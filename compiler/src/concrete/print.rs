@@ -1,6 +1,6 @@
 //! Concrete notation as text.
 
-use super::{Access, Assign, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
+use super::{Access, Assign, Collect, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
 use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
 use crate::syntax::AssignOperator;
 use std::fmt;
@@ -18,6 +18,8 @@ impl fmt::Display for Kernel {
                     format!("output, shares {levels} levels of {}", access(self, with))
                 }
                 TensorKind::Workspace => "workspace".to_owned(),
+                TensorKind::SparseWorkspace(Collect::Table) => "workspace, found by a table".to_owned(),
+                TensorKind::SparseWorkspace(Collect::List) => "workspace, a list that is sorted".to_owned(),
             };
             let delivered =
                 tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));

@@ -185,7 +185,10 @@ impl<'a> Scheduler<'a> {
         };
         let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
         let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };
-        self.term(term, &[], None)
+        match term.structure {
+            OutputStructure::Appended => self.appended(term),
+            _ => self.term(term, &[], None),
+        }
     }
 
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.

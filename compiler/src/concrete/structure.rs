@@ -36,7 +36,7 @@ impl Question<'_> {
             let why = format!("the result has an entry where {} has one", self.tensors[driver.tensor.0].name);
             return (OutputStructure::Shared { access, levels: stored }, why);
         }
-        (OutputStructure::Appended, "no operand has the structure of the result; its entries come in order".to_owned())
+        (OutputStructure::Appended, "no operand has the structure of the result".to_owned())
     }
 
     /// Whether the operand has a level that is not dense over a mode of the output's stored levels.

@@ -14,7 +14,10 @@
 //!   (role `Coordinates`, `Positions`, `Values`) or locals, made by [`Statement::Allocate`] or [`Statement::View`].
 //! * **Variables** (`v0`) hold one value. [`Statement::Let`] declares one; only those declared `mutable` are assigned.
 //! * **Appended arrays** (all arrays of an output whose structure is [`Structure::Appended`]) start empty and grow by
-//!   [`Statement::Push`] and [`Statement::Extend`].
+//!   [`Statement::Push`] and [`Statement::Extend`]. So do **lists**, local arrays made by [`Statement::List`], which can be
+//!   cleared and sorted.
+//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for each key in a list where in the list it
+//!   stands. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut.
@@ -323,7 +326,7 @@ pub enum ArrayRole {
         /// Whose.
         tensor: TensorId,
     },
-    /// Made by an [`Statement::Allocate`] or [`Statement::View`].
+    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::List`] or [`Statement::Table`].
     Local,
 }
 
@@ -569,9 +572,46 @@ pub enum Statement {
         /// Whether elements are written through it.
         mutable: bool,
     },
-    /// Appends one element to an appended array.
+    /// Makes an empty local array that grows.
+    List(ArrayId),
+    /// Makes an empty table of keys below `extent`.
+    Table {
+        /// Which; an index array declared with role `Local`.
+        table: ArrayId,
+        /// One more than the largest key that may come.
+        extent: Expr,
+    },
+    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended.
+    Insert {
+        /// The variable; an immutable index.
+        place: VariableId,
+        /// What to look for.
+        key: Expr,
+        /// A list of indices, all of which came by this statement since the last [`Statement::Reset`].
+        keys: ArrayId,
+        /// The table that knows their places.
+        table: ArrayId,
+    },
+    /// Sorts a list of indices, ascending; equal ones stay in the order that they had. Then `places`, also a list, holds for
+    /// each the place where it stood.
+    Sort {
+        /// The list.
+        keys: ArrayId,
+        /// Where its elements come from; what it held before is gone.
+        places: ArrayId,
+    },
+    /// Forgets the elements of a list.
+    Clear(ArrayId),
+    /// Forgets the keys of a list, which may have been sorted, and what the table knows of them.
+    Reset {
+        /// The list.
+        keys: ArrayId,
+        /// Its table.
+        table: ArrayId,
+    },
+    /// Appends one element to an appended array or a list.
     Push(ArrayId, Expr),
-    /// Appends `count` elements `fill` to an appended array.
+    /// Appends `count` elements `fill` to an appended array or a list.
     Extend {
         /// The array.
         array: ArrayId,

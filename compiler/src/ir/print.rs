@@ -76,6 +76,12 @@ impl Statement {
             Statement::Allocate { .. } => "allocate",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
+            Statement::List(_) => "list",
+            Statement::Table { .. } => "table",
+            Statement::Insert { .. } => "insert",
+            Statement::Sort { .. } => "sort",
+            Statement::Clear(_) => "clear",
+            Statement::Reset { .. } => "reset",
             Statement::Push(..) => "push",
             Statement::Extend { .. } => "extend",
             Statement::For { .. } => "for",
@@ -406,6 +412,14 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
             let mutable = if *mutable { "mutable " } else { "" };
             write!(f, "view {mutable}{} of {} from {} length {}", array(id), array(of), expr(begin), expr(length))
         }
+        Statement::List(id) => write!(f, "list {}", array(id)),
+        Statement::Table { table, extent } => write!(f, "table {} of {}", array(table), expr(extent)),
+        Statement::Insert { place, key, keys, table } => {
+            write!(f, "insert {} = {} in {} by {}", variable(place), expr(key), array(keys), array(table))
+        }
+        Statement::Sort { keys, places } => write!(f, "sort {} from {}", array(keys), array(places)),
+        Statement::Clear(id) => write!(f, "clear {}", array(id)),
+        Statement::Reset { keys, table } => write!(f, "reset {} by {}", array(keys), array(table)),
         Statement::Push(id, value) => write!(f, "push {}, {}", array(id), expr(value)),
         Statement::Extend { array: id, count, fill } => {
             write!(f, "extend {}, {}, {}", array(id), expr(count), expr(fill))

@@ -8,10 +8,10 @@
 //!  3. A variable is declared (by a `let`, a loop, `work` or `owned`) before it is used, in an enclosing block, and not
 //!     again while it is in scope. Counters and places are immutable indices.
 //!  4. Only mutable variables are assigned and updated.
-//!  5. A local array is made by `allocate` or `view` before it is used, in an enclosing block, and not again while it is in
+//!  5. A local array is made by `allocate`, `view`, `list` or `table` before it is used, in an enclosing block, and not again while it is in
 //!     scope. Parameters are never made.
 //!  6. Inputs, sorted copies and immutable views are not written; only local arrays are filled.
-//!  7. Only arrays of appended outputs are appended to; their index arrays are written in no other way.
+//!  7. Only lists and arrays of appended outputs are appended to; index arrays of those are written in no other way.
 //!  8. While a mutable view is in scope, what it views is not touched; while another view is, it is not written.
 //!  9. What a parallel loop writes and does not make inside is named once in `sharing`, and is used as that says: `owned`
 //!     arrays are not appended to or filled; `private` ones are only reduced into, with that operator; `joined` ones,
@@ -28,10 +28,12 @@
 //!     shared means that the first levels have the arrays of an input's and the others are dense; values start empty
 //!     exactly where they are appended. Outputs alone are delivered, in a format of the same order. A fill value, and what
 //!     values are filled with, are of the tensor's element type.
-//! 15. Vector loops contain no `while`, `parallel`, `push` or `extend`, and assign no variable from outside.
+//! 15. Vector loops contain no `while`, `parallel`, `push`, `extend`, `insert`, `sort`, `clear` or `reset`, and assign no
+//!     variable from outside.
 //! 16. Operators of reductions have an identity for the type they reduce.
 //! 17. Names of arrays are unique.
 //! 18. An `if` has a branch.
+//! 19. Only lists are sorted, cleared and inserted to; only tables know the places of keys, and nothing else mentions them.
 //!
 //! What it can't see: bounds, wrapping index arithmetic, overflow of stored indices, and whether `owned` parts really are
 //! apart. The interpreter reports those.

@@ -65,13 +65,19 @@ impl Statement {
     /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
     pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
-            Statement::Comment(_) => {}
+            Statement::Comment(_)
+            | Statement::List(_)
+            | Statement::Sort { .. }
+            | Statement::Clear(_)
+            | Statement::Reset { .. } => {}
             Statement::Let(_, e)
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
             | Statement::Push(_, e)
-            | Statement::While(e, _) => visit(e),
+            | Statement::While(e, _)
+            | Statement::Table { extent: e, .. }
+            | Statement::Insert { key: e, .. } => visit(e),
             Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
                 visit(index);
                 visit(value);
@@ -100,13 +106,19 @@ impl Statement {
     /// Calls `visit` on every expression of this statement itself, to change it.
     pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match self {
-            Statement::Comment(_) => {}
+            Statement::Comment(_)
+            | Statement::List(_)
+            | Statement::Sort { .. }
+            | Statement::Clear(_)
+            | Statement::Reset { .. } => {}
             Statement::Let(_, e)
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
             | Statement::Push(_, e)
-            | Statement::While(e, _) => visit(e),
+            | Statement::While(e, _)
+            | Statement::Table { extent: e, .. }
+            | Statement::Insert { key: e, .. } => visit(e),
             Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
                 visit(index);
                 visit(value);
@@ -180,7 +192,11 @@ impl Statement {
             | Statement::Reduce(array, ..)
             | Statement::Fill(array, _)
             | Statement::Push(array, _)
-            | Statement::Extend { array, .. } => Some(*array),
+            | Statement::Extend { array, .. }
+            | Statement::Insert { keys: array, .. }
+            | Statement::Sort { keys: array, .. }
+            | Statement::Reset { keys: array, .. }
+            | Statement::Clear(array) => Some(*array),
             _ => None,
         }
     }

@@ -38,6 +38,7 @@ impl<'a> Lowering<'a> {
             tensors: BTreeMap::new(),
             arrays: BTreeMap::new(),
             workspaces: BTreeMap::new(),
+            sparse: BTreeMap::new(),
             hoisted: Vec::new(),
             lattices: Vec::new(),
         };
@@ -47,7 +48,7 @@ impl<'a> Lowering<'a> {
 
     fn declare_tensors(&mut self) {
         let concrete = self.concrete;
-        let crossing = concrete.tensors.iter().enumerate().filter(|(_, t)| t.kind != TensorKind::Workspace);
+        let crossing = concrete.tensors.iter().enumerate().filter(|(_, t)| !t.kind.is_workspace());
         for (number, (id, _)) in crossing.clone().enumerate() {
             self.tensors.insert(TensorId(id), ir::TensorId(u32::try_from(number).expect("few tensors")));
         }
@@ -66,7 +67,7 @@ impl<'a> Lowering<'a> {
                     };
                     Source::Output { structure, initial }
                 }
-                TensorKind::Workspace => continue,
+                TensorKind::Workspace | TensorKind::SparseWorkspace(_) => continue,
             };
             self.kernel.tensors.push(ir::Tensor {
                 name: tensor.name.clone(),

@@ -104,7 +104,10 @@ impl Lowering<'_> {
         let storage = self.storage(access.tensor, depth);
         let (resolved, parents) = self.resolve(access, scope);
         debug_assert_eq!(resolved, depth);
-        let positions = level::of(storage.format.kind).positions(&storage, &parents);
+        let positions = match self.sparse.get(&access.tensor) {
+            Some(sparse) if depth == 0 => Some(sparse.positions()),
+            _ => level::of(storage.format.kind).positions(&storage, &parents),
+        };
         (storage, positions.expect("a walked level has positions"))
     }
 

@@ -30,6 +30,7 @@ mod merge;
 mod parallel;
 mod position;
 mod presence;
+mod scatter;
 mod statement;
 
 use crate::concrete::{self, Access, IndexVariable, TensorId};
@@ -64,6 +65,8 @@ struct Lowering<'a> {
     arrays: BTreeMap<ir::ArrayRole, ir::ArrayId>,
     /// Where each workspace lives: a variable for a scalar, else an array.
     workspaces: BTreeMap<TensorId, Workspace>,
+    /// The arrays of each sparse workspace.
+    sparse: BTreeMap<TensorId, scatter::Sparse>,
     /// Workspaces of a size known only at run time are made once, at the start of the enclosing parallel body or kernel.
     hoisted: Vec<ir::Statement>,
     lattices: Vec<String>,
@@ -86,6 +89,8 @@ struct Scope {
     appended: Option<ir::Expr>,
     /// The output whose entry is appended when the first of its values is known, at the position `appended`.
     pending: Option<Access>,
+    /// The place of the entry of a sparse workspace whose values are written.
+    placed: Option<ir::Expr>,
     /// A flag to be set where the sum that is being formed has a term.
     touched: Option<ir::VariableId>,
     /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.

@@ -159,7 +159,7 @@ impl Lowering<'_> {
                 loops.body.for_each_read(&mut |access| {
                     let levels = &self.concrete.tensor(access.tensor).format.levels;
                     let starts_here = !levels.is_empty()
-                        && self.concrete.tensor(access.tensor).kind != TensorKind::Workspace
+                        && !self.concrete.tensor(access.tensor).kind.is_workspace()
                         && levels[0].format.kind == LevelKind::Dense
                         && self.level_variable(access, 0) == loops.variable;
                     if starts_here && !seen.iter().any(|other| other.same_place(access)) {
@@ -348,8 +348,9 @@ impl Written {
     fn statement(&mut self, statement: &ir::Statement) {
         use ir::Statement::*;
         match statement {
-            Comment(_) => {}
-            Let(variable, _) => {
+            // What they change is made inside.
+            Comment(_) | Sort { .. } | Clear(_) | Reset { .. } => {}
+            Let(variable, _) | Insert { place: variable, .. } => {
                 self.own_variables.insert(*variable);
             }
             Assign(variable, _) => {
@@ -361,7 +362,7 @@ impl Written {
             Store(array, ..) | Reduce(array, ..) | Fill(array, _) | Push(array, _) | Extend { array, .. } => {
                 self.arrays.insert(*array);
             }
-            Allocate { array, .. } | View { array, .. } => {
+            Allocate { array, .. } | View { array, .. } | List(array) | Table { table: array, .. } => {
                 self.own_arrays.insert(*array);
             }
             For { variable, body, .. } => {

@@ -8,6 +8,9 @@ use crate::ir::{self, ArrayRole, Expr};
 impl Lowering<'_> {
     /// The arrays and extent of one level.
     pub(super) fn storage(&self, tensor: TensorId, depth: usize) -> Storage {
+        if let Some(sparse) = self.sparse.get(&tensor) {
+            return self.sparse_storage(tensor, sparse, depth);
+        }
         let declaration = self.concrete.tensor(tensor);
         let level = &declaration.format.levels[depth];
         let mode = self.mode(tensor, depth);
@@ -68,6 +71,10 @@ impl Lowering<'_> {
         if let Some(Workspace::Array(array)) = self.workspaces.get(&access.tensor) {
             return (*array, self.dense_place(access, 0, Expr::Index(0), scope));
         }
+        if let Some(sparse) = self.sparse.get(&access.tensor) {
+            let place = self.sparse_place(access, sparse, scope);
+            return (sparse.values, self.dense_place(access, sparse.levels(), place, scope));
+        }
         let values = self.values(access.tensor);
         match &self.concrete.tensor(access.tensor).kind {
             TensorKind::Output(OutputStructure::Shared { access: shared, levels }) => {
@@ -108,9 +115,20 @@ impl Lowering<'_> {
     }
 
     /// The position under `start` once the dense levels from `depth` on are located.
-    fn dense_place(&self, access: &Access, depth: usize, start: Expr, scope: &Scope) -> Expr {
+    pub(super) fn dense_place(&self, access: &Access, depth: usize, start: Expr, scope: &Scope) -> Expr {
         let levels = self.concrete.tensor(access.tensor).format.levels.len();
-        (depth..levels).fold(start, |position, depth| {
+        self.dense_place_of(access, depth..levels, start, scope)
+    }
+
+    /// The position under `start` once some levels are located as if they were dense.
+    pub(super) fn dense_place_of(
+        &self,
+        access: &Access,
+        levels: std::ops::Range<usize>,
+        start: Expr,
+        scope: &Scope,
+    ) -> Expr {
+        levels.fold(start, |position, depth| {
             let extent = self.concrete.tensor(access.tensor).extents[self.mode(access.tensor, depth)];
             position.times(self.size(extent)).plus(self.coordinate(scope, self.level_variable(access, depth)))
         })

@@ -52,7 +52,19 @@ impl Lowering<'_> {
         entry: Vec<ir::Statement>,
         out: &mut Vec<ir::Statement>,
     ) {
-        let presence = self.presence_of(statement, scope, &|target| self.is_appended(target));
+        self.guard_of(statement, scope, &|target| self.is_appended(target), entry, out);
+    }
+
+    /// The statements that write an entry of one of the targets, where `statement` has one.
+    pub(super) fn guard_of(
+        &self,
+        statement: &Statement,
+        scope: &Scope,
+        is_target: &dyn Fn(TensorId) -> bool,
+        entry: Vec<ir::Statement>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let presence = self.presence_of(statement, scope, is_target);
         match presence {
             Presence::Never => {}
             Presence::Always => out.extend(entry),
@@ -127,7 +139,10 @@ impl Lowering<'_> {
     /// Whether a sum needs a flag: an appended entry depends on it, or a sum that has a flag, and what it walks does not promise a term.
     pub(super) fn needs_touched_flag(&self, consumer: &Statement, producer: &Statement, scope: &Scope) -> bool {
         let mut appends = scope.touched.is_some();
-        consumer.for_each_assign(&mut |assign| appends |= self.is_appended(assign.target.tensor));
+        consumer.for_each_assign(&mut |assign| {
+            let target = assign.target.tensor;
+            appends |= self.is_appended(target) || self.sparse.contains_key(&target);
+        });
         appends && !self.promises_a_term(producer, scope)
     }
 

@@ -27,6 +27,9 @@ impl Lowering<'_> {
             self.statement(statement, &inside, &mut entry);
             return self.guard(statement, scope, entry, out);
         }
+        if let Some(target) = self.missing_block(statement, scope) {
+            return self.scatter_block(&target, statement, scope, out);
+        }
         match statement {
             Statement::Empty => {}
             Statement::Sequence(statements) => {
@@ -50,6 +53,9 @@ impl Lowering<'_> {
         scope: &Scope,
         out: &mut Vec<ir::Statement>,
     ) {
+        if let TensorKind::SparseWorkspace(collect) = self.concrete.tensor(workspace).kind {
+            return self.with_sparse_workspace(workspace, collect, consumer, producer, scope, out);
+        }
         self.open_workspace(workspace, out);
         let touched = self.needs_touched_flag(consumer, producer, scope).then(|| {
             let flag = self.fresh("touched", Type::Bool, true);
@@ -81,8 +87,11 @@ impl Lowering<'_> {
     }
 
     fn assign(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
-        let value = self.expr(&assign.value, scope);
         let target = &assign.target;
+        if self.sparse.contains_key(&target.tensor) {
+            return self.scatter(assign, scope, out);
+        }
+        let value = self.expr(&assign.value, scope);
         if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&target.tensor).copied() {
             out.push(match assign.operator {
                 Some(operator) => ir::Statement::Update(variable, operator, value),

@@ -6,12 +6,16 @@ use std::process::{Command, Output};
 
 /// The run time's `parallel` module as text: printed kernels call it.
 pub(crate) fn parallel() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel/chunks.rs");
-    let chunks = fs::read_to_string(path).expect("the run time stands beside the compiler");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
+    let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
+    let [chunks, workspace] =
+        ["chunks.rs", "workspace.rs"].map(|file| read(file).expect("the run time stands beside the compiler"));
     format!(
         "mod parallel {{
             pub use chunks::Chunks;
+            pub use workspace::{{Table, sort}};
             mod chunks {{ {chunks} }}
+            mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}
         }}\n"

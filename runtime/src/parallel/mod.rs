@@ -27,13 +27,18 @@
 mod chunks;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Taken};
+pub use workspace::{Key, Table, sort};
 
 use rayon::prelude::*;
 
 /// The text of the helpers, for kernels that are compiled at run time.
 pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
+
+/// The text of what workspaces are made of, likewise.
+pub(crate) const WORKSPACE_TEXT: &str = include_str!("workspace.rs");
 
 /// How many threads [`run_all`] runs on.
 pub fn threads() -> usize {

@@ -106,6 +106,37 @@ impl Printer<'_> {
                     quote!(let #name = &#of[#begin..#end];)
                 }
             }
+            Statement::List(array) => {
+                let element = element(self.kernel.array(*array).element);
+                let vec = self.std_path("vec", "Vec");
+                let name = self.declare_array(*array);
+                quote!(let mut #name = #vec::<#element>::new();)
+            }
+            Statement::Table { table, extent } => {
+                let helpers = self.options.parallel.clone();
+                let extent = self.expr(extent);
+                let name = self.declare_array(*table);
+                quote!(let mut #name = #helpers::Table::new(#extent);)
+            }
+            Statement::Insert { place, key, keys, table } => {
+                let key = self.stored(*keys, key);
+                let (keys, table) = (self.arrays[keys].clone(), self.arrays[table].clone());
+                let place = self.declare_variable(*place);
+                quote!(let #place = #table.insert(&mut #keys, #key);)
+            }
+            Statement::Sort { keys, places } => {
+                let helpers = &self.options.parallel;
+                let (keys, places) = (&self.arrays[keys], &self.arrays[places]);
+                quote!(#helpers::sort(&mut #keys, &mut #places);)
+            }
+            Statement::Clear(array) => {
+                let name = &self.arrays[array];
+                quote!(#name.clear();)
+            }
+            Statement::Reset { keys, table } => {
+                let (keys, table) = (&self.arrays[keys], &self.arrays[table]);
+                quote!(#table.reset(&mut #keys);)
+            }
             Statement::Push(array, value) => {
                 let (name, value) = (&self.arrays[array], self.stored(*array, value));
                 quote!(#name.push(#value);)

@@ -47,6 +47,7 @@ impl<'t> Parser<'t> {
                 Ok(Statement::Fill(array, self.expr()?))
             }
             "view" => self.view(),
+            "list" | "table" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
             "push" => {
                 self.next()?;
                 let array = self.array()?;
@@ -138,6 +139,39 @@ impl<'t> Parser<'t> {
         let begin = self.expr()?;
         self.require("length")?;
         Ok(Statement::View { array, of, begin, length: self.expr()?, mutable })
+    }
+
+    /// What lists and tables are for. A function of its own, since nested statements take their frames from the stack.
+    fn of_workspace(&mut self, word: &str) -> Result<Statement> {
+        self.next()?;
+        Ok(match word {
+            "list" => Statement::List(self.array()?),
+            "clear" => Statement::Clear(self.array()?),
+            "table" => {
+                let table = self.array()?;
+                self.require("of")?;
+                Statement::Table { table, extent: self.expr()? }
+            }
+            "sort" => {
+                let keys = self.array()?;
+                self.require("from")?;
+                Statement::Sort { keys, places: self.array()? }
+            }
+            "reset" => {
+                let keys = self.array()?;
+                self.require("by")?;
+                Statement::Reset { keys, table: self.array()? }
+            }
+            _ => {
+                let place = self.variable()?;
+                self.require("=")?;
+                let key = self.expr()?;
+                self.require("in")?;
+                let keys = self.array()?;
+                self.require("by")?;
+                Statement::Insert { place, key, keys, table: self.array()? }
+            }
+        })
     }
 
     fn range(&mut self) -> Result<(Expr, Expr)> {

@@ -355,7 +355,7 @@ impl Random {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let kinds = if depth == 0 { 10 } else { 14 };
+        let kinds = if depth == 0 { 16 } else { 20 };
         let less = depth.saturating_sub(1);
         match self.below(kinds) {
             0 => Statement::Comment(self.text()),
@@ -375,15 +375,23 @@ impl Random {
             },
             9 if self.yes() => Statement::Push(self.array(), self.expr(3)),
             9 => Statement::Extend { array: self.array(), count: self.expr(3), fill: self.expr(3) },
-            10 => Statement::For {
+            10 => Statement::List(self.array()),
+            11 => Statement::Table { table: self.array(), extent: self.expr(3) },
+            12 => {
+                Statement::Insert { place: self.variable(), key: self.expr(3), keys: self.array(), table: self.array() }
+            }
+            13 => Statement::Sort { keys: self.array(), places: self.array() },
+            14 => Statement::Clear(self.array()),
+            15 => Statement::Reset { keys: self.array(), table: self.array() },
+            16 => Statement::For {
                 variable: self.variable(),
                 begin: self.expr(3),
                 end: self.expr(3),
                 vector: self.yes(),
                 body: self.block(less),
             },
-            11 => Statement::While(self.expr(3), self.block(less)),
-            12 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
+            17 => Statement::While(self.expr(3), self.block(less)),
+            18 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
             _ => Statement::Parallel(Box::new(Parallel {
                 begin: self.expr(3),
                 end: self.expr(3),

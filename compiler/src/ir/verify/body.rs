@@ -30,6 +30,8 @@ enum Declared {
 enum Made {
     Parameter,
     Allocated { when: usize },
+    List { when: usize },
+    Table { when: usize },
     View { of: ArrayId, mutable: bool, when: usize },
 }
 
@@ -43,6 +45,8 @@ enum Access {
     Fill,
     Append,
     MutableView,
+    Sort,
+    Insert,
 }
 
 impl Access {
@@ -133,6 +137,34 @@ impl<'k> Body<'k> {
                 self.expr(begin, Type::Index);
                 self.expr(length, Type::Index);
                 self.make(*array, Made::View { of: *of, mutable: *mutable, when: self.declared.len() });
+            }
+            Statement::List(array) => self.make(*array, Made::List { when: self.declared.len() }),
+            Statement::Table { table, extent } => {
+                self.expr(extent, Type::Index);
+                self.indices(*table);
+                self.make(*table, Made::Table { when: self.declared.len() });
+            }
+            Statement::Insert { place, key, keys, table } => {
+                self.not_in_vector("insert");
+                self.expr(key, Type::Index);
+                self.indices(*keys);
+                self.touch(*keys, Access::Sort);
+                self.touch(*table, Access::Insert);
+                self.declare_place(*place);
+            }
+            Statement::Sort { keys, places } => {
+                [keys, places].into_iter().for_each(|list| self.whole_list(*list));
+                if keys == places {
+                    self.report(19, format!("{} is sorted, and told of itself where it stood", self.name(*keys)));
+                }
+            }
+            Statement::Clear(list) => {
+                self.not_in_vector("clear");
+                self.touch(*list, Access::Sort);
+            }
+            Statement::Reset { keys, table } => {
+                self.whole_list(*keys);
+                self.touch(*table, Access::Insert);
             }
             Statement::Push(id, value) => self.append(*id, value),
             Statement::Extend { array, count, fill } => {
@@ -291,6 +323,20 @@ impl<'k> Body<'k> {
         self.touch(array, Access::Append);
     }
 
+    /// An array that must hold indices.
+    fn indices(&mut self, array: ArrayId) {
+        if self.element_type(array) != Type::Index {
+            self.report(2, format!("{} holds values, not indices", self.name(array)));
+        }
+    }
+
+    /// A list of indices that changes as a whole.
+    fn whole_list(&mut self, list: ArrayId) {
+        self.not_in_vector("sort");
+        self.indices(list);
+        self.touch(list, Access::Sort);
+    }
+
     fn view(&mut self, array: ArrayId, of: ArrayId, mutable: bool) {
         self.touch(of, if mutable { Access::MutableView } else { Access::Read });
         let (own, viewed) = (self.kernel.array(array).element, self.kernel.array(of).element);
@@ -326,10 +372,18 @@ impl<'k> Body<'k> {
 
     /// Why an array can't be used so, whatever stands around.
     fn forbidden(&self, array: ArrayId, made: Made, access: Access) -> Option<(u32, String)> {
-        if !access.writes() {
-            return None;
-        }
         let name = self.name(array);
+        match (made, access) {
+            (Made::Table { .. }, Access::Insert) => return None,
+            (Made::Table { .. }, _) => return Some((19, format!("{name} is a table, but is used as an array"))),
+            (_, Access::Insert) => return Some((19, format!("{name} is used as a table, but is none"))),
+            (Made::List { .. }, _) => return None,
+            (_, Access::Sort) => {
+                return Some((19, format!("{name} is sorted, cleared or inserted to, but is no list")));
+            }
+            _ if !access.writes() => return None,
+            _ => {}
+        }
         let role = self.kernel.array(array).role;
         let Some(tensor) = role.tensor() else {
             return match made {
@@ -370,7 +424,9 @@ impl<'k> Body<'k> {
         loop {
             match self.arrays[array.index()] {
                 Some(Made::View { of, when, .. }) if when >= since => array = of,
-                Some(Made::Allocated { when }) if when >= since => return None,
+                Some(Made::Allocated { when } | Made::List { when } | Made::Table { when }) if when >= since => {
+                    return None;
+                }
                 _ => return Some(array),
             }
         }

@@ -93,6 +93,19 @@ impl Ids<'_> {
                 self.array(*id);
                 self.expr(value);
             }
+            Statement::List(id) | Statement::Clear(id) => self.array(*id),
+            Statement::Table { table, extent } => {
+                self.array(*table);
+                self.expr(extent);
+            }
+            Statement::Insert { place, key, keys, table } => {
+                self.variable(*place);
+                self.expr(key);
+                [*keys, *table].into_iter().for_each(|id| self.array(id));
+            }
+            Statement::Sort { keys: one, places: other } | Statement::Reset { keys: one, table: other } => {
+                [*one, *other].into_iter().for_each(|id| self.array(id));
+            }
             Statement::For { variable, begin, end, body, .. } => {
                 self.variable(*variable);
                 [begin, end].into_iter().for_each(|e| self.expr(e));

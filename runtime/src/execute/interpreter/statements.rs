@@ -36,6 +36,15 @@ impl Machine<'_> {
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
             }
+            Statement::List(array) => self.list(*array),
+            // A table knows nothing that the list does not: keys are looked for.
+            Statement::Table { .. } => {}
+            Statement::Insert { place, key, keys, .. } => {
+                let key = self.index(key)?;
+                self.variables[place.index()] = Value::Index(self.insert(*keys, key)?);
+            }
+            Statement::Sort { keys, places } => self.sort(*keys, *places)?,
+            Statement::Clear(list) | Statement::Reset { keys: list, .. } => self.list(*list),
             Statement::Push(array, value) => {
                 let value = self.eval(value)?;
                 self.append(*array, 1, value)?;
@@ -139,6 +148,42 @@ impl Machine<'_> {
         }
         let slot = self.slots[of.index()];
         Ok(Slot { buffer: slot.buffer, begin: slot.begin + begin, length: Some(length) })
+    }
+
+    /// Makes a list, or empties one.
+    fn list(&mut self, array: ArrayId) {
+        let buffer = &mut self.buffers[array.index()];
+        buffer.data = ArrayValue::empty(self.kernel.array(array).element).unwrap_or_default();
+        buffer.writers.clear();
+        buffer.is_private = self.chunk.is_some();
+        self.slots[array.index()] = Slot::whole(array.index());
+    }
+
+    /// The place of a key in a list of keys, where it is appended if it is not there.
+    fn insert(&mut self, keys: ArrayId, key: u64) -> Result<u64> {
+        let length = self.length(keys);
+        for place in 0..length {
+            if self.load(keys, place)?.index()? == key {
+                return Ok(place);
+            }
+        }
+        self.append(keys, 1, Value::Index(key))?;
+        Ok(length)
+    }
+
+    fn sort(&mut self, keys: ArrayId, places: ArrayId) -> Result<()> {
+        let mut pairs = Vec::new();
+        for place in 0..self.length(keys) {
+            pairs.push((self.load(keys, place)?.index()?, place));
+        }
+        pairs.sort_unstable();
+        self.list(keys);
+        self.list(places);
+        for (key, place) in pairs {
+            self.append(keys, 1, Value::Index(key))?;
+            self.append(places, 1, Value::Index(place))?;
+        }
+        Ok(())
     }
 
     fn append(&mut self, array: ArrayId, count: u64, value: Value) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::CHUNKS_TEXT;
+use crate::parallel::{CHUNKS_TEXT, WORKSPACE_TEXT};
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
 
@@ -37,9 +37,14 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
     pub use chunks::*;
+    pub use workspace::*;
 
 mod chunks {{
 {CHUNKS_TEXT}
+}}
+
+mod workspace {{
+{WORKSPACE_TEXT}
 }}
 }}
 

@@ -1,0 +1,139 @@
+//! What loops cost, roughly: enough to tell an order of loops that walks entries from one that walks a whole dimension.
+//!
+//! Nothing is known of the data, so all sparse tensors are taken to be alike: modes that some tensor stores sparsely have
+//! [`SPARSE_EXTENT`] coordinates, all others are short; under a parent there are [`CHILDREN`] entries. A step is the visit of
+//! one coordinate or entry by one loop.
+
+use super::order::{is_located, level_variables};
+use super::{Access, Collect, Expr, IndexVariable, Kernel};
+use crate::format::Format;
+use crate::notation::BinaryOperator;
+
+/// The extent of a mode that is stored sparsely somewhere.
+const SPARSE_EXTENT: f64 = 100_000.0;
+/// The extent of any other mode: a rank.
+const DENSE_EXTENT: f64 = 16.0;
+/// The part of a mode whose coordinates occur in an outermost level.
+const ROOTS: f64 = 0.25;
+/// The entries under one parent.
+const CHILDREN: f64 = 8.0;
+/// Steps to sort one entry of many into another order and store it.
+pub(super) const SORTED: f64 = 20.0;
+/// Steps to find the entry that a term belongs to.
+const FOUND: f64 = 3.0;
+
+/// Steps to search for one coordinate.
+const SEARCHED: f64 = 8.0;
+
+/// What a nest of loops costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    /// The steps of all loops.
+    pub steps: f64,
+    /// How often the innermost statement is reached.
+    pub terms: f64,
+}
+
+/// What a workspace costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Collecting {
+    /// The cheaper way.
+    pub collect: Collect,
+    /// Steps with a table that finds entries.
+    pub table: f64,
+    /// Steps with a list that is sorted.
+    pub list: f64,
+}
+
+impl Collecting {
+    /// For workspaces that are filled with `terms` terms in `entries` entries.
+    pub(super) fn of(terms: f64, entries: f64) -> Self {
+        let sort = |count: f64| count * count.max(2.0).log2();
+        let (table, list) = (FOUND * terms + sort(entries), sort(terms));
+        Self { collect: if table <= list { Collect::Table } else { Collect::List }, table, list }
+    }
+
+    /// The steps of the cheaper way.
+    pub(super) fn steps(self) -> f64 {
+        self.table.min(self.list)
+    }
+}
+
+impl Kernel {
+    /// How many coordinates an index variable is taken to have.
+    pub(super) fn typical_extent(&self, variable: IndexVariable) -> f64 {
+        self.typical_size(self.variables[variable.0].extent)
+    }
+
+    fn typical_size(&self, extent: usize) -> f64 {
+        let is_sparse = self.tensors.iter().filter(|tensor| !tensor.kind.is_workspace()).any(|tensor| {
+            let modes = tensor.format.mode_order().unwrap_or_default();
+            let mut levels = modes.into_iter().zip(&tensor.format.levels);
+            levels.any(|(mode, level)| tensor.extents[mode] == extent && !is_located(level.format.kind))
+        });
+        if is_sparse { SPARSE_EXTENT } else { DENSE_EXTENT }
+    }
+
+    /// How many entries a tensor in a format is taken to have.
+    pub(super) fn typical_entries(&self, access: &Access, format: &Format) -> f64 {
+        let levels = level_variables(access, format).into_iter().zip(&format.levels).enumerate();
+        levels.fold(1.0, |entries, (depth, (variable, level))| match (is_located(level.format.kind), depth) {
+            (true, _) => entries * self.typical_extent(variable),
+            (false, 0) => entries * ROOTS * self.typical_extent(variable),
+            (false, _) => entries * CHILDREN,
+        })
+    }
+
+    /// What loops, outermost first, cost that compute `value` wherever it has an entry. `format` is how an access is stored.
+    pub(super) fn cost(&self, loops: &[IndexVariable], value: &Expr, format: &dyn Fn(&Access) -> Format) -> Cost {
+        let mut cost = Cost { steps: 0.0, terms: 1.0 };
+        for &variable in loops {
+            let is_computed = self.variables[variable.0].value.is_some();
+            let extent = if is_computed { 1.0 } else { self.typical_extent(variable) };
+            let part = |access: &Access| self.part(access, &format(access), variable);
+            let chance = chance(value, &part);
+            let mut walked = 0.0;
+            value.for_each_access(&mut |access| {
+                let part = part(access);
+                walked += if part < 1.0 { part * extent } else { 0.0 };
+            });
+            let visited = if is_computed {
+                SEARCHED
+            } else if chance >= 1.0 || walked == 0.0 {
+                extent
+            } else {
+                walked.min(extent)
+            };
+            cost.steps += cost.terms * visited;
+            cost.terms *= extent * chance;
+        }
+        cost
+    }
+
+    /// The part of a variable's coordinates at which an access has an entry.
+    fn part(&self, access: &Access, format: &Format, variable: IndexVariable) -> f64 {
+        let depth = level_variables(access, format).iter().rposition(|&other| other == variable);
+        match depth {
+            Some(depth) if !is_located(format.levels[depth].format.kind) => match depth {
+                0 => ROOTS,
+                _ => (CHILDREN / self.typical_extent(variable)).min(1.0),
+            },
+            _ => 1.0,
+        }
+    }
+}
+
+/// The chance that an expression has an entry where its accesses have one with theirs.
+fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64) -> f64 {
+    let of = |expr: &Expr| chance(expr, part);
+    match expr {
+        Expr::Access(access) => part(access),
+        Expr::Literal(_) | Expr::Index(..) => 1.0,
+        Expr::Reduce(_, _, body) => of(body),
+        Expr::Unary(_, operand) => of(operand),
+        Expr::Binary(BinaryOperator::Multiply, left, right) => of(left) * of(right),
+        Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
+        Expr::Select(_, yes, no) => (of(yes) + of(no)).min(1.0),
+        other => other.children().into_iter().map(of).sum::<f64>().min(1.0),
+    }
+}

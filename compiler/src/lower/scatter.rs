@@ -1,0 +1,327 @@
+//! Sparse workspaces: entries come in any order, and are walked in order when all are there.
+//!
+//! A row of `C(i, j) = A(i, k) * B(k, j)`, all CSR. While the producer runs, a table finds the place of each `j`:
+//!
+//! ```text
+//! for pA, k where A(i, k) has entries
+//!     for pB, j where B(k, j) has entries
+//!         insert place = j in keys by table
+//!         if place == length(values): push values, A[pA] * B[pB]
+//!         else: values[place] += A[pA] * B[pB]
+//! sort keys from places
+//! for p in 0..length(keys): append (i, keys[p]), values[places[p]]
+//! reset keys by table; clear values
+//! ```
+//!
+//! Without a table, all terms are pushed, and those of equal keys are combined after the sort. The key of several
+//! coordinates is their place in a dense array of these modes; the scheduler sees to it that it fits in 64 bits. Where the
+//! innermost modes are dense, an entry is a block of values.
+//!
+//! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
+
+use super::{Lowering, Scope};
+use crate::concrete::{Access, Assign, Collect, Statement, TensorId};
+use crate::format::IndexWidth;
+use crate::format::level::{Positions, Storage};
+use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
+
+/// The arrays of a sparse workspace.
+#[derive(Debug, Clone)]
+pub(super) struct Sparse {
+    keys: ArrayId,
+    /// What finds a key, where something does.
+    table: Option<ArrayId>,
+    /// Where the entry of each key lies in `values`, once the keys are sorted.
+    places: ArrayId,
+    pub(super) values: ArrayId,
+    /// The coordinates of each level that has some, in order; with one level, the keys.
+    coordinates: Vec<ArrayId>,
+    /// How many entries there are, once they are in order.
+    count: Expr,
+}
+
+impl Sparse {
+    /// The number of levels that have coordinates.
+    pub(super) fn levels(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// The positions of the outermost level.
+    pub(super) fn positions(&self) -> Positions {
+        Positions { begin: Expr::Index(0), end: self.count.clone() }
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn sparse_storage(&self, tensor: TensorId, sparse: &Sparse, depth: usize) -> Storage {
+        let declaration = self.concrete.tensor(tensor);
+        Storage {
+            format: declaration.format.levels[depth].format,
+            positions: None,
+            coordinates: sparse.coordinates.get(depth).copied(),
+            extent: self.size(declaration.extents[depth]),
+        }
+    }
+
+    /// Where the values of an entry lie that is walked.
+    pub(super) fn sparse_place(&self, access: &Access, sparse: &Sparse, scope: &Scope) -> Expr {
+        let key = (access.tensor, access.indices.clone(), sparse.levels() - 1);
+        let position = scope.positions.get(&key).expect("a sparse workspace is walked").begin.clone();
+        Expr::load(sparse.places, position)
+    }
+
+    pub(super) fn with_sparse_workspace(
+        &mut self,
+        workspace: TensorId,
+        collect: Collect,
+        consumer: &Statement,
+        producer: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        self.open_sparse(workspace, collect);
+        let inside = Scope { touched: None, appended: None, pending: None, placed: None, ..scope.clone() };
+        self.statement(producer, &inside, out);
+        self.drain(workspace, reduction(producer, workspace), out);
+        self.statement(consumer, scope, out);
+        let Sparse { keys, table, values, .. } = self.sparse[&workspace];
+        out.push(match table {
+            Some(table) => ir::Statement::Reset { keys, table },
+            None => ir::Statement::Clear(keys),
+        });
+        out.push(ir::Statement::Clear(values));
+    }
+
+    /// Makes the arrays, unless that was done where they are still in scope.
+    fn open_sparse(&mut self, workspace: TensorId, collect: Collect) {
+        let is_made = |sparse: &Sparse| self.hoisted.contains(&ir::Statement::List(sparse.keys));
+        if self.sparse.get(&workspace).is_some_and(is_made) {
+            return;
+        }
+        let declaration = self.concrete.tensor(workspace);
+        let name = declaration.name.clone();
+        let levels = self.stored_levels(workspace);
+        let extents = declaration.extents[..levels].iter().map(|&extent| self.size(extent));
+        let extent = extents.reduce(Expr::times).expect("a sparse workspace has a level with coordinates");
+        let widths: Vec<IndexWidth> =
+            declaration.format.levels[..levels].iter().map(|level| level.format.coordinates).collect();
+        let element = ArrayElement::Value(declaration.element);
+        let key = if levels == 1 { widths[0] } else { IndexWidth::U64 };
+        let keys = self.list(format!("{name}_keys"), ArrayElement::Index(key));
+        let places = self.list(format!("{name}_places"), ArrayElement::Index(IndexWidth::U32));
+        let values = self.list(format!("{name}_vals"), element);
+        let table = (collect == Collect::Table).then(|| {
+            let element = ArrayElement::Index(IndexWidth::U32);
+            let table = self.declare_array(format!("{name}_table"), element, ArrayRole::Local);
+            self.hoisted.push(ir::Statement::Table { table, extent });
+            table
+        });
+        let coordinates = match levels {
+            1 => vec![keys],
+            _ => {
+                let list = |(level, width)| self.list(format!("{name}{}_crd", level + 1), ArrayElement::Index(width));
+                widths.into_iter().enumerate().map(list).collect()
+            }
+        };
+        let count = Expr::Length(keys);
+        self.sparse.insert(workspace, Sparse { keys, table, places, values, coordinates, count });
+    }
+
+    fn list(&mut self, name: String, element: ArrayElement) -> ArrayId {
+        let list = self.declare_array(name, element, ArrayRole::Local);
+        self.hoisted.push(ir::Statement::List(list));
+        list
+    }
+
+    // Entries come.
+
+    /// The number of values of an entry.
+    fn block(&self, workspace: TensorId) -> Expr {
+        let extents = &self.concrete.tensor(workspace).extents[self.sparse[&workspace].levels()..];
+        extents.iter().fold(Expr::Index(1), |block, &extent| block.times(self.size(extent)))
+    }
+
+    fn key(&self, target: &Access, scope: &Scope) -> Expr {
+        self.dense_place_of(target, 0..self.sparse[&target.tensor].levels(), Expr::Index(0), scope)
+    }
+
+    /// One term.
+    pub(super) fn scatter(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
+        let target = &assign.target;
+        let operator = assign.operator.unwrap_or(ReduceOperator::Add);
+        let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
+        let value = self.expr(&assign.value, scope);
+        let mut entry = Vec::new();
+        let is_block = self.sparse[&target.tensor].levels() < target.indices.len();
+        if is_block || scope.placed.is_some() {
+            let place = match &scope.placed {
+                Some(place) => place.clone(),
+                None => self.find_block(target, scope, &mut entry),
+            };
+            let levels = self.sparse[&target.tensor].levels();
+            let index = self.dense_place(target, levels, place, scope);
+            entry.push(match assign.operator {
+                Some(operator) => ir::Statement::Reduce(values, index, operator, value),
+                None => ir::Statement::Store(values, index, value),
+            });
+        } else if let Some(table) = table {
+            let place = self.fresh("place", Type::Index, false);
+            let term = self.fresh("term", Type::Element(self.concrete.tensor(target.tensor).element), false);
+            entry.push(ir::Statement::Insert { place, key: self.key(target, scope), keys, table });
+            entry.push(ir::Statement::Let(term, value));
+            let (place, term) = (Expr::Variable(place), Expr::Variable(term));
+            let is_new = place.clone().equals(Expr::Length(values));
+            let push = ir::Statement::Push(values, term.clone());
+            let add = ir::Statement::Reduce(values, place, operator, term);
+            entry.push(ir::Statement::If(vec![(is_new, vec![push])], vec![add]));
+        } else {
+            entry.push(ir::Statement::Push(keys, self.key(target, scope)));
+            entry.push(ir::Statement::Push(values, value));
+        }
+        self.guard_of(&Statement::Assign(assign.clone()), scope, &|tensor| tensor == target.tensor, entry, out);
+    }
+
+    /// The sparse workspace of which `statement` writes a whole block of values.
+    pub(super) fn missing_block(&self, statement: &Statement, scope: &Scope) -> Option<Access> {
+        if scope.placed.is_some() || !matches!(statement, Statement::Forall { .. }) {
+            return None;
+        }
+        let mut found = None;
+        statement.for_each_assign(&mut |assign| {
+            if self.sparse.contains_key(&assign.target.tensor) {
+                found = Some(assign.target.clone());
+            }
+        });
+        let target = found?;
+        let levels = self.sparse[&target.tensor].levels();
+        let is_known = |variable| scope.coordinates.contains_key(variable);
+        let is_block = levels < target.indices.len() && target.indices[..levels].iter().all(is_known);
+        (is_block && self.promises_a_term(statement, scope)).then_some(target)
+    }
+
+    /// Finds the block once, for all values that `statement` writes.
+    pub(super) fn scatter_block(
+        &mut self,
+        target: &Access,
+        statement: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let mut entry = Vec::new();
+        let place = self.find_block(target, scope, &mut entry);
+        self.statement(statement, &Scope { placed: Some(place), ..scope.clone() }, &mut entry);
+        self.guard_of(statement, scope, &|tensor| tensor == target.tensor, entry, out);
+    }
+
+    /// The place of a block, which is made if it is not there.
+    fn find_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Expr {
+        let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
+        let fill = Expr::Literal(self.concrete.tensor(target.tensor).fill);
+        let count = self.block(target.tensor);
+        let place = self.fresh("place", Type::Index, false);
+        let key = self.key(target, scope);
+        let extend = ir::Statement::Extend { array: values, count: count.clone(), fill };
+        match table {
+            Some(table) => {
+                out.push(ir::Statement::Insert { place, key, keys, table });
+                let is_new = Expr::Length(values).equals(Expr::Variable(place).times(count));
+                out.push(ir::Statement::If(vec![(is_new, vec![extend])], Vec::new()));
+            }
+            None => {
+                out.push(ir::Statement::Let(place, Expr::Length(keys)));
+                out.push(ir::Statement::Push(keys, key));
+                out.push(extend);
+            }
+        }
+        Expr::Variable(place)
+    }
+
+    // Entries are there.
+
+    /// Puts the entries in order, one for each key.
+    fn drain(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) {
+        let Sparse { keys, table, places, .. } = self.sparse[&workspace];
+        out.push(ir::Statement::Sort { keys, places });
+        let count = match table {
+            Some(_) => Expr::Length(keys),
+            None => self.combine(workspace, operator, out),
+        };
+        self.sparse.entry(workspace).and_modify(|sparse| sparse.count = count);
+        if self.sparse[&workspace].levels() > 1 {
+            self.decode(workspace, out);
+        }
+    }
+
+    /// Combines the entries of equal keys, which stand side by side. Gives the number of those that are left.
+    fn combine(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) -> Expr {
+        let Sparse { keys, places, values, .. } = self.sparse[&workspace];
+        let count = self.fresh("count", Type::Index, true);
+        let from = self.fresh("from", Type::Index, false);
+        let end = Expr::Variable(count);
+        let last = || end.clone().minus(Expr::Index(1));
+        let same = Expr::load(keys, last()).equals(Expr::load(keys, Expr::Variable(from)));
+        let is_same = Expr::Index(0).less(end.clone()).and(same);
+        let place = |position: Expr| Expr::load(places, position);
+        let block = self.block(workspace);
+        let add = |offset: Option<Expr>| {
+            let at = |position: Expr| match &offset {
+                Some(offset) => place(position).times(block.clone()).plus(offset.clone()),
+                None => place(position),
+            };
+            ir::Statement::Reduce(values, at(last()), operator, Expr::load(values, at(Expr::Variable(from))))
+        };
+        let combine = match block {
+            Expr::Index(1) => add(None),
+            _ => {
+                let variable = self.fresh("offset", Type::Index, false);
+                let body = vec![add(Some(Expr::Variable(variable)))];
+                ir::Statement::For { variable, begin: Expr::Index(0), end: block.clone(), vector: false, body }
+            }
+        };
+        let keep = vec![
+            ir::Statement::Store(keys, end.clone(), Expr::load(keys, Expr::Variable(from))),
+            ir::Statement::Store(places, end.clone(), place(Expr::Variable(from))),
+            ir::Statement::Assign(count, end.clone().plus(Expr::Index(1))),
+        ];
+        let body = vec![ir::Statement::If(vec![(is_same, vec![combine])], keep)];
+        out.push(ir::Statement::Let(count, Expr::Index(0)));
+        let end = Expr::Length(keys);
+        out.push(ir::Statement::For { variable: from, begin: Expr::Index(0), end, vector: false, body });
+        Expr::Variable(count)
+    }
+
+    /// Takes the keys apart.
+    fn decode(&mut self, workspace: TensorId, out: &mut Vec<ir::Statement>) {
+        let Sparse { keys, coordinates, count, .. } = self.sparse[&workspace].clone();
+        let extents: Vec<Expr> =
+            self.concrete.tensor(workspace).extents.iter().map(|&extent| self.size(extent)).collect();
+        out.extend(coordinates.iter().map(|list| ir::Statement::Clear(*list)));
+        let position = self.fresh("position", Type::Index, false);
+        let mut body = Vec::new();
+        for (level, list) in coordinates.iter().enumerate() {
+            let key = Expr::load(keys, Expr::Variable(position));
+            let below = extents[level + 1..coordinates.len()].iter().cloned().reduce(Expr::times);
+            let prefix = match below {
+                Some(below) => Expr::binary(BinaryOperator::Divide, key, below),
+                None => key,
+            };
+            let coordinate = match level {
+                0 => prefix,
+                _ => Expr::binary(BinaryOperator::Remainder, prefix, extents[level].clone()),
+            };
+            body.push(ir::Statement::Push(*list, coordinate));
+        }
+        out.push(ir::Statement::For { variable: position, begin: Expr::Index(0), end: count, vector: false, body });
+    }
+}
+
+/// How terms of a workspace meet.
+fn reduction(producer: &Statement, workspace: TensorId) -> ReduceOperator {
+    let mut operator = None;
+    producer.for_each_assign(&mut |assign| {
+        if assign.target.tensor == workspace {
+            operator = operator.or(assign.operator);
+        }
+    });
+    operator.unwrap_or(ReduceOperator::Add)
+}

@@ -1,0 +1,184 @@
+//! What workspaces are made of: tables of keys, and a sort that tells where its elements come from.
+//!
+//! A loop that scatters puts each key that it meets in a list, and what belongs to it at the same place of another. A
+//! [`Table`] finds the place of a key again. When the loop is done, [`sort`] puts the keys in order.
+//!
+//! This file stands by itself, as that of the chunks does: it is compiled at run time too.
+
+/// Keys below this have a slot each: 16 MB at most.
+const DIRECT: usize = 1 << 22;
+
+/// Lists up to so long are sorted on the stack.
+const SHORT: usize = 64;
+
+/// An unsigned integer that keys are stored as.
+pub trait Key: Copy + Ord {
+    /// As it is.
+    fn wide(self) -> u64;
+    /// From what [`Key::wide`] gave.
+    fn narrow(wide: u64) -> Self;
+}
+
+macro_rules! keys {
+    ($($type:ty)*) => {
+        $(impl Key for $type {
+            #[inline(always)]
+            fn wide(self) -> u64 {
+                self as u64
+            }
+
+            #[inline(always)]
+            fn narrow(wide: u64) -> Self {
+                wide as Self
+            }
+        })*
+    };
+}
+
+keys!(u8 u16 u32 u64);
+
+/// Where in a list of keys each of them stands.
+///
+/// Where keys are small, each has a slot of its own. Else the slots are a hash table with open addressing, at most half full.
+/// Either way [`Table::reset`] touches the slots that are taken and no others.
+///
+/// ```
+/// use spc::parallel::Table;
+///
+/// let mut keys: Vec<u32> = Vec::new();
+/// let mut table = Table::new(100);
+/// assert_eq!([7, 3, 7].map(|key| table.insert(&mut keys, key)), [0, 1, 0]);
+/// assert_eq!(keys, [7, 3]);
+/// ```
+#[derive(Debug)]
+pub struct Table {
+    /// For each key one more than its place, 0 where it has none. Empty where keys are hashed.
+    direct: Vec<u32>,
+    /// The keys and one more than their places; a power of two.
+    hashed: Vec<(u64, u32)>,
+}
+
+impl Table {
+    /// A table of keys below `extent`.
+    pub fn new(extent: usize) -> Table {
+        let direct = if extent <= DIRECT { extent } else { 0 };
+        Table { direct: vec![0; direct], hashed: Vec::new() }
+    }
+
+    /// The place of `key` in `keys`, to which it is appended if it is not there.
+    #[inline(always)]
+    pub fn insert<K: Key>(&mut self, keys: &mut Vec<K>, key: K) -> usize {
+        let Some(slot) = self.direct.get_mut(key.wide() as usize) else { return self.insert_hashed(keys, key) };
+        if *slot == 0 {
+            keys.push(key);
+            *slot = keys.len() as u32;
+        }
+        *slot as usize - 1
+    }
+
+    #[inline]
+    fn insert_hashed<K: Key>(&mut self, keys: &mut Vec<K>, key: K) -> usize {
+        if 2 * keys.len() >= self.hashed.len() {
+            self.grow(keys);
+        }
+        let wide = key.wide();
+        let mut slot = self.slot(wide);
+        loop {
+            match self.hashed[slot] {
+                (_, 0) => break,
+                (found, place) if found == wide => return place as usize - 1,
+                _ => slot = (slot + 1) & (self.hashed.len() - 1),
+            }
+        }
+        keys.push(key);
+        self.hashed[slot] = (wide, keys.len() as u32);
+        keys.len() - 1
+    }
+
+    /// Where the search for a key begins: the upper bits of a product with the golden ratio (Knuth, The Art of Computer
+    /// Programming, volume 3, section 6.4).
+    #[inline(always)]
+    fn slot(&self, key: u64) -> usize {
+        let bits = self.hashed.len().trailing_zeros();
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    }
+
+    /// Makes room for twice as many keys.
+    #[cold]
+    #[inline(never)]
+    fn grow<K: Key>(&mut self, keys: &[K]) {
+        assert!(keys.len() < 1 << 31, "a workspace holds at most 2^31 entries");
+        let length = (2 * self.hashed.len()).max(SHORT);
+        let full = std::mem::replace(&mut self.hashed, vec![(0, 0); length]);
+        for (key, place) in full.into_iter().filter(|(_, place)| *place != 0) {
+            let mut slot = self.slot(key);
+            while self.hashed[slot].1 != 0 {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.hashed[slot] = (key, place);
+        }
+    }
+
+    /// Forgets `keys`, in whatever order they are, and empties the list.
+    pub fn reset<K: Key>(&mut self, keys: &mut Vec<K>) {
+        for key in keys.iter() {
+            match self.direct.get_mut(key.wide() as usize) {
+                Some(slot) => *slot = 0,
+                None => self.forget(key.wide()),
+            }
+        }
+        keys.clear();
+    }
+
+    /// Empties the slots from a key's first to the end of the run. A key whose run was cut by that is in a part that is empty.
+    fn forget(&mut self, key: u64) {
+        let mut slot = self.slot(key);
+        while self.hashed[slot].1 != 0 {
+            self.hashed[slot] = (0, 0);
+            slot = (slot + 1) & (self.hashed.len() - 1);
+        }
+    }
+}
+
+/// Sorts keys, ascending, equal ones in the order that they had. Then `places` says where each stood.
+///
+/// ```
+/// let (mut keys, mut places) = (vec![30u32, 10, 20], Vec::new());
+/// spc::parallel::sort(&mut keys, &mut places);
+/// assert_eq!((keys, places), (vec![10, 20, 30], vec![1, 2, 0]));
+/// ```
+pub fn sort<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
+    places.clear();
+    if size_of::<K>() > 4 {
+        return sort_wide(keys, places);
+    }
+    // The key above, the place below: one integer is compared, and it is distinct.
+    let pair = |(place, key): (usize, &K)| key.wide() << 32 | place as u64;
+    if keys.len() <= SHORT {
+        let mut pairs = [0; SHORT];
+        let pairs = &mut pairs[..keys.len()];
+        pairs.iter_mut().zip(keys.iter().enumerate()).for_each(|(to, from)| *to = pair(from));
+        pairs.sort_unstable();
+        unpack(pairs, keys, places);
+    } else {
+        let mut pairs: Vec<u64> = keys.iter().enumerate().map(pair).collect();
+        pairs.sort_unstable();
+        unpack(&pairs, keys, places);
+    }
+}
+
+fn unpack<K: Key>(pairs: &[u64], keys: &mut [K], places: &mut Vec<u32>) {
+    for (key, pair) in keys.iter_mut().zip(pairs) {
+        *key = K::narrow(pair >> 32);
+    }
+    places.extend(pairs.iter().map(|&pair| pair as u32));
+}
+
+fn sort_wide<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
+    let mut pairs: Vec<(K, u32)> = keys.iter().zip(0..).map(|(&key, place)| (key, place)).collect();
+    pairs.sort_unstable();
+    for (key, pair) in keys.iter_mut().zip(&pairs) {
+        *key = pair.0;
+    }
+    places.extend(pairs.iter().map(|pair| pair.1));
+}
