@@ -6,7 +6,11 @@
 //! fn case(B: (m0, m1) -> [m1: dense, m0: compressed], c: [dense]) -> a: [dense] { a(i) = sum(j)(B(i, j) * c(j)); }
 //! ```
 
+mod windows;
+
 use spc_compiler::ir::Function;
+pub use windows::{Selection, Windowed};
+use windows::{WindowedAccess, Windows};
 
 /// A tensor of a case.
 #[derive(Debug, Clone)]
@@ -28,8 +32,27 @@ pub struct TacoTensor {
 /// # Errors
 /// The reason, in a few words: what cases are counted by.
 pub fn program(expression: &str, tensors: &[TacoTensor]) -> Result<String, String> {
-    let mut parser = Parser { tokens: tokens(expression)?, next: 0, tensors };
+    translate(expression, tensors, None).map(|(text, _)| text)
+}
+
+/// The program of the `turn`th statement of a test whose accesses have windows, and what must be passed to it beside the tensors.
+///
+/// # Errors
+/// As [`program`].
+pub fn windowed_program(
+    expression: &str,
+    tensors: &[TacoTensor],
+    source: &str,
+    turn: usize,
+) -> Result<(String, Windowed), String> {
+    let windows = windows::of_test(source, turn).ok_or("windows that the table lacks")?;
+    translate(expression, tensors, Some(windows))
+}
+
+fn translate(expression: &str, tensors: &[TacoTensor], windows: Option<Windows>) -> Result<(String, Windowed), String> {
+    let mut parser = Parser { tokens: tokens(expression)?, next: 0, tensors, windows };
     let statement = parser.statement()?;
+    let windowed = parser.windows.map(|windows| windows.windowed).unwrap_or_default();
     let mut parameters = Vec::new();
     let mut results = Vec::new();
     if tensors.iter().any(|tensor| tensor.fill == "inf") {
@@ -39,7 +62,11 @@ pub fn program(expression: &str, tensors: &[TacoTensor]) -> Result<String, Strin
         let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
         if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
     }
-    Ok(format!("fn case({}) -> ({}) {{ {statement}; }}", parameters.join(", "), results.join(", ")))
+    for selection in &windowed.selections {
+        parameters.push(format!("{}: {} csr", selection.name, element(&tensors[0].element)?));
+    }
+    let text = format!("fn case({}) -> ({}) {{ {statement}; }}", parameters.join(", "), results.join(", "));
+    Ok((text, windowed))
 }
 
 fn element(name: &str) -> Result<&'static str, String> {
@@ -113,6 +140,7 @@ struct Parser<'a> {
     tokens: Vec<String>,
     next: usize,
     tensors: &'a [TacoTensor],
+    windows: Option<Windows>,
 }
 
 impl Parser<'_> {
@@ -133,7 +161,7 @@ impl Parser<'_> {
         if ["where", "sequence", "multi"].contains(&self.peek()) {
             return Err("several statements".to_owned());
         }
-        let target = self.atom()?;
+        let target = self.target()?;
         let operator = self.take();
         let operator = match operator.as_str() {
             "=" | "+=" => operator,
@@ -144,8 +172,18 @@ impl Parser<'_> {
             "Or" => return Err("reduction by another operator".to_owned()),
             _ => return Err("notation".to_owned()),
         };
-        let value = self.sum()?;
-        if self.peek().is_empty() { Ok(format!("{target} {operator} {value}")) } else { Err("notation".to_owned()) }
+        let value = target.assigned(self.sum()?);
+        if self.peek().is_empty() {
+            Ok(format!("{} {operator} {value}", target.text))
+        } else {
+            Err("notation".to_owned())
+        }
+    }
+
+    fn target(&mut self) -> Result<WindowedAccess, String> {
+        let name = self.take();
+        let variables = if self.peek() == "(" { self.arguments()? } else { Vec::new() };
+        self.access(&name, &variables)
     }
 
     fn sum(&mut self) -> Result<String, String> {
@@ -216,10 +254,17 @@ impl Parser<'_> {
         Ok(arguments)
     }
 
-    fn call(&self, name: &str, arguments: &[String]) -> Result<String, String> {
+    fn access(&mut self, name: &str, variables: &[String]) -> Result<WindowedAccess, String> {
+        match &mut self.windows {
+            Some(windows) => windows.access(name, variables),
+            None => Ok(WindowedAccess::plain(name, variables)),
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &[String]) -> Result<String, String> {
         let compare = |operator: &str| format!("select({} {operator} {}, 1, 0)", arguments[0], arguments[1]);
         if self.tensors.iter().any(|tensor| tensor.name == name) {
-            return Ok(format!("{name}({})", arguments.join(", ")));
+            return Ok(self.access(name, arguments)?.operand());
         }
         Ok(match (name, arguments) {
             ("gt", [_, _]) => compare(">"),

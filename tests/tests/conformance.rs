@@ -4,13 +4,13 @@
 //! The cases lie beside the project, in `../shared/conformance`; where they do not, there is nothing to do, which is said.
 
 use flate2::read::GzDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use spc::execute::{Backend, Call, Executable};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, pack};
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::ElementType;
 use spc_compiler::{backend, compile_notation, notation, syntax};
-use spc_tests::taco::{TacoTensor, program};
+use spc_tests::taco::{TacoTensor, Windowed, program, windowed_program};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -24,13 +24,12 @@ const COUNTS: &[(&str, usize)] = &[
     ("element type", 20),
     ("fill value", 1),
     ("level format", 1),
-    ("passed", 435),
+    ("passed", 548),
     ("reduction by another operator", 3),
     ("refused with E0306", 5),
     ("refused with E0307", 7),
     ("refused with E0404", 2),
     ("several statements", 3),
-    ("windows and strides", 113),
 ];
 
 /// Every so many of the passing cases also run natively.
@@ -40,16 +39,24 @@ struct Case {
     id: u64,
     expression: String,
     tensors: Vec<(TacoTensor, Value)>,
-    uses_windows: bool,
+    /// For a case with windows, the test that it is from and how many of that test's cases are before it.
+    windows: Option<(String, usize)>,
 }
 
 fn cases(path: &Path) -> Vec<Case> {
     let file = File::open(path).expect("the cases can be read");
     let lines = BufReader::new(GzDecoder::new(file)).lines();
-    lines.map(|line| case(&serde_json::from_str(&line.expect("text")).expect("a JSON object a line"))).collect()
+    let mut turns: BTreeMap<String, usize> = BTreeMap::new();
+    let mut next = |line: std::io::Result<String>| {
+        let value: Value = serde_json::from_str(&line.expect("text")).expect("a JSON object a line");
+        let turn = turns.entry(value["source"].to_string()).or_default();
+        *turn += 1;
+        case(&value, *turn - 1)
+    };
+    lines.map(&mut next).collect()
 }
 
-fn case(value: &Value) -> Case {
+fn case(value: &Value, turn: usize) -> Case {
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let tensor = |value: &Value| TacoTensor {
         name: text(value, "name"),
@@ -66,7 +73,7 @@ fn case(value: &Value) -> Case {
         id: value["id"].as_u64().expect("an id"),
         expression: if is_minimum { expression.replace("max(", "min(") } else { expression },
         tensors: tensors.collect(),
-        uses_windows: value["window"] == true,
+        windows: (value["window"] == true).then(|| (text(value, "source"), turn)),
     }
 }
 
@@ -102,11 +109,14 @@ fn store<T: Element>(tensor: &Value, declared: &notation::Tensor) -> AnyTensor {
 impl Case {
     /// How the case ends: passed, or why not.
     fn outcome(&self, native: bool) -> Result<(), String> {
-        if self.uses_windows {
-            return Err("windows and strides".to_owned());
-        }
-        let declared: Vec<TacoTensor> = self.tensors.iter().map(|(tensor, _)| tensor.clone()).collect();
-        let text = program(&self.expression, &declared)?;
+        // Sets of coordinates are tensors of taco's, too, and here the matrices that select them.
+        let is_accessed = |tensor: &&(TacoTensor, Value)| self.expression.contains(&format!("{}(", tensor.0.name));
+        let tensors = self.tensors.iter().filter(|tensor| self.windows.is_none() || is_accessed(tensor));
+        let declared: Vec<TacoTensor> = tensors.map(|(tensor, _)| tensor.clone()).collect();
+        let (text, windowed) = match &self.windows {
+            Some((source, turn)) => windowed_program(&self.expression, &declared, source, *turn)?,
+            None => (program(&self.expression, &declared)?, Windowed::default()),
+        };
         let code = |diagnostics: Diagnostics| match diagnostics.into_sorted().first() {
             Some(first) if first.code.0 == 0 => format!("{text}: {}", first.message),
             Some(first) => format!("refused with {}", first.code),
@@ -118,28 +128,45 @@ impl Case {
         let backend = if native { Backend::Native } else { Backend::Interpreter };
         let rust = backend::rust::text(&compiled.kernel);
         let executable = Executable::new(compiled.kernel, Some(&rust), backend).expect("the kernel compiles");
-        let result = self.run(&executable, &kernel);
+        let result = self.run(&executable, &kernel, &windowed);
         self.compare(&result);
         Ok(())
     }
 
-    fn run(&self, executable: &Executable, kernel: &notation::Kernel) -> AnyTensor {
-        let value_of = |name: &str| &self.tensors.iter().find(|(tensor, _)| tensor.name == name).expect("declared").1;
+    /// A tensor of the case, or a matrix that selects the coordinates of a window.
+    fn value_of(&self, name: &str, windowed: &Windowed) -> Value {
+        if let Some((_, value)) = self.tensors.iter().find(|(tensor, _)| tensor.name == name) {
+            return value.clone();
+        }
+        let selection = windowed.selections.iter().find(|selection| selection.name == name).expect("declared");
+        let rows = selection.coordinates.iter().enumerate();
+        let entries: Vec<Value> = rows.map(|(row, column)| json!([[row, column], 1])).collect();
+        let columns = shape(&self.value_of(&selection.tensor, windowed))[selection.mode];
+        json!({ "dims": [selection.coordinates.len(), columns], "coo": entries })
+    }
+
+    fn run(&self, executable: &Executable, kernel: &notation::Kernel, windowed: &Windowed) -> AnyTensor {
         let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input);
         let stored: Vec<AnyTensor> = inputs
-            .map(|tensor| match tensor.element {
-                ElementType::F32 => store::<f32>(value_of(&tensor.name), tensor),
-                ElementType::I32 => store::<i32>(value_of(&tensor.name), tensor),
-                ElementType::I64 => store::<i64>(value_of(&tensor.name), tensor),
-                ElementType::U8 => store::<u8>(value_of(&tensor.name), tensor),
-                _ => store::<f64>(value_of(&tensor.name), tensor),
+            .map(|tensor| {
+                let value = self.value_of(&tensor.name, windowed);
+                match tensor.element {
+                    ElementType::F32 => store::<f32>(&value, tensor),
+                    ElementType::I32 => store::<i32>(&value, tensor),
+                    ElementType::I64 => store::<i64>(&value, tensor),
+                    ElementType::U8 => store::<u8>(&value, tensor),
+                    _ => store::<f64>(&value, tensor),
+                }
             })
             .collect();
-        let target = &kernel.statements[0].target;
-        let result = shape(value_of(&kernel.tensor(target.tensor).name));
-        let names = target.indices.iter().map(|&variable| kernel.variable(variable));
-        let is_dimension = |name: &str| executable.kernel().dimensions.iter().any(|dimension| dimension.name == name);
-        let extents: Vec<(&str, usize)> = names.zip(result).filter(|(name, _)| is_dimension(name)).collect();
+        let dimensions = &executable.kernel().dimensions;
+        let target = &kernel.tensor(kernel.statements[0].target.tensor).name;
+        let result = executable.kernel().tensors.iter().find(|tensor| tensor.name == *target).expect("a result");
+        let named = result.dimensions.iter().map(|dimension| dimensions[dimension.index()].name.as_str());
+        let mut extents: Vec<(&str, usize)> = named.zip(shape(&self.value_of(target, windowed))).collect();
+        let is_dimension = |name: &str| dimensions.iter().any(|dimension| dimension.name == name);
+        let windows = windowed.extents.iter().map(|(name, extent)| (name.as_str(), *extent));
+        extents.extend(windows.filter(|(name, _)| is_dimension(name)));
         let inputs: Vec<&AnyTensor> = stored.iter().collect();
         let mut call = Call::with_dimensions(executable.kernel(), &inputs, &extents)
             .unwrap_or_else(|e| panic!("{}: {e}", self.id));
