@@ -74,8 +74,13 @@ pub fn is_close(expected: f64, found: f64, element: ElementType) -> bool {
     is_same || (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1e-3)
 }
 
-/// The modes of a format's levels down to the last that is not dense; `None` when all are dense.
+/// The modes of a format's levels down to the last that is not dense; `None` when all are dense, or when some store more
+/// than there is: bands, runs and diagonals.
 fn stored_modes(format: &Format) -> Option<Vec<usize>> {
+    let stores_more = |kind| matches!(kind, LevelKind::Banded | LevelKind::Run | LevelKind::Diagonal);
+    if format.levels.iter().any(|level| stores_more(level.format.kind)) {
+        return None;
+    }
     let last = format.levels.iter().rposition(|level| level.format.kind != LevelKind::Dense)?;
     Some(format.mode_order()?[..=last].to_vec())
 }

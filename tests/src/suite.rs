@@ -20,6 +20,42 @@ pub fn cases() -> Vec<Case> {
     suite.cases
 }
 
+/// Formats of every kind of level that holds any entries, each with a name. All serve every order.
+pub const LEVEL_FORMATS: &[(&str, &str)] = &[
+    ("ell", "ell"),
+    ("hocfs_ell", "hocfs_ell"),
+    ("padded_coo", "(i, j...) -> [i: padded(nonunique), j...: singleton(nonunique)]"),
+    ("bitmap", "(i...) -> [i...: bitmap]"),
+    ("compressed_bitmap", "(i, j...) -> [i: compressed, j...: bitmap]"),
+    ("hashed", "(i...) -> [i...: hashed]"),
+    ("skyline", "skyline"),
+    ("compressed_banded", "(i, j...) -> [i: compressed, j...: banded]"),
+    ("run", "(i..., k) -> [i...: compressed, k: run]"),
+    ("run_of_rows", "(i, j...) -> [i: run, j...: compressed]"),
+    ("fcoo", "fcoo"),
+    ("flagged_coo", "(i, j, k...) -> [i: compressed, j: flagged(nonunique), k...: singleton(nonunique)]"),
+    ("unordered", "(i, j...) -> [i: compressed(unordered), j...: compressed(unordered)]"),
+];
+
+/// The tensor kernels for third-order tensors in [`LEVEL_FORMATS`].
+pub fn levels() -> Vec<Case> {
+    let mut suite = Suite { element: "f64", cases: Vec::new() };
+    for (name, format) in LEVEL_FORMATS {
+        let before = suite.cases.len();
+        suite.elementwise(3, format);
+        for mode in 0..3 {
+            suite.times_vector(3, mode, format);
+            suite.times_matrix(3, mode, format);
+            suite.mttkrp(3, mode, format);
+        }
+        for case in &mut suite.cases[before..] {
+            case.name = case.name.replace(format, name);
+        }
+    }
+    suite.cases.retain(|case| !case.name.ends_with("f32"));
+    suite.cases
+}
+
 /// The tensor kernels of [`cases`] in single precision, but for MTTKRP, which is among those in both.
 pub fn single_precision() -> Vec<Case> {
     let mut suite = Suite { element: "f32", cases: Vec::new() };
@@ -50,7 +86,7 @@ impl Suite {
     }
 
     fn case(&mut self, name: String, headers: &[&str], signature: &str, statement: &str) {
-        let kernel = name.replace('-', "_");
+        let kernel = name.split('-').next().expect("a name has a first word");
         let headers: String = headers.iter().map(|header| format!("// {header}\n")).collect();
         let seed = self.cases.len() + 1;
         let text =

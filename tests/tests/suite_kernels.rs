@@ -26,6 +26,14 @@ fn single_precision_is_right_in_the_interpreter() {
     );
 }
 
+/// From formats of every kind of level, and into them.
+#[test]
+fn every_kind_of_level_is_right_in_the_interpreter() {
+    let cases = suite::levels();
+    assert_eq!(cases.len(), 26 * suite::LEVEL_FORMATS.len());
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
 /// Each kernel with one mode of extent 0, and with one of extent 1.
 #[test]
 fn extents_zero_and_one_are_right_in_the_interpreter() {

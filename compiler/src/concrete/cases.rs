@@ -3,8 +3,9 @@
 //! Where `n` sparse operands are added in one loop, there is a case for each set of them, in a loop for each set that goes
 //! on when others are exhausted; and again in the loops inside. Code of that size helps nobody.
 
-use super::order::{is_located, level_variables};
+use super::order::level_variables;
 use super::{Access, IndexVariable, Kernel, Statement, TensorKind};
+use crate::format::level::is_located;
 use crate::lattice::Lattice;
 
 /// So many cases make some ten thousand lines.
@@ -66,7 +67,7 @@ fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<A
             return;
         }
         let mut levels = level_variables(access, &tensor.format).into_iter().zip(&tensor.format.levels);
-        if levels.any(|(other, level)| other == variable && !is_located(level.format.kind)) {
+        if levels.any(|(other, level)| other == variable && !is_located(level.format)) {
             operands.push(access.clone());
         }
     });

@@ -8,9 +8,10 @@
 //! An operand whose format loops don't walk ([`Format::is_walked`]) is read from a **stand-in**, a copy in a plain format.
 //! The first loops that read a stand-in choose its order.
 
-use super::order::{is_located, level_variables, stored_levels};
+use super::order::{level_variables, stored_levels};
 use super::schedule::{Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
+use crate::format::level::is_located;
 use crate::format::{Format, LevelFormat};
 
 impl Scheduler<'_> {
@@ -154,7 +155,7 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     let mut modes: Vec<usize> = (0..format.order).collect();
     modes.sort_by_key(|&mode| place(access.indices[mode]));
     let formats: Vec<_> = format.levels.iter().map(|level| level.format).collect();
-    let dense_inside = formats.iter().skip(1).any(|level| is_located(level.kind));
+    let dense_inside = formats.iter().skip(1).any(|level| is_located(*level));
     if !dense_inside {
         return Format::permuted(&modes, &formats);
     }

@@ -4,9 +4,10 @@
 //! [`SPARSE_EXTENT`] coordinates, all others are short; under a parent there are [`CHILDREN`] entries. A step is the visit of
 //! one coordinate or entry by one loop.
 
-use super::order::{is_located, level_variables};
+use super::order::level_variables;
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
 use crate::format::Format;
+use crate::format::level::is_located;
 use crate::notation::BinaryOperator;
 
 /// The extent of a mode that is stored sparsely somewhere.
@@ -69,7 +70,7 @@ impl Kernel {
         let is_sparse = self.tensors.iter().filter(|tensor| !tensor.kind.is_workspace()).any(|tensor| {
             let modes = tensor.format.mode_order().unwrap_or_default();
             let mut levels = modes.into_iter().zip(&tensor.format.levels);
-            levels.any(|(mode, level)| tensor.extents[mode] == extent && !is_located(level.format.kind))
+            levels.any(|(mode, level)| tensor.extents[mode] == extent && !is_located(level.format))
         });
         if is_sparse { SPARSE_EXTENT } else { DENSE_EXTENT }
     }
@@ -77,7 +78,7 @@ impl Kernel {
     /// How many entries a tensor in a format is taken to have.
     pub(super) fn typical_entries(&self, access: &Access, format: &Format) -> f64 {
         let levels = level_variables(access, format).into_iter().zip(&format.levels).enumerate();
-        levels.fold(1.0, |entries, (depth, (variable, level))| match (is_located(level.format.kind), depth) {
+        levels.fold(1.0, |entries, (depth, (variable, level))| match (is_located(level.format), depth) {
             (true, _) => entries * self.typical_extent(variable),
             (false, 0) => entries * ROOTS * self.typical_extent(variable),
             (false, _) => entries * CHILDREN,
@@ -114,7 +115,7 @@ impl Kernel {
     fn part(&self, access: &Access, format: &Format, variable: IndexVariable) -> f64 {
         let depth = level_variables(access, format).iter().rposition(|&other| other == variable);
         match depth {
-            Some(depth) if !is_located(format.levels[depth].format.kind) => match depth {
+            Some(depth) if !is_located(format.levels[depth].format) => match depth {
                 0 => ROOTS,
                 _ => (CHILDREN / self.typical_extent(variable)).min(1.0),
             },

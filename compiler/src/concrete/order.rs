@@ -6,7 +6,8 @@
 
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
-use crate::format::{Format, LevelKind, level};
+use crate::format::Format;
+use crate::format::level::is_located;
 
 /// `before` must be an outer loop of `after`.
 pub(super) type Edge = (IndexVariable, IndexVariable);
@@ -21,18 +22,13 @@ pub(super) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVari
         .collect()
 }
 
-/// Whether a level's positions are found from its coordinates without a search.
-pub(super) fn is_located(kind: LevelKind) -> bool {
-    matches!(level::of(kind).arrays(), level::Arrays::None)
-}
-
 /// What the storage of an operand asks of the order of loops.
 pub(super) fn storage_edges(kernel: &Kernel, access: &Access) -> Vec<Edge> {
     let format = &kernel.tensor(access.tensor).format;
     let variables = level_variables(access, format);
     let mut edges = Vec::new();
     for (depth, level) in format.levels.iter().enumerate() {
-        if !is_located(level.format.kind) {
+        if !is_located(level.format) {
             let outside = kernel.loops_of(&variables[..depth]);
             edges.extend(outside.into_iter().map(|before| (before, variables[depth])));
         }
@@ -61,7 +57,7 @@ pub(super) fn append_edges(kernel: &Kernel, target: &Access, reduced: &[IndexVar
 
 /// The number of levels down to the last that is not dense.
 pub(super) fn stored_levels(format: &Format) -> usize {
-    format.levels.iter().rposition(|level| !is_located(level.format.kind)).map_or(0, |last| last + 1)
+    format.levels.iter().rposition(|level| !is_located(level.format)).map_or(0, |last| last + 1)
 }
 
 /// An order of `variables` that satisfies `edges`, taking of those that may come next the one with the least rank.
@@ -185,7 +181,7 @@ impl Scheduler<'_> {
             let format = &self.kernel.tensor(access.tensor).format;
             if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {
                 let mut levels = level_variables(access, format).into_iter().zip(&format.levels);
-                dense &= levels.all(|(other, level)| other != variable || is_located(level.format.kind));
+                dense &= levels.all(|(other, level)| other != variable || is_located(level.format));
             }
         });
         dense
@@ -264,7 +260,7 @@ impl Scheduler<'_> {
                 let levels = level_variables(access, &tensor.format);
                 let depth = levels.iter().position(|&v| v == variable)?;
                 // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
-                if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format.kind)) {
+                if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format)) {
                     return None;
                 }
                 count += usize::from(depth + 1 == levels.len());

@@ -21,10 +21,11 @@
 use super::copy::sorted_format;
 use super::cost::{Collecting, SORTED};
 use super::lift::has_sum;
-use super::order::{Edge, append_edges, is_located, level_variables, storage_edges, stored_levels};
+use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
 use super::schedule::{Scheduler, Term};
 use super::{Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
 use crate::diagnostics::Span;
+use crate::format::level::is_located;
 use crate::format::{Format, LevelFormat};
 use crate::ir::ReduceOperator;
 use crate::notation::BinaryOperator;
@@ -134,7 +135,7 @@ impl Scheduler<'_> {
             return None;
         }
         // The key of a workspace's entry has 64 bits; what is dense above a stored level is known to be short.
-        let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format.kind) {
+        let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format) {
             true => 32,
             false => 8 * level.format.coordinates.bytes(),
         });

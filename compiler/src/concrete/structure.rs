@@ -1,7 +1,8 @@
 //! How the index arrays of a sparse output come about.
 
-use super::order::{is_located, level_variables, stored_levels};
+use super::order::{level_variables, stored_levels};
 use super::{Access, Expr, OutputStructure, Tensor, simplify_expr, without};
+use crate::format::level::is_located;
 use crate::notation::simplify::literal;
 
 /// What the structure of an output is decided from.
@@ -47,7 +48,7 @@ impl Question<'_> {
         level_variables(access, format)
             .iter()
             .zip(&format.levels)
-            .any(|(variable, level)| over.contains(variable) && !is_located(level.format.kind))
+            .any(|(variable, level)| over.contains(variable) && !is_located(level.format))
     }
 
     /// Whether the operand's outer levels are the output's stored levels.

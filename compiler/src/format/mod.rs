@@ -60,6 +60,8 @@ pub struct LevelFormat {
     pub coordinates: IndexWidth,
     /// The width of stored positions.
     pub positions: IndexWidth,
+    /// How many positions each parent has, where the format says it: `padded(width = 2)`.
+    pub width: Option<u64>,
 }
 
 /// The kinds of level; each is one file under [`level`].
@@ -71,6 +73,20 @@ pub enum LevelKind {
     Compressed,
     /// One coordinate for each parent position: `crd`.
     Singleton,
+    /// Rows of one width: `width`, `crd`, the rest filled up.
+    Padded,
+    /// Every coordinate, with a flag that says which have an entry: `flags`.
+    Bitmap,
+    /// The coordinates under each parent in a hash table: `pos`, `crd`.
+    Hashed,
+    /// The coordinate of the level above, none stored.
+    Diagonal,
+    /// One interval of coordinates for each parent: `pos`, `first`.
+    Banded,
+    /// Equal neighbours once: `pos`, `ends`.
+    Run,
+    /// The coordinates under each parent, the first of each flagged: `flags`, `crd`.
+    Flagged,
 }
 
 /// The width of a stored index.
@@ -122,9 +138,23 @@ impl IndexWidth {
 }
 
 impl LevelFormat {
-    /// A level of this kind with the usual properties: unique, ordered, `u32` coordinates and positions.
+    /// A level of this kind with the usual properties: unique, ordered, `u32` coordinates and positions. What is a flag takes
+    /// a byte, and hash tables are in no order.
     pub const fn new(kind: LevelKind) -> Self {
-        Self { kind, unique: true, ordered: true, coordinates: IndexWidth::U32, positions: IndexWidth::U32 }
+        let usual = Self {
+            kind,
+            unique: true,
+            ordered: true,
+            coordinates: IndexWidth::U32,
+            positions: IndexWidth::U32,
+            width: None,
+        };
+        match kind {
+            LevelKind::Bitmap => Self { coordinates: IndexWidth::U8, ..usual },
+            LevelKind::Flagged => Self { positions: IndexWidth::U8, ..usual },
+            LevelKind::Hashed => Self { ordered: false, ..usual },
+            _ => usual,
+        }
     }
 
     /// `dense`
@@ -133,11 +163,36 @@ impl LevelFormat {
     pub const COMPRESSED: LevelFormat = LevelFormat::new(LevelKind::Compressed);
     /// `singleton`
     pub const SINGLETON: LevelFormat = LevelFormat::new(LevelKind::Singleton);
+    /// `padded`
+    pub const PADDED: LevelFormat = LevelFormat::new(LevelKind::Padded);
+    /// `bitmap`
+    pub const BITMAP: LevelFormat = LevelFormat::new(LevelKind::Bitmap);
+    /// `hashed`
+    pub const HASHED: LevelFormat = LevelFormat::new(LevelKind::Hashed);
+    /// `diagonal`
+    pub const DIAGONAL: LevelFormat = LevelFormat::new(LevelKind::Diagonal);
+    /// `banded`
+    pub const BANDED: LevelFormat = LevelFormat::new(LevelKind::Banded);
+    /// `run`
+    pub const RUN: LevelFormat = LevelFormat::new(LevelKind::Run);
+    /// `flagged`
+    pub const FLAGGED: LevelFormat = LevelFormat::new(LevelKind::Flagged);
 
     /// The same level, where a coordinate may occur several times under one parent.
     pub const fn nonunique(mut self) -> Self {
         self.unique = false;
         self
+    }
+
+    /// Whether the level has a property that its kind of level does not take; formats that are written don't.
+    pub fn lacks_sense(self) -> bool {
+        let usual = LevelFormat::new(self.kind);
+        let takes = |property| level::of(self.kind).takes(property);
+        self.unique != usual.unique && !takes(level::Property::Nonunique)
+            || self.ordered != usual.ordered && !takes(level::Property::Unordered)
+            || self.coordinates != usual.coordinates && !takes(level::Property::Coordinates)
+            || self.positions != usual.positions && !takes(level::Property::Positions)
+            || self.width.is_some() && !takes(level::Property::Width)
     }
 }
 
@@ -206,10 +261,13 @@ impl fmt::Display for LevelFormat {
         f.write_str(level::of(self.kind).name())?;
         let usual = LevelFormat::new(self.kind);
         let mut arguments = Vec::new();
+        if let Some(width) = self.width {
+            arguments.push(format!("width = {width}"));
+        }
         if !self.unique {
             arguments.push("nonunique".to_owned());
         }
-        if !self.ordered {
+        if self.ordered != usual.ordered {
             arguments.push("unordered".to_owned());
         }
         if self.coordinates != usual.coordinates {

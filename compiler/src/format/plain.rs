@@ -7,17 +7,19 @@
 //! (i, j) -> [i / 4: dense, j / 4: compressed, i % 4: dense, j % 4: dense]        stands in: [compressed, compressed]
 //! ```
 
-use super::{Coordinate, Format, IndexWidth, Level, LevelFormat};
+use super::level::{self, Property};
+use super::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind};
 
 impl Format {
     /// Whether loops walk or locate its levels as they are.
     pub fn is_walked(&self) -> bool {
-        self.mode_order().is_some() && self.levels.iter().all(|level| level.format.ordered)
+        self.mode_order().is_some() && self.levels.iter().all(|level| level::is_direct(level.format))
     }
 
     /// Whether loops write its levels as they are.
     pub fn is_written(&self) -> bool {
-        self.is_walked()
+        let is_written = |level: &Level| level.format.kind == LevelKind::Dense || level::is_appended(level.format);
+        self.is_walked() && self.levels.iter().all(is_written)
     }
 
     /// The modes in the order in which the levels mention them first.
@@ -48,9 +50,15 @@ impl Format {
         let widest = |width: fn(&Level) -> IndexWidth, levels: &mut dyn Iterator<Item = &Level>| {
             levels.map(width).max().unwrap_or(IndexWidth::U32).max(IndexWidth::U32)
         };
+        let stores_coordinates = |level: &&Level| {
+            level::of(level.format.kind).takes(Property::Coordinates) && !level::of(level.format.kind).fills()
+        };
         let mut own = self.levels.iter().filter(|level| level.coordinate.mentions(mode));
-        let coordinates = match self.levels.iter().find(|level| level.coordinate == Coordinate::Mode(mode)) {
-            Some(level) => level.format.coordinates,
+        let stored = self.levels.iter().find(|level| level.coordinate == Coordinate::Mode(mode));
+        let coordinates = match stored.map(|level| (stores_coordinates(&level), level.format.coordinates)) {
+            Some((true, width)) => width,
+            // What it stores tells its coordinates together with the levels above.
+            Some((false, _)) => widest(|level| level.format.coordinates, &mut self.levels.iter()),
             None => widest(|level| level.format.coordinates, &mut own),
         };
         let positions = widest(|level| level.format.positions, &mut self.levels.iter());
@@ -98,6 +106,7 @@ mod tests {
             ("csr", 2, true),
             ("(i, j) -> [j: dense, i: compressed]", 2, true),
             ("[compressed(unordered)]", 1, false),
+            ("[hashed]", 1, false),
             ("bcsr(4)", 2, false),
             ("hicoo(128)", 3, false),
         ] {
@@ -115,6 +124,11 @@ mod tests {
             format.plain(&format.mentioned_modes()).to_string()
         };
         assert_eq!(plain("(i, j) -> [j / 2: dense, i: dense, j % 2: dense]", 2), "(i0, i1) -> [i1: dense, i0: dense]");
+        assert_eq!(
+            plain("[bitmap, compressed(u64), diagonal]", 3),
+            "[compressed(u64), compressed(u64), compressed(u64)]"
+        );
+        assert_eq!(plain("[dense, banded(u8)]", 2), "[compressed, compressed]");
         assert_eq!(plain("hicoo(128)", 3), "[compressed, compressed, compressed]");
         assert_eq!(
             plain("(i, j) -> [j: compressed(unordered, u8, pos = u64), i: compressed]", 2),

@@ -8,16 +8,10 @@ pub const TEXT: &str = include_str!("prelude.ti");
 
 /// Formats that the design names and that need kinds of level that do not exist yet.
 pub(super) const PLANNED: &[(&str, &str)] = &[
-    ("ell", "a `padded` level"),
-    ("dia", "a `diagonal` level"),
+    ("dia", "a coordinate that is a difference of modes"),
     ("ghicoo", "a choice of blocked modes"),
     ("shicoo", "blocks of dense modes"),
-    ("hocfs_ell", "a `padded` level"),
-    ("fcoo", "start-of-fiber flags"),
 ];
-
-/// The kinds of level that the design names and that do not exist yet.
-pub(super) const PLANNED_LEVELS: &[&str] = &["padded", "bitmap", "hashed", "diagonal", "banded", "run"];
 
 /// The definitions of the prelude, in order.
 pub fn definitions() -> &'static [FormatDefinition] {

@@ -7,7 +7,7 @@
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Statement, TensorId};
 use crate::format::LevelKind;
-use crate::format::level::{self, Arrays};
+use crate::format::level;
 use crate::ir::{self, ArrayRole, Expr, Type};
 
 /// The level of an appended output that a loop assembles.
@@ -57,7 +57,7 @@ impl Lowering<'_> {
     /// Ends the children that `depth`, without any, has under one parent; each coordinate of a dense level is a parent too.
     fn close_empty(&mut self, tensor: TensorId, depth: usize, out: &mut Vec<ir::Statement>) {
         let storage = self.storage(tensor, depth);
-        if level::of(storage.format.kind).arrays() != Arrays::None {
+        if !level::is_located(storage.format) {
             return self.close_children(tensor, depth, out);
         }
         let mut body = Vec::new();
@@ -177,7 +177,7 @@ impl Lowering<'_> {
     pub(super) fn open_parent(&mut self, assembly: &mut Assembly, out: &mut Vec<ir::Statement>) {
         let stored = self.storage(assembly.target.tensor, assembly.depth).format;
         let below = self.storage(assembly.target.tensor, assembly.depth + 1);
-        let is_counted = level::of(stored.kind).arrays() != Arrays::None && stored.unique;
+        let is_counted = !level::is_located(stored) && stored.unique;
         assembly.before = below.coordinates.filter(|_| is_counted).map(|coordinates| {
             let name = format!("{}_begin", self.kernel.array(coordinates).name);
             let before = self.fresh(name, Type::Index, false);
@@ -196,7 +196,7 @@ impl Lowering<'_> {
     ) {
         let Assembly { target, depth, before } = assembly;
         let stored = self.storage(target.tensor, *depth).format;
-        if level::of(stored.kind).arrays() == Arrays::None {
+        if level::is_located(stored) {
             return match is_empty {
                 true => self.close_empty(target.tensor, depth + 1, out),
                 false => self.close_children(target.tensor, depth + 1, out),

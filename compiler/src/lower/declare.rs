@@ -86,7 +86,7 @@ impl<'a> Lowering<'a> {
         let only_values =
             matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
         for (level, stored) in tensor.format.levels.iter().enumerate().filter(|_| !only_values) {
-            let arrays = level::of(stored.format.kind).arrays();
+            let arrays = level::arrays(stored.format);
             if arrays == Arrays::PositionsAndCoordinates {
                 let role = ArrayRole::Positions { tensor: id, level };
                 let name = format!("{}{}_pos", tensor.name, level + 1);

@@ -177,8 +177,8 @@ impl Lowering<'_> {
     /// The position at the last of `levels` that begins below `position`; `None` when no level on the way stores positions.
     fn descend(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Option<Expr> {
         let stores = |depth: usize| {
-            let kind = self.concrete.tensor(tensor).format.levels[depth].format.kind;
-            level::of(kind).arrays() == Arrays::PositionsAndCoordinates
+            let format = self.concrete.tensor(tensor).format.levels[depth].format;
+            level::arrays(format) == Arrays::PositionsAndCoordinates
         };
         levels.clone().any(stores).then(|| self.first_below(tensor, levels, position))
     }

@@ -62,7 +62,7 @@ impl Lowering<'_> {
         let format = &self.concrete.tensor(access.tensor).format;
         let (depth, _) = self.resolve(access, scope);
         let stored = format.levels.get(depth)?;
-        let is_walked = level::of(stored.format.kind).arrays() != level::Arrays::None;
+        let is_walked = level::is_walked(stored.format);
         (is_walked && self.level_variable(access, depth) == variable).then_some(depth)
     }
 
@@ -137,7 +137,7 @@ impl Lowering<'_> {
     /// The number of an output's levels down to the last that is not dense.
     pub(super) fn stored_levels(&self, tensor: TensorId) -> usize {
         let levels = &self.concrete.tensor(tensor).format.levels;
-        let is_stored = |stored: &crate::format::Level| level::of(stored.format.kind).arrays() != level::Arrays::None;
+        let is_stored = |stored: &crate::format::Level| !level::is_located(stored.format);
         levels.iter().rposition(is_stored).map_or(0, |last| last + 1)
     }
 }

@@ -127,15 +127,26 @@ pub struct LevelExpr {
     pub span: Span,
 }
 
-/// An argument of a format or level: a word, a number, or `word = value`.
+/// An argument of a format or level: a word, a number, or `word = word` and `word = number`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FormatArgument {
     /// `nonunique`, `u16`, `B`
     Word(Ident),
     /// `128`
     Number(u64, Span),
-    /// `pos = u64`
-    Setting(Ident, Ident),
+    /// `pos = u64`, `width = 2`: a word and a word or number
+    Setting(Ident, Box<FormatArgument>),
+}
+
+impl FormatArgument {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            FormatArgument::Word(word) => word.span,
+            FormatArgument::Number(_, span) => *span,
+            FormatArgument::Setting(key, value) => key.span.to(value.span()),
+        }
+    }
 }
 
 /// `format bcsr(B) = (i, j) -> [i / B: dense, …];`

@@ -3,7 +3,7 @@
 use super::bounds;
 use super::error::{Error, ExtentSource};
 use crate::tensor::AnyTensor;
-use spc_compiler::format::{Coordinate, LevelKind};
+use spc_compiler::format::{Coordinate, level};
 use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 
 /// An extent, and the place where it was met first.
@@ -83,7 +83,7 @@ pub(super) fn check_coordinate_widths(kernel: &Kernel, extents: &[usize]) -> Res
             let Coordinate::Mode(mode) = level.coordinate else { continue };
             let extent = declared.dimensions.get(mode).map_or(0, |dimension| extents[dimension.index()]);
             let width = level.format.coordinates;
-            if level.format.kind != LevelKind::Dense && extent as u64 > width.maximum().saturating_add(1) {
+            if level::is_appended(level.format) && extent as u64 > width.maximum().saturating_add(1) {
                 return Err(Error::CoordinateWidth {
                     tensor: declared.name.clone(),
                     level: number,

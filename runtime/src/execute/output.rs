@@ -4,7 +4,8 @@ use super::array::Data;
 use super::error::Error;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
 use rayon::prelude::*;
-use spc_compiler::format::{Coordinate, LevelKind};
+use spc_compiler::format::Coordinate;
+use spc_compiler::format::level::{self, Arrays};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -25,14 +26,8 @@ pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: 
 pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
     let mut count = 1usize;
     for (storage, level) in levels.iter().zip(&declared.format.levels) {
-        match storage {
-            LevelStorage::Compressed { coordinates, .. } => count = coordinates.len(),
-            LevelStorage::Singleton { .. } => {}
-            LevelStorage::Dense => {
-                let Coordinate::Mode(mode) = level.coordinate else { return None };
-                count = count.checked_mul(extents[declared.dimensions.get(mode)?.index()])?;
-            }
-        }
+        let Coordinate::Mode(mode) = level.coordinate else { return None };
+        count = storage.position_count(count, extents[declared.dimensions.get(mode)?.index()])?;
     }
     Some(count)
 }
@@ -72,23 +67,22 @@ pub(super) fn appended_levels(
         _ => Err(wrong(declared, "an index array is missing".to_owned())),
     };
     let mut levels = Vec::with_capacity(declared.format.levels.len());
-    for (level, format) in declared.format.levels.iter().enumerate() {
-        levels.push(match format.format.kind {
-            LevelKind::Dense => LevelStorage::Dense,
-            LevelKind::Singleton => {
-                LevelStorage::Singleton { coordinates: indices(ArrayRole::Coordinates { tensor: id, level })? }
+    for (number, format) in declared.format.levels.iter().enumerate() {
+        let arrays = level::arrays(format.format);
+        let has_positions = arrays == Arrays::PositionsAndCoordinates;
+        let positions =
+            has_positions.then(|| indices(ArrayRole::Positions { tensor: id, level: number })).transpose()?;
+        let has_coordinates = arrays != Arrays::None;
+        let coordinates =
+            has_coordinates.then(|| indices(ArrayRole::Coordinates { tensor: id, level: number })).transpose()?;
+        if let (Some(positions), Some(coordinates)) = (&positions, &coordinates) {
+            // Positions were narrowed as they were stored: that they were too large shows here and nowhere else.
+            let (count, width) = (coordinates.len(), positions.width());
+            if count as u64 > width.maximum() {
+                return Err(Error::PositionWidth { tensor: declared.name.clone(), level: number, count, width });
             }
-            LevelKind::Compressed => {
-                let positions = indices(ArrayRole::Positions { tensor: id, level })?;
-                let coordinates = indices(ArrayRole::Coordinates { tensor: id, level })?;
-                // Positions were narrowed as they were stored: that they were too large shows here and nowhere else.
-                let (count, width) = (coordinates.len(), positions.width());
-                if count as u64 > width.maximum() {
-                    return Err(Error::PositionWidth { tensor: declared.name.clone(), level, count, width });
-                }
-                LevelStorage::Compressed { positions, coordinates }
-            }
-        });
+        }
+        levels.extend(LevelStorage::of_arrays(format.format.kind, positions, coordinates));
     }
     Ok(levels)
 }
@@ -119,22 +113,21 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
             let expected = expected.map_or("none".to_owned(), |expected| expected.to_string());
             Err(wrong(declared, format!("level {number} has {found} {what} instead of {expected}")))
         };
+        let Coordinate::Mode(mode) = level.coordinate else {
+            return Err(wrong(declared, format!("level {number} stores no mode")));
+        };
         match storage {
             LevelStorage::Compressed { positions, coordinates } => {
                 expect("positions", parents.checked_add(1), positions.len())?;
                 expect("coordinates", positions.last(), coordinates.len())?;
-                parents = coordinates.len();
             }
             LevelStorage::Singleton { coordinates } => expect("coordinates", Some(parents), coordinates.len())?,
-            LevelStorage::Dense => {
-                let Coordinate::Mode(mode) = level.coordinate else {
-                    return Err(wrong(declared, format!("level {number} stores no mode")));
-                };
-                let extent = shape.get(mode).copied().unwrap_or(0);
-                parents =
-                    parents.checked_mul(extent).ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
-            }
+            // No kernel appends to others: they are an operand's.
+            _ => {}
         }
+        let extent = shape.get(mode).copied().unwrap_or(0);
+        let count = storage.position_count(parents, extent);
+        parents = count.ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
     }
     if values.len() == parents {
         return Ok(());

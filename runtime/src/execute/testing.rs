@@ -28,7 +28,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
             _ => &format.levels[..],
         };
         for (level, stored) in structure.iter().enumerate() {
-            let arrays = level::of(stored.format.kind).arrays();
+            let arrays = level::arrays(stored.format);
             let element = ArrayElement::Index;
             if arrays == Arrays::PositionsAndCoordinates {
                 let role = ArrayRole::Positions { tensor: id, level };

@@ -37,7 +37,7 @@ pub use write::{write_mtx, write_tns};
 
 use std::path::Path;
 
-use spc_compiler::format::LevelKind;
+use spc_compiler::format::level;
 use spc_compiler::ir::ElementType;
 
 use crate::tensor::{AnyTensor, Coordinates, WrongElement};
@@ -176,11 +176,10 @@ fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {
     FileType::of(path).ok_or_else(unknown)
 }
 
-/// The entries of a tensor without the zeros that only a dense last level stores.
+/// The entries of a tensor without the zeros that only a last level that fills up stores.
 fn stored<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, WrongElement> {
     let mut entries = tensor.to_coordinates::<T>()?;
-    let last = tensor.format().levels.last().map(|level| level.format.kind);
-    if last == Some(LevelKind::Dense) {
+    if tensor.format().levels.last().is_some_and(|last| level::of(last.format.kind).fills()) {
         let kept: Vec<bool> = entries.values.iter().map(|value| !value.is_zero()).collect();
         let mut flags = kept.iter();
         entries.values.retain(|_| flags.next() == Some(&true));

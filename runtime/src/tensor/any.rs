@@ -1,61 +1,10 @@
 //! Tensors whose format and element type are known at run time.
 
 use super::layout::Layout;
-use super::{Element, IndexArray, InvalidTensor, Values};
+use super::{Element, IndexArray, InvalidTensor, LevelStorage, Values};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::ElementType;
 use std::fmt;
-
-/// The arrays of one level. Cloning shares them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LevelStorage {
-    /// `dense` has none.
-    Dense,
-    /// `compressed`: children of parent `p` are at `positions[p]..positions[p + 1]`.
-    Compressed {
-        /// One more than there are parents.
-        positions: IndexArray,
-        /// The coordinate at each position.
-        coordinates: IndexArray,
-    },
-    /// `singleton`: the child of parent `p` is at `p`.
-    Singleton {
-        /// The coordinate at each position.
-        coordinates: IndexArray,
-    },
-}
-
-impl LevelStorage {
-    /// The kind of level that has these arrays.
-    pub fn kind(&self) -> LevelKind {
-        match self {
-            LevelStorage::Dense => LevelKind::Dense,
-            LevelStorage::Compressed { .. } => LevelKind::Compressed,
-            LevelStorage::Singleton { .. } => LevelKind::Singleton,
-        }
-    }
-
-    /// The position array, where the level has one.
-    pub fn positions(&self) -> Option<&IndexArray> {
-        match self {
-            LevelStorage::Compressed { positions, .. } => Some(positions),
-            LevelStorage::Dense | LevelStorage::Singleton { .. } => None,
-        }
-    }
-
-    /// The coordinate array, where the level has one.
-    pub fn coordinates(&self) -> Option<&IndexArray> {
-        match self {
-            LevelStorage::Compressed { coordinates, .. } | LevelStorage::Singleton { coordinates } => Some(coordinates),
-            LevelStorage::Dense => None,
-        }
-    }
-
-    /// The number of bytes of its arrays.
-    pub fn bytes(&self) -> usize {
-        self.positions().map_or(0, IndexArray::bytes) + self.coordinates().map_or(0, IndexArray::bytes)
-    }
-}
 
 /// What a tensor is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,23 +175,24 @@ impl AnyTensor {
         Parts { shape, format, levels, values }
     }
 
-    /// The number of stored entries, explicit zeros and all positions of dense levels included.
+    /// The number of stored entries, explicit zeros and all positions of dense levels included. Padding and empty slots are no
+    /// entries, and what a run stores once is an entry at each of its coordinates.
     pub fn nnz(&self) -> usize {
-        self.values.len()
+        if self.is_plain() { self.values.len() } else { self.walk().count() }
+    }
+
+    /// Whether each position of each level is one entry or the parent of entries.
+    pub(super) fn is_plain(&self) -> bool {
+        let has_own_place = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
+        self.format.levels.iter().all(|level| has_own_place(level.format.kind))
     }
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
     pub fn position_count(&self, depth: usize) -> usize {
+        let layout = self.layout();
         let mut count = 1;
-        for (storage, level) in self.levels.iter().zip(&self.format.levels).take(depth) {
-            count = match storage {
-                LevelStorage::Dense => match level.coordinate {
-                    spc_compiler::format::Coordinate::Mode(mode) => count * self.shape[mode],
-                    _ => unreachable!("a tensor's levels store modes"),
-                },
-                LevelStorage::Compressed { coordinates, .. } => coordinates.len(),
-                LevelStorage::Singleton { .. } => count,
-            };
+        for (storage, extent) in self.levels.iter().zip(layout.extents).take(depth) {
+            count = storage.position_count(count, extent).expect("a tensor's positions have been counted");
         }
         count
     }

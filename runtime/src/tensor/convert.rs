@@ -2,14 +2,14 @@
 
 use super::values::with_values;
 use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack};
-use spc_compiler::format::{Coordinate, Format, LevelKind};
+use spc_compiler::format::{Format, Level, LevelKind, level};
 
 impl AnyTensor {
     /// The same tensor in another format; arrays are shared where it is the same format. Entries that are in the new order
     /// already are not sorted.
     ///
-    /// Stored entries stay stored, explicit zeros too. Only zeros that were stored because a level is dense are left out where
-    /// the mode is no longer dense.
+    /// Stored entries stay stored, explicit zeros too. Only zeros that were stored because a level is dense, or a band or a run
+    /// goes over them, are left out where the mode is stored in another way.
     ///
     /// # Errors
     /// As [`pack`].
@@ -37,22 +37,23 @@ impl AnyTensor {
         format: &Format,
         without_zeros: bool,
     ) -> Result<AnyTensor, PackError> {
-        let indices = self.indices();
-        let mut entries =
-            Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values: values.to_vec() };
+        let (indices, values) = self.listed(values);
+        let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
         if without_zeros {
             entries.remove_zeros();
         }
         pack(entries, format, Duplicates::Sum)
     }
 
-    /// Whether a mode that one of the last, dense levels stores is stored otherwise in another format.
+    /// Whether a mode that one of the last levels stores in full, dense or as a band or a run, is stored otherwise in another
+    /// format.
     fn leaves_dense(&self, format: &Format) -> bool {
-        let is_dense = |coordinate: &Coordinate| {
-            format.levels.iter().any(|level| level.coordinate == *coordinate && level.format.kind == LevelKind::Dense)
+        let fills = |level: &&Level| level::of(level.format.kind).fills();
+        let stays = |level: &Level| {
+            let mut same = format.levels.iter().filter(|other| other.coordinate == level.coordinate);
+            same.any(|other| other.format.kind == LevelKind::Dense || other.format.kind == level.format.kind)
         };
-        let mut last = self.format.levels.iter().rev().take_while(|level| level.format.kind == LevelKind::Dense);
-        last.any(|level| !is_dense(&level.coordinate))
+        self.format.levels.iter().rev().take_while(fills).any(|level| !stays(level))
     }
 }
 

@@ -143,6 +143,82 @@ pub enum InvalidTensor {
         /// The position of the second entry.
         position: usize,
     },
+    /// A level of a kind that deals with one parent at a time is below repeated coordinates.
+    #[error(
+        "level {level} is below the repeated coordinate at position {position} of the level above it, which must be unique"
+    )]
+    Shared {
+        /// The level.
+        level: usize,
+        /// The position above at which the same coordinates go on.
+        position: usize,
+    },
+    /// There is an entry below padding or an empty slot.
+    #[error("level {level} has an entry at position {position}, below a position of the level above it that has none")]
+    Vacant {
+        /// The level.
+        level: usize,
+        /// The position of the entry; of the parent, where that has several.
+        position: usize,
+    },
+    /// A row has coordinates behind what fills it up.
+    #[error("level {level} has a coordinate at position {position}, behind the filling of its row")]
+    Filling {
+        /// The level.
+        level: usize,
+        /// The position of the coordinate.
+        position: usize,
+    },
+    /// A flag is neither 0 nor 1.
+    #[error("level {level} has the flag {found} at position {position}, where 0 or 1 must stand")]
+    Flag {
+        /// The level.
+        level: usize,
+        /// Where.
+        position: usize,
+        /// What stands there.
+        found: usize,
+    },
+    /// Flags of first children say another number of parents, or the first child of all has none.
+    #[error("level {level} flags {found} first children from position 0 on, but there are {expected} parents")]
+    Flags {
+        /// The level.
+        level: usize,
+        /// How many parents there are.
+        expected: usize,
+        /// How many are flagged; 0 where the first position is not.
+        found: usize,
+    },
+    /// A hash table has a size that none has.
+    #[error("the table of parent {parent} of level {level} has {slots} slots, which is no power of two")]
+    Table {
+        /// The level.
+        level: usize,
+        /// The parent.
+        parent: usize,
+        /// The number of slots.
+        slots: usize,
+    },
+    /// A coordinate is in a slot where it is not looked for.
+    #[error("the coordinate at position {position} of level {level} is not found where its hash is looked for")]
+    Misplaced {
+        /// The level.
+        level: usize,
+        /// Its position.
+        position: usize,
+    },
+    /// The runs of a parent do not reach to the extent.
+    #[error("the runs of parent {parent} of level {level} end at {end}, but the extent is {extent}")]
+    Runs {
+        /// The level.
+        level: usize,
+        /// The parent.
+        parent: usize,
+        /// Where they end.
+        end: usize,
+        /// Where they must.
+        extent: usize,
+    },
     /// Values are too few or too many.
     #[error("there should be {expected} values, one for each position of the last level, but there are {found}")]
     ValueCount {

@@ -141,6 +141,73 @@ impl<U: Flag, C: Index, O: Flag> LevelType for Singleton<U, C, O> {
         LevelFormat { unique: U::VALUE, ordered: O::VALUE, coordinates: C::WIDTH, ..LevelFormat::SINGLETON };
 }
 
+/// `padded`: rows of one width, that of the longest, the rest filled up. `U` is [`Unique`] or [`Nonunique`], `C` the type of
+/// stored coordinates, `P` that of the width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Padded<U = Unique, C = u32, P = u32>(PhantomData<(U, C, P)>);
+
+impl<U: Flag, C: Index, P: Index> LevelType for Padded<U, C, P> {
+    const FORMAT: LevelFormat =
+        LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, positions: P::WIDTH, ..LevelFormat::PADDED };
+}
+
+/// `padded(width = W)`: rows of `W` places, the rest filled up. `U` is [`Unique`] or [`Nonunique`], `C` the type of stored
+/// coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaddedTo<const W: u64, U = Unique, C = u32>(PhantomData<(U, C)>);
+
+impl<const W: u64, U: Flag, C: Index> LevelType for PaddedTo<W, U, C> {
+    const FORMAT: LevelFormat =
+        LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, width: Some(W), ..LevelFormat::PADDED };
+}
+
+/// `flagged`: the coordinates that occur under each parent, the first of each flagged. `U` is [`Unique`] or [`Nonunique`], `C`
+/// the type of stored coordinates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flagged<U = Unique, C = u32>(PhantomData<(U, C)>);
+
+impl<U: Flag, C: Index> LevelType for Flagged<U, C> {
+    const FORMAT: LevelFormat = LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, ..LevelFormat::FLAGGED };
+}
+
+macro_rules! levels_of_widths {
+    ($($(#[$doc:meta])* $name:ident = $format:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name<C = u32, P = u32>(PhantomData<(C, P)>);
+
+        impl<C: Index, P: Index> LevelType for $name<C, P> {
+            const FORMAT: LevelFormat = LevelFormat { coordinates: C::WIDTH, positions: P::WIDTH, ..$format };
+        }
+    )*};
+}
+
+levels_of_widths! {
+    /// `hashed`: the coordinates under each parent in a hash table. `C` and `P` are the types of stored coordinates and
+    /// positions.
+    Hashed = LevelFormat::HASHED;
+    /// `banded`: one interval of coordinates for each parent. `C` and `P` are the types of stored coordinates and positions.
+    Banded = LevelFormat::BANDED;
+    /// `run`: equal neighbours once. `C` and `P` are the types of stored coordinates and positions.
+    Run = LevelFormat::RUN;
+}
+
+/// `bitmap`: every coordinate, and which have an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bitmap;
+
+impl LevelType for Bitmap {
+    const FORMAT: LevelFormat = LevelFormat::BITMAP;
+}
+
+/// `diagonal`: the coordinate of the level above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Diagonal;
+
+impl LevelType for Diagonal {
+    const FORMAT: LevelFormat = LevelFormat::DIAGONAL;
+}
+
 /// Levels in the order of the modes: a tuple of one to eight level types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Levels<L>(PhantomData<L>);
@@ -247,6 +314,12 @@ mod tests {
         assert_eq!(text::<Narrow>(), "[compressed(nonunique, u64, pos = u64), singleton(u8)]");
         type Loose = Levels<(DenseLevel, Compressed<Unique, u16, u32, Unordered>)>;
         assert_eq!(text::<Loose>(), "[dense, compressed(unordered, u16)]");
+        type Ell = Levels<(DenseLevel, Padded<Unique, u16>)>;
+        assert_eq!(text::<Ell>(), "[dense, padded(u16)]");
+        type Structured = Levels<(Diagonal, PaddedTo<2, Nonunique, u8>, Singleton)>;
+        assert_eq!(text::<Structured>(), "[diagonal, padded(width = 2, nonunique, u8), singleton]");
+        type Others = Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>)>;
+        assert_eq!(text::<Others>(), "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16)]");
         type Eight = Levels<(
             DenseLevel,
             DenseLevel,

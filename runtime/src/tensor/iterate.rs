@@ -3,7 +3,9 @@
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Coordinates, Element, Index, Indices, LevelStorage, WrongElement};
+use super::walk::row_width;
+use super::{AnyTensor, Coordinates, Element, Index, IndexArray, Indices, LevelStorage, WrongElement};
+use spc_compiler::format::level::{hashed, vacancy};
 use std::ops::Range;
 
 /// How many entries are expanded at once.
@@ -13,6 +15,9 @@ impl AnyTensor {
     /// Calls `visit(index, position)` for each stored entry, in storage order: its index in each mode, and the position of
     /// its value.
     pub fn for_each_position(&self, mut visit: impl FnMut(&[usize], usize)) {
+        if !self.is_plain() {
+            return self.walk().each(&mut visit);
+        }
         let expansion = Expansion { tensor: self, layout: self.layout() };
         let order = self.order();
         let (mut positions, mut columns) = (Vec::new(), vec![Vec::new(); order]);
@@ -57,8 +62,8 @@ impl AnyTensor {
     /// # Errors
     /// When the elements are not of type `T`.
     pub fn to_coordinates<T: Element>(&self) -> Result<Coordinates<T>, WrongElement> {
-        let values = self.values_as::<T>()?.to_vec();
-        Ok(Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices: self.indices(), values })
+        let (indices, values) = self.listed(self.values_as::<T>()?);
+        Ok(Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values })
     }
 
     /// The position of the value at an index, where it is stored. `None` also for an index beyond the shape.
@@ -86,7 +91,7 @@ impl AnyTensor {
         self.values_of().ok_or(WrongElement { expected: T::TYPE, found: self.element() })
     }
 
-    /// The index of each entry in each mode, in storage order.
+    /// The index of each entry in each mode, in storage order, where each position is one.
     pub(super) fn indices(&self) -> Vec<Indices> {
         let narrow = |&extent: &usize| u32::try_from(extent.saturating_sub(1)).is_ok();
         let zeros = |narrow| if narrow { Indices::U32(vec![0; self.nnz()]) } else { Indices::U64(vec![0; self.nnz()]) };
@@ -102,6 +107,37 @@ impl AnyTensor {
         indices
     }
 
+    /// The position of `index[level]` under one parent, in levels that tell it by arithmetic or by a table.
+    fn locate_child(&self, layout: &Layout, index: &[usize], level: usize, parent: usize) -> Option<usize> {
+        let (coordinate, extent) = (index[level], layout.extents[level]);
+        let row = |positions: &IndexArray| positions.get(parent)..positions.get(parent + 1);
+        match &self.levels[level] {
+            LevelStorage::Bitmap { flags } => {
+                let position = parent * extent + coordinate;
+                (flags.get(position) == 1).then_some(position)
+            }
+            LevelStorage::Diagonal => (coordinate == index[level.checked_sub(1)?]).then_some(parent),
+            LevelStorage::Banded { positions, first } => {
+                let row = row(positions);
+                let position = row.start + coordinate.checked_sub(first.get(parent))?;
+                row.contains(&position).then_some(position)
+            }
+            LevelStorage::Run { positions, ends } => with_indices!(ends, |ends| {
+                let row = row(positions);
+                Some(row.start + ends[row].partition_point(|end| end.to_usize() <= coordinate))
+            }),
+            LevelStorage::Hashed { positions, coordinates } => with_indices!(coordinates, |coordinates| {
+                let row = row(positions);
+                probe(&coordinates[row.clone()], coordinate).map(|slot| row.start + slot)
+            }),
+            LevelStorage::Dense
+            | LevelStorage::Compressed { .. }
+            | LevelStorage::Singleton { .. }
+            | LevelStorage::Padded { .. }
+            | LevelStorage::Flagged { .. } => unreachable!("children of these are searched in a range of parents"),
+        }
+    }
+
     /// Searches `index[level..]` under a range of parents that share all coordinates so far.
     fn locate_below(&self, layout: &Layout, index: &[usize], level: usize, parents: Range<usize>) -> Option<usize> {
         let Some(storage) = self.levels.get(level) else { return parents.clone().next() };
@@ -114,6 +150,15 @@ impl AnyTensor {
                 (positions.get(parents.start)..positions.get(parents.end), coordinates)
             }
             LevelStorage::Singleton { coordinates } => (parents, coordinates),
+            LevelStorage::Flagged { flags, coordinates } => (flagged_children(flags, parents), coordinates),
+            LevelStorage::Padded { width, coordinates } => {
+                let width = row_width(width.as_ref(), layout.levels[level].width);
+                (parents.start * width..parents.end * width, coordinates)
+            }
+            _ => {
+                let position = self.locate_child(layout, index, level, parents.start)?;
+                return self.locate_below(layout, index, level + 1, position..position + 1);
+            }
         };
         with_indices!(coordinates, |coordinates| {
             let siblings = &coordinates[children.clone()];
@@ -130,6 +175,22 @@ impl AnyTensor {
                 .find_map(|position| self.locate_below(layout, index, level + 1, position..position + 1))
         })
     }
+}
+
+/// The children of a range of parents where the first of each parent is flagged.
+fn flagged_children(flags: &IndexArray, parents: Range<usize>) -> Range<usize> {
+    let mut begins = (0..flags.len()).filter(|&position| flags.get(position) == 1);
+    let begin = begins.nth(parents.start).unwrap_or(flags.len());
+    let end = parents.len().checked_sub(1).map_or(Some(begin), |further| begins.nth(further));
+    begin..end.unwrap_or(flags.len())
+}
+
+/// The slot of a coordinate in a table.
+pub(super) fn probe<C: Index>(table: &[C], coordinate: usize) -> Option<usize> {
+    let first = (!table.is_empty()).then(|| hashed::slot(coordinate, table.len()))?;
+    let slots = (0..table.len()).map(|step| (first + step) & (table.len() - 1));
+    let mut taken = slots.take_while(|&slot| table[slot].to_usize() != vacancy(C::WIDTH) as usize);
+    taken.find(|&slot| table[slot].to_usize() == coordinate)
 }
 
 /// Finds the indices of ranges of entries, from the last level up.
@@ -159,6 +220,7 @@ impl Expansion<'_> {
                     with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
                     with_indices!(bounds, |bounds| to_parents(bounds, positions));
                 }
+                _ => unreachable!("levels of other kinds are walked from the outermost down"),
             }
             write(self.layout.modes[level], &column);
         }

@@ -1,7 +1,7 @@
 //! What a format means for a shape: the mode and the extent of each level.
 
 use super::InvalidTensor;
-use spc_compiler::format::{Coordinate, Format, LevelFormat};
+use spc_compiler::format::{Coordinate, Format, LevelFormat, LevelKind};
 
 /// The levels of a tensor of a given shape, each with its mode and extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,36 @@ impl Layout {
         if let Some(mode) = stored.iter().position(|stored| !stored) {
             return Err(unsupported(format!("no level stores mode {mode}")));
         }
-        let extents = modes.iter().map(|&mode| shape[mode]).collect();
+        let extents: Vec<usize> = modes.iter().map(|&mode| shape[mode]).collect();
+        for (number, level) in format.levels.iter().enumerate() {
+            if level.format.lacks_sense() {
+                return Err(unsupported(format!("level {number} can't be `{}`", level.format)));
+            }
+            if level.format.kind == LevelKind::Diagonal {
+                let above = number.checked_sub(1).map(|above| (format.levels[above].format.kind, extents[above]));
+                check_diagonal(number, extents[number], above).map_err(unsupported)?;
+            }
+        }
         Ok(Self { modes, extents, levels: format.levels.iter().map(|level| level.format).collect() })
     }
 
     /// The number of levels.
     pub(crate) fn depth(&self) -> usize {
         self.levels.len()
+    }
+}
+
+/// Whether each position above a diagonal level has one coordinate, which is a coordinate of the level too. `above` is the
+/// kind and the extent of the level above.
+fn check_diagonal(level: usize, extent: usize, above: Option<(LevelKind, usize)>) -> Result<(), String> {
+    match above {
+        None => Err("a `diagonal` level has the coordinate of the level above it, but is the outermost".to_owned()),
+        Some((LevelKind::Run, _)) => {
+            Err(format!("level {level} is `diagonal`, but a run, as the level above it has, has several coordinates"))
+        }
+        Some((_, above)) if above > extent => Err(format!(
+            "level {level} is `diagonal` and has extent {extent}, less than {above}, that of the level above it"
+        )),
+        Some(_) => Ok(()),
     }
 }

@@ -28,22 +28,26 @@ mod law;
 mod layout;
 mod pack;
 mod statistics;
+mod storage;
 mod tasks;
 mod typed;
 mod validate;
 pub(crate) mod values;
+mod walk;
 
-pub use any::{AnyTensor, LevelStorage, Parts};
+pub use any::{AnyTensor, Parts};
 pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use formats::{
-    Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Flag, LevelList, LevelType, Levels, Mode, ModeList,
-    Nonunique, Ordered, Permuted, RowMajor, Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
+    Banded, Bitmap, Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Diagonal, Flag, Flagged, Hashed,
+    LevelList, LevelType, Levels, Mode, ModeList, Nonunique, Ordered, Padded, PaddedTo, Permuted, RowMajor, Run,
+    Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
 };
 pub use index_array::{Index, IndexArray};
 pub use pack::{Duplicates, PackError, pack};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
+pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};
 pub use values::{Element, Values};
 

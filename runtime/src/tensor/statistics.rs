@@ -61,7 +61,7 @@ pub struct StorageSize {
     pub index_bytes: usize,
     /// The bytes of all values.
     pub value_bytes: usize,
-    /// The number of values: entries, and places of dense levels without one.
+    /// The number of values: entries, places of dense levels without one, padding; what a run stores once counts once.
     pub stored: usize,
 }
 
@@ -128,7 +128,7 @@ pub fn storage_size<T: Element>(entries: &Coordinates<T>, format: &Format) -> Re
     };
     let tensor = pack(structure, format, Duplicates::Sum)?;
     let index_bytes = tensor.levels().iter().map(|level| level.bytes()).sum();
-    Ok(StorageSize { index_bytes, value_bytes: tensor.nnz() * size_of::<T>(), stored: tensor.nnz() })
+    Ok(StorageSize { index_bytes, value_bytes: tensor.values().len() * size_of::<T>(), stored: tensor.values().len() })
 }
 
 #[cfg(test)]

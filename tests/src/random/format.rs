@@ -50,11 +50,22 @@ impl Storage {
     }
 }
 
+/// Levels that hold any entries below any others.
+const OTHERS: &[&str] =
+    &["padded", "padded(u8)", "bitmap", "hashed", "hashed(u8, pos = u64)", "banded", "banded(u8)", "run", "run(u16)"];
+
+/// Whether flags can say where the children of each position of these levels begin.
+fn every_parent_has_a_child(kinds: &[String]) -> bool {
+    let stores_entries =
+        |kind: &String| ["compressed", "singleton", "flagged"].iter().any(|name| kind.starts_with(name));
+    !kinds.is_empty() && kinds.iter().all(stores_entries)
+}
+
 fn mixed(order: usize, random: &mut Random) -> Vec<String> {
     let mut kinds = Vec::new();
     while kinds.len() < order {
         let left = order - kinds.len();
-        match random.below(4) {
+        match random.below(6) {
             0 | 1 => kinds.push("dense".to_owned()),
             2 => {
                 let width = if random.chance(0.2) {
@@ -64,7 +75,16 @@ fn mixed(order: usize, random: &mut Random) -> Vec<String> {
                 };
                 kinds.push(format!("compressed{width}"));
             }
-            _ => kinds.extend(chain(1 + random.below(left))),
+            3 => kinds.extend(chain(1 + random.below(left))),
+            4 if left > 1 && random.chance(0.3) => {
+                let repeating = *random.choose(&["padded(nonunique)", "flagged(nonunique)"]);
+                if repeating.starts_with("padded") || every_parent_has_a_child(&kinds) {
+                    kinds.push(repeating.to_owned());
+                    kinds.extend(singletons(1 + random.below(left - 1)));
+                }
+            }
+            5 if every_parent_has_a_child(&kinds) && random.chance(0.3) => kinds.push("flagged".to_owned()),
+            _ => kinds.push((*random.choose(OTHERS)).to_owned()),
         }
     }
     kinds
@@ -72,13 +92,18 @@ fn mixed(order: usize, random: &mut Random) -> Vec<String> {
 
 /// Coordinates of several modes side by side.
 fn chain(length: usize) -> Vec<String> {
-    let name = |level: usize| match level {
-        0 if length == 1 => "compressed",
-        0 => "compressed(nonunique)",
-        level if level + 1 == length => "singleton",
-        _ => "singleton(nonunique)",
-    };
-    (0..length).map(|level| name(level).to_owned()).collect()
+    match length {
+        0 => Vec::new(),
+        1 => vec!["compressed".to_owned()],
+        _ => [vec!["compressed(nonunique)".to_owned()], singletons(length - 1)].concat(),
+    }
+}
+
+/// What follows a level that repeats coordinates.
+fn singletons(length: usize) -> Vec<String> {
+    let mut kinds = vec!["singleton(nonunique)".to_owned(); length];
+    kinds[length - 1] = "singleton".to_owned();
+    kinds
 }
 
 impl fmt::Display for Storage {

@@ -109,6 +109,9 @@ fn simpler(storage: &Storage) -> Vec<Storage> {
                 kind if kind.starts_with("compressed(u") || kind.starts_with("compressed(pos") => {
                     simpler.levels[level].1 = "compressed".to_owned();
                 }
+                kind if !kind.contains("singleton") && !kind.contains("nonunique") => {
+                    simpler.levels[level].1 = "compressed".to_owned();
+                }
                 _ => continue,
             }
             all.push(simpler);

@@ -84,5 +84,15 @@ fn level_type(level: LevelFormat) -> TokenStream {
         LevelKind::Dense => quote!(::spc::tensor::DenseLevel),
         LevelKind::Compressed => quote!(::spc::tensor::Compressed<#unique, #coordinates, #positions, #ordered>),
         LevelKind::Singleton => quote!(::spc::tensor::Singleton<#unique, #coordinates, #ordered>),
+        LevelKind::Padded => match level.width.map(Literal::u64_unsuffixed) {
+            Some(width) => quote!(::spc::tensor::PaddedTo<#width, #unique, #coordinates>),
+            None => quote!(::spc::tensor::Padded<#unique, #coordinates, #positions>),
+        },
+        LevelKind::Bitmap => quote!(::spc::tensor::Bitmap),
+        LevelKind::Hashed => quote!(::spc::tensor::Hashed<#coordinates, #positions>),
+        LevelKind::Diagonal => quote!(::spc::tensor::Diagonal),
+        LevelKind::Banded => quote!(::spc::tensor::Banded<#coordinates, #positions>),
+        LevelKind::Run => quote!(::spc::tensor::Run<#coordinates, #positions>),
+        LevelKind::Flagged => quote!(::spc::tensor::Flagged<#unique, #coordinates>),
     }
 }

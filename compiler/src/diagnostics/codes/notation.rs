@@ -458,8 +458,9 @@ Correct:
         code: LEVEL_PROPERTY,
         title: "a property that a level does not have",
         explanation: "
-A level that stores coordinates takes `nonunique`, `unordered` and the width of its coordinates (`u8`, `u16`, `u32`, `u64`); a
-`compressed` level takes the width of its positions too, as in `pos = u64`. A `dense` level stores nothing and takes none.
+A level that stores coordinates takes the width of them (`u8`, `u16`, `u32`, `u64`), one that stores positions takes theirs
+too, as in `pos = u64`. `compressed` and `singleton` levels may be `nonunique` or `unordered`, `padded` and `flagged` levels
+`nonunique`. A `padded` level takes the length of its rows, as in `width = 2`. A `dense` level stores nothing and takes none.
 
 Wrong:
 
@@ -848,11 +849,11 @@ Correct:
         code: FORMAT_NOT_YET,
         title: "a format that kernels can't use yet",
         explanation: "
-The name is one that is planned. For now every level of a format is `dense`, `compressed` or `singleton`.
+The name is one that is planned, but not defined yet. A format of one's own can be written as a map with its levels.
 
 Wrong:
 
-    fn product(A: ell, x: dense) -> y: dense {
+    fn product(A: dia, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 

@@ -9,7 +9,8 @@
 //!
 //! `(nonunique)`: a coordinate may occur several times in a row under one parent, as the first level of COO does.
 
-use super::{Arrays, Level, Parents, Positions, Storage};
+use super::{Arrays, Level, Parents, Positions, Property, Storage};
+use crate::format::LevelFormat;
 use crate::ir::{Expr, Statement};
 
 pub(super) struct Compressed;
@@ -23,8 +24,12 @@ impl Level for Compressed {
         "the coordinates that occur under each parent"
     }
 
-    fn arrays(&self) -> Arrays {
+    fn arrays(&self, _: LevelFormat) -> Arrays {
         Arrays::PositionsAndCoordinates
+    }
+
+    fn properties(&self) -> &'static [Property] {
+        &[Property::Nonunique, Property::Unordered, Property::Coordinates, Property::Positions]
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
@@ -35,10 +40,6 @@ impl Level for Compressed {
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
         Some(Expr::load(storage.coordinates?, position))
-    }
-
-    fn locate(&self, _: &Storage, _: Expr, _: Expr) -> Option<Expr> {
-        None
     }
 
     fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
@@ -54,7 +55,6 @@ impl Level for Compressed {
 mod tests {
     use super::super::tests::{one_parent, parents, storage, v};
     use super::*;
-    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]

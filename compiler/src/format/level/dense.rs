@@ -6,8 +6,9 @@
 //! position      0  1  2    3  4  5      position = parent · extent + coordinate
 //! ```
 
-use super::{Arrays, Level, Parents, Positions, Storage};
-use crate::ir::{Expr, Statement};
+use super::{Arrays, Level, Property, Storage};
+use crate::format::LevelFormat;
+use crate::ir::Expr;
 
 pub(super) struct Dense;
 
@@ -20,28 +21,20 @@ impl Level for Dense {
         "every coordinate, none stored"
     }
 
-    fn arrays(&self) -> Arrays {
+    fn arrays(&self, _: LevelFormat) -> Arrays {
         Arrays::None
     }
 
-    fn positions(&self, _: &Storage, _: &Parents) -> Option<Positions> {
-        None
+    fn properties(&self) -> &'static [Property] {
+        &[]
     }
 
-    fn coordinate(&self, _: &Storage, _: Expr) -> Option<Expr> {
-        None
+    fn fills(&self) -> bool {
+        true
     }
 
     fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
         Some(parent.times(storage.extent.clone()).plus(coordinate))
-    }
-
-    fn append(&self, _: &Storage, _: Expr) -> Option<Vec<Statement>> {
-        None
-    }
-
-    fn close_parent(&self, _: &Storage, _: Expr) -> Option<Vec<Statement>> {
-        None
     }
 }
 
@@ -49,7 +42,6 @@ impl Level for Dense {
 mod tests {
     use super::super::tests::{one_parent, storage, v};
     use super::*;
-    use crate::format::LevelFormat;
 
     #[test]
     fn a_position_is_found_by_arithmetic() {
@@ -62,7 +54,7 @@ mod tests {
     #[test]
     fn nothing_is_stored_walked_or_appended() {
         let storage = storage(LevelFormat::DENSE);
-        assert_eq!(Dense.arrays(), Arrays::None);
+        assert_eq!(Dense.arrays(LevelFormat::DENSE), Arrays::None);
         assert_eq!(Dense.positions(&storage, &one_parent()), None);
         assert_eq!(Dense.coordinate(&storage, v(0)), None);
         assert_eq!(Dense.append(&storage, v(0)), None);

@@ -4,11 +4,18 @@
 //! can do is what its methods return `Some` for; the code they return is the only place where its arrays are read or
 //! written. Everything else asks through [`Level`].
 
+mod banded;
+mod bitmap;
 mod compressed;
 mod dense;
+mod diagonal;
+mod flagged;
+pub mod hashed;
+mod padded;
+mod run;
 mod singleton;
 
-use super::{LevelFormat, LevelKind};
+use super::{IndexWidth, LevelFormat, LevelKind};
 use crate::ir::{ArrayId, Expr, Statement};
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.
@@ -42,8 +49,8 @@ pub struct Positions {
     pub end: Expr,
 }
 
-/// How many positions a level has.
-#[derive(Debug, Clone, PartialEq)]
+/// Which arrays a level stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrays {
     /// Neither positions nor coordinates.
     None,
@@ -51,6 +58,27 @@ pub enum Arrays {
     Coordinates,
     /// Positions and coordinates.
     PositionsAndCoordinates,
+}
+
+/// What may be said of a level in its parentheses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property {
+    /// `nonunique`
+    Nonunique,
+    /// `unordered`
+    Unordered,
+    /// The width of coordinates: `u8`, `crd = u8`.
+    Coordinates,
+    /// The width of positions: `pos = u64`.
+    Positions,
+    /// The number of positions of each parent: `width = 2`.
+    Width,
+}
+
+/// What stands for a coordinate where there is none, in levels that fill up with such places: the largest number of the
+/// type, which is then no coordinate. It comes after all that are.
+pub fn vacancy(width: IndexWidth) -> u64 {
+    width.maximum()
 }
 
 /// The contract of a level format. Capabilities return `None` where the level lacks them.
@@ -62,23 +90,56 @@ pub trait Level: Sync {
     fn summary(&self) -> &'static str;
 
     /// The arrays that it stores.
-    fn arrays(&self) -> Arrays;
+    fn arrays(&self, format: LevelFormat) -> Arrays;
+
+    /// What may be said of it.
+    fn properties(&self) -> &'static [Property];
+
+    /// Whether a property may be said of it.
+    fn takes(&self, property: Property) -> bool {
+        self.properties().contains(&property)
+    }
+
+    /// Whether it stores places that have no entry, as entries of the fill value.
+    fn fills(&self) -> bool {
+        false
+    }
+
+    /// Whether it has positions that are no entries: padding, empty slots.
+    fn has_vacancies(&self) -> bool {
+        false
+    }
 
     /// **iterate**: the positions under `parents`, whose coordinates [`Level::coordinate`] gives in order.
-    fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions>;
+    fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
+        let _ = (storage, parents);
+        None
+    }
 
     /// The coordinate at a position; `Some` wherever [`Level::positions`] is.
-    fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr>;
+    fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let _ = (storage, position);
+        None
+    }
 
     /// **locate**: the position of a coordinate under one parent, found without a search. Every coordinate is there.
-    fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr>;
+    fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
+        let _ = (storage, parent, coordinate);
+        None
+    }
 
     /// **append**: statements that add `coordinate` after what the level holds.
-    fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>>;
+    fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
+        let _ = (storage, coordinate);
+        None
+    }
 
     /// Statements that end a parent's children, after the last of them was appended; `Some` wherever [`Level::append`] is.
     /// `children` is the number of positions that the level now has.
-    fn close_parent(&self, storage: &Storage, children: Expr) -> Option<Vec<Statement>>;
+    fn close_parent(&self, storage: &Storage, children: Expr) -> Option<Vec<Statement>> {
+        let _ = (storage, children);
+        None
+    }
 }
 
 /// Every kind of level: the list that a new level joins.
@@ -86,11 +147,55 @@ pub const ALL: &[(LevelKind, &dyn Level)] = &[
     (LevelKind::Dense, &dense::Dense),
     (LevelKind::Compressed, &compressed::Compressed),
     (LevelKind::Singleton, &singleton::Singleton),
+    (LevelKind::Padded, &padded::Padded),
+    (LevelKind::Bitmap, &bitmap::Bitmap),
+    (LevelKind::Hashed, &hashed::Hashed),
+    (LevelKind::Diagonal, &diagonal::Diagonal),
+    (LevelKind::Banded, &banded::Banded),
+    (LevelKind::Run, &run::Run),
+    (LevelKind::Flagged, &flagged::Flagged),
 ];
 
 /// The level format of a kind.
 pub fn of(kind: LevelKind) -> &'static dyn Level {
     ALL.iter().find(|(candidate, _)| *candidate == kind).expect("every kind is listed").1
+}
+
+/// The arrays of a level.
+pub fn arrays(format: LevelFormat) -> Arrays {
+    of(format.kind).arrays(format)
+}
+
+/// A level whose arrays nobody reads, for asking what it can do.
+fn anywhere(format: LevelFormat) -> Storage {
+    let arrays = arrays(format);
+    Storage {
+        format,
+        positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
+        coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
+        extent: Expr::Index(0),
+    }
+}
+
+/// Whether kernels walk the positions of a level, in the order of its coordinates.
+pub fn is_walked(format: LevelFormat) -> bool {
+    let parents = Parents { begin: Expr::Index(0), end: None };
+    format.ordered && of(format.kind).positions(&anywhere(format), &parents).is_some()
+}
+
+/// Whether kernels find the position of a coordinate without a search.
+pub fn is_located(format: LevelFormat) -> bool {
+    of(format.kind).locate(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
+}
+
+/// Whether kernels read a level where it is stored, rather than from a copy.
+pub fn is_direct(format: LevelFormat) -> bool {
+    is_walked(format) || is_located(format)
+}
+
+/// Whether kernels append to a level.
+pub fn is_appended(format: LevelFormat) -> bool {
+    of(format.kind).append(&anywhere(format), Expr::Index(0)).is_some()
 }
 
 /// The kind of level with a name in the language.
@@ -106,13 +211,7 @@ mod tests {
 
     /// A level with its arrays: positions `a0`, coordinates `a1`, extent `d0`.
     pub(super) fn storage(format: LevelFormat) -> Storage {
-        let arrays = of(format.kind).arrays();
-        Storage {
-            format,
-            positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
-            coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
-            extent: Expr::Dimension(crate::ir::DimensionId(0)),
-        }
+        Storage { extent: Expr::Dimension(crate::ir::DimensionId(0)), ..anywhere(format) }
     }
 
     /// A variable of the test: `v0`, …
@@ -131,8 +230,7 @@ mod tests {
     }
 
     fn storages() -> impl Iterator<Item = (&'static dyn Level, Storage)> {
-        let formats = [LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SINGLETON];
-        formats.into_iter().map(|format| (of(format.kind), storage(format)))
+        ALL.iter().map(|&(kind, level)| (level, storage(LevelFormat::new(kind))))
     }
 
     #[test]
@@ -143,15 +241,24 @@ mod tests {
             assert!(!level.summary().is_empty());
         }
         assert_eq!(from_name("sparse"), None);
-        assert_eq!(storages().count(), ALL.len(), "a level is not in the tests");
     }
 
     #[test]
-    fn a_level_is_walked_or_located() {
+    fn positions_have_coordinates() {
         for (level, storage) in storages() {
             let positions = level.positions(&storage, &one_parent());
             assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.name());
-            assert_ne!(positions.is_some(), level.locate(&storage, v(0), v(1)).is_some(), "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn properties_are_those_of_what_is_stored() {
+        for (level, Storage { format, .. }) in storages() {
+            let arrays = level.arrays(format);
+            assert!(!level.takes(Property::Positions) || arrays == Arrays::PositionsAndCoordinates, "{}", level.name());
+            assert!(!level.takes(Property::Coordinates) || arrays != Arrays::None, "{}", level.name());
+            assert!(!format.lacks_sense(), "{}", level.name());
+            assert_eq!(format.nonunique().lacks_sense(), !level.takes(Property::Nonunique), "{}", level.name());
         }
     }
 
@@ -159,7 +266,7 @@ mod tests {
     fn what_is_appended_is_stored_and_closed() {
         for (level, storage) in storages() {
             let appends = level.append(&storage, v(0));
-            assert_eq!(appends.is_some(), level.arrays() != Arrays::None, "{}", level.name());
+            assert!(appends.is_none() || level.arrays(storage.format) != Arrays::None, "{}", level.name());
             assert_eq!(appends.is_some(), level.close_parent(&storage, v(0)).is_some(), "{}", level.name());
         }
     }
@@ -170,7 +277,7 @@ mod tests {
             let mut touched: Vec<ArrayId> = Vec::new();
             let mut see = |expr: &Expr| {
                 expr.for_each(&mut |expr| {
-                    if let Expr::Load(array, _) = expr {
+                    if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
                         touched.push(*array)
                     }
                 });
@@ -186,7 +293,8 @@ mod tests {
             touched.sort_unstable();
             touched.dedup();
             let declared: Vec<ArrayId> = storage.positions.into_iter().chain(storage.coordinates).collect();
-            assert_eq!(touched, declared, "{}", level.name());
+            let expected = if is_direct(storage.format) { declared } else { Vec::new() };
+            assert_eq!(touched, expected, "{}", level.name());
         }
     }
 }

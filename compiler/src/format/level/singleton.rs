@@ -6,7 +6,8 @@
 //! position      0  1  2  3
 //! ```
 
-use super::{Arrays, Level, Parents, Positions, Storage};
+use super::{Arrays, Level, Parents, Positions, Property, Storage};
+use crate::format::LevelFormat;
 use crate::ir::{Expr, Statement};
 
 pub(super) struct Singleton;
@@ -20,8 +21,12 @@ impl Level for Singleton {
         "one coordinate for each parent position"
     }
 
-    fn arrays(&self) -> Arrays {
+    fn arrays(&self, _: LevelFormat) -> Arrays {
         Arrays::Coordinates
+    }
+
+    fn properties(&self) -> &'static [Property] {
+        &[Property::Nonunique, Property::Unordered, Property::Coordinates]
     }
 
     fn positions(&self, _: &Storage, parents: &Parents) -> Option<Positions> {
@@ -32,10 +37,6 @@ impl Level for Singleton {
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
         Some(Expr::load(storage.coordinates?, position))
-    }
-
-    fn locate(&self, _: &Storage, _: Expr, _: Expr) -> Option<Expr> {
-        None
     }
 
     fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
@@ -51,7 +52,6 @@ impl Level for Singleton {
 mod tests {
     use super::super::tests::{one_parent, parents, storage, v};
     use super::*;
-    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]

@@ -58,10 +58,10 @@ fn value(argument: &FormatArgument, report: &mut Report) -> Option<Value> {
     match argument {
         FormatArgument::Number(number, _) => Some(Value::Number(*number)),
         FormatArgument::Word(word) => Some(Value::Word(word.clone())),
-        FormatArgument::Setting(key, setting) => {
+        FormatArgument::Setting(key, _) => {
             let message = format!("a format takes no `{} = …`", key.name);
             report.push(
-                Diagnostic::new(codes::FORMAT_ARGUMENTS, key.span.to(setting.span), message)
+                Diagnostic::new(codes::FORMAT_ARGUMENTS, argument.span(), message)
                     .label("a setting of a level")
                     .help("write the format as a list of levels to give one of them this setting"),
             );

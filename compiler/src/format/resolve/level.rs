@@ -3,8 +3,8 @@
 use super::Report;
 use super::arguments::{Arguments, Value};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
-use crate::format::level::{self, Arrays};
-use crate::format::{IndexWidth, LevelFormat, LevelKind, prelude};
+use crate::format::level::{self, Level, Property};
+use crate::format::{IndexWidth, LevelFormat, prelude};
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 
 /// Words that a level takes, for suggestions.
@@ -25,11 +25,6 @@ pub(super) fn resolve(expr: &LevelExpr, arguments: &Arguments, report: &mut Repo
 
 fn unknown_level(name: &Ident) -> Diagnostic {
     let word = &name.name;
-    if prelude::PLANNED_LEVELS.contains(&word.as_str()) {
-        return Diagnostic::new(codes::FORMAT_NOT_YET, name.span, format!("`{word}` levels are not lowered yet"))
-            .label("does not exist yet")
-            .help(format!("the level formats are {}", words::list(names())));
-    }
     let unknown = Diagnostic::new(codes::UNKNOWN_LEVEL, name.span, format!("there is no level format `{word}`"));
     if prelude::definitions().iter().any(|definition| definition.name.name == *word) {
         return unknown.label("a format of a whole tensor").help("a named format stands by itself, without brackets");
@@ -60,57 +55,99 @@ fn apply(argument: &FormatArgument, arguments: &Arguments, format: &mut LevelFor
 fn apply_word(word: &Ident, format: &mut LevelFormat, report: &mut Report) {
     match (word.name.as_str(), width(&word.name)) {
         (_, Some(width)) => set_coordinates(width, word.span, format, report),
-        ("nonunique", _) if stores_coordinates(format.kind) => format.unique = false,
-        ("unordered", _) if stores_coordinates(format.kind) => format.ordered = false,
-        ("nonunique" | "unordered", _) => report.push(stores_none(format.kind, word.span)),
+        ("nonunique", _) if takes(format, Property::Nonunique, word.span, report) => format.unique = false,
+        ("unordered", _) if takes(format, Property::Unordered, word.span, report) => format.ordered = false,
+        ("nonunique" | "unordered", _) => {}
         _ => report.push(unknown_property(word)),
     }
 }
 
-fn apply_setting(key: &Ident, value: &Ident, arguments: &Arguments, format: &mut LevelFormat, report: &mut Report) {
-    let value = match arguments.get(&value.name) {
-        Some(Value::Anything) => return,
-        Some(Value::Word(word)) => word,
-        _ => value,
+fn apply_setting(
+    key: &Ident,
+    value: &FormatArgument,
+    arguments: &Arguments,
+    format: &mut LevelFormat,
+    report: &mut Report,
+) {
+    let bound = match value {
+        FormatArgument::Word(word) => arguments.get(&word.name).cloned().unwrap_or(Value::Word(word.clone())),
+        FormatArgument::Number(number, _) => Value::Number(*number),
+        FormatArgument::Setting(..) => return,
     };
-    let Some(width) = width(&value.name) else { return report.push(not_a_width(value)) };
-    match key.name.as_str() {
-        "crd" => set_coordinates(width, key.span, format, report),
-        "pos" if level::of(format.kind).arrays() == Arrays::PositionsAndCoordinates => format.positions = width,
-        "pos" => {
-            let name = level::of(format.kind).name();
-            let message = format!("a `{name}` level stores no positions");
-            report.push(Diagnostic::new(codes::LEVEL_PROPERTY, key.span, message).label("has no effect here"));
+    match (key.name.as_str(), bound) {
+        ("crd" | "pos" | "width", Value::Anything) => {}
+        ("crd", value_of_width) => {
+            if let Some(width) = index_width(&value_of_width, value.span(), report) {
+                set_coordinates(width, key.span, format, report);
+            }
         }
+        ("pos", value_of_width) => {
+            let width = index_width(&value_of_width, value.span(), report);
+            if width.is_some() && takes(format, Property::Positions, key.span, report) {
+                format.positions = width.unwrap_or(format.positions);
+            }
+        }
+        ("width", _) if !takes(format, Property::Width, key.span, report) => {}
+        ("width", Value::Number(number)) if number > 0 => format.width = Some(number),
+        ("width", _) => report.push(
+            Diagnostic::new(codes::LEVEL_PROPERTY, value.span(), "a row's width that is not a whole number above 0")
+                .label("not a number of entries")
+                .help("`padded(width = 2)` has two places in each row; `padded` alone has as many as the data need"),
+        ),
         _ => report.push(
             Diagnostic::new(codes::LEVEL_PROPERTY, key.span, format!("a level has no setting `{}`", key.name))
                 .label("unknown setting")
-                .help("the settings are `crd` and `pos`, the widths of coordinates and positions"),
+                .help("the settings are `crd` and `pos`, the widths of coordinates and positions, and `width`, the length of rows"),
         ),
     }
 }
 
+fn index_width(value: &Value, span: Span, report: &mut Report) -> Option<IndexWidth> {
+    let text = match value {
+        Value::Word(word) => word.name.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Anything => return None,
+    };
+    let found = width(&text);
+    if found.is_none() {
+        report.push(not_a_width(&text, span));
+    }
+    found
+}
+
 fn set_coordinates(width: IndexWidth, span: Span, format: &mut LevelFormat, report: &mut Report) {
-    if stores_coordinates(format.kind) {
+    if takes(format, Property::Coordinates, span, report) {
         format.coordinates = width;
-    } else {
-        report.push(stores_none(format.kind, span));
     }
 }
 
-fn stores_coordinates(kind: LevelKind) -> bool {
-    level::of(kind).arrays() != Arrays::None
+/// Whether a level takes a property; reports where it does not.
+fn takes(format: &LevelFormat, property: Property, span: Span, report: &mut Report) -> bool {
+    let level = level::of(format.kind);
+    let takes = level.takes(property);
+    if !takes {
+        report.push(not_taken(level, property, span));
+    }
+    takes
+}
+
+fn not_taken(level: &dyn Level, property: Property, span: Span) -> Diagnostic {
+    let name = level.name();
+    let message = match property {
+        Property::Nonunique if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `nonunique`"),
+        Property::Unordered if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `unordered`"),
+        Property::Nonunique | Property::Unordered | Property::Coordinates => {
+            format!("a `{name}` level stores no coordinates")
+        }
+        Property::Positions => format!("a `{name}` level stores no positions"),
+        Property::Width => format!("the rows of a `{name}` level have no width"),
+    };
+    let refused = Diagnostic::new(codes::LEVEL_PROPERTY, span, message).label("has no effect here");
+    if level.properties().is_empty() { refused.help(format!("write `{name}` alone")) } else { refused }
 }
 
 fn width(name: &str) -> Option<IndexWidth> {
     IndexWidth::ALL.into_iter().find(|width| width.name() == name)
-}
-
-fn stores_none(kind: LevelKind, span: Span) -> Diagnostic {
-    let name = level::of(kind).name();
-    Diagnostic::new(codes::LEVEL_PROPERTY, span, format!("a `{name}` level stores no coordinates"))
-        .label("has no effect here")
-        .help(format!("write `{name}` alone"))
 }
 
 fn unknown_property(word: &Ident) -> Diagnostic {
@@ -128,8 +165,8 @@ fn not_a_property(text: &str, span: Span) -> Diagnostic {
         .help(format!("the properties are {}", words::list(PROPERTIES.iter().copied())))
 }
 
-fn not_a_width(value: &Ident) -> Diagnostic {
-    Diagnostic::new(codes::LEVEL_PROPERTY, value.span, format!("`{}` is not a width of indices", value.name))
+fn not_a_width(value: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(codes::LEVEL_PROPERTY, span, format!("`{value}` is not a width of indices"))
         .label("not a width")
         .help("the widths are `u8`, `u16`, `u32` and `u64`")
 }

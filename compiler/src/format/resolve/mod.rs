@@ -130,7 +130,7 @@ fn argument_text(argument: &FormatArgument) -> String {
     match argument {
         FormatArgument::Word(word) => word.name.clone(),
         FormatArgument::Number(number, _) => number.to_string(),
-        FormatArgument::Setting(key, value) => format!("{} = {}", key.name, value.name),
+        FormatArgument::Setting(key, value) => format!("{} = {}", key.name, argument_text(value)),
     }
 }
 

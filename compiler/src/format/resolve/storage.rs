@@ -24,6 +24,23 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
 }
 
 fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
+    if let Some(first) = levels.first().filter(|placed| placed.level.format.kind == LevelKind::Diagonal) {
+        report.push(
+            Diagnostic::new(codes::MISPLACED_SINGLETON, first.span, "a `diagonal` level needs a level above it")
+                .label("has the coordinate of the level above")
+                .help("begin with `dense` or `compressed`"),
+        );
+    }
+    for pair in levels.windows(2) {
+        let [above, level] = [&pair[0], &pair[1]].map(|placed| placed.level.format.kind);
+        if level == LevelKind::Diagonal && above == LevelKind::Run {
+            report.push(
+                Diagnostic::new(codes::MISPLACED_SINGLETON, pair[1].span, "a `diagonal` level below a `run` level")
+                    .label("has the coordinate of the level above")
+                    .related(pair[0].span, "a run has several coordinates"),
+            );
+        }
+    }
     let singletons = levels.iter().enumerate().filter(|(_, placed)| placed.level.format.kind == LevelKind::Singleton);
     for (place, singleton) in singletons {
         let above = place.checked_sub(1).map(|above| &levels[above]);

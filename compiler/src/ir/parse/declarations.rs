@@ -227,6 +227,9 @@ impl<'t> Parser<'t> {
             } else if parser.accept("pos")? {
                 parser.require("=")?;
                 format.positions = parser.width()?;
+            } else if parser.accept("width")? {
+                parser.require("=")?;
+                format.width = Some(parser.number()?);
             } else {
                 let widths = IndexWidth::ALL.map(|width| (width.name(), width));
                 format.coordinates = parser.one_of("`nonunique`, `unordered`, an index width or `pos`", widths)?;

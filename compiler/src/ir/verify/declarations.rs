@@ -22,7 +22,7 @@ pub(super) fn expected_arrays(tensor: &Tensor, id: TensorId) -> Vec<(ArrayRole, 
     for (level, Level { format, .. }) in levels.iter().enumerate() {
         let positions = (ArrayRole::Positions { tensor: id, level }, ArrayElement::Index(format.positions));
         let coordinates = (ArrayRole::Coordinates { tensor: id, level }, ArrayElement::Index(format.coordinates));
-        match level::of(format.kind).arrays() {
+        match level::arrays(*format) {
             Arrays::None => {}
             Arrays::Coordinates => arrays.push(coordinates),
             Arrays::PositionsAndCoordinates => arrays.extend([positions, coordinates]),
@@ -144,7 +144,7 @@ fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
 }
 
 fn shared_problem(tensor: &Tensor, operand: &Tensor, levels: usize) -> Option<String> {
-    let arrays = |level: &Level| level::of(level.format.kind).arrays();
+    let arrays = |level: &Level| level::arrays(level.format);
     if matches!(operand.source, Source::Output { .. }) {
         return Some(format!("it shares the structure of `{}`, which is an output", operand.name));
     }

@@ -239,9 +239,13 @@ impl Builder {
             Rule::number => self.whole_number(pair),
             Rule::name => FormatArgument::Word(self.ident(pair)),
             _ => {
-                let mut names = pair.into_inner().filter(|pair| pair.as_rule() == Rule::name);
-                let (name, value) = (names.next()?, names.next()?);
-                FormatArgument::Setting(self.ident(name), self.ident(value))
+                let mut words = pair.into_inner().filter(|pair| matches!(pair.as_rule(), Rule::name | Rule::number));
+                let (name, value) = (self.ident(words.next()?), words.next()?);
+                let value = match value.as_rule() {
+                    Rule::number => self.whole_number(value),
+                    _ => FormatArgument::Word(self.ident(value)),
+                };
+                FormatArgument::Setting(name, Box::new(value))
             }
         })
     }

@@ -38,7 +38,9 @@ impl fmt::Display for Header {
             let unique = if format.unique { "unique" } else { "nonunique" };
             let ordered = if format.ordered { "ordered" } else { "unordered" };
             let kind = level::of(format.kind).name();
-            writeln!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
+            write!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
+            format.width.map_or(Ok(()), |width| write!(f, " {width}"))?;
+            writeln!(f)?;
         }
         Ok(())
     }
@@ -91,7 +93,8 @@ fn level(line: &str) -> Option<Level> {
     };
     let (unique, ordered) = (flag("unique", "nonunique")?, flag("ordered", "unordered")?);
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
-    let format = LevelFormat { kind, unique, ordered, coordinates, positions };
+    let width = words.next().map(str::parse).transpose().ok()?;
+    let format = LevelFormat { kind, unique, ordered, coordinates, positions, width };
     words.next().is_none().then_some(Level { coordinate, format })
 }
 

@@ -20,7 +20,8 @@
 //! ```
 //!
 //! A level says its coordinate in prefix notation (`/ i0 4` is `i0 / 4`), its kind, whether coordinates are `unique` or
-//! `nonunique`, `ordered` or `unordered`, and the widths of coordinates and positions. No length is trusted: what is
+//! `nonunique`, `ordered` or `unordered`, the widths of coordinates and positions, and where the format says how many positions
+//! each parent has, that number. No length is trusted: what is
 //! reserved is never more than the file holds, and [`AnyTensor::from_parts`] checks what the arrays say.
 
 mod header;
@@ -29,7 +30,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use flate2::Crc;
-use spc_compiler::format::{IndexWidth, LevelKind};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::format::level::{self, Arrays};
 use spc_compiler::ir::ElementType;
 
 use self::header::Header;
@@ -70,16 +72,12 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     let mut levels = Vec::with_capacity(header.format.levels.len());
     for level in &header.format.levels {
         let format = level.format;
-        levels.push(match format.kind {
-            LevelKind::Dense => LevelStorage::Dense,
-            LevelKind::Compressed => LevelStorage::Compressed {
-                positions: rest.indices(format.positions, "positions")?,
-                coordinates: rest.indices(format.coordinates, "coordinates")?,
-            },
-            LevelKind::Singleton => {
-                LevelStorage::Singleton { coordinates: rest.indices(format.coordinates, "coordinates")? }
-            }
-        });
+        let arrays = level::arrays(format);
+        let has_positions = arrays == Arrays::PositionsAndCoordinates;
+        let positions = has_positions.then(|| rest.indices(format.positions, "positions")).transpose()?;
+        let has_coordinates = arrays != Arrays::None;
+        let coordinates = has_coordinates.then(|| rest.indices(format.coordinates, "coordinates")).transpose()?;
+        levels.extend(LevelStorage::of_arrays(format.kind, positions, coordinates));
     }
     let values = rest.values(header.element)?;
     if rest.0.len() != checksum.len() {

@@ -12,12 +12,12 @@ use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory};
 use super::PackError;
 use super::key::{Fields, Key};
 use bytemuck::Pod;
-use spc_compiler::format::LevelKind;
+use spc_compiler::format::{LevelKind, level};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
-const LARGEST: usize = 1 << 44;
+pub(super) const LARGEST: usize = 1 << 44;
 /// The least number of entries of a chunk.
 const GRAIN: usize = 1 << 14;
 
@@ -90,6 +90,7 @@ impl<'a, K: Key> Build<'a, K> {
             LevelKind::Dense => self.dense(level),
             LevelKind::Compressed => self.compressed(level),
             LevelKind::Singleton => self.singleton(level),
+            _ => unreachable!("levels of other kinds are grown"),
         }
     }
 
@@ -112,7 +113,7 @@ impl<'a, K: Key> Build<'a, K> {
         if count as u64 > format.positions.maximum() {
             return Err(PackError::PositionWidth { level, format, count: count as u64 });
         }
-        self.check_coordinate_width(level)?;
+        check_coordinate_width(self.layout, self.maxima, level)?;
         let positions = with_width!(format.positions, |P| self.fill_positions::<P>(level, prefix)?);
         let coordinates = with_width!(format.coordinates, |C| self.append_coordinates::<C>(level, prefix)?);
         self.place = Place { prefix, numbered: prefix, dense: Vec::new() };
@@ -131,21 +132,13 @@ impl<'a, K: Key> Build<'a, K> {
         if prefix < above && format.unique && self.prefixes(prefix) < self.prefixes(above) {
             return Err(PackError::Repeated { level, index: self.second_entry(prefix, above) });
         }
-        self.check_coordinate_width(level)?;
+        check_coordinate_width(self.layout, self.maxima, level)?;
         self.place.prefix = prefix.max(above);
         let coordinates = with_width!(format.coordinates, |C| {
             let coordinate = self.fields.reader::<K>(level);
             self.scatter(level, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
         });
         Ok(LevelStorage::Singleton { coordinates })
-    }
-
-    fn check_coordinate_width(&self, level: usize) -> Result<(), PackError> {
-        let (format, coordinate) = (self.layout.levels[level], self.maxima[self.layout.modes[level]]);
-        if coordinate > format.coordinates.maximum() {
-            return Err(PackError::CoordinateWidth { level, format, coordinate });
-        }
-        Ok(())
     }
 
     /// The index of the first entry that begins a longer prefix within a shorter one.
@@ -288,6 +281,16 @@ impl<'a, K: Key> Build<'a, K> {
             before += usize::from(difference.reaches(counts));
         }
     }
+}
+
+/// Whether a level's coordinates fit their width; where it fills up, the largest number of the type is no coordinate.
+pub(super) fn check_coordinate_width(layout: &Layout, maxima: &[u64], level: usize) -> Result<(), PackError> {
+    let (format, coordinate) = (layout.levels[level], maxima[layout.modes[level]]);
+    let taken = u64::from(level::of(format.kind).has_vacancies());
+    if coordinate > format.coordinates.maximum() - taken {
+        return Err(PackError::CoordinateWidth { level, format, coordinate });
+    }
+    Ok(())
 }
 
 /// Where a chunk begins to write, by the ends of all.

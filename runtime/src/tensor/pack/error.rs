@@ -1,7 +1,7 @@
 //! Why entries do not pack.
 
 use super::super::{InvalidTensor, OutOfMemory};
-use spc_compiler::format::{IndexWidth, LevelFormat};
+use spc_compiler::format::{IndexWidth, LevelFormat, level};
 
 /// Why entries can't be stored in a format. Fields count from 0; messages count indices and modes from 1, as files do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +56,7 @@ pub enum PackError {
     /// A coordinate does not fit the level's index width.
     #[error(
         "level {level}, `{format}`, would store coordinate {coordinate}, but {} holds up to {} only; write `{}({})`",
-        format.coordinates.name(), format.coordinates.maximum(), kind(format), needed(*coordinate).name()
+        format.coordinates.name(), largest(format), kind(format), wider(format, *coordinate).name()
     )]
     CoordinateWidth {
         /// The level.
@@ -111,6 +111,41 @@ pub enum PackError {
         /// The mode that it stores.
         mode: usize,
     },
+    /// A padded level of a width that the format says has a parent with more children.
+    #[error(
+        "level {level} is `padded(width = {width})`, but entry {} is one more under its parent (counting from 1); \
+         give it a larger width, or leave the width to the data: `padded`",
+        one_based(index)
+    )]
+    Width {
+        /// The level.
+        level: usize,
+        /// By the format.
+        width: usize,
+        /// The index of the first entry of the child that is too many.
+        index: Vec<usize>,
+    },
+    /// An entry is beside the diagonal.
+    #[error(
+        "level {level} is `diagonal`, but entry {} has another coordinate there than in the level above (counting from 1); \
+         write `compressed`, or `banded` for what is near the diagonal",
+        one_based(index)
+    )]
+    OffDiagonal {
+        /// The level.
+        level: usize,
+        /// The index of the entry.
+        index: Vec<usize>,
+    },
+    /// A flagged level has a parent without children.
+    #[error(
+        "level {level} is `flagged`, but has a parent without children, which flags can't say; \
+         write `compressed` for it, or for the level above it"
+    )]
+    Childless {
+        /// The level.
+        level: usize,
+    },
     /// Coordinates take more bits than can be sorted at once.
     #[error(
         "the indices of one entry take {bits} bits, but at most 1024 can be sorted; reduce the order or the extents"
@@ -141,7 +176,18 @@ fn one_based(index: &[usize]) -> String {
 }
 
 fn kind(format: &LevelFormat) -> &'static str {
-    spc_compiler::format::level::of(format.kind).name()
+    level::of(format.kind).name()
+}
+
+/// The largest coordinate of a level: where it fills up, the largest number of the type is none.
+fn largest(format: &LevelFormat) -> u64 {
+    format.coordinates.maximum() - u64::from(level::of(format.kind).has_vacancies())
+}
+
+/// The narrowest width that holds a coordinate in a level of this kind.
+fn wider(format: &LevelFormat, coordinate: u64) -> IndexWidth {
+    let holds = |&width: &IndexWidth| coordinate <= largest(&LevelFormat { coordinates: width, ..*format });
+    IndexWidth::ALL.into_iter().find(holds).unwrap_or(IndexWidth::U64)
 }
 
 /// The narrowest width that holds a number.

@@ -16,6 +16,7 @@
 
 mod build;
 mod error;
+mod grow;
 mod key;
 mod radix;
 mod sorted;
@@ -29,9 +30,10 @@ use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices};
 use build::Build;
 use bytemuck::Pod;
+use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::Sorted;
-use spc_compiler::format::Format;
+use spc_compiler::format::{Format, LevelKind};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,11 +48,11 @@ pub enum Duplicates {
 }
 
 /// Stores entries, in any order, in a format. Explicit zeros stay. Where the format has a place without an entry (under
-/// dense levels, or a singleton of a parent that has none), it holds an explicit zero.
+/// dense levels, or a singleton of a parent that has none, inside a band), it holds an explicit zero.
 ///
 /// ```
 /// use spc::tensor::{Coordinates, Duplicates, Indices, pack};
-/// use spc_compiler::format::Format;
+/// use spc_compiler::format::{Format, LevelKind};
 ///
 /// let entries = Coordinates {
 ///     shape: vec![3, 4],
@@ -66,7 +68,7 @@ pub enum Duplicates {
 ///
 /// # Errors
 /// When an index is beyond the shape, an entry occurs twice and that is refused, an index or position does not fit the
-/// width that the format gives it, a singleton would need two coordinates, or the tensor would be too large.
+/// width that the format gives it, a singleton would need two coordinates, an entry has no place in a diagonal or a padded level, or the tensor would be too large.
 pub fn pack<T: Element>(
     coordinates: Coordinates<T>,
     format: &Format,
@@ -130,15 +132,26 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
+    /// Whether positions follow from the prefixes of keys alone.
+    fn is_built(&self) -> bool {
+        let follow = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
+        self.layout.levels.iter().all(|format| follow(format.kind))
+    }
+
     fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
         let keys: Vec<K> = sorted::keys(&indices, values.len(), self.layout, self.fields);
         drop(indices);
         let Sorted { keys, values } = Sorted::new(keys, values, self.duplicates)
             .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
-        let mut build = Build::new(&keys, self.layout, self.fields, self.maxima);
-        let levels = build.levels()?;
-        let values = T::wrap(Arc::new(build.values(values)?));
+        let (levels, values) = if self.is_built() {
+            let mut build = Build::new(&keys, self.layout, self.fields, self.maxima);
+            (build.levels()?, build.values(values)?)
+        } else {
+            let (layout, fields, maxima) = (self.layout, self.fields, self.maxima);
+            Grow { keys: &keys, values: &values, layout, fields, maxima }.tensor()?
+        };
+        let values = T::wrap(Arc::new(values));
         Ok(AnyTensor::from_parts_trusted(shape, self.format.clone(), levels, values))
     }
 }

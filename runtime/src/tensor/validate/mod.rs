@@ -9,6 +9,7 @@
 //! singleton               1  4  0  3  3        groups  0..1, 1..2, 2..3, 3..5    wrong: the last two are one entry
 //! ```
 
+mod filled;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
 use super::{AnyTensor, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
+use filled::{Vacant, is_vacant};
 use rayon::prelude::*;
 use spc_compiler::format::level;
 use spc_compiler::format::{IndexWidth, LevelFormat};
@@ -38,9 +40,10 @@ pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     }
     let mut count = 1usize;
     let mut groups: Groups = None;
+    let mut vacant: Vacant = None;
     for (number, storage) in tensor.levels.iter().enumerate() {
         let check = Check { layout: &layout, level: number, format: layout.levels[number], parents: count };
-        (count, groups) = check.level(storage, groups)?;
+        (count, groups, vacant) = check.level(storage, groups, vacant)?;
     }
     if tensor.values.len() != count {
         return Err(InvalidTensor::ValueCount { expected: count, found: tensor.values.len() });
@@ -71,8 +74,13 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// The number of the level's positions and their groups.
-    fn level(&self, storage: &LevelStorage, groups: Groups) -> Result<(usize, Groups), InvalidTensor> {
+    /// The number of the level's positions, their groups, and which of them are vacant.
+    fn level(
+        &self,
+        storage: &LevelStorage,
+        groups: Groups,
+        vacant: Vacant,
+    ) -> Result<(usize, Groups, Vacant), InvalidTensor> {
         if storage.kind() != self.format.kind {
             return Err(InvalidTensor::LevelKind {
                 level: self.level,
@@ -81,25 +89,61 @@ impl Check<'_> {
             });
         }
         match storage {
-            LevelStorage::Dense => self.dense(groups),
+            LevelStorage::Dense => {
+                let (count, groups) = self.dense(groups)?;
+                let extent = self.layout.extents[self.level];
+                let below = |vacant: Vec<bool>| {
+                    vacant.into_iter().flat_map(|vacant| std::iter::repeat_n(vacant, extent)).collect()
+                };
+                Ok((count, groups, vacant.map(below)))
+            }
             LevelStorage::Compressed { positions, coordinates } => {
                 self.width(LevelArray::Positions, self.format.positions, positions)?;
                 self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
-                with_indices!(positions, |positions| {
+                let (count, groups) = with_indices!(positions, |positions| {
                     self.positions(positions, coordinates.len())?;
                     let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
                     let end = |parent: usize| positions[parent + 1].to_usize();
-                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, &parent, &end))
-                })
+                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, &parent, &end))?
+                });
+                let has_children = |&parent: &usize| positions.get(parent) < positions.get(parent + 1);
+                let mut vacant = (0..self.parents).filter(|&parent| is_vacant(&vacant, parent));
+                match vacant.find(has_children) {
+                    Some(parent) => Err(InvalidTensor::Vacant { level: self.level, position: positions.get(parent) }),
+                    None => Ok((count, groups, None)),
+                }
             }
             LevelStorage::Singleton { coordinates } => {
                 self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
                 self.length(LevelArray::Coordinates, self.parents, coordinates.len())?;
-                with_indices!(coordinates, |coordinates| {
+                if let Some(vacant) = vacant {
+                    return self.singleton_with_vacancies(coordinates, groups, vacant);
+                }
+                let (count, groups) = with_indices!(coordinates, |coordinates| {
                     self.coordinates(coordinates, groups, &|child| child, &|parent| parent + 1)
-                })
+                })?;
+                Ok((count, groups, None))
             }
+            _ => self.filled(storage, &groups, &vacant),
         }
+    }
+
+    /// What stands for the coordinates of vacant parents is not looked at.
+    fn singleton_with_vacancies(
+        &self,
+        coordinates: &IndexArray,
+        groups: Groups,
+        vacant: Vec<bool>,
+    ) -> Result<(usize, Groups, Vacant), InvalidTensor> {
+        let mut begins = vec![true; vacant.len()];
+        let mut previous = None;
+        for (position, coordinate) in coordinates.iter().enumerate().filter(|(position, _)| !vacant[*position]) {
+            let before = previous.filter(|_| !begins_group(&groups, position));
+            let begins = (!self.format.unique).then_some(&mut begins[position]);
+            self.next(before, coordinate, position, begins)?;
+            previous = Some(coordinate);
+        }
+        Ok((coordinates.len(), (!self.format.unique).then_some(begins), Some(vacant)))
     }
 
     fn dense(&self, groups: Groups) -> Result<(usize, Groups), InvalidTensor> {

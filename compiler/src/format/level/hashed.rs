@@ -1,0 +1,73 @@
+//! The coordinates under each parent in a hash table, of open addressing with linear probing.
+//!
+//! ```text
+//! parent        0            1    2
+//! pos           0            4    4        6
+//! crd           ∞  9  ∞  5        3  ∞          ∞: the largest number of the type
+//! position      0  1  2  3        4  5
+//! ```
+//!
+//! A parent without children has no slots; any other has the least power of two that is at least twice the number of its
+//! children, so that a table is at most half full. A coordinate `c` is looked for from the slot `hash(c) % slots` of its
+//! parent's table on, and after the last from the first, until it or an empty slot is found; [`slot`] is that hash. Entries
+//! that were in ascending order when the table was built lie in the order of their slots.
+
+use super::{Arrays, Level, Property};
+use crate::format::LevelFormat;
+
+/// The number of slots for so many children.
+pub fn slots(children: usize) -> usize {
+    if children == 0 { 0 } else { (2 * children).next_power_of_two() }
+}
+
+/// The slot where a coordinate is looked for first, of a power of two: Fibonacci hashing (Knuth, The Art of Computer
+/// Programming 3, 1973, section 6.4), the high bits of a product with 2^64 divided by the golden ratio.
+pub fn slot(coordinate: usize, slots: usize) -> usize {
+    debug_assert!(slots.is_power_of_two());
+    let product = (coordinate as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((product >> 32) as usize) & (slots - 1)
+}
+
+pub(super) struct Hashed;
+
+impl Level for Hashed {
+    fn name(&self) -> &'static str {
+        "hashed"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the coordinates under each parent in a hash table"
+    }
+
+    fn arrays(&self, _: LevelFormat) -> Arrays {
+        Arrays::PositionsAndCoordinates
+    }
+
+    fn properties(&self) -> &'static [Property] {
+        &[Property::Coordinates, Property::Positions]
+    }
+
+    fn has_vacancies(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_below_their_number_and_spread() {
+        for slots in [1, 2, 8, 1 << 20] {
+            assert!((0..1000).all(|coordinate| slot(coordinate, slots) < slots));
+        }
+        let taken: std::collections::BTreeSet<usize> = (0..64).map(|coordinate| slot(8 * coordinate, 128)).collect();
+        assert!(taken.len() > 32, "{}", taken.len());
+    }
+
+    #[test]
+    fn tables_are_at_most_half_full() {
+        assert_eq!([0, 1, 2, 3, 4, 5].map(slots), [0, 2, 4, 8, 8, 16]);
+        assert_eq!(LevelFormat::HASHED.to_string(), "hashed");
+    }
+}

@@ -1,0 +1,342 @@
+//! Levels of any kind from ascending keys, one position after the other.
+//!
+//! [`build`](super::build) makes dense, compressed and singleton levels, in parallel, from the prefixes that begin among the
+//! keys. Levels whose positions are not numbered that way (rows filled up to one width, hash tables, bands, runs) are grown
+//! here: each position has the range of entries that are below it, and a level deals its parents' entries out to its own
+//! positions.
+//!
+//! ```text
+//! entries           0: (0, 1)   1: (0, 4)   2: (2, 0)
+//! [dense, padded]   level 0     rows  0..2   2..2   2..3
+//!                   level 1     crd   1  4   ∞  ∞   0  ∞
+//!                               rows  0..1 1..2 – – 2..3 –
+//! ```
+
+use super::super::index_array::with_width;
+use super::super::layout::Layout;
+use super::super::{Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory};
+use super::PackError;
+use super::build::{LARGEST, check_coordinate_width};
+use super::key::{Fields, Key};
+use spc_compiler::format::level::{self, hashed, vacancy};
+use spc_compiler::format::{IndexWidth, LevelKind};
+use std::ops::Range;
+
+/// The entries below a position; `None` where the position is no entry: padding and empty slots.
+type Entries = Option<Range<usize>>;
+
+/// A child: its coordinate and its entries.
+type Child = (usize, Range<usize>);
+
+/// Grows one level after the other.
+pub(super) struct Grow<'a, K, T> {
+    pub(super) keys: &'a [K],
+    pub(super) values: &'a [T],
+    pub(super) layout: &'a Layout,
+    pub(super) fields: &'a Fields,
+    pub(super) maxima: &'a [u64],
+}
+
+impl<K: Key, T: Element> Grow<'_, K, T> {
+    /// The arrays of all levels, and the values.
+    pub(super) fn tensor(&self) -> Result<(Vec<LevelStorage>, Buffer<T>), PackError> {
+        let mut rows = vec![Some(0..self.keys.len())];
+        let mut levels = Vec::with_capacity(self.layout.depth());
+        for level in 0..self.layout.depth() {
+            let storage;
+            (storage, rows) = self.level(level, &rows)?;
+            levels.push(storage);
+        }
+        let value =
+            |row: &Entries| row.as_ref().filter(|row| !row.is_empty()).map_or(T::ZERO, |row| self.values[row.start]);
+        Ok((levels, rows.iter().map(value).collect::<Vec<T>>().into()))
+    }
+
+    fn level(&self, level: usize, parents: &[Entries]) -> Grown {
+        let format = self.layout.levels[level];
+        if level::of(format.kind).takes(level::Property::Coordinates) {
+            check_coordinate_width(self.layout, self.maxima, level)?;
+        }
+        match format.kind {
+            LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, parents)?)),
+            LevelKind::Bitmap => {
+                let mut rows = self.every(level, parents)?;
+                let flags: Vec<u8> =
+                    rows.iter().map(|row| u8::from(row.as_ref().is_some_and(|row| !row.is_empty()))).collect();
+                rows.iter_mut().for_each(|row| *row = row.take().filter(|row| !row.is_empty()));
+                Ok((LevelStorage::Bitmap { flags: flags.into() }, rows))
+            }
+            LevelKind::Compressed => self.compressed(level, parents),
+            LevelKind::Flagged => self.flagged(level, parents),
+            LevelKind::Singleton => self.singleton(level, parents),
+            LevelKind::Diagonal => self.diagonal(level, parents),
+            LevelKind::Padded => self.padded(level, parents),
+            LevelKind::Hashed => self.hashed(level, parents),
+            LevelKind::Banded => self.banded(level, parents),
+            LevelKind::Run => self.run(level, parents),
+        }
+    }
+
+    fn coordinate(&self, level: usize, entry: usize) -> usize {
+        self.fields.reader(level)(self.keys[entry])
+    }
+
+    /// The entries of a parent by their coordinate in a level; where the level is not unique, by the coordinates of the
+    /// singletons below it as well.
+    fn children(&self, level: usize, parent: &Entries) -> Vec<Child> {
+        let below = &self.layout.levels[level + 1..];
+        let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
+        let prefix = level + 1 + if self.layout.levels[level].unique { 0 } else { singletons };
+        let shift = self.fields.prefix(prefix);
+        let Some(range) = parent else { return Vec::new() };
+        let mut begin = range.start;
+        let groups = self.keys[range.clone()].chunk_by(|a, b| !a.xor(*b).reaches(shift)).map(|group| {
+            let child = begin..begin + group.len();
+            begin = child.end;
+            (self.coordinate(level, child.start), child)
+        });
+        groups.collect()
+    }
+
+    /// A position for each coordinate.
+    fn every(&self, level: usize, parents: &[Entries]) -> Result<Vec<Entries>, PackError> {
+        let extent = self.layout.extents[level];
+        let mut rows = with_room(room(level, parents.len(), extent)?)?;
+        for parent in parents {
+            let begin = rows.len();
+            rows.resize(begin + extent, parent.as_ref().map(|_| NOTHING));
+            for (coordinate, child) in self.children(level, parent) {
+                rows[begin + coordinate] = Some(child);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn compressed(&self, level: usize, parents: &[Entries]) -> Grown {
+        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
+        for parent in parents {
+            for (coordinate, child) in self.children(level, parent) {
+                coordinates.push(coordinate);
+                rows.push(Some(child));
+            }
+            positions.push(rows.len());
+        }
+        let positions = self.positions(level, positions)?;
+        let coordinates = narrow(coordinates, self.layout.levels[level].coordinates);
+        Ok((LevelStorage::Compressed { positions, coordinates }, rows))
+    }
+
+    fn flagged(&self, level: usize, parents: &[Entries]) -> Grown {
+        let (mut flags, mut coordinates, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for parent in parents {
+            let children = self.children(level, parent);
+            if children.is_empty() {
+                return Err(PackError::Childless { level });
+            }
+            for (number, (coordinate, child)) in children.into_iter().enumerate() {
+                flags.push(u8::from(number == 0));
+                coordinates.push(coordinate);
+                rows.push(Some(child));
+            }
+        }
+        let coordinates = narrow(coordinates, self.layout.levels[level].coordinates);
+        Ok((LevelStorage::Flagged { flags: flags.into(), coordinates }, rows))
+    }
+
+    fn singleton(&self, level: usize, parents: &[Entries]) -> Grown {
+        let format = self.layout.levels[level];
+        if self.layout.extents[level] == 0 && parents.iter().any(Option::is_some) {
+            return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
+        }
+        let mut coordinates = Vec::with_capacity(parents.len());
+        for parent in parents {
+            let children = self.children(level, parent);
+            if let Some((_, second)) = children.get(1) {
+                return Err(PackError::Crowded { level, index: self.index(second.start) });
+            }
+            coordinates.push(children.first().map_or(0, |(coordinate, _)| *coordinate));
+        }
+        if let (true, Some(entry)) = (format.unique, self.repeated(level, parents)) {
+            return Err(PackError::Repeated { level, index: self.index(entry) });
+        }
+        Ok((LevelStorage::Singleton { coordinates: narrow(coordinates, format.coordinates) }, parents.to_vec()))
+    }
+
+    /// The first entry that begins a position, but no new coordinates of the levels down to `level`.
+    fn repeated(&self, level: usize, parents: &[Entries]) -> Option<usize> {
+        let shift = self.fields.prefix(level + 1);
+        let mut begins = parents.iter().flatten().filter(|row| !row.is_empty()).map(|row| row.start);
+        begins.find(|&entry| entry > 0 && !self.keys[entry - 1].xor(self.keys[entry]).reaches(shift))
+    }
+
+    fn diagonal(&self, level: usize, parents: &[Entries]) -> Grown {
+        let above = level.checked_sub(1).expect("a diagonal level has one above it");
+        let off = |&entry: &usize| self.coordinate(above, entry) != self.coordinate(level, entry);
+        match parents.iter().flatten().flat_map(Clone::clone).find(off) {
+            Some(entry) => Err(PackError::OffDiagonal { level, index: self.index(entry) }),
+            None => Ok((LevelStorage::Diagonal, parents.to_vec())),
+        }
+    }
+
+    fn padded(&self, level: usize, parents: &[Entries]) -> Grown {
+        let format = self.layout.levels[level];
+        let most = || parents.iter().map(|parent| self.children(level, parent).len()).max().unwrap_or(0);
+        let width = format.width.map_or_else(most, |width| width as usize);
+        let count = room(level, parents.len(), width)?;
+        let filling = vacancy(format.coordinates) as usize;
+        let (mut coordinates, mut rows) = (with_room(count)?, with_room(count)?);
+        for parent in parents {
+            let children = self.children(level, parent);
+            if let Some((_, first_too_many)) = children.get(width) {
+                return Err(PackError::Width { level, width, index: self.index(first_too_many.start) });
+            }
+            let end = rows.len() + width;
+            for (coordinate, child) in children {
+                coordinates.push(coordinate);
+                rows.push(Some(child));
+            }
+            coordinates.resize(end, filling);
+            rows.resize(end, None);
+        }
+        let width = match format.width {
+            Some(_) => None,
+            None if width as u64 > format.positions.maximum() => {
+                return Err(PackError::PositionWidth { level, format, count: width as u64 });
+            }
+            None => Some(narrow(vec![width], format.positions)),
+        };
+        Ok((LevelStorage::Padded { width, coordinates: narrow(coordinates, format.coordinates) }, rows))
+    }
+
+    fn hashed(&self, level: usize, parents: &[Entries]) -> Grown {
+        let format = self.layout.levels[level];
+        let filling = vacancy(format.coordinates) as usize;
+        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
+        for parent in parents {
+            let children = self.children(level, parent);
+            let (begin, slots) = (rows.len(), hashed::slots(children.len()));
+            coordinates.resize(begin + slots, filling);
+            rows.resize(begin + slots, None);
+            for (coordinate, child) in children {
+                let mut slot = hashed::slot(coordinate, slots);
+                while rows[begin + slot].is_some() {
+                    slot = (slot + 1) & (slots - 1);
+                }
+                coordinates[begin + slot] = coordinate;
+                rows[begin + slot] = Some(child);
+            }
+            positions.push(rows.len());
+        }
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Hashed { positions, coordinates: narrow(coordinates, format.coordinates) }, rows))
+    }
+
+    fn banded(&self, level: usize, parents: &[Entries]) -> Grown {
+        let (mut positions, mut first, mut rows) = (vec![0], Vec::new(), Vec::new());
+        for parent in parents {
+            let children = self.children(level, parent);
+            let begin = rows.len();
+            let [least, most] =
+                [children.first(), children.last()].map(|end| end.map_or(0, |(coordinate, _)| *coordinate));
+            let length = if children.is_empty() { 0 } else { most - least + 1 };
+            let count = room(level, 1, begin.saturating_add(length))?;
+            rows.try_reserve(length).map_err(|_| out_of_memory(count))?;
+            rows.resize(begin + length, Some(NOTHING));
+            for (coordinate, child) in children {
+                rows[begin + coordinate - least] = Some(child);
+            }
+            first.push(least);
+            positions.push(rows.len());
+        }
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Banded { positions, first: narrow(first, self.layout.levels[level].coordinates) }, rows))
+    }
+
+    fn run(&self, level: usize, parents: &[Entries]) -> Grown {
+        let (format, extent) = (self.layout.levels[level], self.layout.extents[level]);
+        let (mut positions, mut ends, mut rows) = (vec![0], Vec::new(), Vec::<Entries>::new());
+        for parent in parents {
+            let begin = rows.len();
+            let mut end = 0;
+            // A run ends at `to`; what it holds is stored unless it is what the run before it holds.
+            let mut extend = |row: Range<usize>, to: usize| match rows[begin..].last() {
+                Some(Some(last)) if self.is_equal(level, last, &row) => {
+                    *ends.last_mut().expect("a run has an end") = to
+                }
+                _ => {
+                    rows.push(Some(row));
+                    ends.push(to);
+                }
+            };
+            for (coordinate, child) in self.children(level, parent) {
+                if end < coordinate {
+                    extend(NOTHING, coordinate);
+                }
+                extend(child, coordinate + 1);
+                end = coordinate + 1;
+            }
+            if parent.is_some() && end < extent {
+                extend(NOTHING, extent);
+            }
+            positions.push(rows.len());
+        }
+        if let Some(&end) = ends.iter().max()
+            && end as u64 > format.coordinates.maximum()
+        {
+            return Err(PackError::CoordinateWidth { level, format, coordinate: end as u64 });
+        }
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Run { positions, ends: narrow(ends, format.coordinates) }, rows))
+    }
+
+    /// Whether two coordinates of a level have the same below them, bit for bit.
+    fn is_equal(&self, level: usize, left: &Range<usize>, right: &Range<usize>) -> bool {
+        let below = |a: usize, b: usize| {
+            (level + 1..self.layout.depth()).all(|level| self.coordinate(level, a) == self.coordinate(level, b))
+        };
+        let bits = |row: &Range<usize>| bytemuck::cast_slice::<T, u8>(&self.values[row.clone()]);
+        left.len() == right.len()
+            && left.clone().zip(right.clone()).all(|(a, b)| below(a, b))
+            && bits(left) == bits(right)
+    }
+
+    fn positions(&self, level: usize, positions: Vec<usize>) -> Result<IndexArray, PackError> {
+        let format = self.layout.levels[level];
+        let count = positions.last().map_or(0, |&count| count as u64);
+        if count > format.positions.maximum() {
+            return Err(PackError::PositionWidth { level, format, count });
+        }
+        Ok(narrow(positions, format.positions))
+    }
+
+    fn index(&self, entry: usize) -> Vec<usize> {
+        self.fields.index(self.keys[entry], self.layout)
+    }
+}
+
+/// No entries, at a position that stands for a coordinate.
+const NOTHING: Range<usize> = 0..0;
+
+/// A level and the entries below its positions.
+type Grown = Result<(LevelStorage, Vec<Entries>), PackError>;
+
+/// How many positions so many parents with so many children have, where they can be stored.
+fn room(level: usize, parents: usize, children: usize) -> Result<usize, PackError> {
+    let too_large = PackError::TooLarge { level, count: parents.saturating_mul(children) };
+    parents.checked_mul(children).filter(|&count| count <= LARGEST / size_of::<Entries>()).ok_or(too_large)
+}
+
+fn with_room<R>(length: usize) -> Result<Vec<R>, PackError> {
+    let mut rows = Vec::new();
+    rows.try_reserve_exact(length).map_err(|_| out_of_memory(length))?;
+    Ok(rows)
+}
+
+fn out_of_memory(length: usize) -> PackError {
+    OutOfMemory { length, size: size_of::<Entries>() }.into()
+}
+
+/// Indices that have been found to fit their width.
+fn narrow(indices: Vec<usize>, width: IndexWidth) -> IndexArray {
+    with_width!(width, |I| indices.into_iter().map(<I as Index>::truncate).collect::<Vec<I>>().into())
+}

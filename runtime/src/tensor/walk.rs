@@ -1,0 +1,146 @@
+//! Visiting entries from the outermost level down, in levels of any kind.
+//!
+//! [`iterate`](super::iterate) finds indices from the last level up, which is faster and needs that each position is one entry
+//! or the parent of entries. Padding, empty slots and runs are not so.
+
+use super::index_array::with_indices;
+use super::layout::Layout;
+use super::{AnyTensor, Element, Index, IndexArray, Indices, LevelStorage};
+use spc_compiler::format::level::vacancy;
+use std::ops::Range;
+
+/// What a walk needs beside the arrays.
+pub(super) struct Walk<'a> {
+    tensor: &'a AnyTensor,
+    layout: Layout,
+    /// For each level whose first children are flagged, where the children of each parent begin, and where the last end.
+    begins: Vec<Vec<usize>>,
+}
+
+impl AnyTensor {
+    pub(super) fn walk(&self) -> Walk<'_> {
+        let begins = |storage: &LevelStorage| match storage {
+            LevelStorage::Flagged { flags, .. } => {
+                let first = (0..flags.len()).filter(|&position| flags.get(position) == 1);
+                first.chain([flags.len()]).collect()
+            }
+            _ => Vec::new(),
+        };
+        Walk { tensor: self, layout: self.layout(), begins: self.levels.iter().map(begins).collect() }
+    }
+
+    /// The index of each entry in each mode and its value, in storage order.
+    pub(super) fn listed<T: Element>(&self, values: &[T]) -> (Vec<Indices>, Vec<T>) {
+        if self.is_plain() {
+            return (self.indices(), values.to_vec());
+        }
+        let mut columns = vec![Vec::new(); self.order()];
+        let mut listed = Vec::new();
+        self.walk().each(&mut |index, position| {
+            columns.iter_mut().zip(index).for_each(|(column, &index)| column.push(index));
+            listed.push(values[position]);
+        });
+        (columns.into_iter().zip(&self.shape).map(|(column, &extent)| Indices::of(&column, extent)).collect(), listed)
+    }
+}
+
+impl Indices {
+    /// Indices below an extent.
+    fn of(indices: &[usize], extent: usize) -> Self {
+        if u32::try_from(extent.saturating_sub(1)).is_ok() {
+            Indices::U32(indices.iter().map(|&index| index as u32).collect())
+        } else {
+            Indices::U64(indices.iter().map(|&index| index as u64).collect())
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The number of entries.
+    pub(super) fn count(&self) -> usize {
+        let mut count = 0;
+        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |_, _| count += 1);
+        count
+    }
+
+    /// Calls `visit(index, position)` for each entry: its index in each mode, and the position of its value.
+    pub(super) fn each(&self, visit: &mut dyn FnMut(&[usize], usize)) {
+        let mut index = vec![0; self.tensor.order()];
+        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |coordinates, position| {
+            for (&mode, &coordinate) in self.layout.modes.iter().zip(coordinates) {
+                index[mode] = coordinate;
+            }
+            visit(&index, position);
+        });
+    }
+
+    /// Calls `visit(coordinate of each level, position)` for each entry below a position of the level above `level`.
+    fn below(&self, level: usize, parent: usize, found: &mut [usize], visit: &mut dyn FnMut(&[usize], usize)) {
+        if level == self.layout.depth() {
+            return visit(found, parent);
+        }
+        let above = level.checked_sub(1).map_or(0, |above| found[above]);
+        self.children(level, parent, above, &mut |coordinate, position| {
+            found[level] = coordinate;
+            self.below(level + 1, position, found, visit);
+        });
+    }
+
+    /// Calls `visit(coordinate, position)` for each child of a parent whose coordinate is `above`.
+    fn children(&self, level: usize, parent: usize, above: usize, visit: &mut dyn FnMut(usize, usize)) {
+        let extent = self.layout.extents[level];
+        let own = |positions: &IndexArray| positions.get(parent)..positions.get(parent + 1);
+        match &self.tensor.levels[level] {
+            LevelStorage::Dense => (0..extent).for_each(|coordinate| visit(coordinate, parent * extent + coordinate)),
+            LevelStorage::Compressed { positions, coordinates } => each(coordinates, own(positions), visit),
+            LevelStorage::Singleton { coordinates } => each(coordinates, parent..parent + 1, visit),
+            LevelStorage::Padded { width, coordinates } => {
+                let width = row_width(width.as_ref(), self.layout.levels[level].width);
+                each_present(coordinates, parent * width..(parent + 1) * width, visit);
+            }
+            LevelStorage::Hashed { positions, coordinates } => each_present(coordinates, own(positions), visit),
+            LevelStorage::Bitmap { flags } => {
+                let row = parent * extent..(parent + 1) * extent;
+                let present = row.clone().filter(|&position| flags.get(position) == 1);
+                present.for_each(|position| visit(position - row.start, position));
+            }
+            LevelStorage::Diagonal => visit(above, parent),
+            LevelStorage::Banded { positions, first } => {
+                let row = own(positions);
+                row.clone().for_each(|position| visit(first.get(parent) + position - row.start, position));
+            }
+            LevelStorage::Run { positions, ends } => {
+                let mut begin = 0;
+                for position in own(positions) {
+                    let end = ends.get(position);
+                    (begin..end).for_each(|coordinate| visit(coordinate, position));
+                    begin = end;
+                }
+            }
+            LevelStorage::Flagged { coordinates, .. } => {
+                let begins = &self.begins[level];
+                each(coordinates, begins[parent]..begins[parent + 1], visit);
+            }
+        }
+    }
+}
+
+/// The width of the rows of a padded level: stored, or said by the format.
+pub(super) fn row_width(stored: Option<&IndexArray>, format: Option<u64>) -> usize {
+    stored.map_or_else(|| format.unwrap_or(0) as usize, |width| width.get(0))
+}
+
+fn each(coordinates: &IndexArray, range: Range<usize>, visit: &mut dyn FnMut(usize, usize)) {
+    with_indices!(coordinates, |coordinates| {
+        range.for_each(|position| visit(coordinates[position].to_usize(), position));
+    });
+}
+
+fn each_present(coordinates: &IndexArray, range: Range<usize>, visit: &mut dyn FnMut(usize, usize)) {
+    let vacancy = vacancy(coordinates.width()) as usize;
+    each(coordinates, range, &mut |coordinate, position| {
+        if coordinate != vacancy {
+            visit(coordinate, position);
+        }
+    });
+}
