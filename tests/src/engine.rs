@@ -62,9 +62,7 @@ impl Ready {
     fn with(case: &Case, notation: Kernel, compiled: Compiled) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
-            entries
-                .pack(&tensor.format, tensor.element)
-                .map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
+            entries.pack(&tensor.format, tensor.fill).map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
         };
         let tensors: Vec<AnyTensor> =
             case.inputs(&notation).into_iter().zip(parameters).map(pack).collect::<Result<_, _>>()?;

@@ -354,6 +354,10 @@ impl Evaluation<'_> {
                 let operand = self.expr(operand, indices);
                 Value { number: unary(*operator, operand.number), known: operand.known }
             }
+            Expr::Cast(element, operand) => {
+                let operand = self.expr(operand, indices);
+                Value { number: cast(*element, operand.number), known: operand.known }
+            }
             Expr::Binary(operator, left, right) => {
                 binary(*operator, self.expr(left, indices), self.expr(right, indices))
             }
@@ -537,6 +541,29 @@ fn apply(function: Function, arguments: &[Number]) -> Number {
         (Function::Abs, [Number::I32(a)]) => Number::I32(a.wrapping_abs()),
         (Function::Abs, [Number::U8(a)]) => Number::U8(*a),
         (function, arguments) => panic!("{function:?} of {arguments:?}"),
+    }
+}
+
+fn cast(element: ElementType, number: Number) -> Number {
+    macro_rules! number_as {
+        ($value:expr) => {
+            match element {
+                ElementType::F64 => Number::F64($value as f64),
+                ElementType::F32 => Number::F32($value as f32),
+                ElementType::I64 => Number::I64($value as i64),
+                ElementType::I32 => Number::I32($value as i32),
+                ElementType::U8 => Number::U8($value as u8),
+                other => panic!("{number:?} as {}", other.name()),
+            }
+        };
+    }
+    match number {
+        Number::F64(value) => number_as!(value),
+        Number::F32(value) => number_as!(value),
+        Number::I64(value) => number_as!(value),
+        Number::I32(value) => number_as!(value),
+        Number::U8(value) => number_as!(value),
+        Number::Bool(_) => panic!("truth values are not converted"),
     }
 }
 

@@ -55,11 +55,9 @@ fn translate(expression: &str, tensors: &[TacoTensor], windows: Option<Windows>)
     let windowed = parser.windows.map(|windows| windows.windowed).unwrap_or_default();
     let mut parameters = Vec::new();
     let mut results = Vec::new();
-    if tensors.iter().any(|tensor| tensor.fill == "inf") {
-        return Err("fill value".to_owned());
-    }
     for tensor in tensors {
-        let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
+        let fill = if tensor.fill == "inf" && !tensor.format.is_empty() { " fill inf" } else { "" };
+        let declaration = format!("{}: {} {}{fill}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
         if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
     }
     for selection in &windowed.selections {
@@ -76,6 +74,7 @@ fn element(name: &str) -> Result<&'static str, String> {
         "int32_t" => "i32",
         "int64_t" => "i64",
         "uint8_t" => "u8",
+        "bool" => "bool",
         _ => return Err("element type".to_owned()),
     })
 }
@@ -169,7 +168,11 @@ impl Parser<'_> {
                 self.expect("=")?;
                 format!("{}=", operator.to_lowercase())
             }
-            "Or" => return Err("reduction by another operator".to_owned()),
+            // Truth values are doubles there.
+            "Or" => {
+                self.expect("=")?;
+                "max=".to_owned()
+            }
             _ => return Err("notation".to_owned()),
         };
         let value = target.assigned(self.sum()?);
@@ -190,7 +193,8 @@ impl Parser<'_> {
         let mut text = self.product()?;
         while ["+", "-"].contains(&self.peek()) {
             let operator = self.take();
-            text = format!("{text} {operator} {}", self.product()?);
+            let right = self.product()?;
+            text = format!("{text} {} {right}", of_truths(&operator, &text, &right));
         }
         Ok(text)
     }
@@ -199,7 +203,8 @@ impl Parser<'_> {
         let mut text = self.atom()?;
         while ["*", "/"].contains(&self.peek()) {
             let operator = self.take();
-            text = format!("{text} {operator} {}", self.atom()?);
+            let right = self.atom()?;
+            text = format!("{text} {} {right}", of_truths(&operator, &text, &right));
         }
         Ok(text)
     }
@@ -230,17 +235,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `cast<double>(e)`: nothing, where all elements are of that type already.
+    /// `cast<double>(e)`
     fn cast(&mut self) -> Result<String, String> {
         self.expect("<")?;
-        let element = self.take();
+        let element = element(&self.take())?;
         self.expect(">")?;
         let arguments = self.arguments()?;
-        if self.tensors.iter().all(|tensor| tensor.element == element) {
-            Ok(format!("({})", arguments.join(", ")))
-        } else {
-            Err("conversion between element types".to_owned())
-        }
+        Ok(format!("{element}({})", arguments.join(", ")))
     }
 
     fn arguments(&mut self) -> Result<Vec<String>, String> {
@@ -277,6 +278,9 @@ impl Parser<'_> {
             ("cube", [x]) => format!("({x}) * ({x}) * ({x})"),
             ("mod", [a, b]) => format!("({a}) % ({b})"),
             ("log", [x]) => format!("ln({x})"),
+            ("And", [a, b]) => format!("select({a} != 0 && {b} != 0, 1, 0)"),
+            ("Not", [a]) => format!("!({a})"),
+            ("bfsMask", [x, visited]) => format!("select({visited} != 0, 0, {x})"),
             ("heaviside", [x, half]) => format!("select({x} == 0, {half}, select({x} > 0, 1, 0))"),
             ("Plus", [a, b]) => format!("{a} + {b}"),
             ("sparsify", [x, _]) => x.clone(),
@@ -293,6 +297,15 @@ impl Parser<'_> {
             _ if Function::from_name(name).is_some() => format!("{name}({})", arguments.join(", ")),
             _ => return Err(format!("function {}", family(name))),
         })
+    }
+}
+
+/// The operator between two operands: taco adds and multiplies truth values.
+fn of_truths<'o>(operator: &'o str, left: &str, right: &str) -> &'o str {
+    match operator {
+        "+" if left.starts_with("bool(") && right.starts_with("bool(") => "||",
+        "*" if left.starts_with("bool(") && right.starts_with("bool(") => "&&",
+        other => other,
     }
 }
 

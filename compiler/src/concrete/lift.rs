@@ -17,7 +17,7 @@ use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::format::Format;
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
 
 /// A sum, or another reduction, and the workspace that stands for it.
@@ -44,9 +44,9 @@ impl Scheduler<'_> {
         let mut sums = Vec::new();
         term.value = match term.value {
             Expr::Reduce(operator, variables, body) if operator == term.reduction && !term.is_apart => {
-                Expr::Reduce(operator, variables, Box::new(self.lift(&body, term.element, &mut sums)))
+                Expr::Reduce(operator, variables, Box::new(self.lift(&body, &mut sums)))
             }
-            value => self.lift(&value, term.element, &mut sums),
+            value => self.lift(&value, &mut sums),
         };
         let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
         let mut producers = Vec::with_capacity(sums.len());
@@ -150,26 +150,27 @@ impl Scheduler<'_> {
     }
 
     /// The expression with every sum replaced by a workspace, and the sums.
-    fn lift(&mut self, expr: &Expr, element: ElementType, sums: &mut Vec<Sum>) -> Expr {
+    fn lift(&mut self, expr: &Expr, sums: &mut Vec<Sum>) -> Expr {
         match expr {
             Expr::Reduce(operator, ..) => {
                 let free = expr.free_variables(&|variable| self.kernel.running(variable));
-                let workspace = self.accumulator(&free, element, *operator);
+                let workspace = self.accumulator(&free, self.kernel.element_of(expr), *operator);
                 sums.push(Sum { workspace, operator: *operator, free: free.clone(), value: expr.clone() });
                 Expr::Access(Access { tensor: workspace, indices: free, span: Span::default() })
             }
-            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, element, sums))),
+            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, sums))),
+            Expr::Cast(element, operand) => Expr::Cast(*element, Box::new(self.lift(operand, sums))),
             Expr::Binary(operator, left, right) => {
-                let left = self.lift(left, element, sums);
-                Expr::Binary(*operator, Box::new(left), Box::new(self.lift(right, element, sums)))
+                let left = self.lift(left, sums);
+                Expr::Binary(*operator, Box::new(left), Box::new(self.lift(right, sums)))
             }
             Expr::Call(function, arguments) => {
-                Expr::Call(*function, arguments.iter().map(|argument| self.lift(argument, element, sums)).collect())
+                Expr::Call(*function, arguments.iter().map(|argument| self.lift(argument, sums)).collect())
             }
             Expr::Select(condition, yes, no) => {
-                let condition = self.lift(condition, element, sums);
-                let yes = self.lift(yes, element, sums);
-                Expr::Select(Box::new(condition), Box::new(yes), Box::new(self.lift(no, element, sums)))
+                let condition = self.lift(condition, sums);
+                let yes = self.lift(yes, sums);
+                Expr::Select(Box::new(condition), Box::new(yes), Box::new(self.lift(no, sums)))
             }
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr.clone(),
         }

@@ -222,6 +222,11 @@ impl TensorKind {
 }
 
 impl Kernel {
+    /// The type of an expression's value.
+    pub fn element_of(&self, expr: &Expr) -> ElementType {
+        expr.element(&|tensor| self.tensor(tensor).element)
+    }
+
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]

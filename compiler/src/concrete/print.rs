@@ -23,7 +23,12 @@ impl fmt::Display for Kernel {
             };
             let delivered =
                 tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));
-            writeln!(f, "    {}: {} {} ({kind}{delivered})", tensor.name, tensor.element.name(), tensor.format)?;
+            let fill = match tensor.fill.equals(tensor.element.zero()) || tensor.kind.is_workspace() {
+                true => String::new(),
+                false => format!(" fill {}", tensor.fill.text()),
+            };
+            let element = tensor.element.name();
+            writeln!(f, "    {}: {element} {}{fill} ({kind}{delivered})", tensor.name, tensor.format)?;
         }
         write_statement(self, &self.body, 1, f)
     }
@@ -100,6 +105,7 @@ pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
             };
             format!("{} {} {}", chained(left), operator.symbol(), atom(right))
         }
+        Expr::Cast(element, operand) => format!("{}({})", element.name(), expr(kernel, operand)),
         Expr::Call(function, arguments) => {
             let arguments: Vec<String> = arguments.iter().map(|argument| expr(kernel, argument)).collect();
             format!("{}({})", function.name(), arguments.join(", "))

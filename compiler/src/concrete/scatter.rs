@@ -313,7 +313,7 @@ impl Scheduler<'_> {
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);
-            producers.push(self.producer_of(&term, sum, access, &outer));
+            producers.push(self.producer_of(sum, access, &outer));
         }
         let mut statement = self.term(term, &outer, None);
         for (workspace, producer) in producers.into_iter().rev() {
@@ -340,11 +340,12 @@ impl Scheduler<'_> {
         let dense = std::iter::repeat_n(LevelFormat::DENSE, sum.indices.len() - sum.levels);
         let format = Format::of_levels(coordinates.chain(dense));
         let kind = TensorKind::SparseWorkspace(sum.collecting.collect);
+        let element = self.kernel.element_of(&sum.value);
         let fill = match &sum.value {
-            Expr::Reduce(operator, ..) => operator.identity(term.element).unwrap_or(term.element.zero()),
+            Expr::Reduce(operator, ..) => operator.identity(element).unwrap_or(element.zero()),
             _ => self.kernel.tensor(term.target.tensor).fill,
         };
-        let workspace = self.workspace_of(&sum.indices, term.element, fill, format, kind);
+        let workspace = self.workspace_of(&sum.indices, element, fill, format, kind);
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
         let Collecting { collect, table, list } = sum.collecting;
@@ -364,13 +365,7 @@ impl Scheduler<'_> {
     }
 
     /// Loops that fill the workspace of a sum.
-    fn producer_of(
-        &mut self,
-        term: &Term,
-        sum: SumPlan,
-        target: Access,
-        outer: &[IndexVariable],
-    ) -> (TensorId, Statement) {
+    fn producer_of(&mut self, sum: SumPlan, target: Access, outer: &[IndexVariable]) -> (TensorId, Statement) {
         let workspace = target.tensor;
         // Without a sum, an element is written once.
         let reduction = match &sum.value {
@@ -385,7 +380,7 @@ impl Scheduler<'_> {
             is_apart: false,
             value: sum.value,
             masks: Vec::new(),
-            element: term.element,
+            element: self.kernel.tensor(workspace).element,
             structure: OutputStructure::Dense,
         };
         let order: Vec<IndexVariable> = outer.iter().chain(&sum.loops).copied().collect();

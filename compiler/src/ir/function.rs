@@ -50,6 +50,11 @@ macro_rules! functions {
             }
         }
     };
+    // Of complex numbers alone.
+    (@call $type:ident re 1 $arguments:ident) => { no_value($arguments) };
+    (@call $type:ident im 1 $arguments:ident) => { no_value($arguments) };
+    (@call $type:ident conj 1 $arguments:ident) => { no_value($arguments) };
+    (@call $type:ident complex 2 $arguments:ident) => { no_value($arguments) };
     (@call $type:ident $method:ident 1 $arguments:ident) => {
         match $arguments {
             [a] => Some($type::$method(*a)),
@@ -118,9 +123,49 @@ functions! {
     Round "round" round 1;
     /// The whole number without the fraction (floating point).
     Trunc "trunc" trunc 1;
+    /// The real part (complex).
+    Re "re" re 1;
+    /// The imaginary part (complex).
+    Im "im" im 1;
+    /// The complex conjugate (complex).
+    Conj "conj" conj 1;
+    /// The complex number of a real and an imaginary part (floating point).
+    Complex "complex" complex 2;
+}
+
+fn no_value<T>(_: &[T]) -> Option<T> {
+    None
 }
 
 impl Function {
+    /// Whether values of an element type have it.
+    pub fn is_defined(self, element: ElementType) -> bool {
+        match self {
+            Function::Min | Function::Max => element.is_float() || element.is_integer(),
+            Function::Abs => element != ElementType::Bool,
+            Function::Re | Function::Im | Function::Conj => element.is_complex(),
+            _ => element.is_float(),
+        }
+    }
+
+    /// The type of its value, for arguments of an element type.
+    pub fn result(self, element: ElementType) -> ElementType {
+        match self {
+            Function::Abs | Function::Re | Function::Im => element.part().unwrap_or(element),
+            Function::Complex => element.complex().unwrap_or(element),
+            _ => element,
+        }
+    }
+
+    /// The type of arguments that gives a value of an element type.
+    pub fn argument(self, result: ElementType) -> ElementType {
+        match self {
+            Function::Complex => result.part().unwrap_or(result),
+            Function::Re | Function::Im => result.complex().unwrap_or(result),
+            _ => result,
+        }
+    }
+
     /// The function of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.name() == name)

@@ -396,7 +396,7 @@ pub enum Expr {
 /// A value of an element type.
 #[derive(Debug, Clone, Copy)]
 pub enum Literal {
-    /// Also for `f32`, exactly representable there.
+    /// Also for `f32`, exactly representable there; of a complex type, a real number.
     Float(ElementType, f64),
     /// Of an integer type.
     Integer(ElementType, i64),
@@ -416,15 +416,16 @@ impl PartialEq for Literal {
 impl Eq for Literal {}
 
 impl Literal {
-    /// `value` as a literal of a real element type; `None` for complex types and what the type can't hold.
+    /// `value` as a literal; `None` for what the element type can't hold.
     pub fn new(element: ElementType, value: f64) -> Option<Self> {
         let range = match element {
-            ElementType::F64 | ElementType::F32 => return Some(Literal::Float(element, value)),
+            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => {
+                return Some(Literal::Float(element, value));
+            }
             ElementType::I32 => f64::from(i32::MIN)..=f64::from(i32::MAX),
             ElementType::I64 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
             ElementType::U8 => 0.0..=255.0,
             ElementType::Bool => 0.0..=1.0,
-            ElementType::C32 | ElementType::C64 => return None,
         };
         (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i64))
     }
@@ -743,7 +744,7 @@ impl ReduceOperator {
             ReduceOperator::Multiply if element != Bool => Literal::new(element, 1.0),
             ReduceOperator::Min => extreme(f64::INFINITY, i32::MAX.into(), i64::MAX, u8::MAX.into()),
             ReduceOperator::Max => extreme(f64::NEG_INFINITY, i32::MIN.into(), i64::MIN, 0),
-            ReduceOperator::Or if !element.is_float() => Literal::new(element, 0.0),
+            ReduceOperator::Or if element.is_integer() || element == Bool => Literal::new(element, 0.0),
             ReduceOperator::And if element == Bool => Literal::new(element, 1.0),
             ReduceOperator::And if element == U8 => Literal::new(element, 255.0),
             ReduceOperator::And if matches!(element, I32 | I64) => Literal::new(element, -1.0),

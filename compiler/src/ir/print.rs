@@ -146,7 +146,6 @@ impl Display for Type {
         match self {
             Type::Index => f.write_str("index"),
             Type::Bool => f.write_str("bool"),
-            Type::Element(ElementType::Bool) => f.write_str("value(bool)"),
             Type::Element(element) => write!(f, "{element}"),
         }
     }

@@ -133,7 +133,7 @@ impl<'a> Lowering<'a> {
         let declaration = self.concrete.tensor(tensor);
         let fill = ir::Expr::Literal(declaration.fill);
         if declaration.extents.is_empty() {
-            let variable = self.fresh(declaration.name.clone(), Type::Element(declaration.element), true);
+            let variable = self.fresh(declaration.name.clone(), Type::of(declaration.element), true);
             self.workspaces.insert(tensor, Workspace::Scalar(variable));
             out.push(ir::Statement::Let(variable, fill));
             return;

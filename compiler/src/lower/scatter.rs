@@ -166,7 +166,7 @@ impl Lowering<'_> {
             });
         } else if let Some(table) = table {
             let place = self.fresh("place", Type::Index, false);
-            let term = self.fresh("term", Type::Element(self.concrete.tensor(target.tensor).element), false);
+            let term = self.fresh("term", Type::of(self.concrete.tensor(target.tensor).element), false);
             entry.push(ir::Statement::Insert { place, key: self.key(target, scope), keys, table });
             entry.push(ir::Statement::Let(term, value));
             let (place, term) = (Expr::Variable(place), Expr::Variable(term));

@@ -86,6 +86,24 @@ fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Option<Litera
     }))
 }
 
+/// A constant as another type, as Rust's `as`.
+pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
+    match (literal, element) {
+        (_, ElementType::Bool) | (Literal::Integer(ElementType::Bool, _), _) => None,
+        (Literal::Float(from, _), _) if from.is_complex() && !element.is_complex() => None,
+        (Literal::Float(_, value), ElementType::I32) => Some(Literal::Integer(element, (value as i32).into())),
+        (Literal::Float(_, value), ElementType::I64) => Some(Literal::Integer(element, value as i64)),
+        (Literal::Float(_, value), ElementType::U8) => Some(Literal::Integer(element, (value as u8).into())),
+        (Literal::Float(_, value), _) => Some(float(element, value)),
+        (Literal::Integer(_, value), ElementType::I32 | ElementType::I64 | ElementType::U8) => integer(element, value),
+        // Rounded once, to the type that it has.
+        (Literal::Integer(_, value), ElementType::F32 | ElementType::C32) => {
+            Some(Literal::Float(element, f64::from(value as f32)))
+        }
+        (Literal::Integer(_, value), _) => Some(Literal::Float(element, value as f64)),
+    }
+}
+
 /// A function of constants of one type.
 pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal> {
     match *arguments {
@@ -103,7 +121,8 @@ pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal>
 
 /// A number of a floating point type, rounded to it.
 fn float(element: ElementType, value: f64) -> Literal {
-    Literal::Float(element, if element == ElementType::F32 { f64::from(value as f32) } else { value })
+    let is_single = matches!(element, ElementType::F32 | ElementType::C32);
+    Literal::Float(element, if is_single { f64::from(value as f32) } else { value })
 }
 
 /// A number of an integer type, wrapped around to it.

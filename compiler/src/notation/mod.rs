@@ -125,7 +125,7 @@ pub struct Access {
     pub span: Span,
 }
 
-/// A checked expression. Operands of one operator have one type.
+/// A checked expression. Operands of one operator have one type; conversions are explicit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
     /// A constant.
@@ -138,6 +138,9 @@ pub enum Expr {
     Unary(UnaryOperator, Box<Expr>),
     /// An operator between two operands. Comparisons give `bool`.
     Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// A conversion, as Rust's `as`; of real numbers to complex ones too. Truth values are not converted: see
+    /// [`Expr::Select`].
+    Cast(ElementType, Box<Expr>),
     /// A function.
     Call(Function, Vec<Expr>),
     /// The second where the first (a `bool`) is true, else the third.

@@ -33,7 +33,11 @@ impl fmt::Display for Tensor {
     /// `X: f64 [dense, compressed]`, `alpha: f32`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.element.name())?;
-        if self.format.order == 0 { Ok(()) } else { write!(f, " {}", self.format) }
+        if self.format.order == 0 {
+            return Ok(());
+        }
+        write!(f, " {}", self.format)?;
+        if self.fill.equals(self.element.zero()) { Ok(()) } else { write!(f, " fill {}", self.fill.text()) }
     }
 }
 
@@ -121,6 +125,7 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, " {} ", operator.symbol())?;
                 self.operand(f, right, operator.right())
             }
+            Expr::Cast(element, operand) => self.list(f, element.name(), &[operand]),
             Expr::Call(function, arguments) => self.list(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, a, b) => self.list(f, "select", &[condition, a, b]),
             Expr::Reduce(operator, variables, body) => {

@@ -39,6 +39,11 @@ pub(crate) fn simplify(expr: Expr) -> Expr {
             let value = literal(&operand).and_then(|operand| constant::unary(operator, operand));
             value.map_or(Expr::Unary(operator, Box::new(operand)), Expr::Literal)
         }
+        Expr::Cast(element, operand) => {
+            let operand = simplify(*operand);
+            let value = literal(&operand).and_then(|operand| constant::cast(element, operand));
+            value.map_or(Expr::Cast(element, Box::new(operand)), Expr::Literal)
+        }
         Expr::Binary(operator, left, right) => binary(operator, simplify(*left), simplify(*right)),
         Expr::Call(function, arguments) => call(function, arguments.into_iter().map(simplify).collect()),
         Expr::Select(condition, yes, no) => select(simplify(*condition), simplify(*yes), simplify(*no)),

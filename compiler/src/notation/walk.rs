@@ -10,11 +10,11 @@ impl Expr {
         match self {
             Expr::Literal(literal) => literal.element(),
             Expr::Access(access) => of(access.tensor),
-            Expr::Index(_, element) => *element,
+            Expr::Index(_, element) | Expr::Cast(element, _) => *element,
             Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(of),
             Expr::Unary(UnaryOperator::Not, _) | Expr::Binary(..) => ElementType::Bool,
             Expr::Unary(_, operand) | Expr::Reduce(_, _, operand) | Expr::Select(_, operand, _) => operand.element(of),
-            Expr::Call(_, arguments) => arguments[0].element(of),
+            Expr::Call(function, arguments) => function.result(arguments[0].element(of)),
         }
     }
 
@@ -32,6 +32,7 @@ impl Expr {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => self.clone(),
             Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(replace(operand))),
+            Expr::Cast(element, operand) => Expr::Cast(*element, Box::new(replace(operand))),
             Expr::Binary(operator, left, right) => {
                 Expr::Binary(*operator, Box::new(replace(left)), Box::new(replace(right)))
             }
@@ -49,7 +50,7 @@ impl Expr {
     pub fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
-            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::Reduce(_, _, a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
             Expr::Call(_, arguments) => arguments.iter().collect(),
             Expr::Select(condition, a, b) => vec![condition, a, b],
@@ -60,7 +61,7 @@ impl Expr {
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
-            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::Reduce(_, _, a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
             Expr::Call(_, arguments) => arguments.iter_mut().collect(),
             Expr::Select(condition, a, b) => vec![condition, a, b],

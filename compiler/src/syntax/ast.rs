@@ -65,6 +65,8 @@ pub struct Parameter {
 /// A storage format as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormatExpr {
+    /// The value of a missing entry, where one is written: a number, `true`, `false`, `inf` or `nan`, with or without a `-`.
+    pub fill: Option<Box<Expr>>,
     /// What it says.
     pub kind: FormatExprKind,
     /// Where.

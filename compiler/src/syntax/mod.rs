@@ -35,9 +35,10 @@ use expected::Place;
 use grammar::{Grammar, Rule};
 use pest::Parser as _;
 
-/// Functions of values: a call of one of these names is no access.
+/// Functions of values, conversions among them: a call of one of these names is no access.
 pub fn functions() -> impl Iterator<Item = &'static str> {
-    Function::ALL.into_iter().map(Function::name).chain(["select"])
+    let conversions = ElementType::ALL.into_iter().map(ElementType::name);
+    Function::ALL.into_iter().map(Function::name).chain(["select", "sign"]).chain(conversions)
 }
 
 /// Explicit reductions, as in `sum(k)(…)`, and their operators.

@@ -156,6 +156,10 @@ impl<'k> Call<'k> {
                 let (expected, found) = (declared.format.to_string(), input.format().to_string());
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
             }
+            if !declared.format.is_dense() && !input.fill().equals(declared.fill) {
+                let (expected, found) = (declared.fill, input.fill());
+                return Err(Error::Fill { tensor: declared.name.clone(), expected, found });
+            }
         }
         let dimensions = extents(kernel, &inputs, extra)?;
         check_coordinate_widths(kernel, &dimensions)?;

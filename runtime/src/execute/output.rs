@@ -97,10 +97,13 @@ pub(super) fn assemble(
 ) -> Result<AnyTensor, Error> {
     if cfg!(debug_assertions) {
         let tensor = AnyTensor::from_parts(shape, declared.format.clone(), levels, values);
-        return tensor.map_err(|error| wrong(declared, error.to_string()));
+        return match tensor {
+            Ok(tensor) => Ok(tensor.with_fill(declared.fill)),
+            Err(error) => Err(wrong(declared, error.to_string())),
+        };
     }
     check_lengths(declared, &shape, &levels, &values)?;
-    Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values))
+    Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
 }
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {

@@ -45,7 +45,7 @@ pub use formats::{
     Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
 };
 pub use index_array::{Index, IndexArray};
-pub use pack::{Duplicates, PackError, pack};
+pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};

@@ -27,6 +27,9 @@ pub trait Element:
     /// The nearest `f64`.
     fn to_f64(self) -> f64;
 
+    /// The value as a literal.
+    fn literal(self) -> Literal;
+
     /// The value of a literal of this type.
     fn from_literal(literal: Literal) -> Option<Self>;
 
@@ -223,6 +226,13 @@ macro_rules! elements {
             #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
+            }
+
+            fn literal(self) -> Literal {
+                match Self::TYPE.is_integer() {
+                    true => Literal::Integer(Self::TYPE, self as i64),
+                    false => Literal::Float(Self::TYPE, self as f64),
+                }
             }
 
             fn from_literal(literal: Literal) -> Option<Self> {

@@ -300,7 +300,7 @@ impl Printer<'_> {
             }
             Sharing::Private(operator) => {
                 let element = self.array_element(array).expect("copies are of values");
-                let identity = self.identity(*operator, Type::Element(element));
+                let identity = self.identity(*operator, Type::of(element));
                 quote!(let #part = chunks.private(#whole.len(), #identity);)
             }
             Sharing::Joined { .. } => {

@@ -147,12 +147,6 @@ impl<'t> Parser<'t> {
         if self.accept("bool")? {
             return Ok(Type::Bool);
         }
-        if self.accept("value")? {
-            self.require("(")?;
-            self.require("bool")?;
-            self.require(")")?;
-            return Ok(Type::Element(ElementType::Bool));
-        }
         let elements = ElementType::ALL.map(|element| (element.name(), Type::Element(element)));
         self.one_of("a type", elements)
     }

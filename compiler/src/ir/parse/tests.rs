@@ -22,7 +22,7 @@ const SPMV: &str = r#"kernel spmv {
   variable v3 p index
   variable v4 t f64 mutable
   variable v5 flag bool mutable
-  variable v6 bit value(bool)
+  variable v6 bit bool
   body {
     parallel v0:low..v1:high in 0..d0:i
         work v2:i -> a0:A2_pos[v2:i]
@@ -293,7 +293,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Type {
-        let element = Type::Element(self.one(&ElementType::ALL));
+        let element = Type::of(self.one(&ElementType::ALL));
         self.one(&[Type::Index, Type::Bool, element])
     }
 

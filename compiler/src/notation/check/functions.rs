@@ -3,38 +3,45 @@
 use crate::ir::{ElementType, Function};
 use crate::syntax;
 
+/// What a function is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Of values of one type.
+    Function(Function),
+    /// Of a truth value and two values.
+    Select,
+    /// To an element type.
+    Conversion(ElementType),
+    /// Written out with `select`.
+    Sign,
+}
+
 /// What a function takes.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// `None` for `select`, which is a form of its own.
-    pub(super) function: Option<Function>,
+    pub(super) form: Form,
     pub(super) arguments: usize,
-}
-
-impl Entry {
-    fn of(function: Function) -> Self {
-        Self { name: function.name(), function: Some(function), arguments: function.arity() }
-    }
-
-    /// Whether it is defined for an element type.
-    pub(super) fn is_defined(&self, element: ElementType) -> bool {
-        match self.function {
-            None | Some(Function::Min | Function::Max) => true,
-            Some(Function::Abs) => signed(element),
-            Some(_) => element.is_float(),
-        }
-    }
 }
 
 /// Whether an element type has negative values.
 pub(super) fn signed(element: ElementType) -> bool {
-    element != ElementType::U8
+    !matches!(element, ElementType::U8 | ElementType::Bool)
 }
 
 /// The function of a name.
 pub(super) fn find(name: &str) -> Option<Entry> {
-    let select = || (name == "select").then_some(Entry { name: "select", function: None, arguments: 3 });
-    Function::from_name(name).map(Entry::of).or_else(select)
+    let entry = |name, form, arguments| Some(Entry { name, form, arguments });
+    if let Some(function) = Function::from_name(name) {
+        return entry(function.name(), Form::Function(function), function.arity());
+    }
+    if let Some(element) = ElementType::from_name(name) {
+        return entry(element.name(), Form::Conversion(element), 1);
+    }
+    match name {
+        "select" => entry("select", Form::Select, 3),
+        "sign" => entry("sign", Form::Sign, 1),
+        _ => None,
+    }
 }
 
 /// All names.
@@ -54,6 +61,9 @@ pub(super) fn alias(name: &str) -> Option<&'static str> {
         "minimum" | "fmin" => Some("min"),
         "maximum" | "fmax" => Some("max"),
         "ite" | "ternary" => Some("select"),
+        "signum" => Some("sign"),
+        "real" => Some("re"),
+        "imag" => Some("im"),
         _ => None,
     }
 }
@@ -61,11 +71,11 @@ pub(super) fn alias(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{find, names};
-    use crate::ir::Function;
+    use crate::ir::{ElementType, Function};
 
     #[test]
     fn every_name_that_the_parser_takes_for_a_call_is_a_function() {
         assert!(names().all(|name| find(name).is_some_and(|entry| entry.name == name)));
-        assert_eq!(names().count(), Function::ALL.len() + 1);
+        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 2);
     }
 }

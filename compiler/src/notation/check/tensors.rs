@@ -1,6 +1,7 @@
 //! Orders from use, formats from orders: declarations to tensors.
 
 use super::declaration::{Declaration, Origin};
+use super::literal;
 use super::problems::Problems;
 use super::uses::Use;
 use crate::diagnostics::{Diagnostic, codes::notation as codes, words};
@@ -27,13 +28,24 @@ pub(super) fn check(
             name: declaration.name.to_owned(),
             span: declaration.span,
             element,
-            fill: start(declaration, body, element),
+            fill: fill(declaration, body, element, problems),
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,
         }
     });
     tensors.collect()
+}
+
+/// What a missing entry is.
+fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType, problems: &mut Problems) -> Literal {
+    let Some(written) = declaration.format.and_then(|format| format.fill.as_ref()) else {
+        return start(declaration, body, element);
+    };
+    literal::constant(written, element).unwrap_or_else(|problem| {
+        problems.push(declaration.origin, problem);
+        element.zero()
+    })
 }
 
 /// What a tensor holds where nothing was computed: what the first statement that assigns it reduces from, else zero.

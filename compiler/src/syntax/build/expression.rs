@@ -80,6 +80,11 @@ impl Builder {
         self.problems.last().is_some_and(|problem| problem.code == codes::TOO_DEEP)
     }
 
+    /// A literal or a name, with or without a sign.
+    pub(super) fn value(&mut self, pair: Pair) -> Expr {
+        self.operand(pair).expr
+    }
+
     fn operand(&mut self, pair: Pair) -> Built {
         let span = self.span(&pair);
         let mut prefixes = Vec::new();

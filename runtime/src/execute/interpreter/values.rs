@@ -261,7 +261,7 @@ macro_rules! number_as {
 /// As Rust's `as`.
 pub(super) fn cast(ty: Type, value: Value) -> Result<Value> {
     Ok(match value {
-        Value::Bool(a) if matches!(ty, Type::Bool | Type::Element(ElementType::Bool)) => Value::Bool(a),
+        Value::Bool(a) if ty == Type::Bool => Value::Bool(a),
         Value::Bool(a) => number_as!(u8::from(a), ty),
         Value::Index(a) => number_as!(a, ty),
         Value::F64(a) => number_as!(a, ty),
