@@ -81,7 +81,8 @@
 //! # Formats
 //!
 //! A format is a level for each mode, from the outermost in: `dense` (every coordinate, none stored), `compressed` (the
-//! coordinates that occur under each parent), `singleton` (one coordinate for each parent). Names stand for lists of levels
+//! coordinates that occur under each parent), `singleton` (one coordinate for each parent), `padded` (rows filled up to one
+//! width), `banded` (an interval), `diagonal`, `bitmap`, `hashed`, `run`, `flagged`. Names stand for lists of levels
 //! and serve any order that fits; a [`Tensor`] has the type on the right.
 //!
 //! | in a kernel | levels | type |
@@ -94,6 +95,7 @@
 //! | `coo` | `[compressed(nonunique), singleton, …]`: sorted coordinates | [`Coo<N>`](tensor::Coo) |
 //! | `scoo` | `coo`, the last mode `dense` | [`Scoo<N>`](tensor::Scoo) |
 //! | `[dense, compressed(u64, pos = u64)]` | as written, here with wide indices | [`Levels<…>`](tensor::Levels) |
+//! | `ell` | `[dense, padded]`; a width that is known is `padded(width = 2)` | [`Levels<(DenseLevel, Padded)>`](tensor::Padded) |
 //! | `(i, j, k) -> [k: compressed, …]` | modes in another order | [`Permuted<…>`](tensor::Permuted) |
 //!
 //! Tensors are packed in parallel from entries in any order, and converted with [`Tensor::convert`]:

@@ -12,7 +12,7 @@ use super::order::{level_variables, stored_levels};
 use super::schedule::{Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use crate::format::level::is_located;
-use crate::format::{Format, LevelFormat};
+use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
 
 impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
@@ -154,7 +154,13 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     let place = |variable: IndexVariable| order.iter().position(|&v| v == variable).expect("every variable has a loop");
     let mut modes: Vec<usize> = (0..format.order).collect();
     modes.sort_by_key(|&mode| place(access.indices[mode]));
-    let formats: Vec<_> = format.levels.iter().map(|level| level.format).collect();
+    let as_compressed = |level: &Level| match (level.format.kind, &level.coordinate) {
+        (LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton, _) => level.format,
+        // What others hold in one order they may not hold, or fill up otherwise, in another.
+        (_, Coordinate::Mode(mode)) => LevelFormat { unique: level.format.unique, ..format.plain_level(*mode) },
+        _ => LevelFormat::COMPRESSED,
+    };
+    let formats: Vec<_> = format.levels.iter().map(as_compressed).collect();
     let dense_inside = formats.iter().skip(1).any(|level| is_located(*level));
     if !dense_inside {
         return Format::permuted(&modes, &formats);

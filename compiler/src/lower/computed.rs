@@ -21,7 +21,7 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Statement};
-use crate::format::level::Parents;
+use crate::format::level::{self, Parents, Positions};
 use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
 use crate::lattice::{Lattice, Operands, Point};
 
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         // The rows that are walked do not change with the variable.
         let (resolved, _) = self.resolve(&operand.0, loops.scope);
         (resolved == operand.1).then_some(())?;
-        let is_ordered = self.storage(operand.0.tensor, operand.1).format.ordered;
+        let is_ordered = level::is_walked(self.storage(operand.0.tensor, operand.1).format);
         let visits_all =
             [loops.variable, *variable].iter().any(|&v| self.visits_all(self.assembly(loops.body, v).as_ref()));
         let is_everywhere =
@@ -162,12 +162,8 @@ impl Lowering<'_> {
         let name = self.name_of_level(access, *depth);
         let full_end = self.bind_end(&name, positions.end, out);
         let coordinate_of = |value: Expr| self.coordinate(&loops.scope.at(loops.variable, value), walk.variable);
-        let search = |coordinate: Expr| Expr::Search {
-            array: storage.coordinates.expect("a walked level has coordinates"),
-            begin: Box::new(positions.begin.clone()),
-            end: Box::new(full_end.clone()),
-            value: Box::new(coordinate),
-        };
+        let positions = Positions { end: full_end, ..positions };
+        let search = |coordinate: Expr| self.search(&storage, &positions, coordinate);
         let (begin, end) = (search(coordinate_of(low)), search(coordinate_of(high)));
         let rest = coordinate_of(Expr::Index(0));
         let end = self.bind_end(&format!("{name}_window"), end, out);

@@ -6,6 +6,8 @@
 //! | one operand | `for p in begin..end`, `i = crd[p]` |
 //! | several | `while` all have entries left: the least coordinate, a branch for each point |
 //! | some, but something happens everywhere | `for i in 0..n`, a cursor into each operand |
+//! | one, and others are probed | `for p in begin..end`, `i = crd[p]`, a branch for each point |
+//! | none that happens wherever something does, and others are probed | `for i in 0..n` |
 
 use super::assemble::Assembly;
 use super::{Lowering, Scope};
@@ -76,10 +78,12 @@ impl Lowering<'_> {
         if !operands.is_empty() {
             self.report(variable, &accesses, &lattice);
         }
-        let everywhere = lattice.everywhere().is_some() || self.visits_all(self.assembly(body, variable).as_ref());
+        let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
+        let everywhere = lattice.everywhere().is_some() || visits_all;
         if lattice.points.is_empty() && !everywhere {
             return;
         }
+        let everywhere = everywhere || self.probes_all(&operands, &lattice);
         let loops = Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope };
         match run {
             Run::Parallel => self.parallel(&loops, out),
@@ -95,15 +99,18 @@ impl Lowering<'_> {
         match (loops.everywhere, loops.operands.len()) {
             (_, 0) | (true, _) => self.range_loop(loops, bounds, out),
             (false, 1) => self.position_loop(loops, bounds, out),
+            (false, _) if self.is_probed(&loops.operands).any(|probed| probed) => self.probing_loop(loops, bounds, out),
             (false, _) => self.merge_loops(loops, bounds, out),
         }
     }
 
     /// The positions of an operand's level.
     pub(super) fn positions(&self, access: &Access, depth: usize, scope: &Scope) -> (Storage, Positions) {
-        let storage = self.storage(access.tensor, depth);
         let (resolved, parents) = self.resolve(access, scope);
         debug_assert_eq!(resolved, depth);
+        let above = depth.checked_sub(1).map(|above| self.level_variable(access, above));
+        let above = above.and_then(|above| self.known_coordinate(scope, above));
+        let storage = Storage { parent: parents.begin.clone(), above, ..self.storage(access.tensor, depth) };
         let positions = match self.sparse.get(&access.tensor) {
             Some(sparse) if depth == 0 => Some(sparse.positions()),
             _ => level::of(storage.format.kind).positions(&storage, &parents),
@@ -113,6 +120,11 @@ impl Lowering<'_> {
 
     pub(super) fn name_of_level(&self, access: &Access, depth: usize) -> String {
         format!("p{}{}", self.concrete.tensor(access.tensor).name, depth + 1)
+    }
+
+    /// The first of the positions whose coordinate is not below `value`.
+    pub(super) fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Expr {
+        level::of(storage.format.kind).search(storage, positions, value).expect("a walked level is searched")
     }
 
     pub(super) fn coordinate_at(&self, storage: &Storage, position: Expr) -> Expr {

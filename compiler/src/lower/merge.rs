@@ -17,11 +17,11 @@
 use super::Lowering;
 use super::forall::{Bounds, Loop};
 use crate::concrete::{Access, IndexVariable, Statement};
-use crate::format::level::{Parents, Storage};
+use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
-use crate::lattice::{Operands, Point};
+use crate::lattice::{Lattice, Operands, Point};
 
-/// An operand's place in a merge.
+/// An operand's place in a merge. Where the operand is probed, the position is found anew at each coordinate.
 pub(super) struct Cursor {
     storage: Storage,
     access: Access,
@@ -34,7 +34,76 @@ pub(super) struct Cursor {
     present: Option<Expr>,
 }
 
+impl Cursor {
+    /// Where the entry at a coordinate is, for operands that are probed.
+    fn probe(&self, coordinate: &Expr) -> Option<Expr> {
+        let level = level::of(self.storage.format.kind);
+        level.probe(&self.storage, self.storage.parent.clone(), coordinate.clone())
+    }
+}
+
 impl Lowering<'_> {
+    /// Which of some operands are probed.
+    pub(super) fn is_probed(&self, operands: &[(Access, usize)]) -> impl Iterator<Item = bool> {
+        operands.iter().map(|(access, depth)| level::is_probed(self.storage(access.tensor, *depth).format))
+    }
+
+    /// Whether a loop goes over all coordinates because operands are probed, and no other alone has an entry wherever
+    /// something happens.
+    pub(super) fn probes_all(&self, operands: &[(Access, usize)], lattice: &Lattice) -> bool {
+        let probed: Vec<bool> = self.is_probed(operands).collect();
+        probed.contains(&true) && walked_alone(&probed, operands, lattice, self).is_none()
+    }
+
+    /// The positions of the one operand that is walked; at each the others are probed.
+    pub(super) fn probing_loop(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
+        out.push(self.comment(loops));
+        let probed: Vec<bool> = self.is_probed(&loops.operands).collect();
+        let walked = probed.iter().position(|probed| !probed).expect("one operand is walked");
+        let (access, depth) = loops.operands[walked].clone();
+        let (storage, positions) = self.positions(&access, depth, loops.scope);
+        let name = self.name_of_level(&access, depth);
+        let (begin, end) = match bounds {
+            None => (positions.begin, positions.end),
+            Some(bounds) => {
+                let search = |value: &Expr| self.search(&storage, &positions, value.clone());
+                (search(&bounds.low), search(&bounds.high))
+            }
+        };
+        let position = self.fresh(name, Type::Index, false);
+        let here = Expr::Variable(position);
+        let mut body = Vec::new();
+        let coordinate = self.bind_coordinate(loops.variable, self.coordinate_at(&storage, here), &mut body);
+        let mut cursors = Vec::new();
+        for (access, depth) in &loops.operands {
+            let walked = Cursor {
+                storage: storage.clone(),
+                access: access.clone(),
+                depth: *depth,
+                position,
+                end: end.clone(),
+                run_end: None,
+                present: None,
+            };
+            cursors.push(self.probing_cursor(access, *depth, loops).unwrap_or(walked));
+        }
+        let others = Operands(Operands::all(cursors.len()).0 & !(1 << walked));
+        self.presence(&mut cursors, others, &coordinate, None, &mut body);
+        self.branches(loops, &cursors, &loops.lattice.points, coordinate, &mut body);
+        out.push(ir::Statement::For { variable: position, begin, end, vector: false, body });
+    }
+
+    /// A cursor into an operand that is probed.
+    fn probing_cursor(&mut self, access: &Access, depth: usize, loops: &Loop) -> Option<Cursor> {
+        let storage = self.storage(access.tensor, depth);
+        level::is_probed(storage.format).then_some(())?;
+        let (_, parents) = self.resolve(access, loops.scope);
+        let storage = Storage { parent: parents.begin, ..storage };
+        let position = self.fresh(self.name_of_level(access, depth), Type::Index, false);
+        let access = access.clone();
+        Some(Cursor { storage, access, depth, position, end: Expr::Index(0), run_end: None, present: None })
+    }
+
     /// A cursor into each operand, at the beginning of the range; where `ends` is set, it ends where the range does.
     fn cursors(
         &mut self,
@@ -45,15 +114,15 @@ impl Lowering<'_> {
     ) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
+            if let Some(cursor) = self.probing_cursor(access, *depth, loops) {
+                cursors.push(cursor);
+                continue;
+            }
             let (storage, positions) = self.positions(access, *depth, loops.scope);
             let name = self.name_of_level(access, *depth);
             let full_end = self.bind_end(&name, positions.end, out);
-            let search = |value: &Expr| Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin.clone()),
-                end: Box::new(full_end.clone()),
-                value: Box::new(value.clone()),
-            };
+            let positions = Positions { end: full_end.clone(), ..positions };
+            let search = |value: &Expr| self.search(&storage, &positions, value.clone());
             let (begin, end) = match bounds {
                 None => (positions.begin.clone(), full_end.clone()),
                 Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
@@ -79,15 +148,15 @@ impl Lowering<'_> {
     pub(super) fn found(&mut self, loops: &Loop, coordinate: &Expr, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
+            if let Some(cursor) = self.probing_cursor(access, *depth, loops) {
+                cursors.push(cursor);
+                continue;
+            }
             let (storage, positions) = self.positions(access, *depth, loops.scope);
             let name = self.name_of_level(access, *depth);
             let end = self.bind_end(&name, positions.end, out);
-            let search = Expr::Search {
-                array: storage.coordinates.expect("a walked level has coordinates"),
-                begin: Box::new(positions.begin),
-                end: Box::new(end.clone()),
-                value: Box::new(coordinate.clone()),
-            };
+            let positions = Positions { end: end.clone(), ..positions };
+            let search = self.search(&storage, &positions, coordinate.clone());
             let position = self.fresh(name, Type::Index, false);
             out.push(ir::Statement::Let(position, search));
             let (access, depth) = (access.clone(), *depth);
@@ -199,6 +268,16 @@ impl Lowering<'_> {
         for operand in walked.iter() {
             let cursor = &mut cursors[operand];
             let here = Expr::Variable(cursor.position);
+            if let Some(probed) = cursor.probe(coordinate) {
+                out.push(ir::Statement::Let(cursor.position, probed));
+                let name = format!("in_{}", self.concrete.tensor(cursor.access.tensor).name);
+                let flag = self.fresh(name, Type::Bool, false);
+                let level = level::of(cursor.storage.format.kind);
+                let present = level.has_entry(&cursor.storage, here).expect("what is probed is there or not");
+                out.push(ir::Statement::Let(flag, present));
+                cursor.present = Some(Expr::Variable(flag));
+                continue;
+            }
             if !cursor.storage.format.unique {
                 let name = self.name_of_level(&cursor.access, cursor.depth);
                 let run_end = self.run_end(&cursor.storage, &name, here.clone(), &cursor.end, coordinate.clone(), out);
@@ -257,7 +336,7 @@ impl Lowering<'_> {
 
     /// Moves the cursors of the operands that had an entry.
     fn advance(&mut self, cursors: &[Cursor], walked: Operands, out: &mut Vec<ir::Statement>) {
-        for operand in walked.iter() {
+        for operand in walked.iter().filter(|&operand| !level::is_probed(cursors[operand].storage.format)) {
             let cursor = &cursors[operand];
             let here = Expr::Variable(cursor.position);
             let next = cursor.run_end.map_or_else(|| here.plus(Expr::Index(1)), Expr::Variable);
@@ -271,4 +350,19 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// The one operand that is walked, where it has an entry wherever something happens and all others are probed.
+fn walked_alone(
+    probed: &[bool],
+    operands: &[(Access, usize)],
+    lattice: &Lattice,
+    lowering: &Lowering<'_>,
+) -> Option<usize> {
+    let mut walked = (0..operands.len()).filter(|&operand| !probed[operand]);
+    let (Some(alone), None) = (walked.next(), walked.next()) else { return None };
+    let (access, depth) = &operands[alone];
+    let is_unique = lowering.storage(access.tensor, *depth).format.unique;
+    let is_there = lattice.points.iter().all(|point| point.operands.contains(alone));
+    (is_unique && is_there).then_some(alone)
 }

@@ -260,12 +260,7 @@ impl Lowering<'_> {
         let first = match places {
             Places::Coordinates if is_walked => {
                 let (storage, positions) = self.positions(shared, 0, &Scope::default());
-                Expr::Search {
-                    array: storage.coordinates.expect("walked levels have coordinates"),
-                    begin: Box::new(positions.begin),
-                    end: Box::new(positions.end),
-                    value: Box::new(Expr::Variable(place)),
-                }
+                self.search(&storage, &positions, Expr::Variable(place))
             }
             _ => Expr::Variable(place),
         };

@@ -21,6 +21,8 @@ impl Lowering<'_> {
             positions: array(id.map(|tensor| ArrayRole::Positions { tensor, level: depth })),
             coordinates: array(id.map(|tensor| ArrayRole::Coordinates { tensor, level: depth })),
             extent: self.size(declaration.extents[mode]),
+            parent: Expr::Index(0),
+            above: None,
         }
     }
 
@@ -57,12 +59,12 @@ impl Lowering<'_> {
         (levels.len(), parents)
     }
 
-    /// The level of an access that the loop over `variable` walks, where there is one.
+    /// The level of an access that the loop over `variable` walks or probes, where there is one.
     pub(super) fn walked_level(&self, access: &Access, variable: IndexVariable, scope: &Scope) -> Option<usize> {
         let format = &self.concrete.tensor(access.tensor).format;
         let (depth, _) = self.resolve(access, scope);
         let stored = format.levels.get(depth)?;
-        let is_walked = level::is_walked(stored.format);
+        let is_walked = level::is_walked(stored.format) || level::is_probed(stored.format);
         (is_walked && self.level_variable(access, depth) == variable).then_some(depth)
     }
 

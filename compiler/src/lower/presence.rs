@@ -10,7 +10,7 @@
 
 use super::{Lowering, Scope};
 use crate::concrete::{Access, Assign, Statement, TensorId, changes_nothing, simplify_expr, without};
-use crate::format::level::Parents;
+use crate::format::level::{self, Parents};
 use crate::ir;
 use crate::lattice::Operands;
 use crate::notation::simplify::literal;
@@ -173,10 +173,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the position of the level above was walked: then it has a child.
+    /// Whether the position of the level above was walked: then it has a child, unless that level fills gaps.
     fn has_parent(&self, access: &crate::concrete::Access, depth: usize, scope: &Scope) -> bool {
         let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
+        let fills = |depth: usize| {
+            let above = self.concrete.tensor(access.tensor).format.levels[depth].format;
+            level::of(above.kind).fills()
+        };
         parent.is_some_and(|key| scope.positions.contains_key(&key))
+            && depth.checked_sub(1).is_none_or(|above| !fills(above))
     }
     fn is_computed(&self, variable: crate::concrete::IndexVariable) -> bool {
         self.concrete.variables[variable.0].value.is_some()

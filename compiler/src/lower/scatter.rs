@@ -60,6 +60,8 @@ impl Lowering<'_> {
             positions: None,
             coordinates: sparse.coordinates.get(depth).copied(),
             extent: self.size(declaration.extents[depth]),
+            parent: Expr::Index(0),
+            above: None,
         }
     }
 

@@ -9,8 +9,9 @@
 //!
 //! What stands at a position without an entry is the fill value; below it, there is nothing.
 
-use super::{Arrays, Level, Property};
+use super::{Arrays, Level, Property, Storage};
 use crate::format::LevelFormat;
+use crate::ir::Expr;
 
 pub(super) struct Bitmap;
 
@@ -34,11 +35,30 @@ impl Level for Bitmap {
     fn has_vacancies(&self) -> bool {
         true
     }
+
+    fn probe(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
+        Some(parent.times(storage.extent.clone()).plus(coordinate))
+    }
+
+    fn has_entry(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(Expr::load(storage.coordinates?, position).equals(Expr::Index(1)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{storage, v};
     use super::*;
+    use crate::ir::ArrayId;
+
+    #[test]
+    fn a_position_is_found_by_arithmetic_and_an_entry_by_its_flag() {
+        let storage = storage(LevelFormat::BITMAP);
+        let position = v(0).times(storage.extent.clone()).plus(v(1));
+        assert_eq!(Bitmap.probe(&storage, v(0), v(1)), Some(position));
+        let flag = Expr::load(ArrayId(1), v(2)).equals(Expr::Index(1));
+        assert_eq!(Bitmap.has_entry(&storage, v(2)), Some(flag));
+    }
 
     #[test]
     fn flags_take_a_byte_and_no_property() {

@@ -7,8 +7,9 @@
 //! position          0  1  2      position = parent
 //! ```
 
-use super::{Arrays, Level, Property};
+use super::{Arrays, Level, Parents, Positions, Property, Storage};
 use crate::format::LevelFormat;
+use crate::ir::Expr;
 
 pub(super) struct Diagonal;
 
@@ -28,11 +29,32 @@ impl Level for Diagonal {
     fn properties(&self) -> &'static [Property] {
         &[]
     }
+
+    fn positions(&self, _: &Storage, parents: &Parents) -> Option<Positions> {
+        Some(Positions { begin: parents.begin.clone(), end: parents.begin.clone().plus(Expr::Index(1)) })
+    }
+
+    fn coordinate(&self, storage: &Storage, _: Expr) -> Option<Expr> {
+        storage.above.clone()
+    }
+
+    fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Option<Expr> {
+        Some(super::search_from(storage.above.clone()?, positions, value))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{one_parent, storage, v};
     use super::*;
+
+    #[test]
+    fn the_one_child_has_the_coordinate_above() {
+        let storage = Storage { above: Some(v(3)), ..storage(LevelFormat::DIAGONAL) };
+        let positions = Diagonal.positions(&storage, &one_parent()).expect("it is walked");
+        assert_eq!(positions, Positions { begin: v(0), end: v(0).plus(Expr::Index(1)) });
+        assert_eq!(Diagonal.coordinate(&storage, v(0)), Some(v(3)));
+    }
 
     #[test]
     fn nothing_is_stored() {

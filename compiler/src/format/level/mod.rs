@@ -16,7 +16,7 @@ mod run;
 mod singleton;
 
 use super::{IndexWidth, LevelFormat, LevelKind};
-use crate::ir::{ArrayId, Expr, Statement};
+use crate::ir::{ArrayId, BinaryOperator, Expr, Statement};
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.
 #[derive(Debug, Clone)]
@@ -29,6 +29,10 @@ pub struct Storage {
     pub coordinates: Option<ArrayId>,
     /// The extent of its coordinate.
     pub extent: Expr,
+    /// The first of the parents whose children are asked for.
+    pub parent: Expr,
+    /// Their coordinate in the level above, where there is one.
+    pub above: Option<Expr>,
 }
 
 /// A range of parent positions that share all coordinates so far: one position, unless a level above is not unique.
@@ -122,9 +126,31 @@ pub trait Level: Sync {
         None
     }
 
+    /// **search**: the first of the positions whose coordinate is not below a value; `Some` wherever [`Level::positions`] is.
+    fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Option<Expr> {
+        Some(Expr::Search {
+            array: storage.coordinates?,
+            begin: Box::new(positions.begin.clone()),
+            end: Box::new(positions.end.clone()),
+            value: Box::new(value),
+        })
+    }
+
     /// **locate**: the position of a coordinate under one parent, found without a search. Every coordinate is there.
     fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
         let _ = (storage, parent, coordinate);
+        None
+    }
+
+    /// **probe**: the position of a coordinate under one parent, found without a search. There may be no entry.
+    fn probe(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
+        let _ = (storage, parent, coordinate);
+        None
+    }
+
+    /// Whether there is an entry at a position; `Some` wherever [`Level::probe`] is.
+    fn has_entry(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let _ = (storage, position);
         None
     }
 
@@ -174,7 +200,15 @@ fn anywhere(format: LevelFormat) -> Storage {
         positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
         coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
         extent: Expr::Index(0),
+        parent: Expr::Index(0),
+        above: Some(Expr::Index(0)),
     }
+}
+
+/// The first position, of some whose coordinates follow each other from `first` on, whose coordinate is not below a value.
+fn search_from(first: Expr, positions: &Positions, value: Expr) -> Expr {
+    let steps = Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first);
+    Expr::binary(BinaryOperator::Minimum, positions.begin.clone().plus(steps), positions.end.clone())
 }
 
 /// Whether kernels walk the positions of a level, in the order of its coordinates.
@@ -188,9 +222,14 @@ pub fn is_located(format: LevelFormat) -> bool {
     of(format.kind).locate(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
 }
 
+/// Whether kernels find the position of a coordinate without a search, and there whether it has an entry.
+pub fn is_probed(format: LevelFormat) -> bool {
+    of(format.kind).probe(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
+}
+
 /// Whether kernels read a level where it is stored, rather than from a copy.
 pub fn is_direct(format: LevelFormat) -> bool {
-    is_walked(format) || is_located(format)
+    is_walked(format) || is_located(format) || is_probed(format)
 }
 
 /// Whether kernels append to a level.
@@ -211,7 +250,7 @@ mod tests {
 
     /// A level with its arrays: positions `a0`, coordinates `a1`, extent `d0`.
     pub(super) fn storage(format: LevelFormat) -> Storage {
-        Storage { extent: Expr::Dimension(crate::ir::DimensionId(0)), ..anywhere(format) }
+        Storage { extent: Expr::Dimension(crate::ir::DimensionId(0)), parent: v(0), ..anywhere(format) }
     }
 
     /// A variable of the test: `v0`, …
@@ -248,6 +287,10 @@ mod tests {
         for (level, storage) in storages() {
             let positions = level.positions(&storage, &one_parent());
             assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.name());
+            let is_found = positions.is_none_or(|positions| level.search(&storage, &positions, v(1)).is_some());
+            assert!(is_found, "{}", level.name());
+            let is_probed = level.probe(&storage, v(0), v(1)).is_some();
+            assert_eq!(is_probed, level.has_entry(&storage, v(0)).is_some(), "{}", level.name());
         }
     }
 
@@ -288,6 +331,8 @@ mod tests {
             }
             level.coordinate(&storage, v(0)).iter().for_each(&mut see);
             level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
+            level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
+            level.has_entry(&storage, v(0)).iter().for_each(&mut see);
             let statements = level.append(&storage, v(0)).into_iter().chain(level.close_parent(&storage, v(0)));
             touched.extend(statements.flatten().filter_map(|statement| statement.written_array()));
             touched.sort_unstable();
