@@ -1,16 +1,16 @@
 //! What loops cost, roughly: enough to tell an order of loops that walks entries from one that walks a whole dimension.
 //!
-//! Nothing is known of the data, so all sparse tensors are taken to be alike: modes that some tensor stores sparsely have
-//! [`SPARSE_EXTENT`] coordinates, all others are short; under a parent there are [`CHILDREN`] entries. A step is the visit of
-//! one coordinate or entry by one loop.
+//! Nothing is known of the data, so all sparse tensors are taken to be alike: a mode has [`SPARSE_EXTENT`] coordinates where
+//! some tensor stores it, or has a stored level below it, and is short elsewhere; under a parent there are [`CHILDREN`]
+//! entries. A step is the visit of one coordinate or entry by one loop.
 
-use super::order::level_variables;
+use super::order::{level_variables, stored_levels};
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
 use crate::format::Format;
 use crate::format::level::is_located;
 use crate::notation::BinaryOperator;
 
-/// The extent of a mode that is stored sparsely somewhere.
+/// The extent of a mode that is stored sparsely somewhere, or above one that is.
 const SPARSE_EXTENT: f64 = 100_000.0;
 /// The extent of any other mode: a rank.
 const DENSE_EXTENT: f64 = 16.0;
@@ -69,8 +69,8 @@ impl Kernel {
     fn typical_size(&self, extent: usize) -> f64 {
         let is_sparse = self.tensors.iter().filter(|tensor| !tensor.kind.is_workspace()).any(|tensor| {
             let modes = tensor.format.mode_order().unwrap_or_default();
-            let mut levels = modes.into_iter().zip(&tensor.format.levels);
-            levels.any(|(mode, level)| tensor.extents[mode] == extent && !is_located(level.format))
+            let mut stored = modes.into_iter().take(stored_levels(&tensor.format));
+            stored.any(|mode| tensor.extents[mode] == extent)
         });
         if is_sparse { SPARSE_EXTENT } else { DENSE_EXTENT }
     }

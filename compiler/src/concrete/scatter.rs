@@ -14,21 +14,26 @@
 //!         for all j: C(i, j) = w(j)
 //! ```
 //!
+//! Where even the outermost level does not come in order, as in a transposition, entries are listed as they come, and the run
+//! time sorts the list when it is complete.
+//!
 //! This is the workspace of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019), and with
 //! it Gustavson's algorithm (*Two fast algorithms for sparse matrices*, 1978). How many levels come in order, in which order the
 //! other loops run and what is read from a copy is what the [estimated cost](super::cost) says.
 
 use super::copy::sorted_format;
 use super::cost::{Collecting, SORTED};
-use super::lift::has_sum;
+use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
-use super::schedule::{Scheduler, Term};
-use super::{Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
+use super::schedule::{LoopOrder, Scheduler, Term};
+use super::{
+    Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
+};
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
-use crate::format::{Format, LevelFormat};
+use crate::format::{Format, IndexWidth, Level, LevelFormat};
 use crate::ir::ReduceOperator;
-use crate::notation::BinaryOperator;
+use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// So many operands of a sum may be read from copies; those of higher order first.
 const MOST_COPIES: usize = 5;
@@ -56,32 +61,28 @@ struct SumPlan {
     /// Terms and entries of a workspace each time it is filled.
     filled: (f64, f64),
     collecting: Collecting,
+    /// The cost without what the workspace does.
+    loop_steps: f64,
     steps: f64,
 }
 
 impl Scheduler<'_> {
-    /// Loops for a result whose entries are appended: in order, or through workspaces where that is cheaper.
+    /// Loops for a result whose entries are appended: in order, through workspaces, or to a list that is sorted when they are
+    /// all there; whatever costs least.
     pub(super) fn appended(&mut self, term: Term) -> Statement {
         let format = &self.kernel.tensor(term.target.tensor).format;
         let stored = stored_levels(format);
         let in_order = self.steps_in_order(&term);
         let plans = (1..stored).rev().filter_map(|depth| self.plan(&term, depth, stored));
-        let best = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
-        match best {
-            Some(plan) if plan.steps < in_order => {
-                self.explain_plan(&term, &plan, in_order);
-                self.through_workspaces(term, plan)
-            }
-            _ => {
-                let name = &self.kernel.tensor(term.target.tensor).name;
-                let what = format!("the entries of {name} come in order");
-                let why = match best {
-                    Some(plan) => format!("about {in_order:.1e} steps, with a workspace {:.1e}", plan.steps),
-                    None => format!("about {in_order:.1e} steps, and no workspace would serve"),
-                };
-                self.decide(Decision { what, why });
-                self.term(term, &[], None)
-            }
+        let workspace = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
+        let list = self.plan_list(&term);
+        let steps = |plan: &Option<Plan>| plan.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
+        let (through, listed) = (steps(&workspace), steps(&list));
+        self.explain_plans(&term, workspace.as_ref(), in_order, through, listed);
+        match (workspace, list) {
+            (Some(plan), _) if through < in_order && through <= listed => self.through_workspaces(term, plan),
+            (_, Some(plan)) if listed < in_order => self.through_list(&term, plan),
+            _ => self.term(term, &[], None),
         }
     }
 
@@ -109,10 +110,8 @@ impl Scheduler<'_> {
             true => sorted_format(access, &self.format_of(access), &order),
             false => self.format_of(access),
         };
-        let masked = term.masks.iter().fold(term.value.clone(), |value, mask| {
-            Expr::Binary(BinaryOperator::Multiply, Box::new(Expr::Access(mask.clone())), Box::new(value))
-        });
-        let cost = self.kernel.cost(&order, &masked, &stored_as);
+        let value = term.masks.iter().fold(term.value.clone(), |value, mask| masked(&value, mask));
+        let cost = self.kernel.cost(&order, &value, &stored_as);
         cost.steps + cost.terms + self.copying(&copied)
     }
 
@@ -142,15 +141,17 @@ impl Scheduler<'_> {
         if stored - depth > 1 && bits.sum::<usize>() > 64 {
             return None;
         }
+        let (outer, rest) = variables.split_at(depth);
+        let (coordinates, dense) = rest.split_at(stored - depth);
         let sums: Vec<SumPlan> = sums_of(&term.value)
             .into_iter()
-            .filter_map(|value| self.plan_sum(&value, &variables, depth, stored))
+            .filter_map(|value| self.plan_sum(&value, outer, coordinates, dense))
             .collect();
         if sums.is_empty() {
             return None;
         }
         let appended = |plan: &SumPlan| plan.steps;
-        let rest = self.steps_of_rest(term, &variables[..depth], &sums);
+        let rest = self.steps_of_rest(term, outer, &sums);
         Some(Plan { depth, steps: sums.iter().map(appended).sum::<f64>() + rest, sums })
     }
 
@@ -174,15 +175,23 @@ impl Scheduler<'_> {
         steps
     }
 
-    fn plan_sum(&self, value: &Expr, levels: &[IndexVariable], depth: usize, stored: usize) -> Option<SumPlan> {
+    /// The cheapest way to form a sum inside of the loops over `outer`, with entries over `coordinates` that hold blocks over
+    /// `dense`; `None` where the sum has no such coordinates.
+    fn plan_sum(
+        &self,
+        value: &Expr,
+        outer: &[IndexVariable],
+        coordinates: &[IndexVariable],
+        dense: &[IndexVariable],
+    ) -> Option<SumPlan> {
+        let depth = outer.len();
         let free = self.free(value);
         let is_free = |variable: &&IndexVariable| free.contains(variable);
-        let coordinates: Vec<IndexVariable> = levels[depth..stored].iter().filter(is_free).copied().collect();
+        let coordinates: Vec<IndexVariable> = coordinates.iter().filter(is_free).copied().collect();
         if coordinates.is_empty() {
             return None;
         }
-        let dense: Vec<IndexVariable> = levels[stored..].iter().filter(is_free).copied().collect();
-        let outer = &levels[..depth];
+        let dense: Vec<IndexVariable> = dense.iter().filter(is_free).copied().collect();
         let mut variables = outer.to_vec();
         add_missing(&mut variables, &mut coordinates.iter().chain(&dense).copied());
         add_missing(&mut variables, &mut self.all_variables(value).into_iter());
@@ -234,7 +243,8 @@ impl Scheduler<'_> {
                 let collecting = Collecting::of(filled.0, filled.1);
                 let times = cost.terms / self.block(&dense) / filled.0.max(f64::MIN_POSITIVE);
                 let collected = times * (collecting.steps() + filled.1);
-                let steps = cost.steps + cost.terms + collected + copying;
+                let loop_steps = cost.steps + cost.terms + copying;
+                let steps = loop_steps + collected;
                 if best.as_ref().is_none_or(|best| steps < best.steps) {
                     best = Some(SumPlan {
                         value: value.clone(),
@@ -244,6 +254,7 @@ impl Scheduler<'_> {
                         copied: copied.clone(),
                         filled,
                         collecting,
+                        loop_steps,
                         steps,
                     });
                 }
@@ -286,21 +297,97 @@ impl Scheduler<'_> {
         (terms, terms / f64::from(1u32 << summed.min(16)))
     }
 
-    fn explain_plan(&mut self, term: &Term, plan: &Plan, in_order: f64) {
-        let format = &self.kernel.tensor(term.target.tensor).format;
+    /// What a list of all entries costs, which is sorted at the end; `None` where the result can't be made so.
+    fn plan_list(&self, term: &Term) -> Option<Plan> {
+        let target = self.kernel.tensor(term.target.tensor);
+        let is_plain = target.format.levels.iter().all(|level| level.format.ordered)
+            && term.target.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
+        // Entries of terms are added one by one, so that what has none must be zero.
+        let is_zero = |tensor: &Tensor| tensor.fill.equals(tensor.element.zero());
+        let adds =
+            is_zero(target) && term.value.accesses().iter().all(|access| is_zero(self.kernel.tensor(access.tensor)));
+        if !is_plain || !adds || reduces_otherwise(&term.value) {
+            return None;
+        }
+        let variables = level_variables(&term.target, &target.format);
+        let mut sums = Vec::new();
+        let mut steps = 0.0;
+        for value in terms_of(&term.value) {
+            let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
+            let has_inner = match &value {
+                Expr::Reduce(_, _, body) => has_sum(body),
+                other => has_sum(other),
+            };
+            if has_inner || !is_whole {
+                return None;
+            }
+            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
+            let plan = self.plan_sum(&value, &[], &variables, &[])?;
+            steps += plan.loop_steps + SORTED * plan.filled.0;
+            sums.push(plan);
+        }
+        Some(Plan { depth: 0, steps, sums })
+    }
+
+    /// Loops that append entries as they come. The run time sorts them and adds those of equal coordinates.
+    fn through_list(&mut self, term: &Term, plan: Plan) -> Statement {
+        let target = &mut self.kernel.tensors[term.target.tensor.0];
+        target.delivered.get_or_insert_with(|| target.format.clone());
+        target.format = list_format(&target.format);
+        let mut statements = Vec::new();
+        for (sum, value) in plan.sums.into_iter().zip(terms_of(&term.value)) {
+            let mut part = Term {
+                target: term.target.clone(),
+                in_memory: true,
+                accumulates: false,
+                reduction: ReduceOperator::Add,
+                is_apart: false,
+                value,
+                masks: term.masks.clone(),
+                element: term.element,
+                structure: OutputStructure::Appended,
+            };
+            for access in &sum.copied {
+                self.copy(&mut part, access, &sum.loops);
+            }
+            let mut reads = part.masks.clone();
+            part.value.for_each_access(&mut |access| reads.push(access.clone()));
+            self.settle(&reads);
+            let order = LoopOrder { loops: sum.loops, vector: None };
+            statements.push(self.term(part, &[], Some(order)));
+        }
+        match statements.len() {
+            1 => statements.remove(0),
+            _ => Statement::Sequence(statements),
+        }
+    }
+
+    /// Says which way is taken, and what all of them cost.
+    fn explain_plans(&mut self, term: &Term, workspace: Option<&Plan>, in_order: f64, through: f64, listed: f64) {
+        let target = self.kernel.tensor(term.target.tensor);
+        let levels = level_variables(&term.target, &target.format);
         let names = |variables: &[IndexVariable]| {
             let names: Vec<&str> = variables.iter().map(|&variable| self.kernel.variable(variable)).collect();
             names.join(", ")
         };
-        let levels = level_variables(&term.target, format);
-        let stored = stored_levels(format);
-        let what = format!(
-            "entries of {} come in order of {}, and through a workspace over {}",
-            self.kernel.tensor(term.target.tensor).name,
-            names(&levels[..plan.depth]),
-            names(&levels[plan.depth..stored])
-        );
-        let why = format!("about {:.1e} steps; with all of them in order, {in_order:.1e}", plan.steps);
+        let name = &target.name;
+        let what = match workspace {
+            Some(plan) if through < in_order && through <= listed => {
+                let (outer, inner) = levels[..stored_levels(&target.format)].split_at(plan.depth);
+                let (outer, inner) = (names(outer), names(inner));
+                format!("entries of {name} come in order of {outer}, and through a workspace over {inner}")
+            }
+            _ if listed < in_order => {
+                format!("entries of {name} are listed as they come, and sorted when all are there")
+            }
+            _ => format!("entries of {name} come in order"),
+        };
+        let costs = [("in order", in_order), ("through a workspace", through), ("as a list", listed)];
+        let costs = costs.iter().map(|(way, steps)| match steps.is_finite() {
+            true => format!("{way} about {steps:.1e} steps"),
+            false => format!("{way} not possible"),
+        });
+        let why = costs.collect::<Vec<String>>().join(", ");
         self.decide(Decision { what, why });
     }
 
@@ -393,6 +480,52 @@ impl Scheduler<'_> {
         let order = self.with_vector(&producer, sum.loops, outer);
         (workspace, self.term(producer, outer, Some(order)))
     }
+}
+
+/// Entries of a result, in any order, some of them several times.
+fn list_format(result: &Format) -> Format {
+    let levels = Format::coo(result.order).levels.into_iter().zip(&result.levels).map(|(listed, level)| {
+        let is_narrow = !is_located(level.format) && level.format.coordinates <= IndexWidth::U32;
+        let coordinates = if is_narrow { IndexWidth::U32 } else { IndexWidth::U64 };
+        let positions = IndexWidth::U64;
+        let format = LevelFormat { unique: false, ordered: false, coordinates, positions, ..listed.format };
+        Level { coordinate: level.coordinate.clone(), format }
+    });
+    Format { order: result.order, levels: levels.collect() }
+}
+
+/// The expression where a mask has an entry, for the sake of its cost.
+fn masked(value: &Expr, mask: &Access) -> Expr {
+    Expr::Binary(BinaryOperator::Multiply, Box::new(Expr::Access(mask.clone())), Box::new(value.clone()))
+}
+
+/// The terms of a sum of terms, each with its sign.
+fn terms_of(value: &Expr) -> Vec<Expr> {
+    fn collect(value: &Expr, is_negative: bool, terms: &mut Vec<Expr>) {
+        match value {
+            Expr::Binary(BinaryOperator::Add, left, right) => {
+                collect(left, is_negative, terms);
+                collect(right, is_negative, terms);
+            }
+            Expr::Binary(BinaryOperator::Subtract, left, right) => {
+                collect(left, is_negative, terms);
+                collect(right, !is_negative, terms);
+            }
+            term if is_negative => {
+                terms.push(normalize(&Expr::Unary(UnaryOperator::Negate, Box::new(term.clone()))));
+            }
+            term => terms.push(term.clone()),
+        }
+    }
+    let mut terms = Vec::new();
+    collect(value, false, &mut terms);
+    terms
+}
+
+/// Whether something is reduced by another operator than `+`.
+fn reduces_otherwise(value: &Expr) -> bool {
+    matches!(value, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add)
+        || value.children().into_iter().any(reduces_otherwise)
 }
 
 /// The sums of an expression that get workspaces: it as a whole, or what is summed inside.

@@ -242,7 +242,8 @@ pub struct Tensor {
     /// Where it comes from.
     pub source: Source,
     /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
-    /// converted when the kernel is done.
+    /// converted when the kernel is done. An output whose levels are all unordered and not unique is a list of entries in any
+    /// order; those of equal coordinates are added.
     pub delivered: Option<Format>,
 }
 
@@ -600,6 +601,8 @@ pub enum Statement {
         keys: ArrayId,
         /// Where its elements come from; what it held before is gone.
         places: ArrayId,
+        /// The table that knows the keys, where one does: it may know their order too.
+        table: Option<ArrayId>,
     },
     /// Forgets the elements of a list.
     Clear(ArrayId),

@@ -416,7 +416,10 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         Statement::Insert { place, key, keys, table } => {
             write!(f, "insert {} = {} in {} by {}", variable(place), expr(key), array(keys), array(table))
         }
-        Statement::Sort { keys, places } => write!(f, "sort {} from {}", array(keys), array(places)),
+        Statement::Sort { keys, places, table } => {
+            write!(f, "sort {} from {}", array(keys), array(places))?;
+            table.as_ref().map_or(Ok(()), |table| write!(f, " by {}", array(table)))
+        }
         Statement::Clear(id) => write!(f, "clear {}", array(id)),
         Statement::Reset { keys, table } => write!(f, "reset {} by {}", array(keys), array(table)),
         Statement::Push(id, value) => write!(f, "push {}, {}", array(id), expr(value)),

@@ -243,7 +243,7 @@ impl Lowering<'_> {
     /// Puts the entries in order, one for each key.
     fn drain(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) {
         let Sparse { keys, table, places, .. } = self.sparse[&workspace];
-        out.push(ir::Statement::Sort { keys, places });
+        out.push(ir::Statement::Sort { keys, places, table });
         let count = match table {
             Some(_) => Expr::Length(keys),
             None => self.combine(workspace, operator, out),

@@ -38,7 +38,7 @@
 use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
 use super::extents::{check_coordinate_widths, extents};
-use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
+use super::output::{appended_levels, assemble, fill, is_listed, same_structure, shared_levels, value_count};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
@@ -437,14 +437,20 @@ impl<'k> Call<'k> {
             let Some(Data::Values(values)) = find(ArrayRole::Values { tensor: id }) else {
                 return Err(self.declaration(format!("output `{}` has no values", declared.name)));
             };
-            let computed = assemble(declared, self.shape(declared), levels, values)?;
+            let shape = self.shape(declared);
             outputs.push(match &declared.delivered {
-                None => computed,
-                Some(format) => computed.convert_stored(format).map_err(|source| Error::Convert {
-                    tensor: declared.name.clone(),
-                    format: format.to_string(),
-                    source,
-                })?,
+                None => assemble(declared, shape, levels, values)?,
+                Some(format) => {
+                    let delivered = match is_listed(declared) {
+                        true => AnyTensor::of_listed(shape, &declared.format, levels, &values, format),
+                        false => assemble(declared, shape, levels, values)?.convert_stored(format),
+                    };
+                    delivered.map_err(|source| Error::Convert {
+                        tensor: declared.name.clone(),
+                        format: format.to_string(),
+                        source,
+                    })?
+                }
             });
         }
         Ok(outputs)

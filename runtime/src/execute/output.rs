@@ -4,8 +4,8 @@ use super::array::Data;
 use super::error::Error;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
 use rayon::prelude::*;
-use spc_compiler::format::Coordinate;
 use spc_compiler::format::level::{self, Arrays};
+use spc_compiler::format::{Coordinate, Level};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -104,6 +104,12 @@ pub(super) fn assemble(
     }
     check_lengths(declared, &shape, &levels, &values)?;
     Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
+}
+
+/// Whether a kernel appends the entries of an output in any order, some of them several times: converting adds these.
+pub(super) fn is_listed(declared: &Tensor) -> bool {
+    let is_loose = |level: &Level| !level.format.ordered && !level.format.unique;
+    declared.delivered.is_some() && declared.format.levels.iter().all(is_loose)
 }
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {

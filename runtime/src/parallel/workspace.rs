@@ -1,12 +1,15 @@
 //! What workspaces are made of: tables of keys, and a sort that tells where its elements come from.
 //!
 //! A loop that scatters puts each key that it meets in a list, and what belongs to it at the same place of another. A
-//! [`Table`] finds the place of a key again. When the loop is done, [`sort`] puts the keys in order.
+//! [`Table`] finds the place of a key again. When the loop is done, [`sort`] puts the keys in order, or the table does.
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
 /// Keys below this have a slot each: 16 MB at most.
 const DIRECT: usize = 1 << 22;
+
+/// So many words of a summary are read for a key rather than sorting it.
+const SCANNED: usize = 8;
 
 /// Lists up to so long are sorted on the stack.
 const SHORT: usize = 64;
@@ -54,6 +57,9 @@ keys!(u8 u16 u32 u64);
 pub struct Table {
     /// For each key one more than its place, 0 where it has none. Empty where keys are hashed.
     direct: Vec<u32>,
+    /// While keys are sorted that have a slot each: a bit for each of them, and a bit for each 64 of those that have one set.
+    bits: Vec<u64>,
+    summary: Vec<u64>,
     /// The keys and one more than their places; a power of two.
     hashed: Vec<(u64, u32)>,
 }
@@ -62,7 +68,9 @@ impl Table {
     /// A table of keys below `extent`.
     pub fn new(extent: usize) -> Table {
         let direct = if extent <= DIRECT { extent } else { 0 };
-        Table { direct: vec![0; direct], hashed: Vec::new() }
+        let bits = vec![0; direct.div_ceil(64)];
+        let summary = vec![0; bits.len().div_ceil(64)];
+        Table { direct: vec![0; direct], bits, summary, hashed: Vec::new() }
     }
 
     /// The place of `key` in `keys`, to which it is appended if it is not there.
@@ -130,6 +138,31 @@ impl Table {
         keys.clear();
     }
 
+    /// As [`sort`], for keys that were inserted. Where there are many of them, a bit is set for each, and the bits are read off
+    /// in order.
+    pub fn sort<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
+        if self.summary.is_empty() || self.summary.len() > SCANNED * keys.len() {
+            return sort(keys, places);
+        }
+        for key in keys.iter() {
+            let key = key.wide() as usize;
+            self.bits[key / 64] |= 1 << (key % 64);
+            self.summary[key / 4096] |= 1 << (key / 64 % 64);
+        }
+        keys.clear();
+        places.clear();
+        for (above, summary) in self.summary.iter_mut().enumerate() {
+            for middle in ones(std::mem::take(summary)) {
+                let word = 64 * above + middle;
+                for low in ones(std::mem::take(&mut self.bits[word])) {
+                    let key = 64 * word + low;
+                    keys.push(K::narrow(key as u64));
+                    places.push(self.direct[key] - 1);
+                }
+            }
+        }
+    }
+
     /// Empties the slots from a key's first to the end of the run. A key whose run was cut by that is in a part that is empty.
     fn forget(&mut self, key: u64) {
         let mut slot = self.slot(key);
@@ -138,6 +171,17 @@ impl Table {
             slot = (slot + 1) & (self.hashed.len() - 1);
         }
     }
+}
+
+/// The places of the bits that are set, ascending.
+#[inline(always)]
+fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        let found = bits != 0;
+        bits &= bits.wrapping_sub(1);
+        found.then_some(place)
+    })
 }
 
 /// Sorts keys, ascending, equal ones in the order that they had. Then `places` says where each stood.

@@ -1,8 +1,8 @@
 //! From one format to another.
 
 use super::values::with_values;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack_filled};
-use spc_compiler::format::{Format, Level, LevelKind, level};
+use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack, pack_filled};
+use spc_compiler::format::{Coordinate, Format, Level, LevelKind, level};
 
 impl AnyTensor {
     /// The same tensor in another format; arrays are shared where it is the same format. Entries that are in the new order
@@ -29,6 +29,33 @@ impl AnyTensor {
             return Ok(self.clone());
         }
         with_values!(&self.values, |values| self.convert_values(values, format, false))
+    }
+
+    /// A tensor of entries that a kernel has listed in any order, with the coordinates of each level of `listed`; entries of
+    /// equal index are added.
+    ///
+    /// # Errors
+    /// As [`pack`].
+    pub(crate) fn of_listed(
+        shape: Vec<usize>,
+        listed: &Format,
+        levels: Vec<LevelStorage>,
+        values: &Values,
+        format: &Format,
+    ) -> Result<AnyTensor, PackError> {
+        let mut indices: Vec<Indices> = shape.iter().map(|_| Indices::U32(Vec::new())).collect();
+        for (level, storage) in listed.levels.iter().zip(levels) {
+            if let (Coordinate::Mode(mode), Some(coordinates)) = (&level.coordinate, storage.coordinates()) {
+                indices[*mode] = match coordinates.as_u32() {
+                    Some(narrow) => Indices::U32(narrow.to_vec()),
+                    None => Indices::U64(coordinates.iter().map(|index| index as u64).collect()),
+                };
+            }
+        }
+        with_values!(values, |values| {
+            let entries = Coordinates { shape, shape_is_stated: true, indices, values: values.to_vec() };
+            pack(entries, format, Duplicates::Sum)
+        })
     }
 
     fn convert_values<T: Element>(

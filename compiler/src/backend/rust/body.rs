@@ -124,10 +124,13 @@ impl Printer<'_> {
                 let place = self.declare_variable(*place);
                 quote!(let #place = #table.insert(&mut #keys, #key);)
             }
-            Statement::Sort { keys, places } => {
+            Statement::Sort { keys, places, table } => {
                 let helpers = &self.options.parallel;
                 let (keys, places) = (&self.arrays[keys], &self.arrays[places]);
-                quote!(#helpers::sort(&mut #keys, &mut #places);)
+                match table.as_ref().map(|table| &self.arrays[table]) {
+                    Some(table) => quote!(#table.sort(&mut #keys, &mut #places);),
+                    None => quote!(#helpers::sort(&mut #keys, &mut #places);),
+                }
             }
             Statement::Clear(array) => {
                 let name = &self.arrays[array];

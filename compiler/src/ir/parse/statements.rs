@@ -155,7 +155,9 @@ impl<'t> Parser<'t> {
             "sort" => {
                 let keys = self.array()?;
                 self.require("from")?;
-                Statement::Sort { keys, places: self.array()? }
+                let places = self.array()?;
+                let table = if self.accept("by")? { Some(self.array()?) } else { None };
+                Statement::Sort { keys, places, table }
             }
             "reset" => {
                 let keys = self.array()?;

@@ -380,7 +380,7 @@ impl Random {
             12 => {
                 Statement::Insert { place: self.variable(), key: self.expr(3), keys: self.array(), table: self.array() }
             }
-            13 => Statement::Sort { keys: self.array(), places: self.array() },
+            13 => Statement::Sort { keys: self.array(), places: self.array(), table: self.yes().then(|| self.array()) },
             14 => Statement::Clear(self.array()),
             15 => Statement::Reset { keys: self.array(), table: self.array() },
             16 => Statement::For {

@@ -152,7 +152,8 @@ impl<'k> Body<'k> {
                 self.touch(*table, Access::Insert);
                 self.declare_place(*place);
             }
-            Statement::Sort { keys, places } => {
+            Statement::Sort { keys, places, table } => {
+                table.iter().for_each(|table| self.touch(*table, Access::Insert));
                 [keys, places].into_iter().for_each(|list| self.whole_list(*list));
                 if keys == places {
                     self.report(19, format!("{} is sorted, and told of itself where it stood", self.name(*keys)));

@@ -103,9 +103,10 @@ impl Ids<'_> {
                 self.expr(key);
                 [*keys, *table].into_iter().for_each(|id| self.array(id));
             }
-            Statement::Sort { keys: one, places: other } | Statement::Reset { keys: one, table: other } => {
-                [*one, *other].into_iter().for_each(|id| self.array(id));
+            Statement::Sort { keys, places, table } => {
+                [*keys, *places].into_iter().chain(*table).for_each(|id| self.array(id));
             }
+            Statement::Reset { keys, table } => [*keys, *table].into_iter().for_each(|id| self.array(id)),
             Statement::For { variable, begin, end, body, .. } => {
                 self.variable(*variable);
                 [begin, end].into_iter().for_each(|e| self.expr(e));

@@ -43,7 +43,7 @@ impl Machine<'_> {
                 let key = self.index(key)?;
                 self.variables[place.index()] = Value::Index(self.insert(*keys, key)?);
             }
-            Statement::Sort { keys, places } => self.sort(*keys, *places)?,
+            Statement::Sort { keys, places, .. } => self.sort(*keys, *places)?,
             Statement::Clear(list) | Statement::Reset { keys: list, .. } => self.list(*list),
             Statement::Push(array, value) => {
                 let value = self.eval(value)?;
