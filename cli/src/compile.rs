@@ -6,7 +6,7 @@ use crate::output;
 use crate::source::Source;
 use clap::{Args, ValueEnum};
 use spc_compiler::ir::Size;
-use spc_compiler::{backend, concrete, notation};
+use spc_compiler::{Compiled, backend, concrete, notation};
 use std::path::PathBuf;
 
 /// Compile kernels and print them
@@ -100,24 +100,28 @@ impl Compile {
             return Ok(format!("{kernel}\n"));
         }
         let options = concrete::Options::default();
-        let mut concrete = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+        let mut program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
-            fix_extent(&mut concrete, name, *extent)?;
+            fix_extent(&mut program, name, *extent)?;
         }
-        if stage == Stage::Concrete {
-            return Ok(concrete.to_string());
-        }
-        let compiled = spc_compiler::compile(concrete);
-        Ok(match stage {
-            Stage::Lattice => compiled.lattices.join("\n"),
-            Stage::Ir => compiled.kernel.to_string(),
-            _ => backend::rust::text(&compiled.kernel),
-        })
+        let texts: Vec<String> = match stage {
+            Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
+            _ => {
+                let text = |compiled: &Compiled| match stage {
+                    Stage::Lattice => compiled.lattices.join("\n"),
+                    Stage::Ir => compiled.kernel.to_string(),
+                    _ => backend::rust::text(&compiled.kernel),
+                };
+                spc_compiler::compile(program).kernels.iter().map(text).collect()
+            }
+        };
+        Ok(texts.join("\n"))
     }
 }
 
-/// Makes an extent part of a kernel.
-fn fix_extent(kernel: &mut concrete::Kernel, name: &str, extent: usize) -> Result<(), Failure> {
+/// Makes an extent part of the kernels of a program.
+fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Result<(), Failure> {
+    let kernel = &program.interface;
     let places: Vec<usize> =
         kernel.variables.iter().filter(|variable| variable.name == name).map(|variable| variable.extent).collect();
     if places.is_empty() {
@@ -126,7 +130,7 @@ fn fix_extent(kernel: &mut concrete::Kernel, name: &str, extent: usize) -> Resul
         return Err(failure.help(format!("its indices are {}", names.join(", "))));
     }
     for place in places {
-        kernel.extents[place].size = Size::Constant(extent as u64);
+        program.set_size(place, Size::Constant(extent as u64));
     }
     Ok(())
 }

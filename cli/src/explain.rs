@@ -5,8 +5,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::source::Source;
 use clap::Args;
-use spc_compiler::concrete;
+use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::{self, Code};
+use spc_compiler::notation;
 use std::fmt::Write;
 
 /// Explain a kernel's loops, or an error code
@@ -36,8 +37,8 @@ impl Explain {
         let mut texts = Vec::new();
         for kernel in &source.kernels {
             let options = concrete::Options::default();
-            let concrete = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
-            texts.push(explanation(&concrete));
+            let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+            texts.push(program_explanation(kernel, &program));
         }
         output::print(&texts.join("\n"))
     }
@@ -69,17 +70,36 @@ fn all_codes() -> String {
     )
 }
 
-fn explanation(kernel: &concrete::Kernel) -> String {
+/// What a kernel becomes: where it has several statements, what became of those, and then each loop nest.
+fn program_explanation(kernel: &notation::Kernel, program: &concrete::Program) -> String {
     let mut text = String::new();
     for line in &kernel.documentation {
         _ = writeln!(text, "{}", line.trim());
     }
+    if kernel.statements.len() > 1 {
+        for statement in &kernel.statements {
+            _ = writeln!(text, "{}", kernel.statement(statement));
+        }
+        text.push('\n');
+        decisions(&program.chain.decisions, &mut text);
+        text.push('\n');
+    }
+    let nests: Vec<String> = program.kernels.iter().map(explanation).collect();
+    text + &nests.join("\n")
+}
+
+fn explanation(kernel: &concrete::Kernel) -> String {
+    let mut text = String::new();
     for line in &kernel.summary {
         _ = writeln!(text, "{line}");
     }
     _ = writeln!(text, "\n{kernel}");
-    for decision in &kernel.decisions {
+    decisions(&kernel.decisions, &mut text);
+    text
+}
+
+fn decisions(decisions: &[Decision], text: &mut String) {
+    for decision in decisions {
         _ = writeln!(text, "* {}\n      {}", decision.what, decision.why);
     }
-    text
 }

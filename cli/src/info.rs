@@ -16,7 +16,8 @@ use std::fmt::Write;
 /// Show what a tensor looks like
 ///
 /// A slice of a mode is what shares its index in that mode; a fiber of a mode is what shares the indices in all others.
-/// The skew is how many times larger than the mean the largest slice is.
+/// The skew is how many times larger than the mean the largest slice is. Of each format it tells the units, which are all
+/// positions, coordinates and values that are stored, and the bytes that they take.
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// The file
@@ -103,17 +104,18 @@ fn as_text(file: &str, entries: &Coordinates<f64>, statistics: &Statistics, stor
     }
     text.push_str(&table(&rows, 0));
     text.push('\n');
-    let mut rows = vec![["format", "indices", "values", "bytes", "stored"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["format", "units", "indices", "values", "bytes", "stored"].map(str::to_owned).to_vec()];
     for (format, size) in storage {
         rows.push(match size {
             Ok(size) => vec![
                 format.clone(),
+                size.units().to_string(),
                 bytes(size.index_bytes),
                 bytes(size.value_bytes),
                 bytes(size.bytes()),
                 size.stored.to_string(),
             ],
-            Err(_) => vec![format.clone(), "-".to_owned(), "-".to_owned(), "-".to_owned(), "-".to_owned()],
+            Err(_) => [format, "-", "-", "-", "-", "-"].map(str::to_owned).to_vec(),
         });
     }
     text.push_str(&table(&rows, 1));
@@ -138,6 +140,7 @@ fn as_json(file: &str, statistics: &Statistics, storage: &[Storage]) -> Value {
             Ok(size) => json!({
                 "format": format, "index_bytes": size.index_bytes, "value_bytes": size.value_bytes,
                 "bytes": size.bytes(), "index_words": size.index_words(), "stored": size.stored,
+                "positions": size.positions, "coordinates": size.coordinates, "units": size.units(),
             }),
             Err(error) => json!({ "format": format, "error": error.to_string() }),
         })

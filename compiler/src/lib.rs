@@ -28,7 +28,7 @@ pub mod syntax;
 
 use diagnostics::Diagnostics;
 
-/// A kernel at every stage.
+/// A kernel of one statement at every stage.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     /// The loops before they were lowered.
@@ -39,8 +39,42 @@ pub struct Compiled {
     pub kernel: ir::Verified<ir::Kernel>,
 }
 
-/// Lowers a scheduled kernel and runs all passes.
-pub fn compile(concrete: concrete::Kernel) -> Compiled {
+/// Compiled kernels that run one after the other; most programs have but one. Tensors of one name are one tensor, which some
+/// kernel makes and later ones read, and dimensions of one name are one extent.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The statements that the kernels are of, and why there are as many as there are.
+    pub chain: notation::Chain,
+    /// What the kernels are together, before loops were lowered: the parameters, index variables and extents.
+    pub interface: concrete::Kernel,
+    /// The same as declarations of the loop IR: the parameters as inputs, and all dimensions. It has no body.
+    pub declarations: ir::Kernel,
+    /// The names of the results, in the order of their declaration.
+    pub results: Vec<String>,
+    /// The kernels, in the order in which they run.
+    pub kernels: Vec<Compiled>,
+}
+
+impl Program {
+    /// The kernel, where there is but one.
+    pub fn single(&self) -> Option<&Compiled> {
+        match &self.kernels[..] {
+            [kernel] => Some(kernel),
+            _ => None,
+        }
+    }
+}
+
+/// Lowers scheduled kernels and runs all passes.
+pub fn compile(program: concrete::Program) -> Program {
+    let declarations = lower::declarations(&program.interface);
+    let concrete::Program { chain, interface, results, kernels } = program;
+    let kernels = kernels.into_iter().map(compile_kernel).collect();
+    Program { chain, interface, declarations, results, kernels }
+}
+
+/// Lowers one scheduled kernel and runs all passes.
+pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
     let lowered = lower::lower(&concrete);
     Compiled { concrete, lattices: lowered.lattices, kernel: pass::run(lowered.kernel) }
 }
@@ -49,6 +83,6 @@ pub fn compile(concrete: concrete::Kernel) -> Compiled {
 ///
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
-pub fn compile_notation(kernel: &notation::Kernel) -> Result<Compiled, Diagnostics> {
+pub fn compile_notation(kernel: &notation::Kernel) -> Result<Program, Diagnostics> {
     Ok(compile(concrete::schedule(kernel, concrete::Options::default())?))
 }

@@ -19,7 +19,8 @@ fn every_stage_is_shown_as_it_is() {
     let statement = syntax::parse_statement("y(i) = A(i, j) * x(j)").expect("the example is in the language");
     let format = FormatOption::new("A", syntax::parse_parameter_format("csr").expect("csr is a format"));
     let notation = check_expression(&statement, &[format]).expect("the example has a meaning");
-    let compiled = compile_notation(&notation).expect("the example can be scheduled");
+    let program = compile_notation(&notation).expect("the example can be scheduled");
+    let compiled = program.single().expect("the example is one statement");
     let stages = [
         ("notation", format!("{notation}\n")),
         ("concrete", compiled.concrete.to_string()),

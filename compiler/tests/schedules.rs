@@ -16,13 +16,17 @@ fn schedules() {
         let text = fs::read_to_string(path).expect("the case can be read");
         let mut shown = String::new();
         for kernel in kernels(&text) {
-            let concrete = schedule(&kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
-            let compiled = compile(concrete);
-            _ = writeln!(shown, "{}", compiled.concrete);
-            for decision in &compiled.concrete.decisions {
+            let program = schedule(&kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+            for decision in &program.chain.decisions {
                 _ = writeln!(shown, "{}: {}", decision.what, decision.why);
             }
-            _ = writeln!(shown, "\n");
+            for compiled in compile(program).kernels {
+                _ = writeln!(shown, "{}", compiled.concrete);
+                for decision in &compiled.concrete.decisions {
+                    _ = writeln!(shown, "{}: {}", decision.what, decision.why);
+                }
+                _ = writeln!(shown, "\n");
+            }
         }
         insta::assert_snapshot!(shown);
     });
@@ -31,7 +35,8 @@ fn schedules() {
 #[test]
 fn without_parallel_loops() {
     let kernel = &kernels("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }")[0];
-    let concrete = schedule(kernel, Options { parallel: false }).expect("it can be scheduled");
+    let concrete = schedule(kernel, Options { parallel: false, ..Options::default() });
+    let concrete = concrete.expect("it can be scheduled").kernels.remove(0);
     assert!(!concrete.to_string().contains("parallel"), "{concrete}");
 }
 
@@ -40,8 +45,9 @@ fn lattices() {
     insta::glob!("lattices/*.ti", |path| {
         let text = fs::read_to_string(path).expect("the case can be read");
         let shown = |kernel: &notation::Kernel| {
-            let concrete = schedule(kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
-            format!("{}\n\n{}", kernel.statement(&kernel.statements[0]), compile(concrete).lattices.join("\n"))
+            let program = schedule(kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+            let lattices = compile(program).kernels.remove(0).lattices;
+            format!("{}\n\n{}", kernel.statement(&kernel.statements[0]), lattices.join("\n"))
         };
         let shown: Vec<String> = kernels(&text).iter().map(shown).collect();
         insta::assert_snapshot!(shown.join("\n"));

@@ -1,6 +1,6 @@
 //! What safe code can do to a kernel from outside: nothing but errors, and panics that are documented.
 
-use spc::execute::{Call, StaticKernel};
+use spc::execute::{Call, StaticKernel, StaticLink};
 use spc::tensor::{Csf, Csr, Dense, Tensor};
 use spc::tensor_kernel;
 
@@ -81,6 +81,11 @@ const COPY: &str = "kernel copy {
     body { }
 }";
 
+/// A kernel of one statement with these declarations and loops.
+fn kernel(declarations: &'static str, run: fn(&mut Call<'_>)) -> StaticKernel {
+    StaticKernel::new(declarations, &["y"], Box::leak(Box::new([StaticLink::new(declarations, run)])))
+}
+
 #[test]
 fn loops_that_put_back_something_else_are_refused() -> Result<(), Failure> {
     fn short(call: &mut Call<'_>) {
@@ -92,12 +97,12 @@ fn loops_that_put_back_something_else_are_refused() -> Result<(), Failure> {
     }
     let x = Tensor::<f64, Dense<1>>::from_vec([2], vec![1.0, 2.0])?;
     for run in [short, nothing] {
-        let message = StaticKernel::new(COPY, run).run(&[x.as_any()]).unwrap_err().to_string();
+        let message = kernel(COPY, run).run(&[x.as_any()]).unwrap_err().to_string();
         assert!(message.contains("the kernel made arrays for `y` that are not a tensor"), "{message}");
     }
-    let message = StaticKernel::new("kernel", nothing).run(&[x.as_any()]).unwrap_err().to_string();
+    let message = kernel("kernel", nothing).run(&[x.as_any()]).unwrap_err().to_string();
     assert!(message.contains("is declared wrongly"), "{message}");
-    let kernel = StaticKernel::new(COPY, |_| ());
+    let kernel = kernel(COPY, |_| ());
     let (mut first, mut second) = (x.clone(), x.clone());
     assert!(kernel.run_into(&[x.as_any()], &mut [&mut first, &mut second]).is_err());
     assert_eq!((first.values(), second.values()), (x.values(), x.values()));
@@ -108,12 +113,12 @@ fn loops_that_put_back_something_else_are_refused() -> Result<(), Failure> {
 #[should_panic(expected = "array 0 (`x_vals`) of kernel `copy` does not hold f32")]
 fn arrays_are_asked_for_by_their_type() {
     let x = Tensor::<f64, Dense<1>>::from_vec([2], vec![1.0, 2.0]).unwrap();
-    _ = StaticKernel::new(COPY, |call| drop(call.input_values::<f32>(0))).run(&[x.as_any()]);
+    _ = kernel(COPY, |call| drop(call.input_values::<f32>(0))).run(&[x.as_any()]);
 }
 
 #[test]
 #[should_panic(expected = "kernel `copy` has no array 2")]
 fn arrays_that_are_not_there_are_not_given() {
     let x = Tensor::<f64, Dense<1>>::from_vec([2], vec![1.0, 2.0]).unwrap();
-    _ = StaticKernel::new(COPY, |call| drop(call.take_values::<f64>(2))).run(&[x.as_any()]);
+    _ = kernel(COPY, |call| drop(call.take_values::<f64>(2))).run(&[x.as_any()]);
 }

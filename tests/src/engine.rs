@@ -2,14 +2,15 @@
 
 use crate::case::Case;
 use crate::compare;
-use crate::data::Entries;
+use crate::data::{Entries, for_each_index};
 use crate::oracle;
-use spc::execute::{Backend, Call, Executable};
+use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
-use spc_compiler::concrete::{OutputStructure, TensorKind};
+use spc_compiler::concrete::{self, OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
 use spc_compiler::notation::{self, Kernel, Role};
-use spc_compiler::{Compiled, compile_notation, syntax};
+use spc_compiler::{Compiled, Program, compile, syntax};
+use std::collections::BTreeMap;
 
 /// A case that was compiled, with its data and what the oracle says.
 #[derive(Debug)]
@@ -17,13 +18,15 @@ pub struct Ready {
     /// The kernel in index notation.
     pub notation: Kernel,
     /// The kernel in later stages.
-    pub compiled: Compiled,
+    pub program: Program,
     /// The inputs, in their formats.
     pub tensors: Vec<AnyTensor>,
     /// The same as entries.
     pub inputs: Vec<Entries>,
     /// The results.
     pub expected: Vec<Entries>,
+    /// For each result, the entries that it should store.
+    structures: Vec<(OutputStructure, Entries)>,
     /// The extents of index variables.
     pub dims: Vec<(String, usize)>,
 }
@@ -48,6 +51,14 @@ impl Ready {
     /// # Errors
     /// What the compiler says against it.
     pub fn new(case: &Case) -> Result<Ready, Stop> {
+        Ready::scheduled(case, concrete::Options::default())
+    }
+
+    /// The same with other wishes for the scheduler.
+    ///
+    /// # Errors
+    /// What the compiler says against it.
+    pub fn scheduled(case: &Case, options: concrete::Options) -> Result<Ready, Stop> {
         let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
         let program = syntax::parse_program(&case.text).map_err(refuse)?;
         let mut kernels = notation::check(&program).map_err(refuse)?;
@@ -55,11 +66,11 @@ impl Ready {
             return Err(Stop::Data(format!("{} has {} kernels, not one", case.name, kernels.len())));
         }
         let notation = kernels.remove(0);
-        let compiled = compile_notation(&notation).map_err(refuse)?;
-        Ready::with(case, notation, compiled)
+        let program = compile(concrete::schedule(&notation, options).map_err(refuse)?);
+        Ready::with(case, notation, program)
     }
 
-    fn with(case: &Case, notation: Kernel, compiled: Compiled) -> Result<Ready, Stop> {
+    fn with(case: &Case, notation: Kernel, program: Program) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
             entries.pack(&tensor.format, tensor.fill).map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
@@ -70,7 +81,8 @@ impl Ready {
         let inputs: Vec<Entries> = tensors.iter().map(Entries::of).collect();
         let dims = case.extents(&notation.variables);
         let expected = oracle::evaluate(&notation, &inputs, &dims);
-        Ok(Ready { notation, compiled, tensors, inputs, expected, dims })
+        let structures = structures(&program, &inputs, &dims);
+        Ok(Ready { notation, program, tensors, inputs, expected, structures, dims })
     }
 
     /// Runs the kernel in the interpreter and checks its results.
@@ -85,35 +97,34 @@ impl Ready {
     ///
     /// # Errors
     /// None that is known.
-    pub fn interpreter(&self) -> Result<Executable, String> {
-        Executable::new(self.compiled.kernel.clone(), None, Backend::Interpreter).map_err(|error| error.to_string())
+    pub fn interpreter(&self) -> Result<Chain, String> {
+        Chain::new(&self.program, Backend::Interpreter).map_err(|error| error.to_string())
     }
 
     /// Runs the kernel and checks its results.
     ///
     /// # Errors
     /// What went wrong.
-    pub fn run(&self, executable: &Executable) -> Result<(), String> {
-        self.check(&self.results(executable)?)
+    pub fn run(&self, chain: &Chain) -> Result<(), String> {
+        self.check(&self.results(chain)?)
     }
 
     /// Runs the kernel and gives what comes out.
     ///
     /// # Errors
     /// Why it does not run.
-    pub fn results(&self, executable: &Executable) -> Result<Vec<AnyTensor>, String> {
-        let kernel = executable.kernel();
+    pub fn results(&self, chain: &Chain) -> Result<Vec<AnyTensor>, String> {
         let inputs: Vec<&AnyTensor> = self.tensors.iter().collect();
-        let named: Vec<&str> = kernel.dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
-        let extra: Vec<(&str, usize)> = self
-            .dims
-            .iter()
-            .filter(|(name, _)| named.contains(&name.as_str()))
-            .map(|(name, extent)| (name.as_str(), *extent))
-            .collect();
-        let mut call = Call::with_dimensions(kernel, &inputs, &extra).map_err(|error| error.to_string())?;
-        executable.run(&mut call).map_err(|error| error.to_string())?;
-        call.finish().map_err(|error| error.to_string())
+        let interface = &self.program.interface;
+        let mut stated: Vec<(&str, usize)> = Vec::new();
+        for (name, size) in &self.dims {
+            let variables = interface.variables.iter().filter(|variable| variable.name == *name);
+            let of_variables = variables.map(|variable| &interface.extents[variable.extent]);
+            let of_modes = interface.extents.iter().filter(|extent| extent.name == *name);
+            stated.extend(of_variables.chain(of_modes).map(|extent| (extent.name.as_str(), *size)));
+        }
+        let outcome = chain.run(&inputs, &stated, 1).map_err(|error| error.to_string())?;
+        Ok(outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect())
     }
 
     /// Checks results against the oracle's.
@@ -121,39 +132,83 @@ impl Ready {
     /// # Errors
     /// What differs.
     pub fn check(&self, results: &[AnyTensor]) -> Result<(), String> {
-        let outputs = self.compiled.concrete.tensors.iter().filter_map(|tensor| match &tensor.kind {
-            TensorKind::Output(structure) => Some((tensor, structure)),
-            _ => None,
-        });
-        for (((tensor, structure), expected), result) in outputs.zip(&self.expected).zip(results) {
+        if results.len() != self.expected.len() {
+            return Err(format!("{} results instead of {}", results.len(), self.expected.len()));
+        }
+        let outputs = self.notation.tensors.iter().filter(|tensor| tensor.role == Role::Output);
+        for (((tensor, (structure, entries)), expected), result) in
+            outputs.zip(&self.structures).zip(&self.expected).zip(results)
+        {
             let wrong = |error: String| format!("{}: {error}", tensor.name);
             compare::check(expected, tensor.fill, result).map_err(wrong)?;
             // Where a sum is over nothing, it may or may not count as computed.
             if self.dims.iter().all(|(_, extent)| *extent > 0) {
-                let shared = self.shared(structure).unwrap_or_else(|| expected.clone());
-                compare::check_structure(expected, structure, &shared, result).map_err(wrong)?;
+                compare::check_structure(structure, entries, result).map_err(wrong)?;
             }
         }
         Ok(())
     }
+}
 
-    /// The operand whose structure an output shares, in the modes of the output.
-    fn shared(&self, structure: &OutputStructure) -> Option<Entries> {
-        let OutputStructure::Shared { access, .. } = structure else { return None };
-        let original = match self.compiled.concrete.tensor(access.tensor).kind {
-            TensorKind::SortedCopy(of) => of,
-            _ => access.tensor,
-        };
-        let operand = self.inputs.get(original.0)?;
-        let target = &self.notation.statements[0].target;
-        let shape = &self.expected[0].shape;
-        let place = |index: &Vec<usize>| {
-            let find = |variable| access.indices.iter().position(|other| other == variable);
-            target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
-        };
-        let stored = operand.stored.iter().map(|(index, &value)| (place(index), value)).collect();
-        Some(Entries { shape: shape.clone(), stored })
+/// For each result, the entries that it should store, found link by link: a link reads what those before it have stored.
+fn structures(program: &Program, inputs: &[Entries], dims: &[(String, usize)]) -> Vec<(OutputStructure, Entries)> {
+    let names = program.interface.tensors.iter().map(|tensor| tensor.name.as_str());
+    let mut known: BTreeMap<&str, Entries> = names.zip(inputs.iter().cloned()).collect();
+    let mut made: BTreeMap<&str, (OutputStructure, Entries)> = BTreeMap::new();
+    for (link, compiled) in program.chain.links.iter().zip(&program.kernels) {
+        let kernel = &link.kernel;
+        let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
+        let inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
+        let results = oracle::evaluate(kernel, &inputs, dims);
+        for (tensor, computed) in of_role(Role::Output).zip(results) {
+            let structure = output_structure(&tensor.name, compiled);
+            let stored = stored(kernel, compiled, structure, computed, &inputs);
+            known.insert(&tensor.name, stored.clone());
+            made.insert(&tensor.name, (structure.clone(), stored));
+        }
     }
+    program.results.iter().filter_map(|name| made.remove(name.as_str())).collect()
+}
+
+fn output_structure<'a>(name: &str, compiled: &'a Compiled) -> &'a OutputStructure {
+    let mut outputs = compiled.concrete.tensors.iter().filter(|tensor| tensor.name == name);
+    let structure = outputs.find_map(|tensor| match &tensor.kind {
+        TensorKind::Output(structure) => Some(structure),
+        _ => None,
+    });
+    structure.expect("a link makes its result")
+}
+
+/// What a link stores of what it computes.
+fn stored(
+    kernel: &Kernel,
+    compiled: &Compiled,
+    structure: &OutputStructure,
+    computed: Entries,
+    inputs: &[Entries],
+) -> Entries {
+    let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(0.0);
+    let mut stored = BTreeMap::new();
+    match structure {
+        OutputStructure::Dense => for_each_index(&computed.shape, &mut |index| {
+            stored.insert(index.to_vec(), value(index));
+        }),
+        OutputStructure::Shared { access, .. } => {
+            let target = &kernel.statements[0].target;
+            let place = |index: &Vec<usize>| -> Vec<usize> {
+                let find = |variable| access.indices.iter().position(|other| other == variable);
+                target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
+            };
+            let original = match compiled.concrete.tensor(access.tensor).kind {
+                TensorKind::SortedCopy(of) => of,
+                _ => access.tensor,
+            };
+            let operand = inputs.get(original.0).into_iter().flat_map(|operand| operand.stored.keys());
+            stored.extend(operand.map(place).map(|index| (index.clone(), value(&index))));
+        }
+        _ => return computed,
+    }
+    Entries { shape: computed.shape.clone(), stored }
 }
 
 fn refused(text: &str, diagnostics: Diagnostics) -> Stop {

@@ -1,21 +1,25 @@
 //! Many kernels as native code, compiled in one run.
 
 use crate::engine::Ready;
-use spc::execute::{Executable, NativeError, NativeKernel};
+use spc::execute::{Chain, Executable, NativeError};
+use spc_compiler::Compiled;
 use spc_compiler::backend::rust;
 
 /// The kernels as native code; `None` on a machine without a Rust compiler.
 ///
 /// # Panics
 /// When the compiler refuses the text of one.
-pub fn compile(kernels: &[&Ready]) -> Option<Vec<Executable>> {
-    let texts: Vec<String> = kernels.iter().map(|ready| rust::text(&ready.compiled.kernel)).collect();
-    let declared: Vec<_> =
-        texts.iter().zip(kernels).map(|(text, ready)| (text.as_str(), &*ready.compiled.kernel)).collect();
-    let natives = match NativeKernel::compile_all(&declared) {
+pub fn compile(kernels: &[&Ready]) -> Option<Vec<Chain>> {
+    let compiled: Vec<&Compiled> = kernels.iter().flat_map(|ready| &ready.program.kernels).collect();
+    let texts: Vec<String> = compiled.iter().map(|compiled| rust::text(&compiled.kernel)).collect();
+    let kernels_and_texts =
+        compiled.iter().map(|compiled| compiled.kernel.clone()).zip(texts.iter().map(String::as_str));
+    let mut executables = match Executable::native_all(kernels_and_texts.collect()) {
         Err(NativeError::NoCompiler { .. }) => return None,
-        other => other.unwrap_or_else(|error| panic!("{error}")),
+        other => other.unwrap_or_else(|error| panic!("{error}")).into_iter(),
     };
-    let pair = |(native, ready): (NativeKernel, &&Ready)| Executable::of_native(ready.compiled.kernel.clone(), native);
-    Some(natives.into_iter().zip(kernels).map(pair).collect())
+    let chain = |ready: &&Ready| {
+        Chain::of_links(&ready.program, executables.by_ref().take(ready.program.kernels.len()).collect())
+    };
+    Some(kernels.iter().map(chain).collect())
 }

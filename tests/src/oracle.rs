@@ -29,9 +29,14 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
             Role::Output | Role::Temporary => Entries { shape: extents.shape(id), stored: BTreeMap::new() },
         });
     }
-    for statement in &kernel.statements {
-        let result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run();
-        tensors[statement.target.tensor.0] = result;
+    for (place, statement) in kernel.statements.iter().enumerate() {
+        let target = statement.target.tensor;
+        let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
+        let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
+        if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
+            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(0.0));
+        }
+        tensors[target.0] = result;
     }
     let results = kernel.tensors.iter().zip(tensors).filter(|(tensor, _)| tensor.role == Role::Output);
     results.map(|(_, entries)| entries).collect()
@@ -301,7 +306,9 @@ impl Evaluation<'_> {
         access.indices.iter().map(value).collect()
     }
 
-    fn run(&self) -> Entries {
+    /// What the target holds afterwards. Where the statement `updates` what an earlier one has assigned, that is an operand
+    /// like the others; else there is nothing before, whatever the operator.
+    fn run(&self, updates: bool) -> Entries {
         let target = &self.statement.target;
         let fill = Number::of_literal(self.kernel.tensor(target.tensor).fill);
         let mut result = self.tensors[target.tensor.0].clone();
@@ -310,21 +317,19 @@ impl Evaluation<'_> {
         for_each_index(&shape, &mut |values| {
             let indices: Indices = running.iter().copied().zip(values.iter().copied()).collect();
             let index = &self.place(target, &indices)[..];
-            let value = match self.is_masked(&indices, &Indices::new()) {
-                true => Value::known(fill),
-                false => self.expr(&self.statement.value, &indices),
-            };
+            if self.is_masked(&indices, &Indices::new()) {
+                return;
+            }
+            let value = self.expr(&self.statement.value, &indices);
             let old = result.stored.get(index).map(|&old| Number::of(self.element(), old));
-            let new = match (self.statement.operator, old) {
-                (Some(operator), Some(old)) if !value.is_known(|number| number.is_identity(operator)) => {
-                    Some(reduce(operator, old, value.number))
-                }
-                (Some(_), Some(old)) => Some(old),
-                _ => (!value.is_known(|number| number.equals(fill))).then_some(value.number),
+            let value = match (self.statement.operator, old) {
+                (Some(operator), Some(number)) => update(operator, Value::given(number), value),
+                (Some(operator), None) if updates => update(operator, Value::known(fill), value),
+                _ => value,
             };
-            match new {
-                Some(number) => result.stored.insert(index.to_vec(), number.to_f64()),
-                None => result.stored.remove(index),
+            match value.is_known(|number| number.equals(fill)) {
+                false => result.stored.insert(index.to_vec(), value.number.to_f64()),
+                true => result.stored.remove(index),
             };
         });
         result
@@ -429,11 +434,12 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     match operator {
         Multiply if is_zero(left) => left,
         Multiply if is_zero(right) => right,
+        // A divisor is never missing; where it is a sum over nothing, the zero above it is still known.
+        Divide | Remainder if is_zero(left) => left,
         _ if left.known && right.known => Value::known(arithmetic(operator, left.number, right.number)),
         Add | Subtract if is_infinite(left) => left,
         Add if is_infinite(right) => right,
         Subtract if is_infinite(right) => Value::known(unary(UnaryOperator::Negate, right.number)),
-        Divide | Remainder if is_zero(left) => left,
         And if is(left, false) => left,
         And if is(right, false) => right,
         Or if is(left, true) => left,
@@ -564,6 +570,17 @@ fn cast(element: ElementType, number: Number) -> Number {
         Number::I32(value) => number_as!(value),
         Number::U8(value) => number_as!(value),
         Number::Bool(_) => panic!("truth values are not converted"),
+    }
+}
+
+/// What an update leaves behind.
+fn update(operator: ReduceOperator, old: Value, value: Value) -> Value {
+    match operator {
+        ReduceOperator::Add => binary(BinaryOperator::Add, old, value),
+        ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
+        ReduceOperator::Min => call(Function::Min, &[old, value]),
+        ReduceOperator::Max => call(Function::Max, &[old, value]),
+        other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
     }
 }
 

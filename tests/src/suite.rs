@@ -37,10 +37,29 @@ pub const LEVEL_FORMATS: &[(&str, &str)] = &[
     ("unordered", "(i, j...) -> [i: compressed(unordered), j...: compressed(unordered)]"),
 ];
 
-/// The tensor kernels for third-order tensors in [`LEVEL_FORMATS`].
-pub fn levels() -> Vec<Case> {
+/// The formats of the literature that are not among [`LEVEL_FORMATS`], blocks that divide no extent, and other maps.
+pub const MAP_FORMATS: &[(&str, &str)] = &[
+    ("hicoo", "hicoo(4)"),
+    ("ghicoo", "ghicoo(2)"),
+    ("shicoo", "shicoo(4)"),
+    ("alto", "alto"),
+    ("lco", "lco"),
+    ("mcoo", "mcoo"),
+    ("tiled", "tiled(4)"),
+    ("bcsf", "bcsf(2)"),
+    ("scoo", "scoo"),
+    ("hocoo", "hocoo"),
+    ("hocsr", "hocsr"),
+    ("hocfs_csr", "hocfs_csr"),
+    ("cfb", "cfb"),
+    ("blocks_of_rows", "(i, j...) -> [i / 3: compressed, j...: compressed, i % 3: dense]"),
+    ("diagonals", "(i, j, k...) -> [j - i: compressed, k...: compressed, i: compressed]"),
+];
+
+/// The tensor kernels for third-order tensors in [`LEVEL_FORMATS`] or [`MAP_FORMATS`].
+pub fn formats(formats: &[(&str, &str)]) -> Vec<Case> {
     let mut suite = Suite { element: "f64", cases: Vec::new() };
-    for (name, format) in LEVEL_FORMATS {
+    for (name, format) in formats {
         let before = suite.cases.len();
         suite.elementwise(3, format);
         for mode in 0..3 {

@@ -5,7 +5,7 @@
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
-use spc::execute::{Backend, Call, Executable};
+use spc::execute::{Backend, Chain};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, pack_filled};
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::{ElementType, Literal};
@@ -133,11 +133,10 @@ impl Case {
         };
         let kernel =
             syntax::parse_program(&text).and_then(|program| notation::check(&program)).map_err(code)?.remove(0);
-        let compiled = compile_notation(&kernel).map_err(code)?;
+        let program = compile_notation(&kernel).map_err(code)?;
         let backend = if native { Backend::Native } else { Backend::Interpreter };
-        let rust = backend::rust::text(&compiled.kernel);
-        let executable = Executable::new(compiled.kernel, Some(&rust), backend).expect("the kernel compiles");
-        let result = self.run(&executable, &kernel, &windowed);
+        let chain = Chain::new(&program, backend).expect("the kernel compiles");
+        let result = self.run(&chain, &kernel, &windowed);
         self.compare(&result);
         Ok(())
     }
@@ -154,7 +153,7 @@ impl Case {
         json!({ "dims": [selection.coordinates.len(), columns], "coo": entries })
     }
 
-    fn run(&self, executable: &Executable, kernel: &notation::Kernel, windowed: &Windowed) -> AnyTensor {
+    fn run(&self, chain: &Chain, kernel: &notation::Kernel, windowed: &Windowed) -> AnyTensor {
         let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input);
         let stored: Vec<AnyTensor> = inputs
             .map(|tensor| {
@@ -168,19 +167,18 @@ impl Case {
                 }
             })
             .collect();
-        let dimensions = &executable.kernel().dimensions;
-        let target = &kernel.tensor(kernel.statements[0].target.tensor).name;
-        let result = executable.kernel().tensors.iter().find(|tensor| tensor.name == *target).expect("a result");
-        let named = result.dimensions.iter().map(|dimension| dimensions[dimension.index()].name.as_str());
+        let last = chain.links().last().expect("a kernel has a statement").kernel();
+        let target = &kernel.statements.last().expect("a kernel has a statement").target;
+        let target = &kernel.tensor(target.tensor).name;
+        let result = last.tensors.iter().find(|tensor| tensor.name == *target).expect("a result");
+        let named = result.dimensions.iter().map(|dimension| last.dimensions[dimension.index()].name.as_str());
         let mut extents: Vec<(&str, usize)> = named.zip(shape(&self.value_of(target, windowed))).collect();
-        let is_dimension = |name: &str| dimensions.iter().any(|dimension| dimension.name == name);
+        let is_dimension = |name: &str| chain.declarations().dimensions.iter().any(|dimension| dimension.name == name);
         let windows = windowed.extents.iter().map(|(name, extent)| (name.as_str(), *extent));
         extents.extend(windows.filter(|(name, _)| is_dimension(name)));
         let inputs: Vec<&AnyTensor> = stored.iter().collect();
-        let mut call = Call::with_dimensions(executable.kernel(), &inputs, &extents)
-            .unwrap_or_else(|e| panic!("{}: {e}", self.id));
-        executable.run(&mut call).unwrap_or_else(|error| panic!("{}: {error}", self.id));
-        call.finish().expect("the result is a tensor").remove(0)
+        let outcome = chain.run(&inputs, &extents, 1).unwrap_or_else(|error| panic!("{}: {error}", self.id));
+        outcome.outputs.into_iter().next().expect("a kernel has a result").1
     }
 
     fn compare(&self, result: &AnyTensor) {
@@ -269,7 +267,9 @@ fn declared(text: &str, target: &str) -> Option<TacoTensor> {
 /// The whole way to Rust.
 fn compile(text: &str) -> Result<(), Diagnostics> {
     for kernel in notation::check(&syntax::parse_program(text)?)? {
-        backend::rust::text(&compile_notation(&kernel)?.kernel);
+        for compiled in compile_notation(&kernel)?.kernels {
+            backend::rust::text(&compiled.kernel);
+        }
     }
     Ok(())
 }

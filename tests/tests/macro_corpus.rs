@@ -6,8 +6,8 @@ use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
 
-/// A result as it comes, or why there is none.
-type Outcome = Result<AnyTensor, String>;
+/// The results as they come, or why there are none.
+type Outcome = Result<Vec<AnyTensor>, String>;
 
 /// What a kernel takes, from a tensor of any type.
 trait FromAny {
@@ -43,11 +43,40 @@ impl IntoAny for f64 {
     }
 }
 
+impl IntoAny for i64 {
+    fn into_any(self) -> AnyTensor {
+        Tensor::<i64, Scalar>::from(self).into_any()
+    }
+}
+
+/// What a function gives, one result or several.
+trait IntoResults {
+    fn into_results(self) -> Vec<AnyTensor>;
+}
+
+impl<A: IntoAny> IntoResults for A {
+    fn into_results(self) -> Vec<AnyTensor> {
+        vec![self.into_any()]
+    }
+}
+
+impl<A: IntoAny, B: IntoAny> IntoResults for (A, B) {
+    fn into_results(self) -> Vec<AnyTensor> {
+        vec![self.0.into_any(), self.1.into_any()]
+    }
+}
+
+impl<A: IntoAny, B: IntoAny, C: IntoAny> IntoResults for (A, B, C) {
+    fn into_results(self) -> Vec<AnyTensor> {
+        vec![self.0.into_any(), self.1.into_any(), self.2.into_any()]
+    }
+}
+
 /// Each case: its module, its file, its parameters, and the call.
 macro_rules! cases {
     ($($module:ident $file:tt [$($parameter:ident),*] $call:expr;)*) => {
         $(mod $module {
-            use super::{FromAny, IntoAny, Outcome};
+            use super::{FromAny, IntoResults, Outcome};
             use spc::tensor::AnyTensor;
 
             spc::tensor_kernel!(file = $file);
@@ -55,7 +84,7 @@ macro_rules! cases {
             pub(super) fn run(inputs: &[AnyTensor]) -> Outcome {
                 let mut inputs = inputs.iter();
                 $(let $parameter = FromAny::from_any(inputs.next().expect("an input for each parameter"));)*
-                $call.map(IntoAny::into_any).map_err(|error| error.to_string())
+                $call.map(IntoResults::into_results).map_err(|error| error.to_string())
             }
         })*
 
@@ -151,6 +180,19 @@ cases! {
     formats_unordered_operand "cases/formats/unordered_operand.ti" [A, x] spmv(&A, &x);
     formats_unordered_result "cases/formats/unordered_result.ti" [A, B] add(&A, &B);
     formats_wide_positions "cases/formats/wide_positions.ti" [A] scale(&A);
+    maps_add_blocked_and_plain "cases/maps/add_blocked_and_plain.ti" [A, B] add(&A, &B);
+    maps_blocked_mask "cases/maps/blocked_mask.ti" [M, A, B] sddmm(&M, &A, &B);
+    maps_into_blocks "cases/maps/into_blocks.ti" [A, B] add(&A, &B);
+    maps_into_hicoo "cases/maps/into_hicoo.ti" [X] scale(&X);
+    maps_linear_with_a_number "cases/maps/linear_with_a_number.ti" [A] total(&A);
+    maps_mttkrp_alto "cases/maps/mttkrp_alto.ti" [X, B, C] mttkrp(&X, &B, &C);
+    maps_mttkrp_hicoo "cases/maps/mttkrp_hicoo.ti" [X, B, C] mttkrp(&X, &B, &C);
+    maps_own_map "cases/maps/own_map.ti" [A, B] multiply(&A, &B);
+    maps_spmv_bcsr "cases/maps/spmv_bcsr.ti" [A, x] spmv(&A, &x);
+    maps_spmv_dia "cases/maps/spmv_dia.ti" [A, x] spmv(&A, &x);
+    maps_tiles "cases/maps/tiles.ti" [A, B] product(&A, &B);
+    maps_ttm_semi_sparse_blocks "cases/maps/ttm_semi_sparse_blocks.ti" [X, U] ttm(&X, &U);
+    maps_two_orders_of_blocks "cases/maps/two_orders_of_blocks.ti" [A] symmetrized(&A);
     functions_abs "cases/functions/abs.ti" [A] absolute(&A);
     functions_index_values "cases/functions/index_values.ti" [A] moment(&A);
     functions_minimum "cases/functions/minimum.ti" [A, B] lower(&A, &B);
@@ -309,6 +351,29 @@ cases! {
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);
     scalars_sum "cases/scalars/sum.ti" [X] total(&X);
+    statements_conjugate_gradients "cases/statements/conjugate_gradients.ti" [A, x, r, p] conjugate_gradients(&A, &x, &r, &p);
+    statements_declared_scalar "cases/statements/declared_scalar.ti" [x] declared_scalar(&x);
+    statements_declared_temporary "cases/statements/declared_temporary.ti" [A, B] declared_temporary(&A, &B);
+    statements_gram_matrices "cases/statements/gram_matrices.ti" [X, B, C] gram_matrices(&X, &B, &C);
+    statements_masked_temporary "cases/statements/masked_temporary.ti" [A, U, V] masked_temporary(&A, &U, &V);
+    statements_masked_update "cases/statements/masked_update.ti" [A, B, M] masked_update(&A, &B, &M);
+    statements_normalize "cases/statements/normalize.ti" [x] normalize(&x);
+    statements_one_name_two_sizes "cases/statements/one_name_two_sizes.ti" [A] one_name_two_sizes(&A);
+    statements_page_rank "cases/statements/page_rank.ti" [A, x, damping, n] page_rank(&A, &x, damping, n);
+    statements_product_twice "cases/statements/product_twice.ti" [A, x] product_twice(&A, &x);
+    statements_product_twice_of_columns "cases/statements/product_twice_of_columns.ti" [A, x] product_twice_of_columns(&A, &x);
+    statements_read_between_updates "cases/statements/read_between_updates.ti" [x, a] read_between_updates(&x, a);
+    statements_results_in_another_order "cases/statements/results_in_another_order.ti" [A, x] results_in_another_order(&A, &x);
+    statements_row_shares "cases/statements/row_shares.ti" [A] row_shares(&A);
+    statements_row_shares_of_columns "cases/statements/row_shares_of_columns.ti" [A] row_shares_of_columns(&A);
+    statements_scalars_of_scalars "cases/statements/scalars_of_scalars.ti" [x, y] scalars_of_scalars(&x, &y);
+    statements_semi_sparse_temporary "cases/statements/semi_sparse_temporary.ti" [X, C, B] semi_sparse_temporary(&X, &C, &B);
+    statements_temporary_as_mask "cases/statements/temporary_as_mask.ti" [A, B, D] temporary_as_mask(&A, &B, &D);
+    statements_temporary_of_coordinates "cases/statements/temporary_of_coordinates.ti" [X, B] temporary_of_coordinates(&X, &B);
+    statements_types_of_temporaries "cases/statements/types_of_temporaries.ti" [A, x] types_of_temporaries(&A, &x);
+    statements_updated_by_a_product "cases/statements/updated_by_a_product.ti" [x, y, z] updated_by_a_product(&x, &y, &z);
+    statements_updated_result "cases/statements/updated_result.ti" [A, B, x] updated_result(&A, &B, &x);
+    statements_updated_sparse_result "cases/statements/updated_sparse_result.ti" [A, B, D] updated_sparse_result(&A, &B, &D);
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
     types_i32 "cases/types/i32.ti" [A, x] spmv(&A, &x);
@@ -332,7 +397,7 @@ fn the_corpus_is_right_through_the_macro() {
             continue;
         };
         let ready = Ready::new(case).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
-        let result = run(&ready.tensors).and_then(|result| ready.check(&[result]));
+        let result = run(&ready.tensors).and_then(|results| ready.check(&results));
         result.unwrap_or_else(|error| panic!("{}: {error}", case.name));
     }
 }

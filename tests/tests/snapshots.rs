@@ -1,5 +1,6 @@
 //! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
 
+use spc_compiler::Compiled;
 use spc_compiler::backend::rust;
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
@@ -41,17 +42,20 @@ fn every_stage_reads_well() {
     let cases = corpus::cases();
     for name in SHOWN {
         let case = cases.iter().find(|case| case.name == *name).unwrap_or_else(|| panic!("there is no case {name}"));
-        let Ready { notation, compiled, .. } = Ready::new(case).unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
-        let decisions: Vec<String> =
-            compiled.concrete.decisions.iter().map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
+        let Ready { notation, program, .. } = Ready::new(case).unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
+        let kernels = || program.kernels.iter();
+        let each = |text: &dyn Fn(&Compiled) -> String| kernels().map(text).collect::<Vec<_>>().join("\n");
+        let decisions =
+            program.chain.decisions.iter().chain(kernels().flat_map(|compiled| &compiled.concrete.decisions));
+        let decisions: Vec<String> = decisions.map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
         let stages = [
             ("source", case.text.clone()),
             ("notation", notation.to_string()),
-            ("concrete", compiled.concrete.to_string()),
+            ("concrete", each(&|compiled| compiled.concrete.to_string())),
             ("decisions", decisions.join("\n")),
-            ("lattices", compiled.lattices.join("\n")),
-            ("ir", compiled.kernel.to_string()),
-            ("rust", rust::text(&compiled.kernel)),
+            ("lattices", each(&|compiled| compiled.lattices.join("\n"))),
+            ("ir", each(&|compiled| compiled.kernel.to_string())),
+            ("rust", each(&|compiled| rust::text(&compiled.kernel))),
         ];
         let text: Vec<String> =
             stages.iter().map(|(stage, text)| format!("---------- {stage}\n{}\n", text.trim_end())).collect();

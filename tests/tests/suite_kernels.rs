@@ -29,8 +29,16 @@ fn single_precision_is_right_in_the_interpreter() {
 /// From formats of every kind of level, and into them.
 #[test]
 fn every_kind_of_level_is_right_in_the_interpreter() {
-    let cases = suite::levels();
+    let cases = suite::formats(suite::LEVEL_FORMATS);
     assert_eq!(cases.len(), 26 * suite::LEVEL_FORMATS.len());
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
+/// From every format of the literature, and into it.
+#[test]
+fn every_format_of_the_literature_is_right_in_the_interpreter() {
+    let cases = suite::formats(suite::MAP_FORMATS);
+    assert_eq!(cases.len(), 26 * suite::MAP_FORMATS.len());
     check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
 }
 
@@ -81,7 +89,7 @@ fn rustc_takes_all_without_a_warning() {
     cases.extend(corpus::cases().into_iter().filter(|case| case.refused.is_none()));
     let kernel = |(number, case): (usize, &Case)| {
         let ready = ready(case).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        let function = using_parameters(&rust::text(&ready.compiled.kernel), &format!("kernel_{number}"));
+        let function = using_parameters(&rust::text(&ready.program.kernels[0].kernel), &format!("kernel_{number}"));
         let lint = WARNINGS
             .iter()
             .find(|(name, _)| *name == case.name)

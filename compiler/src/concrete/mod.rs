@@ -1,7 +1,8 @@
 //! Concrete index notation: the loops of a kernel, in order, and how each one runs.
 //!
-//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Kernel`], which says in which order, with which
-//! temporaries, from which copies, and what runs in parallel; every decision is kept with its reason for `spc explain`.
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Program`], a [`Kernel`] for each statement
+//! that is left after fusing, which says in which order, with which temporaries, from which copies, and what runs in
+//! parallel; every decision is kept with its reason for `spc explain`.
 //!
 //! ```text
 //! A(i, r) = sum(j, k)(X(i, j, k) * B(j, r) * C(k, r))          X: csf, the rest dense
@@ -24,6 +25,7 @@ mod factor;
 mod lift;
 mod order;
 mod print;
+mod program;
 mod scatter;
 mod schedule;
 mod simplify;
@@ -31,9 +33,10 @@ mod structure;
 
 use crate::format::Format;
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
-pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub(crate) use print::{access as show_access, statement as show_statement};
-pub use schedule::{Options, schedule};
+pub use program::{Program, schedule};
+pub use schedule::Options;
 pub use simplify::{absent, simplify};
 pub(crate) use simplify::{changes_nothing, simplify_expr, without};
 
@@ -150,15 +153,6 @@ pub struct Extent {
     pub name: String,
     /// Where its size comes from.
     pub size: crate::ir::Size,
-}
-
-/// A decision of the scheduler and its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// What was decided.
-    pub what: String,
-    /// Why.
-    pub why: String,
 }
 
 /// A statement.

@@ -1,13 +1,14 @@
 //! The default schedule.
 
-use super::extents::{bounds, extents, mode_extents};
+use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
 use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
-    Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
+    Access, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
+    TensorKind, Variable,
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
@@ -20,20 +21,29 @@ use std::collections::BTreeSet;
 pub struct Options {
     /// Whether outermost loops run in parallel.
     pub parallel: bool,
+    /// Whether temporaries are left out that need not be made.
+    pub fuse: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { parallel: true }
+        Self { parallel: true, fuse: true }
     }
 }
 
-/// The default schedule of a kernel.
+/// Index variables and the extents they run over.
+pub(super) struct Scope {
+    pub variables: Vec<Variable>,
+    pub extents: Vec<Extent>,
+}
+
+/// The default schedule of a kernel of one statement.
 ///
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
-pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Kernel, Diagnostics> {
-    let mut scheduler = Scheduler::new(kernel);
+pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
+    let declared = Kernel::declared(kernel, scope);
+    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled: BTreeSet::new() };
     let mut statements: Vec<Statement> =
         kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
     let mut body = match statements.len() {
@@ -92,9 +102,10 @@ pub(super) struct LoopOrder {
     pub vector: Option<IndexVariable>,
 }
 
-impl<'a> Scheduler<'a> {
-    fn new(notation: &'a notation::Kernel) -> Self {
-        let (variables, extents) = extents(notation);
+impl Kernel {
+    /// The declarations of a kernel, without loops.
+    pub(super) fn declared(notation: &notation::Kernel, scope: Scope) -> Self {
+        let Scope { variables, extents } = scope;
         let tensors = notation
             .tensors
             .iter()
@@ -118,7 +129,7 @@ impl<'a> Scheduler<'a> {
             })
             .collect();
         let bounds = bounds(notation, &variables);
-        let kernel = Kernel {
+        let mut kernel = Kernel {
             name: notation.name.clone(),
             documentation: notation.documentation.clone(),
             summary: Vec::new(),
@@ -129,12 +140,13 @@ impl<'a> Scheduler<'a> {
             body: Statement::Empty,
             decisions: Vec::new(),
         };
-        let mut scheduler = Self { notation, kernel, unsettled: BTreeSet::new() };
-        scheduler.kernel.summary =
-            notation.statements.iter().map(|statement| super::print::summary(&scheduler.kernel, statement)).collect();
-        scheduler
+        let statements = notation.statements.iter();
+        kernel.summary = statements.map(|statement| super::print::summary(&kernel, statement)).collect();
+        kernel
     }
+}
 
+impl Scheduler<'_> {
     pub(super) fn decide(&mut self, decision: Decision) {
         if !self.kernel.decisions.contains(&decision) {
             self.kernel.decisions.push(decision);

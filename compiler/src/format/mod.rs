@@ -3,10 +3,16 @@
 //! [`Format`] is what the rest of the compiler and the run time know of a tensor's storage; [`level`] says how each
 //! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
 
+pub mod interleave;
 pub mod level;
+mod map;
+mod number;
 mod plain;
 pub mod prelude;
 pub mod resolve;
+
+pub use map::{Condition, Map, Unrecoverable};
+pub use number::Number;
 
 use std::fmt;
 
@@ -35,6 +41,8 @@ pub enum Coordinate {
     Mode(usize),
     /// A constant.
     Constant(u64),
+    /// The extent of a mode.
+    Extent(usize),
     /// `a + b`
     Add(Box<Coordinate>, Box<Coordinate>),
     /// `a - b`
@@ -45,6 +53,8 @@ pub enum Coordinate {
     Divide(Box<Coordinate>, Box<Coordinate>),
     /// `a % b`
     Remainder(Box<Coordinate>, Box<Coordinate>),
+    /// The bits of several coordinates in one, as [`interleave`] says.
+    Interleave(Vec<Coordinate>),
 }
 
 /// How one level is stored.
@@ -56,6 +66,9 @@ pub struct LevelFormat {
     pub unique: bool,
     /// Whether coordinates under one parent ascend.
     pub ordered: bool,
+    /// Whether coordinates are sorted by their interleaved bits together with those of the singletons below, not one by one:
+    /// each by itself is in no order.
+    pub morton: bool,
     /// The width of stored coordinates.
     pub coordinates: IndexWidth,
     /// The width of stored positions.
@@ -145,6 +158,7 @@ impl LevelFormat {
             kind,
             unique: true,
             ordered: true,
+            morton: false,
             coordinates: IndexWidth::U32,
             positions: IndexWidth::U32,
             width: None,
@@ -190,6 +204,7 @@ impl LevelFormat {
         let takes = |property| level::of(self.kind).takes(property);
         self.unique != usual.unique && !takes(level::Property::Nonunique)
             || self.ordered != usual.ordered && !takes(level::Property::Unordered)
+            || self.morton && !takes(level::Property::Morton)
             || self.coordinates != usual.coordinates && !takes(level::Property::Coordinates)
             || self.positions != usual.positions && !takes(level::Property::Positions)
             || self.width.is_some() && !takes(level::Property::Width)
@@ -267,7 +282,9 @@ impl fmt::Display for LevelFormat {
         if !self.unique {
             arguments.push("nonunique".to_owned());
         }
-        if self.ordered != usual.ordered {
+        if self.morton {
+            arguments.push("morton".to_owned());
+        } else if self.ordered != usual.ordered {
             arguments.push("unordered".to_owned());
         }
         if self.coordinates != usual.coordinates {
@@ -287,7 +304,10 @@ impl fmt::Display for Coordinate {
         impl fmt::Display for Atom<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self.0 {
-                    Coordinate::Mode(_) | Coordinate::Constant(_) => write!(f, "{}", self.0),
+                    Coordinate::Mode(_)
+                    | Coordinate::Constant(_)
+                    | Coordinate::Extent(_)
+                    | Coordinate::Interleave(_) => write!(f, "{}", self.0),
                     _ => write!(f, "({})", self.0),
                 }
             }
@@ -295,6 +315,11 @@ impl fmt::Display for Coordinate {
         match self {
             Coordinate::Mode(mode) => write!(f, "i{mode}"),
             Coordinate::Constant(value) => write!(f, "{value}"),
+            Coordinate::Extent(mode) => write!(f, "extent(i{mode})"),
+            Coordinate::Interleave(parts) => {
+                let parts: Vec<String> = parts.iter().map(Coordinate::to_string).collect();
+                write!(f, "interleave({})", parts.join(", "))
+            }
             Coordinate::Add(a, b) => write!(f, "{} + {}", Atom(a), Atom(b)),
             Coordinate::Subtract(a, b) => write!(f, "{} - {}", Atom(a), Atom(b)),
             Coordinate::Multiply(a, b) => write!(f, "{} * {}", Atom(a), Atom(b)),

@@ -71,7 +71,8 @@ impl Coordinate {
     pub fn for_each_mode(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             Coordinate::Mode(mode) => visit(*mode),
-            Coordinate::Constant(_) => {}
+            Coordinate::Constant(_) | Coordinate::Extent(_) => {}
+            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_mode(visit)),
             Coordinate::Add(a, b)
             | Coordinate::Subtract(a, b)
             | Coordinate::Multiply(a, b)
@@ -79,6 +80,23 @@ impl Coordinate {
             | Coordinate::Remainder(a, b) => {
                 a.for_each_mode(visit);
                 b.for_each_mode(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` on each mode whose extent is in it.
+    pub fn for_each_extent(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Coordinate::Extent(mode) => visit(*mode),
+            Coordinate::Mode(_) | Coordinate::Constant(_) => {}
+            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_extent(visit)),
+            Coordinate::Add(a, b)
+            | Coordinate::Subtract(a, b)
+            | Coordinate::Multiply(a, b)
+            | Coordinate::Divide(a, b)
+            | Coordinate::Remainder(a, b) => {
+                a.for_each_extent(visit);
+                b.for_each_extent(visit);
             }
         }
     }

@@ -89,6 +89,18 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         }
     }
 
+    /// The same with an expression in the place of each variable.
+    pub fn replace<W>(&self, by: &mut dyn FnMut(&V) -> IndexExpr<W>) -> IndexExpr<W> {
+        match self {
+            IndexExpr::Variable(variable) => by(variable),
+            IndexExpr::Constant(value) => IndexExpr::Constant(*value),
+            IndexExpr::Binary(operator, left, right) => {
+                let left = Box::new(left.replace(by));
+                IndexExpr::Binary(*operator, left, Box::new(right.replace(by)))
+            }
+        }
+    }
+
     /// Its value where it is constant and fits.
     pub fn constant(&self) -> Option<i64> {
         let value = self.value(&mut |_| None)?;

@@ -147,9 +147,10 @@ mod tests {
         );
         let program = syntax::parse_program(&text).unwrap_or_else(|problems| panic!("{problems:?}"));
         let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}"));
-        let kernel = schedule(&kernels[0], Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let program = schedule(&kernels[0], Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let kernel = program.single().expect("one statement is one kernel");
         let Statement::Forall { body, .. } = &kernel.body else { panic!("{kernel}") };
-        let operands = operands(&kernel, body);
+        let operands = operands(kernel, body);
         let names = |set: Operands| -> String {
             set.iter().map(|operand| kernel.tensor(operands[operand].tensor).name.as_str()).collect()
         };

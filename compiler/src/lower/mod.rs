@@ -56,6 +56,11 @@ pub fn lower(kernel: &concrete::Kernel) -> Lowered {
     lowering.finish(body)
 }
 
+/// The declarations of a kernel whose body is empty.
+pub fn declarations(interface: &concrete::Kernel) -> ir::Kernel {
+    Lowering::new(interface).finish(Vec::new()).kernel
+}
+
 /// The kernel that is being built.
 struct Lowering<'a> {
     concrete: &'a concrete::Kernel,

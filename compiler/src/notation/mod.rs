@@ -7,7 +7,9 @@
 //! y(i) = b(i) - A(i, j) * x(j)      →      y(i) = b(i) - sum(j)(A(i, j) * x(j))
 //! ```
 
+mod chain;
 mod check;
+mod combine;
 pub(crate) mod constant;
 mod einstein;
 mod print;
@@ -21,6 +23,7 @@ use crate::format::Format;
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
+pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
 
@@ -45,8 +48,8 @@ pub struct Kernel {
     pub visibility: String,
     /// Parameters in order, then results in order, then temporaries.
     pub tensors: Vec<Tensor>,
-    /// Index variables in order of appearance. Variables that different terms sum over are distinct, also where the text
-    /// uses one name for both.
+    /// Index variables in order of appearance. Variables of different statements are distinct, and variables that different
+    /// terms sum over, also where the text uses one name for both.
     pub variables: Vec<Variable>,
     /// Statements, in order.
     pub statements: Vec<Assignment>,
@@ -72,6 +75,8 @@ pub struct Tensor {
     pub format_name: Option<String>,
     /// Its part in the kernel.
     pub role: Role,
+    /// Whether the text says how it is stored. A temporary of which it does not may never be made.
+    pub declared: bool,
 }
 
 /// The part of a tensor in a kernel.

@@ -32,13 +32,19 @@ fn declarations(kernel: &Kernel, role: Role) -> Vec<String> {
 impl fmt::Display for Tensor {
     /// `X: f64 [dense, compressed]`, `alpha: f32`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.element.name())?;
-        if self.format.order == 0 {
-            return Ok(());
-        }
-        write!(f, " {}", self.format)?;
-        if self.fill.equals(self.element.zero()) { Ok(()) } else { write!(f, " fill {}", self.fill.text()) }
+        write!(f, "{}: ", self.name)?;
+        storage(self, f)
     }
+}
+
+/// What stands behind the colon of a declaration.
+fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(tensor.element.name())?;
+    if tensor.format.order == 0 {
+        return Ok(());
+    }
+    write!(f, " {}", tensor.format)?;
+    if tensor.fill.equals(tensor.element.zero()) { Ok(()) } else { write!(f, " fill {}", tensor.fill.text()) }
 }
 
 impl Kernel {
@@ -69,8 +75,13 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
-        let operator = AssignOperator::of(statement.operator);
-        write!(f, "{} {operator} {}", kernel.access(&statement.target), kernel.expression(&statement.value))?;
+        let target = kernel.tensor(statement.target.tensor);
+        write!(f, "{}", kernel.access(&statement.target))?;
+        if target.role == Role::Temporary {
+            f.write_str(": ")?;
+            storage(target, f)?;
+        }
+        write!(f, " {} {}", AssignOperator::of(statement.operator), kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
         }

@@ -76,11 +76,14 @@ fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
     let (a, b) = (literal(&left), literal(&right));
     // A product with a known zero is zero also where the other factor is infinite.
     let zero = |side: Option<Literal>| side.filter(|side| operator == BinaryOperator::Multiply && side.is_zero());
-    if let Some(zero) = zero(a).or(zero(b)) {
+    // A divisor is never missing; where it is a sum over nothing, the zero above it is still known.
+    let is_quotient = matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder);
+    let quotient = a.filter(|a| is_quotient && a.is_zero());
+    if let Some(zero) = zero(a).or(zero(b)).or(quotient) {
         return Expr::Literal(zero);
     }
     let folded = a.zip(b).and_then(|(a, b)| constant::binary(operator, a, b));
-    let on_the_left = a.map_or(Effect::None, |a| effect_on_the_left(operator, a, b));
+    let on_the_left = a.map_or(Effect::None, |a| effect_on_the_left(operator, a));
     let on_the_right = b.map_or(Effect::None, |b| effect_on_the_right(operator, b));
     match (folded, on_the_left, on_the_right) {
         (Some(literal), ..) => Expr::Literal(literal),
@@ -92,15 +95,14 @@ fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
     }
 }
 
-/// What `literal operator e` is for any `e`, or for the constant `right`.
-fn effect_on_the_left(operator: BinaryOperator, literal: Literal, right: Option<Literal>) -> Effect {
+/// What `literal operator e` is for any `e`.
+fn effect_on_the_left(operator: BinaryOperator, literal: Literal) -> Effect {
     use BinaryOperator::*;
     match operator {
         Add | Multiply | And | Or => effect_on_the_right(operator, literal),
         // Bytes have no negative.
         Subtract if literal.is_zero() && literal.element() != ElementType::U8 => Effect::Negates,
         Subtract if literal.is_infinite() => Effect::Annihilates(literal),
-        Divide | Remainder if literal.is_zero() && !right.is_some_and(Literal::is_zero) => Effect::Annihilates(literal),
         _ => Effect::None,
     }
 }

@@ -193,7 +193,7 @@ fn what_is_printed_is_read_again() {
 #[test]
 fn every_problem_is_reported_at_once() {
     let text = "fn f(A: csr, B: scr, unused: dense) -> (y: dense, z: dense) { y(i) = A(i) * w(i) + sqr(B(i, j)); }";
-    assert_eq!(program_codes(text), [201, 103, 104, 401, 205, 101, 107]);
+    assert_eq!(program_codes(text), [201, 103, 104, 205, 101, 107]);
 }
 
 /// The program under a line `Wrong:` or `Correct:` of an explanation.

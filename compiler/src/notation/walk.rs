@@ -1,6 +1,6 @@
 //! Ways through an expression.
 
-use super::{Access, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator};
+use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator, Variable, running};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Literal};
 
@@ -24,6 +24,14 @@ impl Expr {
             Expr::Access(access) => visit(access),
             Expr::Literal(_) | Expr::Index(..) => {}
             _ => self.children().into_iter().for_each(|child| child.for_each_access(visit)),
+        }
+    }
+
+    /// Calls `change` on every access, in reading order.
+    pub fn for_each_access_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
+        match self {
+            Expr::Access(access) => change(access),
+            _ => self.children_mut().into_iter().for_each(|child| child.for_each_access_mut(change)),
         }
     }
 
@@ -73,6 +81,19 @@ impl Expr {
         match self {
             Expr::Access(access) => vec![access],
             _ => self.children().into_iter().flat_map(Expr::accesses).collect(),
+        }
+    }
+
+    /// Calls `visit` on every index variable where it occurs, bound or free.
+    pub fn for_each_variable(&self, visit: &mut dyn FnMut(IndexVariable)) {
+        match self {
+            Expr::Access(access) => access.indices.iter().copied().for_each(visit),
+            Expr::Index(variable, _) => visit(*variable),
+            Expr::Reduce(_, variables, body) => {
+                variables.iter().copied().for_each(&mut *visit);
+                body.for_each_variable(visit);
+            }
+            _ => self.children().into_iter().for_each(|child| child.for_each_variable(visit)),
         }
     }
 
@@ -139,6 +160,43 @@ impl Access {
     /// Puts `rename(v)` for every index variable `v`.
     pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
         self.indices.iter_mut().for_each(|variable| *variable = rename(*variable));
+    }
+}
+
+impl Assignment {
+    /// The index variables that occur, in order of appearance; before a computed one, those that it is made of.
+    pub fn variables(&self, table: &[Variable]) -> Vec<IndexVariable> {
+        let mut variables = Vec::new();
+        let mut note = |variable: IndexVariable| {
+            for variable in running(table, &[variable]).into_iter().chain([variable]) {
+                if !variables.contains(&variable) {
+                    variables.push(variable);
+                }
+            }
+        };
+        self.target.indices.iter().copied().for_each(&mut note);
+        self.value.for_each_variable(&mut note);
+        self.mask.iter().flat_map(|mask| &mask.indices).copied().for_each(&mut note);
+        variables
+    }
+
+    /// What is read: operands in reading order, then the mask.
+    pub fn reads(&self) -> impl Iterator<Item = &Access> {
+        self.value.accesses().into_iter().chain(&self.mask)
+    }
+
+    /// Calls `change` on the target and on everything that is read.
+    pub fn for_each_access_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
+        change(&mut self.target);
+        self.value.for_each_access_mut(change);
+        self.mask.iter_mut().for_each(change);
+    }
+
+    /// Puts `rename(v)` for every index variable `v`, bound or free.
+    pub fn rename(&mut self, rename: &mut impl FnMut(IndexVariable) -> IndexVariable) {
+        self.target.rename(rename);
+        self.value.rename(rename);
+        self.mask.iter_mut().for_each(|mask| mask.rename(rename));
     }
 }
 

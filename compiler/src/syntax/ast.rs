@@ -166,13 +166,17 @@ pub struct FormatDefinition {
     pub span: Span,
 }
 
-/// `A(i, r) += X(i, j, k) * B(j, r) where M(i, j);`, or `let T(i) = …;`
+/// `A(i, r) += X(i, j, k) * B(j, r) where M(i, j);`, or `let T(i, j): f32 csr = …;`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
     /// Whether it begins with `let`.
     pub is_let: bool,
     /// What is assigned.
     pub target: Access,
+    /// The element type of a `let`, where one is written.
+    pub element: Option<(ElementType, Span)>,
+    /// The format of a `let`, where one is written.
+    pub format: Option<FormatExpr>,
     /// How.
     pub operator: AssignOperator,
     /// Where the operator stands.

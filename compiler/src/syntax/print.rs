@@ -3,7 +3,8 @@
 use super::REDUCTIONS;
 use super::ast::*;
 use super::precedence::Precedence;
-use crate::ir::ReduceOperator;
+use crate::diagnostics::Span;
+use crate::ir::{ElementType, ReduceOperator};
 use std::fmt::{self, Display, Formatter};
 
 /// Items with commas between them.
@@ -84,14 +85,16 @@ impl Display for Kernel {
 impl Display for Parameter {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.name)?;
-        if let Some((element, _)) = &self.element {
-            write!(f, " {}", element.name())?;
-        }
-        match &self.format {
-            Some(format) => write!(f, " {format}"),
-            None => Ok(()),
-        }
+        declared(self.element, self.format.as_ref(), f)
     }
+}
+
+/// What stands behind the colon of a declaration.
+fn declared(element: Option<(ElementType, Span)>, format: Option<&FormatExpr>, f: &mut Formatter<'_>) -> fmt::Result {
+    if let Some((element, _)) = element {
+        write!(f, " {}", element.name())?;
+    }
+    format.map_or(Ok(()), |format| write!(f, " {format}"))
 }
 
 impl Display for Schedule {
@@ -174,7 +177,12 @@ impl Display for Statement {
     /// Without its semicolon.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let word = if self.is_let { "let " } else { "" };
-        write!(f, "{word}{} {} {}", self.target, self.operator, self.value)?;
+        write!(f, "{word}{}", self.target)?;
+        if self.element.is_some() || self.format.is_some() {
+            f.write_str(":")?;
+            declared(self.element, self.format.as_ref(), f)?;
+        }
+        write!(f, " {} {}", self.operator, self.value)?;
         match &self.mask {
             Some(mask) => write!(f, " where {mask}"),
             None => Ok(()),

@@ -403,6 +403,8 @@ impl Choices {
         Statement {
             is_let: false,
             target: self.access(1),
+            element: None,
+            format: None,
             operator: if self.below(2) == 0 { AssignOperator::Assign } else { self.of(&operators) },
             operator_span: Span::default(),
             value: self.expr(5),

@@ -7,8 +7,8 @@ pub(crate) fn printed(text: &str) -> String {
     let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
     let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
     let function = |kernel| {
-        let compiled = compile_notation(kernel).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
-        backend::rust::text(&compiled.kernel)
+        let program = compile_notation(kernel).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        program.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel)).collect::<String>()
     };
     kernels.iter().map(function).collect()
 }

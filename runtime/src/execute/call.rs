@@ -70,7 +70,7 @@ pub fn conform(kernel: &Kernel, inputs: &[&AnyTensor]) -> Result<Vec<AnyTensor>,
 }
 
 /// Each input with its declaration, whose order and element type it has.
-fn declared_inputs<'a, 'k>(
+pub(super) fn declared_inputs<'a, 'k>(
     kernel: &'k Kernel,
     inputs: &[&'a AnyTensor],
 ) -> Result<Vec<(&'k Tensor, &'a AnyTensor)>, Error> {

@@ -105,6 +105,21 @@ impl Executable {
         }
     }
 
+    /// Kernels that run as native code from one library, each with the text that it is compiled from.
+    ///
+    /// # Errors
+    /// When they can't be compiled.
+    pub fn native_all(kernels: Vec<(Verified<Kernel>, &str)>) -> Result<Vec<Self>, NativeError> {
+        let texts: Vec<(&str, &Kernel)> = kernels.iter().map(|(kernel, text)| (*text, &**kernel)).collect();
+        let natives = NativeKernel::compile_all(&texts)?;
+        Ok(kernels.into_iter().zip(natives).map(|((kernel, _), native)| Self::of_native(kernel, native)).collect())
+    }
+
+    /// A kernel that the interpreter runs.
+    pub fn interpreted(kernel: Verified<Kernel>) -> Self {
+        Self { kernel, native: None, options: Options::default() }
+    }
+
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;

@@ -12,12 +12,14 @@
 //!   makes the arrays of outputs. The code that `tensor_kernel!` writes uses it without an [`Executable`].
 //! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
+//! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
 //! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
 mod array;
 mod bounds;
 pub mod call;
+mod chain;
 mod error;
 mod executable;
 mod extents;
@@ -36,8 +38,9 @@ mod typed;
 
 pub use array::Stored;
 pub use call::{Call, conform};
+pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
-pub use program::{Entries, Operand, Outcome, Program, ProgramError, ProgramOptions};
-pub use typed::{Results, StaticKernel, Value, scalar};
+pub use program::{Entries, Operand, Program, ProgramError, ProgramOptions};
+pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

@@ -5,28 +5,24 @@ use super::*;
 use crate::parallel::with_threads;
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
-use spc_compiler::ir::{Kernel, Verified};
-use spc_compiler::{backend, compile_notation, notation, syntax};
+use spc_compiler::{Program, backend, compile_notation, notation, syntax};
 
-fn compiled(text: &str) -> Verified<Kernel> {
+fn compiled(text: &str) -> Program {
     let program = syntax::parse_program(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let kernels = notation::check(&program).unwrap_or_else(|errors| panic!("{errors:?}"));
-    compile_notation(&kernels[0]).unwrap_or_else(|errors| panic!("{errors:?}")).kernel
+    compile_notation(&kernels[0]).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// The first output by every engine, which must be the same.
 fn result(text: &str, inputs: &[&AnyTensor], stated: &[(&str, usize)]) -> AnyTensor {
-    let kernel = compiled(text);
-    let rust = backend::rust::text(&kernel);
-    let native =
-        Executable::new(kernel.clone(), Some(&rust), Backend::Native).unwrap_or_else(|e| panic!("{e}\n{rust}"));
-    let interpreter = Executable::new(kernel, None, Backend::Interpreter).unwrap();
-    let mut outputs = [(&native, 1), (&native, 4), (&interpreter, 1)].map(|(executable, threads)| {
-        let mut call = Call::with_dimensions(executable.kernel(), inputs, stated).unwrap();
-        for _ in 0..2 {
-            with_threads(threads, || executable.run(&mut call)).unwrap().unwrap_or_else(|e| panic!("{e}\n{rust}"));
-        }
-        call.finish().unwrap().remove(0)
+    let program = compiled(text);
+    let rust: Vec<String> = program.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel)).collect();
+    let rust = rust.join("\n");
+    let native = Chain::new(&program, Backend::Native).unwrap_or_else(|e| panic!("{e}\n{rust}"));
+    let interpreter = Chain::new(&program, Backend::Interpreter).unwrap();
+    let mut outputs = [(&native, 1), (&native, 4), (&interpreter, 1)].map(|(chain, threads)| {
+        let outcome = with_threads(threads, || chain.run(inputs, stated, 2)).unwrap();
+        outcome.unwrap_or_else(|e| panic!("{e}\n{rust}")).outputs.remove(0).1
     });
     assert_eq!(outputs[0], outputs[1], "{rust}");
     assert_eq!(outputs[0], outputs[2], "{rust}");

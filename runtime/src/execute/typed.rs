@@ -1,25 +1,56 @@
 //! What functions that `tensor_kernel!` writes call: kernels known at compile time over typed tensors.
 
+use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
 use std::sync::OnceLock;
 
-/// A kernel whose loops were compiled with the program.
+/// A kernel whose loops were compiled with the program: of one statement or several, each of which has loops of its own.
 #[derive(Debug)]
 pub struct StaticKernel {
-    /// Its declarations in the loop IR.
+    /// Its parameters and dimensions, as declarations in the loop IR.
     declarations: &'static str,
-    /// Runs it on the arrays of a call.
-    run: fn(&mut Call<'_>),
+    /// The names of its results.
+    results: &'static [&'static str],
+    /// The loops, in the order in which they run.
+    links: &'static [StaticLink],
     /// The declarations, once they are read.
-    kernel: OnceLock<Result<Kernel, String>>,
+    parts: OnceLock<Result<Parts, String>>,
+}
+
+/// The loops of one statement.
+#[derive(Debug, Clone, Copy)]
+pub struct StaticLink {
+    /// Their declarations in the loop IR.
+    declarations: &'static str,
+    /// Runs them on the arrays of a call.
+    run: fn(&mut Call<'_>),
+}
+
+impl StaticLink {
+    /// Loops that the macro wrote.
+    pub const fn new(declarations: &'static str, run: fn(&mut Call<'_>)) -> Self {
+        Self { declarations, run }
+    }
+}
+
+/// What the declarations say.
+#[derive(Debug)]
+struct Parts {
+    declarations: Kernel,
+    results: Vec<String>,
+    links: Vec<Kernel>,
 }
 
 impl StaticKernel {
     /// A kernel of the declarations and loops that the macro wrote.
-    pub const fn new(declarations: &'static str, run: fn(&mut Call<'_>)) -> Self {
-        Self { declarations, run, kernel: OnceLock::new() }
+    pub const fn new(
+        declarations: &'static str,
+        results: &'static [&'static str],
+        links: &'static [StaticLink],
+    ) -> Self {
+        Self { declarations, results, links, parts: OnceLock::new() }
     }
 
     /// Runs the kernel.
@@ -27,33 +58,57 @@ impl StaticKernel {
     /// # Errors
     /// As [`Call::new`] and [`Call::finish`].
     pub fn run(&self, inputs: &[&AnyTensor]) -> Result<Results, Error> {
-        self.finish(Call::new(self.kernel()?, inputs)?)
+        self.run_with(inputs, &mut |_, _| Ok(()))
     }
 
-    /// Runs the kernel and writes its results into the memory of `targets`. Where that is refused, they are as before.
+    /// Runs the kernel and writes its results into the memory of `targets`. Where that is refused, they are as before; where a
+    /// later statement of several is refused, those of statements that have run are left without entries.
     ///
     /// # Errors
     /// As [`StaticKernel::run`] and [`Call::reuse`].
     pub fn run_into(&self, inputs: &[&AnyTensor], targets: &mut [&mut dyn Value]) -> Result<(), Error> {
-        let mut call = Call::new(self.kernel()?, inputs)?;
-        for (output, target) in targets.iter().enumerate() {
-            target.check_reuse(&call, output)?;
+        if targets.len() != self.results.len() {
+            return Err(missing());
         }
-        for (output, target) in targets.iter_mut().enumerate() {
-            target.reuse(&mut call, output)?;
-        }
-        let mut results = self.finish(call)?;
+        let mut reuse = |call: &mut Call<'_>, output: &str| {
+            let target = self.results.iter().position(|result| *result == output);
+            match target.and_then(|target| targets.get_mut(target)) {
+                Some(target) => target.check_reuse(call, 0).and_then(|()| target.reuse(call, 0)),
+                None => Ok(()),
+            }
+        };
+        let mut results = self.run_with(inputs, &mut reuse)?;
         targets.iter_mut().try_for_each(|target| target.set(results.tensors.next().ok_or_else(missing)?))
     }
 
-    fn finish(&self, mut call: Call<'_>) -> Result<Results, Error> {
-        (self.run)(&mut call);
-        Ok(Results { tensors: call.finish()?.into_iter() })
+    /// Runs the kernel, each call when it was prepared for its output of a name.
+    fn run_with(
+        &self,
+        inputs: &[&AnyTensor],
+        prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
+    ) -> Result<Results, Error> {
+        let parts = self.parts()?;
+        let mut flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[])?;
+        for (link, kernel) in self.links.iter().zip(&parts.links) {
+            let Some(mut call) = flow.call()? else { break };
+            outputs_of(kernel).try_for_each(|output| prepare(&mut call, output))?;
+            (link.run)(&mut call);
+            flow.take(call.finish()?);
+        }
+        let tensors: Vec<AnyTensor> = flow.finish()?.into_iter().map(|(_, tensor)| tensor).collect();
+        Ok(Results { tensors: tensors.into_iter() })
     }
 
-    fn kernel(&self) -> Result<&Kernel, Error> {
-        let read = || ir::parse(self.declarations).map_err(|error| error.to_string());
-        self.kernel.get_or_init(read).as_ref().map_err(|error| wrong(error))
+    fn parts(&self) -> Result<&Parts, Error> {
+        let read = |text: &str| ir::parse(text).map_err(|error| error.to_string());
+        let read_all = || {
+            Ok(Parts {
+                declarations: read(self.declarations)?,
+                results: self.results.iter().map(|&name| name.to_owned()).collect(),
+                links: self.links.iter().map(|link| read(link.declarations)).collect::<Result<_, _>>()?,
+            })
+        };
+        self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))
     }
 }
 

@@ -203,10 +203,13 @@ impl AnyTensor {
     /// The number of stored entries, explicit zeros and all positions of dense levels included. Padding and empty slots are no
     /// entries, and what a run stores once is an entry at each of its coordinates.
     pub fn nnz(&self) -> usize {
-        if self.is_plain() { self.values.len() } else { self.walk().count() }
+        if !self.is_plain() {
+            return self.walk().count();
+        }
+        if self.layout().stores_modes() { self.values.len() } else { self.count_entries() }
     }
 
-    /// Whether each position of each level is one entry or the parent of entries.
+    /// Whether each position of each level is one entry, or padding of a map, or the parent of such.
     pub(super) fn is_plain(&self) -> bool {
         let has_own_place = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
         self.format.levels.iter().all(|level| has_own_place(level.format.kind))

@@ -143,6 +143,12 @@ pub enum InvalidTensor {
         /// The position of the second entry.
         position: usize,
     },
+    /// A value that is not zero stands where computed coordinates stand for no index of the tensor.
+    #[error("position {position} is padding, outside of the tensor's shape, but its value is not zero")]
+    Padding {
+        /// Where.
+        position: usize,
+    },
     /// A level of a kind that deals with one parent at a time is below repeated coordinates.
     #[error(
         "level {level} is below the repeated coordinate at position {position} of the level above it, which must be unique"

@@ -19,22 +19,42 @@ impl AnyTensor {
             return self.walk().each(&mut visit);
         }
         let expansion = Expansion { tensor: self, layout: self.layout() };
-        let order = self.order();
-        let (mut positions, mut columns) = (Vec::new(), vec![Vec::new(); order]);
-        let mut index = vec![0; order];
-        for begin in (0..self.nnz()).step_by(BLOCK) {
-            let range = begin..self.nnz().min(begin + BLOCK);
-            expansion.expand(range.clone(), &mut positions, |mode, column| {
-                columns[mode].clear();
-                columns[mode].extend_from_slice(column);
-            });
-            for (offset, position) in range.enumerate() {
+        let mut index = vec![0; self.order()];
+        for begin in (0..self.values.len()).step_by(BLOCK) {
+            let range = begin..self.values.len().min(begin + BLOCK);
+            let (columns, is_entry) = expansion.block(range.clone());
+            let is_entry = |offset: usize| is_entry.as_ref().is_none_or(|is_entry| is_entry[offset]);
+            for (offset, position) in range.enumerate().filter(|(offset, _)| is_entry(*offset)) {
                 for (index, column) in index.iter_mut().zip(&columns) {
-                    *index = column[offset];
+                    *index = column[offset] as usize;
                 }
                 visit(&index, position);
             }
         }
+    }
+
+    /// The number of entries, where positions may be padding.
+    pub(super) fn count_entries(&self) -> usize {
+        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let count = |range: Range<usize>| {
+            let length = range.len();
+            let (_, is_entry) = expansion.block(range);
+            is_entry.map_or(length, |is_entry| is_entry.iter().filter(|&&is_entry| is_entry).count())
+        };
+        tasks::map(&tasks::ranges(self.values.len(), BLOCK), &count).into_iter().sum()
+    }
+
+    /// The first position of padding of which something holds.
+    pub(super) fn find_padding(&self, found: &(dyn Fn(usize) -> bool + Sync)) -> Option<usize> {
+        if !self.is_plain() {
+            return self.walk().find_padding(found);
+        }
+        let expansion = Expansion { tensor: self, layout: self.layout() };
+        tasks::first(&tasks::ranges(self.values.len(), BLOCK), &|range| {
+            let (_, is_entry) = expansion.block(range.clone());
+            let mut padding = range.zip(is_entry?).filter(|(_, is_entry)| !is_entry);
+            padding.find(|&(position, _)| found(position)).map(|(position, _)| position)
+        })
     }
 
     /// Calls `visit(index, value)` for each stored entry, in storage order.
@@ -74,7 +94,7 @@ impl AnyTensor {
             return None;
         }
         let layout = self.layout();
-        let index: Vec<usize> = layout.modes.iter().map(|&mode| index[mode]).collect();
+        let index = layout.stored(index);
         self.locate_below(&layout, &index, 0, 0..1)
     }
 
@@ -91,20 +111,50 @@ impl AnyTensor {
         self.values_of().ok_or(WrongElement { expected: T::TYPE, found: self.element() })
     }
 
-    /// The index of each entry in each mode, in storage order, where each position is one.
-    pub(super) fn indices(&self) -> Vec<Indices> {
+    /// The index of each position in each mode and its value, in storage order, without padding.
+    pub(super) fn listed_positions<T: Element>(&self, values: &[T]) -> (Vec<Indices>, Vec<T>) {
+        let (mut indices, is_entry) = self.indices();
+        let mut values = values.to_vec();
+        if let Some(is_entry) = is_entry.filter(|is_entry| is_entry.contains(&false)) {
+            indices.iter_mut().for_each(|indices| match indices {
+                Indices::U32(indices) => retain(indices, &is_entry),
+                Indices::U64(indices) => retain(indices, &is_entry),
+            });
+            retain(&mut values, &is_entry);
+        }
+        (indices, values)
+    }
+
+    /// The index of each position in each mode, in storage order; and which positions are entries, where there may be padding.
+    fn indices(&self) -> (Vec<Indices>, Option<Vec<bool>>) {
+        let count = self.values.len();
         let narrow = |&extent: &usize| u32::try_from(extent.saturating_sub(1)).is_ok();
-        let zeros = |narrow| if narrow { Indices::U32(vec![0; self.nnz()]) } else { Indices::U64(vec![0; self.nnz()]) };
+        let zeros = |narrow| if narrow { Indices::U32(vec![0; count]) } else { Indices::U64(vec![0; count]) };
         let mut indices: Vec<Indices> = self.shape.iter().map(narrow).map(zeros).collect();
         let expansion = Expansion { tensor: self, layout: self.layout() };
-        let ranges = tasks::ranges(self.nnz(), BLOCK * 16);
+        let is_computed = !expansion.layout.stores_modes();
+        let mut is_entry = vec![true; if is_computed { count } else { 0 }];
+        let size = if is_computed { BLOCK } else { BLOCK * 16 };
+        let ranges = tasks::ranges(count, size);
         let mut rest: Vec<ColumnMut<'_>> = indices.iter_mut().map(ColumnMut::of).collect();
-        let cut = |range: &Range<usize>| rest.iter_mut().map(|column| column.split_off(range.len())).collect();
-        let parts: Vec<Vec<ColumnMut<'_>>> = ranges.iter().map(cut).collect();
-        tasks::each(parts, &|task, mut columns| {
-            expansion.expand(ranges[task].clone(), &mut Vec::new(), |mode, column| columns[mode].copy_from(column));
+        let mut rest_is_entry = is_entry.as_mut_slice();
+        let cut = |range: &Range<usize>| {
+            let columns: Vec<ColumnMut<'_>> = rest.iter_mut().map(|column| column.split_off(range.len())).collect();
+            (columns, rest_is_entry.split_off_mut(..range.len()).unwrap_or_default())
+        };
+        let parts: Vec<(Vec<ColumnMut<'_>>, &mut [bool])> = ranges.iter().map(cut).collect();
+        tasks::each(parts, &|task, (mut columns, is_entry)| {
+            if is_computed {
+                let (index, known) = expansion.block(ranges[task].clone());
+                columns.iter_mut().zip(&index).for_each(|(to, column)| to.copy_from(column));
+                known.into_iter().for_each(|known| is_entry.copy_from_slice(&known));
+            } else {
+                let modes = &expansion.layout.modes;
+                let write = |level: usize, column: &[u64]| columns[modes[level]].copy_from(column);
+                expansion.expand(ranges[task].clone(), write);
+            }
         });
-        indices
+        (indices, is_computed.then_some(is_entry))
     }
 
     /// The position of `index[level]` under one parent, in levels that tell it by arithmetic or by a table.
@@ -200,17 +250,25 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// Calls `write(mode, index of each entry)` for each mode. `positions` is a workspace.
-    fn expand(&self, range: Range<usize>, positions: &mut Vec<usize>, mut write: impl FnMut(usize, &[usize])) {
-        positions.clear();
-        positions.extend(range);
+    /// The index of each position in each mode; and which of them are entries, where there is padding.
+    fn block(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
+        let count = range.len();
+        let mut stored = vec![Vec::new(); self.layout.depth()];
+        self.expand(range, |level, column| stored[level].extend_from_slice(column));
+        self.layout.indices(stored, count)
+    }
+
+    /// Calls `write(level, coordinate at each position)` for each level.
+    fn expand(&self, range: Range<usize>, mut write: impl FnMut(usize, &[u64])) {
+        let mut positions: Vec<usize> = range.collect();
+        let positions = positions.as_mut_slice();
         let mut column = vec![0; positions.len()];
         for (level, storage) in self.tensor.levels.iter().enumerate().rev() {
             match storage {
                 LevelStorage::Dense => {
                     let extent = self.layout.extents[level];
                     for (coordinate, position) in column.iter_mut().zip(positions.iter_mut()) {
-                        (*coordinate, *position) = (*position % extent, *position / extent);
+                        (*coordinate, *position) = ((*position % extent) as u64, *position / extent);
                     }
                 }
                 LevelStorage::Singleton { coordinates } => {
@@ -222,15 +280,21 @@ impl Expansion<'_> {
                 }
                 _ => unreachable!("levels of other kinds are walked from the outermost down"),
             }
-            write(self.layout.modes[level], &column);
+            write(level, &column);
         }
     }
 }
 
-fn gather<C: Index>(coordinates: &[C], positions: &[usize], column: &mut [usize]) {
+fn gather<C: Index>(coordinates: &[C], positions: &[usize], column: &mut [u64]) {
     for (coordinate, &position) in column.iter_mut().zip(positions) {
-        *coordinate = coordinates[position].to_usize();
+        *coordinate = coordinates[position].to_usize() as u64;
     }
+}
+
+/// Keeps what is an entry.
+fn retain<T>(column: &mut Vec<T>, is_entry: &[bool]) {
+    let mut is_entry = is_entry.iter();
+    column.retain(|_| is_entry.next().is_some_and(|&is_entry| is_entry));
 }
 
 /// Replaces ascending children by their parents: one search, then a walk.
@@ -268,10 +332,10 @@ impl<'a> ColumnMut<'a> {
         }
     }
 
-    fn copy_from(&mut self, column: &[usize]) {
+    fn copy_from(&mut self, column: &[u64]) {
         match self {
             ColumnMut::U32(to) => to.iter_mut().zip(column).for_each(|(to, &index)| *to = index as u32),
-            ColumnMut::U64(to) => to.iter_mut().zip(column).for_each(|(to, &index)| *to = index as u64),
+            ColumnMut::U64(to) => to.copy_from_slice(column),
         }
     }
 }

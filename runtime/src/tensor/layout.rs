@@ -1,59 +1,215 @@
-//! What a format means for a shape: the mode and the extent of each level.
+//! What a format means for a shape: the extent of each level, and how levels and modes follow from each other.
 
 use super::InvalidTensor;
-use spc_compiler::format::{Coordinate, Format, LevelFormat, LevelKind};
+use super::column::Column;
+use spc_compiler::format::{Coordinate, Format, LevelFormat, LevelKind, Map};
 
-/// The levels of a tensor of a given shape, each with its mode and extent.
+/// The levels of a tensor of a given shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The mode that each level stores.
+    /// The mode that each level stores; the first of them where it stores several, for messages.
     pub(crate) modes: Vec<usize>,
     /// The extent of each level's coordinate.
     pub(crate) extents: Vec<usize>,
     /// The format of each level.
     pub(crate) levels: Vec<LevelFormat>,
+    /// The extent of each mode.
+    pub(crate) shape: Vec<usize>,
+    /// How levels follow from modes, where they do not store each as it is.
+    map: Option<Map>,
 }
 
 impl Layout {
-    /// Checks that the format serves the shape and that each mode is stored by one level.
+    /// Checks that the format serves the shape and that its levels tell each mode.
     pub(crate) fn new(format: &Format, shape: &[usize]) -> Result<Self, InvalidTensor> {
         if format.order != shape.len() {
             return Err(InvalidTensor::Order { format: format.to_string(), order: format.order, modes: shape.len() });
         }
         let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
-        let mut stored = vec![false; format.order];
-        let mut modes = Vec::with_capacity(format.levels.len());
-        for (number, level) in format.levels.iter().enumerate() {
-            let Coordinate::Mode(mode) = level.coordinate else {
-                return Err(unsupported(format!("level {number} stores `{}`, which is not a mode", level.coordinate)));
-            };
-            match stored.get_mut(mode) {
-                None => return Err(unsupported(format!("level {number} stores mode {mode}, which there is not"))),
-                Some(true) => return Err(unsupported(format!("two levels store mode {mode}"))),
-                Some(stored) => *stored = true,
+        let modes = modes(format).map_err(unsupported)?;
+        let (map, extents) = match format.mode_order() {
+            Some(modes) => {
+                check_modes(&modes, format.order).map_err(unsupported)?;
+                (None, modes.iter().map(|&mode| shape[mode]).collect())
             }
-            modes.push(mode);
-        }
-        if let Some(mode) = stored.iter().position(|stored| !stored) {
-            return Err(unsupported(format!("no level stores mode {mode}")));
-        }
-        let extents: Vec<usize> = modes.iter().map(|&mode| shape[mode]).collect();
-        for (number, level) in format.levels.iter().enumerate() {
-            if level.format.lacks_sense() {
-                return Err(unsupported(format!("level {number} can't be `{}`", level.format)));
+            None => {
+                let map = Map::new(format).map_err(|lost| {
+                    unsupported(format!("mode {} can't be told from what the levels store", lost.mode))
+                })?;
+                let extents = computed_extents(&map, format, shape).map_err(unsupported)?;
+                (Some(map), extents)
             }
-            if level.format.kind == LevelKind::Diagonal {
-                let above = number.checked_sub(1).map(|above| (format.levels[above].format.kind, extents[above]));
-                check_diagonal(number, extents[number], above).map_err(unsupported)?;
-            }
-        }
-        Ok(Self { modes, extents, levels: format.levels.iter().map(|level| level.format).collect() })
+        };
+        check_levels(format, &extents).map_err(unsupported)?;
+        let levels = format.levels.iter().map(|level| level.format).collect();
+        Ok(Self { modes, extents, levels, shape: shape.to_vec(), map })
+    }
+
+    /// Levels of any kind that store modes of a shape as they are, not all of them perhaps.
+    pub(crate) fn of_modes(modes: &[usize], shape: &[usize]) -> Self {
+        let extents = modes.iter().map(|&mode| shape[mode]).collect();
+        Self { modes: modes.to_vec(), extents, levels: Vec::new(), shape: shape.to_vec(), map: None }
     }
 
     /// The number of levels.
     pub(crate) fn depth(&self) -> usize {
-        self.levels.len()
+        self.extents.len()
     }
+
+    /// Of how many levels, from this one on, the coordinates are sorted by their interleaved bits; one for a level by itself.
+    pub(crate) fn chain(&self, level: usize) -> usize {
+        let is_singleton = |format: &&LevelFormat| format.kind == LevelKind::Singleton;
+        match self.levels.get(level) {
+            Some(format) if format.morton => 1 + self.levels[level + 1..].iter().take_while(is_singleton).count(),
+            _ => 1,
+        }
+    }
+
+    /// Whether each level stores a mode as it is.
+    pub(crate) fn stores_modes(&self) -> bool {
+        self.map.is_none()
+    }
+
+    /// What each level stores for an entry.
+    pub(crate) fn stored(&self, index: &[usize]) -> Vec<usize> {
+        match &self.map {
+            None => self.modes.iter().map(|&mode| index[mode]).collect(),
+            Some(map) => {
+                let stored = |level| map.stored::<u64>(level, &|mode| index[mode] as u64, &|mode| self.extent(mode));
+                (0..self.depth()).map(|level| stored(level).map_or(0, |stored| stored as usize)).collect()
+            }
+        }
+    }
+
+    /// The index in each mode of what each level stores; `None` at padding.
+    pub(crate) fn index(&self, stored: &[usize]) -> Option<Vec<usize>> {
+        let Some(map) = &self.map else {
+            let mut index = vec![0; self.shape.len()];
+            self.modes.iter().zip(stored).for_each(|(&mode, &coordinate)| index[mode] = coordinate);
+            return Some(index);
+        };
+        let mode = |mode| map.mode::<u64>(mode, &|level| stored[level] as u64, &|mode| self.extent(mode));
+        let index: Vec<usize> =
+            (0..self.shape.len()).map(|number| mode(number).map(|index| index as usize)).collect::<Option<_>>()?;
+        let inside = index.iter().zip(&self.shape).all(|(index, extent)| index < extent);
+        (inside && self.stored(&index) == stored).then_some(index)
+    }
+
+    /// What a level stores for each of several entries, given their index in each mode.
+    pub(crate) fn stored_column(&self, level: usize, index: &[Column]) -> Column {
+        match &self.map {
+            None => index[self.modes[level]].clone(),
+            Some(map) => map
+                .stored(level, &|mode| index[mode].clone(), &|mode| Column::Constant(self.extent(mode)))
+                .expect("columns can be interleaved"),
+        }
+    }
+
+    /// The index in a mode of each of several entries, given what each level stores.
+    fn mode_column(&self, map: &Map, mode: usize, stored: &[Column]) -> Column {
+        map.mode(mode, &|level| stored[level].clone(), &|mode| Column::Constant(self.extent(mode)))
+            .expect("columns can be interleaved")
+    }
+
+    /// The index in each mode of several entries, given what each level stores for them; and where there is padding, which of
+    /// them are entries. The index of padding is anything within the shape, if that has any.
+    pub(crate) fn indices(&self, stored: Vec<Vec<u64>>, count: usize) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
+        let Some(map) = &self.map else {
+            let mut index = vec![Vec::new(); self.shape.len()];
+            self.modes.iter().zip(stored).for_each(|(&mode, column)| index[mode] = column);
+            return (index, None);
+        };
+        let stored: Vec<Column> = stored.into_iter().map(Column::of).collect();
+        let index: Vec<Column> = (0..self.shape.len()).map(|mode| self.mode_column(map, mode, &stored)).collect();
+        let mut is_entry = vec![true; count];
+        for (column, &extent) in index.iter().zip(&self.shape) {
+            let places = is_entry.iter_mut().enumerate();
+            places.for_each(|(place, is_entry)| *is_entry &= column.get(place) < extent as u64);
+        }
+        for (level, stored) in stored.iter().enumerate() {
+            let again = self.stored_column(level, &index);
+            let places = is_entry.iter_mut().enumerate();
+            places.for_each(|(place, is_entry)| *is_entry &= again.get(place) == stored.get(place));
+        }
+        let padded = is_entry.iter().any(|is_entry| !is_entry);
+        let mut index: Vec<Vec<u64>> = index.into_iter().map(|column| column.into_values(count)).collect();
+        if padded {
+            for (column, &extent) in index.iter_mut().zip(&self.shape) {
+                column.iter_mut().for_each(|index| *index = (*index).min((extent as u64).saturating_sub(1)));
+            }
+        }
+        (index, padded.then_some(is_entry))
+    }
+
+    fn extent(&self, mode: usize) -> u64 {
+        self.shape[mode] as u64
+    }
+}
+
+/// The first mode of each level.
+fn modes(format: &Format) -> Result<Vec<usize>, String> {
+    let mode = |(number, coordinate): (usize, &Coordinate)| {
+        let mut modes = Vec::new();
+        coordinate.for_each_mode(&mut |mode| modes.push(mode));
+        let first = modes.first().copied();
+        coordinate.for_each_extent(&mut |mode| modes.push(mode));
+        match (first, modes.iter().find(|&&mode| mode >= format.order)) {
+            (_, Some(mode)) => Err(format!("level {number} stores mode {mode}, which there is not")),
+            (None, None) => Err(format!("level {number} stores `{coordinate}`, which is no mode")),
+            (Some(mode), None) => Ok(mode),
+        }
+    };
+    format.levels.iter().map(|level| &level.coordinate).enumerate().map(mode).collect()
+}
+
+/// Whether each mode is stored once.
+fn check_modes(modes: &[usize], order: usize) -> Result<(), String> {
+    for mode in 0..order {
+        match modes.iter().filter(|&&other| other == mode).count() {
+            0 => return Err(format!("no level stores mode {mode}")),
+            1 => {}
+            _ => return Err(format!("two levels store mode {mode}")),
+        }
+    }
+    Ok(())
+}
+
+/// The extent of each level, where the shape has room for the map.
+fn computed_extents(map: &Map, format: &Format, shape: &[usize]) -> Result<Vec<usize>, String> {
+    let extent = |mode: usize| shape[mode] as u64;
+    for condition in map.conditions() {
+        let (end, factor) = (condition.summand.end::<u64>(&extent), condition.factor.number::<u64>(&extent));
+        if let (Some(end), Some(factor)) = (end, factor)
+            && end > factor
+        {
+            let (summand, places) = (&condition.summand, &condition.factor);
+            return Err(format!(
+                "`{summand}` has {end} values, but its place in the sum has room for {factor}; write a larger number for `{places}`"
+            ));
+        }
+    }
+    let level = |number: usize| {
+        let extent = map.extent::<u64>(number, &extent).ok_or_else(|| {
+            let coordinate = &format.levels[number].coordinate;
+            format!("`{coordinate}` takes more than 64 bits; interleave fewer modes, and store the others in levels of their own")
+        })?;
+        usize::try_from(extent).map_err(|error| error.to_string())
+    };
+    (0..format.levels.len()).map(level).collect()
+}
+
+/// Whether each level's format makes sense where it is.
+fn check_levels(format: &Format, extents: &[usize]) -> Result<(), String> {
+    for (number, level) in format.levels.iter().enumerate() {
+        if level.format.lacks_sense() {
+            return Err(format!("level {number} can't be `{}`", level.format));
+        }
+        if level.format.kind == LevelKind::Diagonal {
+            let above = number.checked_sub(1).map(|above| (format.levels[above].format.kind, extents[above]));
+            check_diagonal(number, extents[number], above)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether each position above a diagonal level has one coordinate, which is a coordinate of the level too. `above` is the

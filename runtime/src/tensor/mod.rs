@@ -17,6 +17,7 @@
 
 mod any;
 mod buffer;
+mod column;
 mod convert;
 mod coordinates;
 mod error;
@@ -26,6 +27,9 @@ mod iterate;
 #[cfg(test)]
 mod law;
 mod layout;
+#[cfg(test)]
+mod map_law;
+mod mapped;
 mod pack;
 mod statistics;
 mod storage;
@@ -45,6 +49,10 @@ pub use formats::{
     Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
 };
 pub use index_array::{Index, IndexArray};
+pub use mapped::{
+    Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
+    MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
+};
 pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;

@@ -1,7 +1,7 @@
 //! What a tensor looks like: how many entries, slices and fibers it has, how uneven they are, and what storing it takes.
 
 use super::pack::prefix_runs;
-use super::{Coordinates, Duplicates, Element, PackError, pack};
+use super::{Coordinates, Duplicates, Element, IndexArray, PackError, pack};
 use spc_compiler::format::Format;
 
 /// What a list of entries looks like.
@@ -57,6 +57,10 @@ impl Groups {
 /// What it takes to store a tensor in a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorageSize {
+    /// The number of positions: where children begin and end, or what else tells that.
+    pub positions: usize,
+    /// The number of coordinates, or of what else tells them.
+    pub coordinates: usize,
     /// The bytes of all positions and coordinates.
     pub index_bytes: usize,
     /// The bytes of all values.
@@ -69,6 +73,11 @@ impl StorageSize {
     /// All bytes.
     pub fn bytes(&self) -> usize {
         self.index_bytes + self.value_bytes
+    }
+
+    /// The number of all that is stored: positions, coordinates and values, whatever their width. Papers on formats count so.
+    pub fn units(&self) -> usize {
+        self.positions + self.coordinates + self.stored
     }
 
     /// The positions and coordinates in words of 32 bits, which papers on formats count in.
@@ -127,8 +136,15 @@ pub fn storage_size<T: Element>(entries: &Coordinates<T>, format: &Format) -> Re
         values: vec![0u8; entries.values.len()],
     };
     let tensor = pack(structure, format, Duplicates::Sum)?;
-    let index_bytes = tensor.levels().iter().map(|level| level.bytes()).sum();
-    Ok(StorageSize { index_bytes, value_bytes: tensor.values().len() * size_of::<T>(), stored: tensor.values().len() })
+    let count = |array: Option<&IndexArray>| array.map_or(0, IndexArray::len);
+    let stored = tensor.values().len();
+    Ok(StorageSize {
+        positions: tensor.levels().iter().map(|level| count(level.positions())).sum(),
+        coordinates: tensor.levels().iter().map(|level| count(level.coordinates())).sum(),
+        index_bytes: tensor.levels().iter().map(|level| level.bytes()).sum(),
+        value_bytes: stored * size_of::<T>(),
+        stored,
+    })
 }
 
 #[cfg(test)]
@@ -136,6 +152,7 @@ mod tests {
     use super::*;
     use crate::generate;
     use crate::tensor::Indices;
+    use spc_compiler::format::prelude;
     use std::collections::BTreeMap;
 
     #[test]
@@ -177,9 +194,45 @@ mod tests {
     fn storage_is_what_the_arrays_take() {
         let entries = generate::uniform(&[10, 20, 30], 500, 1).unwrap();
         let coo = storage_size(&entries, &Format::coo(3)).unwrap();
-        assert_eq!(coo, StorageSize { index_bytes: 4 * (2 + 3 * 500), value_bytes: 8 * 500, stored: 500 });
+        let (positions, coordinates, index_bytes) = (2, 3 * 500, 4 * (2 + 3 * 500));
+        assert_eq!(coo, StorageSize { positions, coordinates, index_bytes, value_bytes: 8 * 500, stored: 500 });
+        assert_eq!(coo.units(), 2 + 4 * 500);
         assert_eq!((coo.index_words(), coo.bytes()), (1502, 4 * 1502 + 4000));
         let dense = storage_size(&entries, &Format::dense(3)).unwrap();
         assert_eq!((dense.index_bytes, dense.stored), (0, 6000));
+    }
+
+    /// Yang, Li, Chen, Yuan: *Efficient storage formats of high-order sparse tensors* (2019), tables 4 to 6, for third-order
+    /// tensors of `s` slices, `f` fibers and `n` entries. We store as well where the children of the last parent end, of each
+    /// level that has positions, and where those before all levels begin and end.
+    #[test]
+    fn units_are_those_of_the_literature() {
+        let entries = generate::uniform(&[40, 30, 50], 700, 3).unwrap();
+        let statistics = statistics(&entries).unwrap();
+        let (n, s, f) = (700, statistics.modes[0].slices.count, statistics.modes[2].fibers.count);
+        let size = |name: &str| storage_size(&entries, &prelude::format(name, &[], 3).unwrap()).unwrap();
+        let whole = 2;
+        assert_eq!(size("hocoo").units(), 4 * n + whole);
+        assert_eq!(size("hocsr").units(), 40 * 30 + 2 * n + 1);
+        assert_eq!(size("hocfs_csr").units(), 2 * s + 2 * f + 2 * n + whole + 2);
+        // What is counted there of a bucket is what it holds, not where it ends.
+        let cfb = size("cfb");
+        assert_eq!((cfb.coordinates + cfb.stored, cfb.positions), (2 * f + 2 * n, whole + f + 1));
+        // Rows of one width: the longest fiber's.
+        let width = statistics.modes[2].fibers.largest;
+        let padded = size("hocfs_ell");
+        assert_eq!((padded.stored, padded.units()), (f * width, 2 * s + f + 2 * f * width + whole + 1 + 1));
+        // A code for each entry; a bit more than a coordinate of each mode in COO takes here.
+        assert_eq!((size("alto").units(), size("alto").index_bytes), (2 * n + whole, 8 * n + 4 * whole));
+    }
+
+    #[test]
+    fn blocks_take_what_their_holes_take() {
+        let entries = generate::uniform(&[9, 10], 20, 5).unwrap();
+        let size = |block| storage_size(&entries, &prelude::format("bcsr", &[block], 2).unwrap()).unwrap();
+        assert_eq!((size(1).units(), size(1).stored), (9 + 1 + 20 + 20, 20));
+        let whole = size(16);
+        assert_eq!((whole.stored, whole.positions, whole.coordinates), (9 * 10, 2, 1));
+        assert_eq!(size(4).stored, size(4).coordinates * 16);
     }
 }

@@ -32,7 +32,7 @@ impl AnyTensor {
     /// The index of each entry in each mode and its value, in storage order.
     pub(super) fn listed<T: Element>(&self, values: &[T]) -> (Vec<Indices>, Vec<T>) {
         if self.is_plain() {
-            return (self.indices(), values.to_vec());
+            return self.listed_positions(values);
         }
         let mut columns = vec![Vec::new(); self.order()];
         let mut listed = Vec::new();
@@ -59,18 +59,27 @@ impl Walk<'_> {
     /// The number of entries.
     pub(super) fn count(&self) -> usize {
         let mut count = 0;
-        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |_, _| count += 1);
+        self.each(&mut |_, _| count += 1);
         count
+    }
+
+    /// The first position of padding of a map of which something holds.
+    pub(super) fn find_padding(&self, found: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let mut first = None;
+        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |stored, position| {
+            if first.is_none() && self.layout.index(stored).is_none() && found(position) {
+                first = Some(position);
+            }
+        });
+        first
     }
 
     /// Calls `visit(index, position)` for each entry: its index in each mode, and the position of its value.
     pub(super) fn each(&self, visit: &mut dyn FnMut(&[usize], usize)) {
-        let mut index = vec![0; self.tensor.order()];
-        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |coordinates, position| {
-            for (&mode, &coordinate) in self.layout.modes.iter().zip(coordinates) {
-                index[mode] = coordinate;
+        self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |stored, position| {
+            if let Some(index) = self.layout.index(stored) {
+                visit(&index, position);
             }
-            visit(&index, position);
         });
     }
 

@@ -7,17 +7,33 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Storage {
     pub(super) levels: Vec<(usize, String)>,
+    /// A format whose levels store computed coordinates, in place of these levels.
+    pub(super) map: Option<String>,
 }
+
+/// Formats with computed coordinates of matrices, and of any order from 1.
+const MATRICES: &[&str] = &[
+    "bcsr(2)",
+    "bcsr(3)",
+    "csb(2)",
+    "dia",
+    "(m0, m1) -> [m0 + m1: compressed, m1: compressed]",
+    "(m0, m1) -> [m1 / 2: compressed, m0: dense, m1 % 2: dense]",
+    "(m0, m1) -> [16 * m1 + m0: compressed]",
+    "(m0, m1) -> [m1 - m0: dense, m0: dense]",
+    "ghicoo(2)",
+];
+const TENSORS: &[&str] = &["hicoo(2)", "hicoo(4)", "alto", "lco", "mcoo", "bcsf(2)", "tiled(2)", "tiled(3)"];
 
 impl Storage {
     /// All modes dense.
     pub(super) fn dense(order: usize) -> Self {
-        Storage { levels: (0..order).map(|mode| (mode, "dense".to_owned())).collect() }
+        Storage { levels: (0..order).map(|mode| (mode, "dense".to_owned())).collect(), map: None }
     }
 
     /// Compressed fibers.
     pub(super) fn csf(order: usize) -> Self {
-        Storage { levels: (0..order).map(|mode| (mode, "compressed".to_owned())).collect() }
+        Storage { levels: (0..order).map(|mode| (mode, "compressed".to_owned())).collect(), map: None }
     }
 
     pub(super) fn order(&self) -> usize {
@@ -30,6 +46,9 @@ impl Storage {
 
     /// Any format of an order.
     pub(super) fn random(order: usize, random: &mut Random) -> Self {
+        if order > 0 && random.chance(0.15) {
+            return Storage::computed(order, random);
+        }
         let mut modes: Vec<usize> = (0..order).collect();
         if random.chance(0.35) {
             random.shuffle(&mut modes);
@@ -46,7 +65,14 @@ impl Storage {
             }
             _ => mixed(order, random),
         };
-        Storage { levels: modes.into_iter().zip(kinds).collect() }
+        Storage { levels: modes.into_iter().zip(kinds).collect(), map: None }
+    }
+
+    /// Any format of an order with computed coordinates.
+    fn computed(order: usize, random: &mut Random) -> Self {
+        let matrix = order == 2 && random.chance(0.5);
+        let map = *random.choose(if matrix { MATRICES } else { TENSORS });
+        Storage { map: Some(map.to_owned()), ..Storage::csf(order) }
     }
 }
 
@@ -108,6 +134,9 @@ fn singletons(length: usize) -> Vec<String> {
 
 impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(map) = &self.map {
+            return f.write_str(map);
+        }
         let modes: Vec<String> = (0..self.order()).map(|mode| format!("m{mode}")).collect();
         let levels: Vec<String> = self.levels.iter().map(|(mode, level)| format!("m{mode}: {level}")).collect();
         write!(f, "({}) -> [{}]", modes.join(", "), levels.join(", "))

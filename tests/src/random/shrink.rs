@@ -96,6 +96,10 @@ fn simpler(storage: &Storage) -> Vec<Storage> {
     let mut plain = storage.clone();
     plain.levels.iter_mut().enumerate().for_each(|(level, (mode, _))| *mode = level);
     all.push(Storage::dense(order));
+    if storage.map.is_some() {
+        all.push(Storage::csf(order));
+        return all;
+    }
     if !storage.is_dense() {
         if *storage != Storage::csf(order) {
             all.push(Storage::csf(order));

@@ -18,6 +18,7 @@ mod types;
 pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
 #[cfg(feature = "pretty")]
 pub use text::text;
+pub use types::{MAP_TYPES, MapType};
 
 use crate::backend::namer::Namer;
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified};

@@ -4,7 +4,7 @@
 //! fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Format, IndexWidth, LevelFormat, LevelKind};
+use crate::format::{Coordinate, Format, IndexWidth, LevelFormat, LevelKind, prelude};
 use crate::notation::Tensor;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -50,12 +50,106 @@ fn format_type(format: &Format, written: Option<&str>) -> TokenStream {
     quote!(::spc::tensor::#name)
 }
 
+/// A format of the prelude with computed coordinates that has a name as a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MapType {
+    /// Its name in the language; that of the type begins with a capital.
+    pub name: &'static str,
+    /// Whether the type takes the order.
+    pub takes_order: bool,
+    /// Whether both take the edge of a block.
+    pub takes_block: bool,
+}
+
+/// The formats with computed coordinates that have a name as a type.
+pub const MAP_TYPES: &[MapType] = &[
+    map_type("bcsr", false, true),
+    map_type("csb", false, true),
+    map_type("dia", false, false),
+    map_type("tiled", true, true),
+    map_type("bcsf", true, true),
+    map_type("mcoo", true, false),
+    map_type("lco", true, false),
+    map_type("alto", true, false),
+    map_type("hicoo", true, true),
+    map_type("ghicoo", true, true),
+    map_type("shicoo", true, true),
+];
+
+const fn map_type(name: &'static str, takes_order: bool, takes_block: bool) -> MapType {
+    MapType { name, takes_order, takes_block }
+}
+
+/// The type of a format of the prelude with computed coordinates, whatever its name is where it is written.
+fn named_map(format: &Format) -> Option<TokenStream> {
+    let has = |map: &&MapType, arguments: &[u64]| {
+        prelude::format(map.name, arguments, format.order).is_ok_and(|named| named == *format)
+    };
+    let blocks: Vec<u64> = format.levels.iter().filter_map(|level| block(&level.coordinate)).collect();
+    let (map, block) = MAP_TYPES.iter().find_map(|map| match map.takes_block {
+        true => blocks.iter().find(|&&block| has(&map, &[block])).map(|&block| (map, Some(block))),
+        false => has(&map, &[]).then_some((map, None)),
+    })?;
+    let mut name = map.name.to_owned();
+    name[..1].make_ascii_uppercase();
+    let name = ident(&name);
+    let order = map.takes_order.then(|| Literal::usize_unsuffixed(format.order));
+    let arguments = order.into_iter().chain(block.map(Literal::u64_unsuffixed));
+    Some(quote!(::spc::tensor::#name<#(#arguments),*>))
+}
+
+/// What a coordinate is divided by.
+fn block(coordinate: &Coordinate) -> Option<u64> {
+    match coordinate {
+        Coordinate::Divide(_, divisor) => match **divisor {
+            Coordinate::Constant(block) => Some(block),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The type of a level's coordinate.
+fn coordinate_type(coordinate: &Coordinate) -> TokenStream {
+    let operator = |name: &str, a: &Coordinate, b: &Coordinate| {
+        let (name, a, b) = (ident(name), coordinate_type(a), coordinate_type(b));
+        quote!(::spc::tensor::#name<#a, #b>)
+    };
+    match coordinate {
+        Coordinate::Mode(mode) => {
+            let mode = Literal::usize_unsuffixed(*mode);
+            quote!(::spc::tensor::Mode<#mode>)
+        }
+        Coordinate::Constant(value) => {
+            let value = Literal::u64_unsuffixed(*value);
+            quote!(::spc::tensor::Constant<#value>)
+        }
+        Coordinate::Extent(mode) => {
+            let mode = Literal::usize_unsuffixed(*mode);
+            quote!(::spc::tensor::Extent<#mode>)
+        }
+        Coordinate::Add(a, b) => operator("Sum", a, b),
+        Coordinate::Subtract(a, b) => operator("Difference", a, b),
+        Coordinate::Multiply(a, b) => operator("Product", a, b),
+        Coordinate::Divide(a, b) => operator("Quotient", a, b),
+        Coordinate::Remainder(a, b) => operator("Remainder", a, b),
+        Coordinate::Interleave(parts) => {
+            let parts = parts.iter().map(coordinate_type);
+            quote!(::spc::tensor::Interleaved<(#(#parts,)*)>)
+        }
+    }
+}
+
 fn semisparse(order: usize) -> Format {
     let coordinates = Format::coo(order - 1).levels.into_iter().map(|level| level.format);
     Format::of_levels(coordinates.chain([LevelFormat::DENSE]))
 }
 
 fn spelled(format: &Format) -> TokenStream {
+    let has_morton = format.levels.iter().any(|level| level.format.morton);
+    if let Some(named) = (has_morton || format.mode_order().is_none()).then(|| named_map(format)).flatten() {
+        return named;
+    }
     let levels = format.levels.iter().map(|level| level_type(level.format));
     let levels = quote!(::spc::tensor::Levels<(#(#levels,)*)>);
     match format.mode_order() {
@@ -65,13 +159,19 @@ fn spelled(format: &Format) -> TokenStream {
             quote!(::spc::tensor::Permuted<(#(::spc::tensor::Mode<#modes>,)*), #levels>)
         }
         None => {
-            let message = format!("tensors stored as {format} have no type yet");
-            quote!(::core::compile_error!(#message))
+            let order = Literal::usize_unsuffixed(format.order);
+            let coordinates = format.levels.iter().map(|level| coordinate_type(&level.coordinate));
+            let levels = format.levels.iter().map(|level| level_type(level.format));
+            quote!(::spc::tensor::Mapped<#order, (#((#coordinates, #levels),)*)>)
         }
     }
 }
 
 fn level_type(level: LevelFormat) -> TokenStream {
+    if level.morton {
+        let sorted = level_type(LevelFormat { morton: false, ordered: true, ..level });
+        return quote!(::spc::tensor::Morton<#sorted>);
+    }
     let flag = |holds: bool, yes: &str, no: &str| {
         let name = ident(if holds { yes } else { no });
         quote!(::spc::tensor::#name)

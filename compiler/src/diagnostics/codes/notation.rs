@@ -32,6 +32,12 @@ pub const REDUCTION_VARIABLE: Code = Code(113);
 pub const MASK_INDEX: Code = Code(114);
 /// An index that can't be computed.
 pub const INDEX_EXPRESSION: Code = Code(115);
+/// A temporary or a result that is read before a statement makes it.
+pub const READ_BEFORE_MADE: Code = Code(120);
+/// A temporary or a result that is assigned again.
+pub const ASSIGNED_TWICE: Code = Code(121);
+/// A temporary that no statement reads.
+pub const UNUSED_TEMPORARY: Code = Code(122);
 
 /// A named format that does not exist.
 pub const UNKNOWN_FORMAT: Code = Code(201);
@@ -73,16 +79,12 @@ pub const SPARSE_BROADCAST: Code = Code(308);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code(309);
 
-/// Several statements, several results, or `let`.
-pub const SEVERAL_STATEMENTS_NOT_YET: Code = Code(401);
 /// A computed index of a sparse result.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
 pub const MIXED_ELEMENTS: Code = Code(404);
 /// An element type that kernels can't compute with.
 pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
-/// A format that kernels can't read or write.
-pub const FORMAT_NOT_YET: Code = Code(406);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A schedule block.
@@ -387,6 +389,70 @@ Correct:
 
     fn neighbours(x: dense, z: dense) -> y: dense {
         y(i) = x(i) + z(i + 1);
+    }
+",
+    },
+    Entry {
+        code: READ_BEFORE_MADE,
+        title: "something is read before it is made",
+        explanation: "
+Statements run in the order in which they are written. What one reads, one before it must have assigned.
+
+Wrong:
+
+    fn normalize(x: dense) -> y: dense {
+        y(i) = x(i) / sqrt(n);
+        let n = x(i) * x(i);
+    }
+
+Correct:
+
+    fn normalize(x: dense) -> y: dense {
+        let n = x(i) * x(i);
+        y(i) = x(i) / sqrt(n);
+    }
+",
+    },
+    Entry {
+        code: ASSIGNED_TWICE,
+        title: "something is assigned twice",
+        explanation: "
+A result or a temporary is assigned by one statement with `=`. Later ones may update it, with `+=` or another operator.
+
+Wrong:
+
+    fn two(A: csr, B: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+        y(i) = B(i, j) * x(j);
+    }
+
+Correct:
+
+    fn two(A: csr, B: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+        y(i) += B(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: UNUSED_TEMPORARY,
+        title: "a temporary that is not used",
+        explanation: "
+A `let` makes something for the statements after it. One that none reads is a mistake: a name is misspelt, or it should be a
+result.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        let n = x(i) * x(i);
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> (y: dense, n: f64) {
+        n = x(i) * x(i);
+        y(i) = A(i, j) * x(j);
     }
 ",
     },
@@ -769,26 +835,6 @@ Correct:
 ",
     },
     Entry {
-        code: SEVERAL_STATEMENTS_NOT_YET,
-        title: "several statements or results",
-        explanation: "
-For now a kernel is one statement with one result. Write a kernel for each and pass the result of one to the next.
-
-Wrong:
-
-    fn chain(A: csr, x: dense) -> z: dense {
-        let y(i) = A(i, j) * x(j);
-        z(i) = A(i, j) * y(j);
-    }
-
-Correct:
-
-    fn product(A: csr, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
-    }
-",
-    },
-    Entry {
         code: COMPUTED_RESULT_NOT_YET,
         title: "a computed index of a sparse result",
         explanation: "
@@ -844,25 +890,6 @@ Wrong:
 Correct:
 
     fn product(A: f64 csr, x: f64 dense) -> y: f64 dense {
-        y(i) = A(i, j) * x(j);
-    }
-",
-    },
-    Entry {
-        code: FORMAT_NOT_YET,
-        title: "a format that kernels can't use yet",
-        explanation: "
-The name is one that is planned, but not defined yet. A format of one's own can be written as a map with its levels.
-
-Wrong:
-
-    fn product(A: dia, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
-    }
-
-Correct:
-
-    fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 ",

@@ -29,7 +29,7 @@ impl Level for Compressed {
     }
 
     fn properties(&self) -> &'static [Property] {
-        &[Property::Nonunique, Property::Unordered, Property::Coordinates, Property::Positions]
+        &[Property::Nonunique, Property::Unordered, Property::Morton, Property::Coordinates, Property::Positions]
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {

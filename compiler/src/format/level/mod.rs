@@ -71,6 +71,8 @@ pub enum Property {
     Nonunique,
     /// `unordered`
     Unordered,
+    /// `morton`
+    Morton,
     /// The width of coordinates: `u8`, `crd = u8`.
     Coordinates,
     /// The width of positions: `pos = u64`.

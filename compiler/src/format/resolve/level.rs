@@ -8,7 +8,7 @@ use crate::format::{IndexWidth, LevelFormat, prelude};
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 
 /// Words that a level takes, for suggestions.
-const PROPERTIES: &[&str] = &["nonunique", "unordered", "u8", "u16", "u32", "u64"];
+const PROPERTIES: &[&str] = &["nonunique", "unordered", "morton", "u8", "u16", "u32", "u64"];
 
 /// The level format that is written `expr`.
 pub(super) fn resolve(expr: &LevelExpr, arguments: &Arguments, report: &mut Report) -> Option<LevelFormat> {
@@ -57,7 +57,10 @@ fn apply_word(word: &Ident, format: &mut LevelFormat, report: &mut Report) {
         (_, Some(width)) => set_coordinates(width, word.span, format, report),
         ("nonunique", _) if takes(format, Property::Nonunique, word.span, report) => format.unique = false,
         ("unordered", _) if takes(format, Property::Unordered, word.span, report) => format.ordered = false,
-        ("nonunique" | "unordered", _) => {}
+        ("morton", _) if takes(format, Property::Morton, word.span, report) => {
+            (format.ordered, format.morton) = (false, true);
+        }
+        ("nonunique" | "unordered" | "morton", _) => {}
         _ => report.push(unknown_property(word)),
     }
 }
@@ -136,6 +139,7 @@ fn not_taken(level: &dyn Level, property: Property, span: Span) -> Diagnostic {
     let message = match property {
         Property::Nonunique if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `nonunique`"),
         Property::Unordered if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `unordered`"),
+        Property::Morton => "Morton order begins with the `compressed` level above the `singleton` levels".to_owned(),
         Property::Nonunique | Property::Unordered | Property::Coordinates => {
             format!("a `{name}` level stores no coordinates")
         }

@@ -206,16 +206,6 @@ fn wrong_order(format: &FormatExpr, orders: Orders, order: usize) -> Diagnostic 
 }
 
 fn unknown_format(name: &Ident, definitions: &Definitions<'_>) -> Diagnostic {
-    let planned = prelude::PLANNED.iter().find(|(planned, _)| *planned == name.name);
-    if let Some((_, lacking)) = planned {
-        return Diagnostic::new(
-            codes::FORMAT_NOT_YET,
-            name.span,
-            format!("the format `{}` is not lowered yet", name.name),
-        )
-        .label(format!("needs {lacking}"))
-        .help("`csf` and `coo` serve tensors of every order");
-    }
     let unknown = Diagnostic::new(codes::UNKNOWN_FORMAT, name.span, format!("there is no format `{}`", name.name));
     if super::level::from_name(&name.name).is_some() {
         return unknown

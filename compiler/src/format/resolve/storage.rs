@@ -3,7 +3,7 @@
 use super::Report;
 use super::map::PlacedLevel;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::format::{Coordinate, Level, LevelKind};
+use crate::format::{Coordinate, Format, Level, LevelKind, Map, Unrecoverable};
 
 /// The levels, with the last of each chain unique; reports what can't be stored that way. Levels in a list, which store the
 /// modes in order, have no names for them.
@@ -19,6 +19,17 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
     for level in 0..levels.len() {
         let continues = levels.get(level + 1).is_some_and(|next| next.format.kind == LevelKind::Singleton);
         levels[level].format.unique |= !continues;
+    }
+    // In a chain in Morton order, no coordinate by itself is in order; that of a chain of one is.
+    let mut is_interleaved = false;
+    for place in 0..levels.len() {
+        let is_alone = levels.get(place + 1).is_none_or(|next| next.format.kind != LevelKind::Singleton);
+        let level = &mut levels[place];
+        if level.format.morton && is_alone {
+            (level.format.morton, level.format.ordered) = (false, true);
+        }
+        is_interleaved = level.format.morton || is_interleaved && level.format.kind == LevelKind::Singleton;
+        level.format.ordered &= !is_interleaved;
     }
     levels
 }
@@ -64,21 +75,28 @@ fn misplaced_singleton(span: Span, above: Option<&PlacedLevel>) -> Diagnostic {
 }
 
 fn check_modes(levels: &[PlacedLevel], modes: &[&str], span: Span, report: &mut Report) {
-    for (mode, name) in modes.iter().enumerate() {
-        check_mode(levels, mode, name, span, report);
+    for placed in levels.iter().filter(|placed| placed.level.coordinate.is_known()) {
+        // What a definition divides by is not known while the definition itself is checked.
+        report.push(
+            Diagnostic::new(codes::FORMAT_COORDINATE, placed.span, "a level that stores no mode")
+                .label("a constant")
+                .help("remove the level"),
+        );
     }
-    for placed in levels {
-        if !holds_mode(&placed.level.coordinate) {
-            report.push(
-                Diagnostic::new(codes::FORMAT_COORDINATE, placed.span, "a level that stores no mode")
-                    .label("a constant")
-                    .help("remove the level"),
-            );
+    let mut complete = true;
+    for (mode, name) in modes.iter().enumerate() {
+        complete &= is_stored_once(levels, mode, name, span, report);
+    }
+    if complete && !modes.is_empty() {
+        let format = Format { order: modes.len(), levels: levels.iter().map(|placed| placed.level.clone()).collect() };
+        if let Err(Unrecoverable { mode }) = Map::new(&format) {
+            report.push(not_recoverable(levels, mode, modes[mode], span));
         }
     }
 }
 
-fn check_mode(levels: &[PlacedLevel], mode: usize, name: &str, span: Span, report: &mut Report) {
+/// Whether some level stores a mode, and no two store it as it is.
+fn is_stored_once(levels: &[PlacedLevel], mode: usize, name: &str, span: Span, report: &mut Report) -> bool {
     let plain: Vec<&PlacedLevel> =
         levels.iter().filter(|placed| placed.level.coordinate == Coordinate::Mode(mode)).collect();
     if let [first, second, ..] = plain.as_slice() {
@@ -87,44 +105,25 @@ fn check_mode(levels: &[PlacedLevel], mode: usize, name: &str, span: Span, repor
                 .label("stored again")
                 .related(first.span, "stored first here"),
         );
-    } else if plain.is_empty() && !recoverable(levels, mode) {
+        return false;
+    }
+    let mentioned = levels.iter().any(|placed| placed.level.coordinate.mentions(mode));
+    if !mentioned {
         report.push(
             Diagnostic::new(codes::FORMAT_MODES, span, format!("the mode `{name}` is not stored"))
-                .label("no level, or no two together, tell its coordinate")
-                .help("every mode is stored as it is, or as a quotient and a remainder: `i / 4` and `i % 4`"),
+                .label("no level has it in its coordinate")
+                .help(format!("add a level for it, for example `{name}: compressed`")),
         );
     }
+    mentioned
 }
 
-/// Whether the levels that hold a mode in an expression tell its coordinate.
-fn recoverable(levels: &[PlacedLevel], mode: usize) -> bool {
-    let coordinates = || levels.iter().map(|placed| &placed.level.coordinate).filter(|held| occurs(held, mode));
-    let quotient = coordinates().any(|held| matches!(held, Coordinate::Divide(..)));
-    let remainder = coordinates().any(|held| matches!(held, Coordinate::Remainder(..)));
-    let other = coordinates().any(|held| !matches!(held, Coordinate::Divide(..) | Coordinate::Remainder(..)));
-    other || quotient && remainder
-}
-
-fn holds_mode(coordinate: &Coordinate) -> bool {
-    match coordinate {
-        Coordinate::Mode(_) => true,
-        Coordinate::Constant(_) => false,
-        Coordinate::Add(a, b)
-        | Coordinate::Subtract(a, b)
-        | Coordinate::Multiply(a, b)
-        | Coordinate::Divide(a, b)
-        | Coordinate::Remainder(a, b) => holds_mode(a) || holds_mode(b),
-    }
-}
-
-fn occurs(coordinate: &Coordinate, mode: usize) -> bool {
-    match coordinate {
-        Coordinate::Mode(other) => *other == mode,
-        Coordinate::Constant(_) => false,
-        Coordinate::Add(a, b)
-        | Coordinate::Subtract(a, b)
-        | Coordinate::Multiply(a, b)
-        | Coordinate::Divide(a, b)
-        | Coordinate::Remainder(a, b) => occurs(a, mode) || occurs(b, mode),
-    }
+fn not_recoverable(levels: &[PlacedLevel], mode: usize, name: &str, span: Span) -> Diagnostic {
+    let level = levels.iter().find(|placed| placed.level.coordinate.mentions(mode));
+    Diagnostic::new(codes::FORMAT_MODES, span, format!("the mode `{name}` can't be told from what the levels store"))
+        .label("entries of different indices would be stored at one place")
+        .related(level.map_or(span, |placed| placed.span), format!("stores a part of `{name}`"))
+        .help(format!(
+            "store `{name}` as it is, or what tells it: `{name} / 4` with `{name} % 4`, a sum or difference with its other mode"
+        ))
 }

@@ -61,9 +61,32 @@ fn maps_keep_their_arithmetic() {
     assert_eq!(resolved("bcsr(4)", 2), "(i0, i1) -> [i0 / 4: dense, i1 / 4: compressed, i0 % 4: dense, i1 % 4: dense]");
     assert_eq!(
         resolved("hicoo(128)", 3),
-        "(i0, i1, i2) -> [i0 / 128: compressed(nonunique), i1 / 128: singleton(nonunique), i2 / 128: singleton, \
-         i0 % 128: compressed(nonunique, u8), i1 % 128: singleton(nonunique, u8), i2 % 128: singleton(u8)]"
+        "(i0, i1, i2) -> [i0 / 128: compressed(nonunique, morton), i1 / 128: singleton(nonunique, unordered), \
+         i2 / 128: singleton(unordered), i0 % 128: compressed(nonunique, u8), i1 % 128: singleton(nonunique, u8), i2 % 128: singleton(u8)]"
     );
+    // One coordinate is in order by itself.
+    assert_eq!(resolved("mcoo", 1), "[compressed]");
+    assert_eq!(resolved("alto", 2), "(i0, i1) -> [interleave(i0, i1): compressed(u64)]");
+    assert_eq!(resolved("lco", 3), "(i0, i1, i2) -> [(((i0 * extent(i1)) + i1) * extent(i2)) + i2: compressed(u64)]");
+    assert_eq!(
+        resolved("(i, j) -> [linear(i / 2, j % 4): dense, i % 2: dense, j / 4: dense]", 2),
+        "(i0, i1) -> [((i0 / 2) * 4) + (i1 % 4): dense, i0 % 2: dense, i1 / 4: dense]"
+    );
+}
+
+#[test]
+fn what_has_no_inverse_is_refused() {
+    assert_eq!(codes("(i, j) -> [i + j: compressed]", 2), [206]);
+    assert_eq!(codes("(i, j) -> [i / 4: dense, j: dense, i % 2: dense]", 2), [206]);
+    assert_eq!(codes("(i, j) -> [i * j: dense, j: dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [i * 0: dense, j: dense]", 2), [206]);
+    assert_eq!(codes("(i, j) -> [(j - i) / 2: dense, j: dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [interleave(j - i, i): dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [interlave(i, j): dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [interleave(): dense, i: dense, j: dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [i * extent(j + 1) + j: dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [linear(i, j / 2): dense, j % 2: dense]", 2), [209]);
+    assert_eq!(codes("(i, j) -> [i: compressed(nonunique), j: singleton(morton)]", 2), [204]);
 }
 
 #[test]
@@ -103,7 +126,6 @@ fn what_stores_no_tensor_is_refused() {
 #[test]
 fn names_and_arguments_are_checked() {
     assert_eq!(codes("crs", 2), [201]);
-    assert_eq!(codes("dia", 2), [406]);
     assert_eq!(codes("[dense, compresed]", 2), [202]);
     assert_eq!(codes("[dense, csr]", 2), [202]);
     assert_eq!(codes("csr", 3), [205]);

@@ -218,6 +218,8 @@ impl<'t> Parser<'t> {
                 format.unique = false;
             } else if parser.accept("unordered")? {
                 format.ordered = false;
+            } else if parser.accept("morton")? {
+                (format.ordered, format.morton) = (false, true);
             } else if parser.accept("pos")? {
                 parser.require("=")?;
                 format.positions = parser.width()?;
@@ -260,6 +262,19 @@ impl<'t> Parser<'t> {
                 let inner = parser.coordinate(modes)?;
                 parser.require(")")?;
                 Ok(inner)
+            }),
+            Token::Word("extent") => {
+                self.next()?;
+                self.require("(")?;
+                let Coordinate::Mode(mode) = self.coordinate_operand(modes)? else {
+                    return self.expected("a mode of the format");
+                };
+                self.require(")")?;
+                Ok(Coordinate::Extent(mode))
+            }
+            Token::Word("interleave") => self.deeper(|parser| {
+                parser.next()?;
+                parser.list("(", ")", |parser| parser.coordinate(modes)).map(Coordinate::Interleave)
             }),
             Token::Word(word) => match modes.iter().position(|mode| mode == word) {
                 Some(mode) => self.next().map(|_| Coordinate::Mode(mode)),

@@ -252,6 +252,7 @@ impl Random {
         LevelFormat {
             unique: self.yes(),
             ordered: self.yes(),
+            morton: false,
             coordinates: self.one(&IndexWidth::ALL),
             positions: self.one(&IndexWidth::ALL),
             ..self.one(&[LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SINGLETON])
@@ -260,11 +261,13 @@ impl Random {
 
     fn coordinate(&mut self, order: usize, depth: usize) -> Coordinate {
         if depth == 0 || self.yes() {
-            return self.one(&[Coordinate::Mode(self.0 as usize % order), Coordinate::Constant(self.0)]);
+            let mode = self.0 as usize % order;
+            return self.one(&[Coordinate::Mode(mode), Coordinate::Constant(self.0), Coordinate::Extent(mode)]);
         }
         let mut operand = || Box::new(self.coordinate(order, depth - 1));
         let (a, b) = (operand(), operand());
-        match self.below(5) {
+        match self.below(6) {
+            5 => Coordinate::Interleave(vec![*a, *b]),
             0 => Coordinate::Add(a, b),
             1 => Coordinate::Subtract(a, b),
             2 => Coordinate::Multiply(a, b),

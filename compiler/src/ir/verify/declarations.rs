@@ -94,15 +94,10 @@ fn tensors(kernel: &Kernel, violations: &mut Vec<Violation>) {
 }
 
 fn modes_are_below(coordinate: &Coordinate, order: usize) -> bool {
-    match coordinate {
-        Coordinate::Mode(mode) => *mode < order,
-        Coordinate::Constant(_) => true,
-        Coordinate::Add(a, b)
-        | Coordinate::Subtract(a, b)
-        | Coordinate::Multiply(a, b)
-        | Coordinate::Divide(a, b)
-        | Coordinate::Remainder(a, b) => modes_are_below(a, order) && modes_are_below(b, order),
-    }
+    let mut below = true;
+    coordinate.for_each_mode(&mut |mode| below &= mode < order);
+    coordinate.for_each_extent(&mut |mode| below &= mode < order);
+    below
 }
 
 fn delivery_problem(tensor: &Tensor) -> Option<String> {

@@ -61,9 +61,10 @@ fn of_let(statement: &Statement) -> Declaration<'_> {
         name: &name.name,
         span: name.span,
         role: Role::Temporary,
-        element: None,
-        format: None,
-        origin: Origin::Implied,
+        element: statement.element,
+        format: statement.format.as_ref(),
+        // Without a format it is no scalar: how it is stored is found out.
+        origin: if statement.format.is_some() { Origin::Text } else { Origin::Implied },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Span;
 use crate::ir::{IndexExpr, IndexOperator};
-use crate::notation::{Assignment, Expr, IndexVariable, Variable, running};
+use crate::notation::{Assignment, IndexVariable, Variable, running};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -100,30 +100,28 @@ impl Indices {
     }
 }
 
-/// Numbers the variables by their first appearance, the left-hand side first, drops those that do not appear, and gives
-/// each a name of its own: `k`, `k_1`.
-pub(super) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
-    let mut order = Vec::new();
-    let note = |variable: IndexVariable, order: &mut Vec<IndexVariable>| {
-        running(variables, &[variable]).into_iter().for_each(|variable| note(variable, order));
-        note(variable, order);
-    };
-    for statement in statements.iter() {
-        statement.target.indices.iter().for_each(|&variable| note(variable, &mut order));
-        note_all(&statement.value, &note, &mut order);
-        statement.mask.iter().flat_map(|mask| &mask.indices).for_each(|&variable| note(variable, &mut order));
-    }
-    let mut place = |variable| IndexVariable(order.iter().position(|&other| other == variable).unwrap_or_default());
+/// Numbers the variables by their first appearance, in each statement the left-hand side first, drops those that do not
+/// appear, and gives each a name of its own in its statement: `k`, `k_1`. No two statements share a variable.
+pub(in crate::notation) fn in_order(
+    statements: &mut [Assignment],
+    variables: &[Variable],
+    taken: &[&str],
+) -> Vec<Variable> {
+    let mut all = Vec::new();
     for statement in statements {
-        statement.target.rename(&mut place);
-        statement.value.rename(&mut place);
-        statement.mask.iter_mut().for_each(|mask| mask.rename(&mut place));
+        let own = statement.variables(variables);
+        let first = all.len();
+        let mut place = |variable: IndexVariable| {
+            IndexVariable(first + own.iter().position(|&other| other == variable).unwrap_or_default())
+        };
+        statement.rename(&mut place);
+        let copies: Vec<Variable> = own.iter().map(|variable| variables[variable.0].clone()).collect();
+        all.extend(distinct(copies, taken).into_iter().map(|variable| {
+            let value = variable.value.as_ref().map(|value| value.map(&mut |&made_of| place(made_of)));
+            Variable { value, ..variable }
+        }));
     }
-    let mut variables: Vec<Variable> = order.iter().map(|variable| variables[variable.0].clone()).collect();
-    variables
-        .iter_mut()
-        .for_each(|variable| variable.value = variable.value.as_ref().map(|value| value.map(&mut |v| place(*v))));
-    named_by_value(distinct(variables, taken))
+    named_by_value(all)
 }
 
 /// Gives computed variables the text of their value as a name.
@@ -147,22 +145,7 @@ fn text(value: &IndexExpr<IndexVariable>, variables: &[Variable]) -> String {
     value.show(&|variable| variables[variable.0].name.clone()).to_string()
 }
 
-fn note(variable: IndexVariable, order: &mut Vec<IndexVariable>) {
-    if !order.contains(&variable) {
-        order.push(variable);
-    }
-}
-
-fn note_all(expr: &Expr, note: &dyn Fn(IndexVariable, &mut Vec<IndexVariable>), order: &mut Vec<IndexVariable>) {
-    match expr {
-        Expr::Access(access) => access.indices.iter().for_each(|&variable| note(variable, order)),
-        Expr::Index(variable, _) => note(*variable, order),
-        Expr::Reduce(_, variables, _) => variables.iter().for_each(|&variable| note(variable, order)),
-        _ => {}
-    }
-    expr.children().into_iter().for_each(|child| note_all(child, note, order));
-}
-
+/// The variables of a statement, each with a name that no other one has.
 fn distinct(mut variables: Vec<Variable>, taken: &[&str]) -> Vec<Variable> {
     let computed: Vec<bool> = variables.iter().map(|variable| variable.value.is_some()).collect();
     let written: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();

@@ -4,10 +4,10 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{call, functions, schedule, statement, tensors};
+use super::{call, functions, schedule, sequence, statement, temporary, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
-use crate::notation::{Kernel, Role, Tensor};
+use crate::notation::{Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement};
 
 /// A kernel as written, without its declarations.
@@ -29,15 +29,12 @@ pub(super) fn check(
 ) -> Option<Kernel> {
     let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
-    let tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
+    let mut tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
     check_names(&tensors, &uses, &mut problems.expression);
+    sequence::check(source.body, &tensors, &mut problems.expression);
 
     let mut indices = Indices::default();
-    let statements = source.body.iter();
-    let statements: Vec<_> = statements
-        .map(|statement| statement::check(statement, &tensors, &mut indices, &mut problems.expression))
-        .collect();
-    refuse_several(source.body, &tensors, &mut problems.expression);
+    let statements = statements(source.body, &mut tensors, &mut indices, &mut problems.expression);
     if let Some(schedule) = source.schedule {
         schedule::check(schedule, &tensors, source.body, &mut problems.expression);
     }
@@ -55,6 +52,33 @@ pub(super) fn check(
         statements,
         schedule: source.schedule.cloned(),
     })
+}
+
+/// The statements in order; the temporaries among `tensors` get their types and formats as they are made.
+fn statements(
+    body: &[Statement],
+    tensors: &mut [Tensor],
+    indices: &mut Indices,
+    found: &mut Diagnostics,
+) -> Vec<Option<Assignment>> {
+    let mut made = vec![false; tensors.len()];
+    let mut checked = Vec::with_capacity(body.len());
+    for statement in body {
+        let target = tensors.iter().position(|tensor| tensor.name == statement.target.name.name);
+        let temporary = target.filter(|&target| statement.is_let && tensors[target].role == Role::Temporary);
+        if let Some(target) = temporary.filter(|_| statement.element.is_none()) {
+            let element = statement::element(statement, tensors);
+            tensors[target].element = element;
+            tensors[target].fill = tensors::start(Some(statement), element);
+        }
+        let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
+        let assignment = statement::check(statement, tensors, updates, indices, found);
+        if let (Some(target), Some(assignment), None) = (temporary, &assignment, &statement.format) {
+            tensors[target].format = temporary::format(assignment, tensors);
+        }
+        checked.push(assignment);
+    }
+    checked
 }
 
 /// The mentions of tensors and scalars; index variables used as values are not among them.
@@ -123,22 +147,4 @@ fn function_name(tensor: &Tensor) -> Diagnostic {
     Diagnostic::new(codes::NAME_CLASH, tensor.span, message)
         .label("can't be the name of a tensor")
         .help("give the tensor another name")
-}
-
-fn refuse_several(body: &[Statement], tensors: &[Tensor], found: &mut Diagnostics) {
-    let refuse = |span, message: &str, label: &str| {
-        Diagnostic::new(codes::SEVERAL_STATEMENTS_NOT_YET, span, message)
-            .label(label)
-            .help("write a kernel for each statement and pass the result of one to the next")
-    };
-    let several =
-        body.iter().skip(1).map(|statement| (statement.span, "several statements in a kernel are not lowered yet"));
-    let temporaries = body.iter().filter(|statement| statement.is_let);
-    let temporaries = temporaries.map(|statement| (statement.span, "`let` is not lowered yet"));
-    found.extend(
-        several.chain(temporaries).map(|(span, message)| refuse(span, message, "not the kernel's one assignment")),
-    );
-    let results = tensors.iter().filter(|tensor| tensor.role == Role::Output).skip(1);
-    let message = "several results of a kernel are not lowered yet";
-    found.extend(results.map(|result| refuse(result.span, message, "not the kernel's one result")));
 }

@@ -14,14 +14,18 @@ mod problems;
 mod reduction;
 mod result;
 mod schedule;
+mod sequence;
 mod statement;
+mod temporary;
 mod tensors;
 mod uses;
 mod value;
 
 pub use expression::{FormatOption, check_expression};
+pub(super) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
+pub(super) use temporary::format as temporary_format;
 
 use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};

@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{ElementType, Literal};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, UnaryOperator, simplify};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, UnaryOperator, combine, simplify};
 use crate::syntax::{self, Statement};
 
 /// Whether `where` restricts the statement to what a sparse tensor stores.
@@ -12,11 +12,12 @@ pub(super) fn is_masked(statement: &Statement, tensors: &[Tensor]) -> bool {
     statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
 }
 
-/// Whether the result can hold what the statement computes.
+/// Whether the result can hold what the statement computes; `updates` says whether it holds something already.
 pub(super) fn check(
     statement: &Assignment,
     source: &Statement,
     tensors: &[Tensor],
+    updates: bool,
     indices: &Indices,
     found: &mut Diagnostics,
 ) {
@@ -24,6 +25,10 @@ pub(super) fn check(
     if !target.is_sparse() {
         return;
     }
+    let value = match statement.operator.filter(|_| updates) {
+        Some(operator) => combine::combine(operator, Expr::Access(statement.target.clone()), statement.value.clone()),
+        None => statement.value.clone(),
+    };
     let broadcast = broadcast(statement, indices);
     if !broadcast.is_empty() {
         for variable in broadcast {
@@ -31,9 +36,9 @@ pub(super) fn check(
         }
         return;
     }
-    let sparse = statement.value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
+    let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
     let missing = |access: &Access| tensors[access.tensor.0].missing();
-    let is_fill = simplify::known(&statement.value, &missing).is_some_and(|known| known.equals(target.fill));
+    let is_fill = simplify::known(&value, &missing).is_some_and(|known| known.equals(target.fill));
     let chooses = is_masked(source, tensors) && mask_chooses(statement, target.fill);
     if let Some(operand) = sparse.filter(|_| !chooses && !is_fill) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));

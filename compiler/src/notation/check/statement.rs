@@ -3,17 +3,19 @@
 use super::indices::Indices;
 use super::uses;
 use super::value::Values;
-use super::{reduction, result};
+use super::{reduction, result, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::LevelKind;
 use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
-/// The statement with its sums explicit; `None` where a problem was found.
+/// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
+/// has assigned the target.
 pub(super) fn check(
     statement: &Statement,
     tensors: &[Tensor],
+    updates: bool,
     indices: &mut Indices,
     found: &mut Diagnostics,
 ) -> Option<Assignment> {
@@ -38,6 +40,13 @@ pub(super) fn check(
     if let Some(operator) = operator {
         values.check_operator(operator, &statement.operator.to_string(), element, statement.operator_span);
     }
+    if let Some(operator @ (ReduceOperator::Or | ReduceOperator::And)) =
+        operator.filter(|_| updates && element.is_integer())
+    {
+        let message = format!("`{operator}=` of whole numbers can't update what an earlier statement has assigned");
+        let problem = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.operator_span, message);
+        values.found.push(problem.label("combines bits").help("assign the tensor once"));
+    }
     // A target without indices is a scalar: an access of order 0.
     let target = values.unread(&statement.target);
     let value = values.terms(&statement.value, element);
@@ -56,7 +65,7 @@ pub(super) fn check(
     check_target(&checked, statement, tensors, indices, found);
     check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
-    result::check(&checked, statement, tensors, indices, found);
+    result::check(&checked, statement, tensors, updates, indices, found);
     check_operands(&checked, statement, tensors, found);
     Some(checked)
 }
@@ -82,6 +91,18 @@ fn check_sum(
                 .help("write `|=` for whether any is true, `&=` for whether all are"),
         );
     }
+}
+
+/// The tensor that gives a temporary without a type its own: the first that is read; the next where one is refused.
+fn typed_by<'a>(statement: &Statement, tensors: &'a [Tensor]) -> Option<&'a Tensor> {
+    let uses = uses::of_statement(statement).into_iter().skip(1);
+    let mut used = uses.filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
+    used.find(|tensor| tensors::is_lowered(tensor.element))
+}
+
+/// The element type of a temporary that declares none.
+pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
+    typed_by(statement, tensors).map_or(ElementType::F64, |tensor| tensor.element)
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {

@@ -32,6 +32,7 @@ pub(super) fn check(
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,
+            declared: declaration.format.is_some(),
         }
     });
     tensors.collect()
@@ -40,7 +41,8 @@ pub(super) fn check(
 /// What a missing entry is.
 fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType, problems: &mut Problems) -> Literal {
     let Some(written) = declaration.format.and_then(|format| format.fill.as_ref()) else {
-        return start(declaration, body, element);
+        let first = body.iter().find(|statement| statement.target.name.name == declaration.name);
+        return start(first, element);
     };
     literal::constant(written, element).unwrap_or_else(|problem| {
         problems.push(declaration.origin, problem);
@@ -49,8 +51,7 @@ fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType,
 }
 
 /// What a tensor holds where nothing was computed: what the first statement that assigns it reduces from, else zero.
-fn start(declaration: &Declaration<'_>, body: &[Statement], element: ElementType) -> Literal {
-    let first = body.iter().find(|statement| statement.target.name.name == declaration.name);
+pub(super) fn start(first: Option<&Statement>, element: ElementType) -> Literal {
     let operator = match first.map(|statement| (statement.operator, &statement.value.kind)) {
         Some((AssignOperator::Reduce(operator), _)) => Some(operator),
         Some((AssignOperator::Assign, ExprKind::Reduce { operator, .. })) => Some(*operator),

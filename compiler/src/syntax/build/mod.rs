@@ -275,6 +275,8 @@ impl Builder {
         let mut statement = Statement {
             is_let: false,
             target: nowhere,
+            element: None,
+            format: None,
             operator: AssignOperator::Assign,
             operator_span: span,
             value: Expr { kind: ExprKind::Bool(false), span },
@@ -285,6 +287,7 @@ impl Builder {
         for pair in pair.into_inner() {
             match pair.as_rule() {
                 Rule::let_keyword => statement.is_let = true,
+                Rule::declaration => (statement.element, statement.format) = self.declaration(pair),
                 Rule::access if after_operator => statement.mask = Some(self.access(pair)),
                 Rule::access => statement.target = self.access(pair),
                 Rule::assign_operator => {

@@ -36,9 +36,11 @@ pub(crate) fn text(
     let refuse = |diagnostics: Diagnostics| format!("{source}: {diagnostics:?}");
     let program = syntax::parse_program(source).map_err(refuse)?;
     let kernels = notation::check(&program).map_err(refuse)?;
-    let mut concrete = concrete::schedule(&kernels[0], concrete::Options::default()).map_err(refuse)?;
+    let program = concrete::schedule(&kernels[0], concrete::Options::default()).map_err(refuse)?;
+    let [mut concrete] = <[concrete::Kernel; 1]>::try_from(program.kernels)
+        .map_err(|kernels| format!("{source}: {} loop nests instead of one", kernels.len()))?;
     change(&mut concrete);
-    let kernel = spc_compiler::compile(concrete).kernel;
+    let kernel = spc_compiler::compile_kernel(concrete).kernel;
     let text = backend::rust::text(&kernel);
     Ok((kernel, text))
 }

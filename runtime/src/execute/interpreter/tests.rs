@@ -487,5 +487,5 @@ fn lowered(text: &str, sparse: &[&str]) -> Verified<Kernel> {
     let statement = syntax::parse_statement(text).unwrap();
     let format = syntax::parse_parameter_format("csr").unwrap();
     let options: Vec<_> = sparse.iter().map(|name| FormatOption::new(*name, format.clone())).collect();
-    compile_notation(&check_expression(&statement, &options).unwrap()).unwrap().kernel
+    compile_notation(&check_expression(&statement, &options).unwrap()).unwrap().kernels.remove(0).kernel
 }

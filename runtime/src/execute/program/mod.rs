@@ -31,12 +31,12 @@ mod operand;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
-use super::{Backend, Call, Executable, NativeError};
+use super::{Backend, Chain, NativeError, Outcome};
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::diagnostics::suggest;
-use spc_compiler::ir::{self, Size};
-use spc_compiler::{Compiled, backend, notation};
+use spc_compiler::ir::Size;
+use spc_compiler::{backend, notation};
 use std::time::{Duration, Instant};
 
 /// A vector loop of at most so many iterations is compiled for its extent alone.
@@ -54,27 +54,14 @@ pub struct ProgramOptions {
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
 #[derive(Debug)]
 pub struct Program {
-    concrete: concrete::Kernel,
-    lattices: Vec<String>,
-    text: String,
-    executable: Executable,
+    compiled: spc_compiler::Program,
+    chain: Chain,
     fallback: Option<NativeError>,
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
     pack_time: Duration,
     compile_time: Duration,
-}
-
-/// What a program has computed.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// The results with their names, in the order of their declaration.
-    pub outputs: Vec<(String, AnyTensor)>,
-    /// How long the sorted copies of inputs took that the kernel asks for.
-    pub prepare_time: Duration,
-    /// How long the kernel alone took, each time.
-    pub run_times: Vec<Duration>,
 }
 
 impl Program {
@@ -93,13 +80,14 @@ impl Program {
         let start = Instant::now();
         let mut concrete = concrete::schedule(kernel, concrete::Options::default()).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
-        let mut operands = by_tensor(&concrete, inputs)?;
-        let extents = extents::resolve(&concrete, &operands, dimensions)?;
-        let dimensions = undetermined(&concrete, &extents);
+        let interface = &concrete.interface;
+        let mut operands = by_tensor(interface, inputs)?;
+        let extents = extents::resolve(interface, &operands, dimensions)?;
+        let dimensions = undetermined(interface, &extents);
 
         let start = Instant::now();
         let mut packed = Vec::new();
-        for (tensor, operand) in concrete.tensors.iter().zip(&mut operands) {
+        for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
             if let Some(operand) = operand.take() {
                 let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
                 packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.fill, options.duplicates)?);
@@ -109,14 +97,13 @@ impl Program {
 
         let start = Instant::now();
         fix_vector_extents(&mut concrete, &extents);
-        let Compiled { concrete, lattices, kernel } = spc_compiler::compile(concrete);
-        let text = backend::rust::text(&kernel);
-        let (executable, fallback) = match options.backend {
-            None => Executable::native_if_possible(kernel, &text)?,
-            Some(backend) => (Executable::new(kernel, Some(&text), backend)?, None),
+        let compiled = spc_compiler::compile(concrete);
+        let (chain, fallback) = match options.backend {
+            None => Chain::native_if_possible(&compiled)?,
+            Some(backend) => (Chain::new(&compiled, backend)?, None),
         };
         let compile_time = schedule_time + start.elapsed();
-        Ok(Self { concrete, lattices, text, executable, fallback, inputs: packed, dimensions, pack_time, compile_time })
+        Ok(Self { compiled, chain, fallback, inputs: packed, dimensions, pack_time, compile_time })
     }
 
     /// Runs the kernel, more than once where its time is to be measured; at least once.
@@ -127,47 +114,28 @@ impl Program {
         let inputs: Vec<&AnyTensor> = self.inputs.iter().collect();
         let dimensions: Vec<(&str, usize)> =
             self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        let mut call = Call::with_dimensions(self.executable.kernel(), &inputs, &dimensions)?;
-        let prepare_time = call.prepare_time();
-        let run_times = (0..repeat.max(1)).map(|_| self.executable.run(&mut call)).collect::<Result<_, _>>()?;
-        let names = self.outputs().map(|tensor| tensor.name.clone());
-        let outputs = names.zip(call.finish()?).collect();
-        Ok(Outcome { outputs, prepare_time, run_times })
+        Ok(self.chain.run(&inputs, &dimensions, repeat)?)
     }
 
-    /// The loops before they were lowered, with the scheduler's decisions.
-    pub fn concrete(&self) -> &concrete::Kernel {
-        &self.concrete
+    /// What is compiled: the kernels at every stage, with the scheduler's decisions.
+    pub fn compiled(&self) -> &spc_compiler::Program {
+        &self.compiled
     }
 
-    /// The merge lattice of each loop over stored levels, as text.
-    pub fn lattices(&self) -> &[String] {
-        &self.lattices
-    }
-
-    /// The kernel that runs.
-    pub fn kernel(&self) -> &ir::Kernel {
-        self.executable.kernel()
-    }
-
-    /// The kernel as Rust.
-    pub fn text(&self) -> &str {
-        &self.text
+    /// The kernels as Rust.
+    pub fn text(&self) -> String {
+        let texts = self.compiled.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel));
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// The inputs in the formats that the kernel declares, with their names.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, &AnyTensor)> {
-        let declared = self.concrete.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
-        declared.map(|tensor| tensor.name.as_str()).zip(&self.inputs)
-    }
-
-    fn outputs(&self) -> impl Iterator<Item = &concrete::Tensor> {
-        self.concrete.tensors.iter().filter(|tensor| matches!(tensor.kind, TensorKind::Output(_)))
+        self.compiled.interface.tensors.iter().map(|tensor| tensor.name.as_str()).zip(&self.inputs)
     }
 
     /// What runs the kernel.
     pub fn backend(&self) -> Backend {
-        self.executable.backend()
+        self.chain.backend()
     }
 
     /// Why the kernel runs in the interpreter, where nobody asked for that.
@@ -187,7 +155,7 @@ impl Program {
 
     /// Whether the native code had been compiled before.
     pub fn from_cache(&self) -> bool {
-        self.executable.native().is_some_and(super::NativeKernel::from_cache)
+        self.chain.links().iter().all(|link| link.native().is_some_and(super::NativeKernel::from_cache))
     }
 }
 
@@ -224,11 +192,11 @@ fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, us
     all.filter(|(place, _)| !determined(*place)).map(|(_, (known, &extent))| (known.name.clone(), extent)).collect()
 }
 
-/// Makes the extents of short vector loops part of the kernel.
-fn fix_vector_extents(kernel: &mut concrete::Kernel, extents: &[usize]) {
-    for place in kernel.vector_extents() {
+/// Makes the extents of short vector loops part of the kernels.
+fn fix_vector_extents(program: &mut concrete::Program, extents: &[usize]) {
+    for place in program.vector_extents() {
         if (1..=LARGEST_CONSTANT).contains(&extents[place]) {
-            kernel.extents[place].size = Size::Constant(extents[place] as u64);
+            program.set_size(place, Size::Constant(extents[place] as u64));
         }
     }
 }

@@ -11,6 +11,8 @@ use crate::tensor::AnyTensor;
 
 /// Coordinates nest no deeper.
 const DEPTH: usize = 16;
+/// No more are interleaved.
+const MOST_PARTS: usize = 64;
 
 /// Everything but the arrays.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +38,11 @@ impl fmt::Display for Header {
             f.write_str("level")?;
             print_coordinate(f, coordinate)?;
             let unique = if format.unique { "unique" } else { "nonunique" };
-            let ordered = if format.ordered { "ordered" } else { "unordered" };
+            let ordered = match (format.morton, format.ordered) {
+                (true, _) => "morton",
+                (_, true) => "ordered",
+                (_, false) => "unordered",
+            };
             let kind = level::of(format.kind).name();
             write!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
             format.width.map_or(Ok(()), |width| write!(f, " {width}"))?;
@@ -51,6 +57,11 @@ fn print_coordinate(f: &mut fmt::Formatter<'_>, coordinate: &Coordinate) -> fmt:
     let (operator, a, b) = match coordinate {
         Coordinate::Mode(mode) => return write!(f, " i{mode}"),
         Coordinate::Constant(value) => return write!(f, " {value}"),
+        Coordinate::Extent(mode) => return write!(f, " extent i{mode}"),
+        Coordinate::Interleave(parts) => {
+            write!(f, " interleave {}", parts.len())?;
+            return parts.iter().try_for_each(|part| print_coordinate(f, part));
+        }
         Coordinate::Add(a, b) => ('+', a, b),
         Coordinate::Subtract(a, b) => ('-', a, b),
         Coordinate::Multiply(a, b) => ('*', a, b),
@@ -87,29 +98,43 @@ fn level(line: &str) -> Option<Level> {
     }
     let coordinate = coordinate(&mut words, DEPTH)?;
     let kind = level::from_name(words.next()?)?;
-    let mut flag = |yes: &str, no: &str| {
-        let word = words.next()?;
-        (word == yes || word == no).then_some(word == yes)
+    let unique = match words.next()? {
+        "unique" => true,
+        "nonunique" => false,
+        _ => return None,
     };
-    let (unique, ordered) = (flag("unique", "nonunique")?, flag("ordered", "unordered")?);
+    let (ordered, morton) = match words.next()? {
+        "ordered" => (true, false),
+        "unordered" => (false, false),
+        "morton" => (false, true),
+        _ => return None,
+    };
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
     let width = words.next().map(str::parse).transpose().ok()?;
-    let format = LevelFormat { kind, unique, ordered, coordinates, positions, width };
+    let format = LevelFormat { kind, unique, ordered, morton, coordinates, positions, width };
     words.next().is_none().then_some(Level { coordinate, format })
 }
 
 fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize) -> Option<Coordinate> {
     let word = words.next()?;
-    if let Some(mode) = word.strip_prefix('i') {
-        return mode.parse().ok().map(Coordinate::Mode);
-    }
     let operator = match word {
+        "extent" => return words.next()?.strip_prefix('i')?.parse().ok().map(Coordinate::Extent),
+        "interleave" => {
+            let (count, depth) = (words.next()?.parse().ok()?, depth.checked_sub(1)?);
+            let parts = (0..MOST_PARTS.min(count)).map(|_| coordinate(words, depth)).collect::<Option<Vec<_>>>()?;
+            return (parts.len() == count).then_some(Coordinate::Interleave(parts));
+        }
         "+" => Coordinate::Add,
         "-" => Coordinate::Subtract,
         "*" => Coordinate::Multiply,
         "/" => Coordinate::Divide,
         "%" => Coordinate::Remainder,
-        constant => return constant.parse().ok().map(Coordinate::Constant),
+        word => {
+            return match word.strip_prefix('i') {
+                Some(mode) => mode.parse().ok().map(Coordinate::Mode),
+                None => word.parse().ok().map(Coordinate::Constant),
+            };
+        }
     };
     let depth = depth.checked_sub(1)?;
     let a = coordinate(words, depth)?;

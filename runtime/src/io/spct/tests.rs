@@ -62,15 +62,21 @@ fn the_header_is_legible() {
 fn coordinates_nest() {
     let mode = || Box::new(Coordinate::Mode(0));
     let four = || Box::new(Coordinate::Constant(4));
+    let extent = || Box::new(Coordinate::Extent(0));
     let levels = vec![
         Level { coordinate: Coordinate::Divide(mode(), four()), format: LevelFormat::DENSE },
         Level {
             coordinate: Coordinate::Add(Box::new(Coordinate::Remainder(mode(), four())), four()),
             format: LevelFormat::DENSE,
         },
+        Level {
+            coordinate: Coordinate::Interleave(vec![Coordinate::Mode(0), Coordinate::Multiply(mode(), extent())]),
+            format: LevelFormat::COMPRESSED,
+        },
     ];
     let header = Header { element: ElementType::F64, shape: vec![8], format: Format { order: 1, levels } };
     assert!(header.to_string().contains("level + % i0 4 4 dense"));
+    assert!(header.to_string().contains("level interleave 2 i0 * i0 extent i0 compressed"));
     assert_eq!(header::parse(header.to_string().as_bytes()).unwrap(), header);
     let deep = format!("element f64\nshape 8\nlevel {}", "+ ".repeat(100_000));
     assert_eq!(header::parse(deep.as_bytes()).unwrap_err().kind(), ReadErrorKind::Header);

@@ -295,7 +295,7 @@ impl<'a, K: Key> Build<'a, K> {
 
 /// Whether a level's coordinates fit their width; where it fills up, the largest number of the type is no coordinate.
 pub(super) fn check_coordinate_width(layout: &Layout, maxima: &[u64], level: usize) -> Result<(), PackError> {
-    let (format, coordinate) = (layout.levels[level], maxima[layout.modes[level]]);
+    let (format, coordinate) = (layout.levels[level], maxima[level]);
     let taken = u64::from(level::of(format.kind).has_vacancies());
     if coordinate > format.coordinates.maximum() - taken {
         return Err(PackError::CoordinateWidth { level, format, coordinate });

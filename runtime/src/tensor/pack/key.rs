@@ -8,7 +8,9 @@
 //!
 //! Keys then sort as coordinates do, and two entries share the first `d` levels where their keys agree above a shift.
 
+use super::super::layout::Layout;
 use bytemuck::Zeroable;
+use spc_compiler::format::interleave::{self, Spread};
 
 /// An integer of a fixed number of bits.
 pub(super) trait Key: Copy + Ord + Zeroable + Send + Sync {
@@ -131,49 +133,127 @@ impl Key for Wide {
 /// Where each level's coordinate is in a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields {
-    /// The lowest bit of each level, and how many bits it has.
-    levels: Vec<(u32, u32)>,
+    levels: Vec<Field>,
     /// The number of bits in all.
     pub(super) bits: u32,
 }
 
+/// Where one coordinate is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    /// The lowest bit of it and of those that it is interleaved with.
+    lowest: u32,
+    bits: Bits,
+}
+
+/// The bits of one coordinate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Bits {
+    /// So many, side by side.
+    Together(u32),
+    /// Among those of other coordinates, 64 bits of the key at a time.
+    Apart(Vec<Piece>),
+}
+
+/// Bits of a coordinate within 64 bits of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    /// The lowest of the key's bits.
+    shift: u32,
+    /// How many bits of the coordinate are in lower pieces.
+    skip: u32,
+    /// Where the next bits are.
+    spread: Spread,
+}
+
+impl Field {
+    /// A coordinate whose bits are at these places from `lowest` on.
+    fn apart(lowest: u32, places: &[u32]) -> Self {
+        let mut pieces: Vec<Piece> = Vec::new();
+        let words = places.last().map_or(0, |last| last / 64 + 1);
+        for word in 0..words {
+            let begin = 64 * word;
+            let here = places.iter().filter(|&&place| place >= begin && place - begin < 64);
+            let mask = here.fold(0, |mask, place| mask | 1u64 << (place - begin));
+            let skip = places.iter().filter(|&&place| place < begin).count() as u32;
+            if mask != 0 {
+                pieces.push(Piece { shift: lowest + begin, skip, spread: Spread::new(mask) });
+            }
+        }
+        Self { lowest, bits: Bits::Apart(pieces) }
+    }
+}
+
 impl Fields {
-    /// Fields that are wide enough for levels of these extents.
+    /// Fields that are wide enough for levels of these extents, in order.
     pub(super) fn new(extents: &[usize]) -> Self {
-        let mut bits = 0;
-        let mut levels: Vec<(u32, u32)> = extents
-            .iter()
-            .rev()
-            .map(|&extent| {
-                let width = extent.saturating_sub(1).checked_ilog2().map_or(0, |highest| highest + 1);
-                let shift = bits;
-                bits += width;
-                (shift, width)
-            })
-            .collect();
-        levels.reverse();
-        Self { levels, bits }
+        Self::of(extents, |_| 1)
     }
 
-    /// The key with the coordinate of a level put in.
-    #[inline]
-    pub(super) fn put<K: Key>(&self, key: K, level: usize, coordinate: u64) -> K {
-        match self.levels[level] {
-            (_, 0) => key,
-            (shift, _) => key.with(coordinate, shift),
+    /// The fields of a layout: the coordinates of a chain in Morton order are interleaved.
+    pub(super) fn of_layout(layout: &Layout) -> Self {
+        Self::of(&layout.extents, |level| layout.chain(level))
+    }
+
+    /// `group` says of how many levels from one on the bits are interleaved.
+    fn of(extents: &[usize], group: impl Fn(usize) -> usize) -> Self {
+        let widths: Vec<u32> = extents.iter().map(|&extent| interleave::width(extent as u64)).collect();
+        let mut groups = Vec::new();
+        let mut next = 0;
+        while next < extents.len() {
+            groups.push(next..next + group(next));
+            next += group(next);
+        }
+        let mut lowest = 0;
+        let mut levels = Vec::new();
+        for group in groups.into_iter().rev() {
+            let fields: Vec<Field> = match &widths[group.clone()] {
+                [width] => vec![Field { lowest, bits: Bits::Together(*width) }],
+                widths => interleave::places(widths).iter().map(|places| Field::apart(lowest, places)).collect(),
+            };
+            levels.extend(fields.into_iter().rev());
+            lowest += widths[group].iter().sum::<u32>();
+        }
+        levels.reverse();
+        Self { levels, bits: lowest }
+    }
+
+    /// Puts a level's coordinate into each key.
+    pub(super) fn put<K: Key>(&self, keys: &mut [K], level: usize, coordinates: impl Iterator<Item = u64> + Clone) {
+        let field = &self.levels[level];
+        match &field.bits {
+            Bits::Together(0) => {}
+            Bits::Together(_) => {
+                keys.iter_mut()
+                    .zip(coordinates)
+                    .for_each(|(key, coordinate)| *key = key.with(coordinate, field.lowest));
+            }
+            Bits::Apart(pieces) => {
+                for &Piece { shift, skip, spread } in pieces {
+                    let keys = keys.iter_mut().zip(coordinates.clone());
+                    keys.for_each(|(key, coordinate)| *key = key.with(spread.expand(coordinate >> skip), shift));
+                }
+            }
         }
     }
 
     /// What reads the coordinate of a level from keys.
-    pub(super) fn reader<K: Key>(&self, level: usize) -> impl Fn(K) -> usize + Copy + use<K> {
-        let (shift, width) = self.levels[level];
-        let (shift, mask) = if width == 0 { (0, 0) } else { (shift, u64::MAX >> (64 - width)) };
-        move |key| (key.bits_from(shift) & mask) as usize
+    pub(super) fn reader<K: Key>(&self, level: usize) -> impl Fn(K) -> usize + Copy + use<'_, K> {
+        let Field { lowest, bits } = &self.levels[level];
+        move |key: K| match bits {
+            Bits::Together(0) => 0,
+            Bits::Together(width) => (key.bits_from(*lowest) & (u64::MAX >> (64 - width))) as usize,
+            Bits::Apart(pieces) => {
+                let part = |piece: &Piece| piece.spread.compress(key.bits_from(piece.shift)) << piece.skip;
+                pieces.iter().fold(0, |coordinate, piece| coordinate | part(piece)) as usize
+            }
+        }
     }
 
-    /// The lowest bit of the first `depth` levels: keys that differ there or above differ in those levels.
+    /// The lowest bit of the first `depth` levels: keys that differ there or above differ in those levels. Levels that are
+    /// interleaved with these count too.
     pub(super) fn prefix(&self, depth: usize) -> u32 {
-        depth.checked_sub(1).map_or(self.bits, |level| self.levels[level].0)
+        depth.checked_sub(1).map_or(self.bits, |level| self.levels[level].lowest)
     }
 }
 
@@ -182,15 +262,20 @@ mod tests {
     use super::*;
 
     fn round_trips<K: Key + std::fmt::Debug>(extents: &[usize]) {
-        let fields = Fields::new(extents);
+        round_trip::<K>(extents, Fields::new(extents));
+        round_trip::<K>(extents, Fields::of(extents, |_| extents.len()));
+        round_trip::<K>(extents, Fields::of(extents, |level| if level == 0 { extents.len() - 1 } else { 1 }));
+    }
+
+    fn round_trip<K: Key + std::fmt::Debug>(extents: &[usize], fields: Fields) {
         assert!(fields.bits <= K::BITS);
         for coordinate in [0, 1, usize::MAX / 3, usize::MAX] {
             let coordinates: Vec<usize> = extents.iter().map(|&extent| coordinate % extent).collect();
-            let mut key = K::zeroed();
+            let mut key = [K::zeroed()];
             for (level, &coordinate) in coordinates.iter().enumerate() {
-                key = fields.put(key, level, coordinate as u64);
+                fields.put(&mut key, level, [coordinate as u64].into_iter());
             }
-            let read: Vec<usize> = (0..extents.len()).map(|level| fields.reader(level)(key)).collect();
+            let read: Vec<usize> = (0..extents.len()).map(|level| fields.reader(level)(key[0])).collect();
             assert_eq!(read, coordinates);
         }
     }
@@ -208,10 +293,28 @@ mod tests {
     #[test]
     fn prefixes_tell_which_levels_differ() {
         let fields = Fields::new(&[1, 1 << 32, 1, 1 << 32]);
-        let key = |j, l| fields.put(fields.put(0u64, 1, j), 3, l);
+        let key = |j, l| {
+            let mut key = [0u64];
+            fields.put(&mut key, 1, [j].into_iter());
+            fields.put(&mut key, 3, [l].into_iter());
+            key[0]
+        };
         let differ = |a: u64, b: u64| (0..=4).map(|depth| a.xor(b).reaches(fields.prefix(depth))).collect::<Vec<_>>();
         assert_eq!(differ(key(5, 6), key(5, 6)), [false, false, false, false, false]);
         assert_eq!(differ(key(5, 6), key(5, 7)), [false, false, false, false, true]);
         assert_eq!(differ(key(5, 6), key(4, 6)), [false, false, true, true, true]);
+    }
+
+    #[test]
+    fn interleaved_levels_sort_by_their_bits() {
+        let fields = Fields::of(&[4, 4, 10], |level| if level == 0 { 2 } else { 1 });
+        let key = |index: [u64; 3]| {
+            let mut key = [0u64];
+            (0..3).for_each(|level| fields.put(&mut key, level, [index[level]].into_iter()));
+            key[0]
+        };
+        let order = [[0, 0, 9], [1, 0, 0], [0, 1, 0], [1, 1, 5], [2, 0, 0], [3, 1, 0], [0, 2, 0], [2, 2, 0], [3, 3, 9]];
+        assert!(order.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
+        assert_eq!([0, 1, 2, 3].map(|depth| fields.prefix(depth)), [8, 4, 4, 0]);
     }
 }

@@ -133,7 +133,7 @@ fn pack_elements<T: Element>(
     if layout.depth() == 0 {
         return pack_scalar(&coordinates.values, format, duplicates, fill);
     }
-    let fields = Fields::new(&layout.extents);
+    let fields = Fields::of_layout(&layout);
     let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates };
     match fields.bits {
         0..=64 => packing.pack::<u64, T>(coordinates, fill),
@@ -164,26 +164,44 @@ impl Packing<'_> {
         drop(indices);
         let Sorted { keys, values } = Sorted::new(keys, values, self.duplicates)
             .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
-            let mut build = Build::new(&keys, self.layout, self.fields, self.maxima);
+            let mut build = Build::new(&keys, self.layout, self.fields, &maxima);
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
-            let (layout, fields, maxima) = (self.layout, self.fields, self.maxima);
-            Grow { keys: &keys, values: &values, layout, fields, maxima }.tensor()?
+            let (layout, fields) = (self.layout, self.fields);
+            Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima }.tensor()?
         };
         let values = T::wrap(Arc::new(values));
         Ok(AnyTensor::from_parts_trusted(shape, self.format.clone(), levels, values))
     }
 }
 
+impl Packing<'_> {
+    /// The largest coordinate that each level stores, or a larger one that its index width holds as well.
+    fn level_maxima<K: Key>(&self, keys: &[K]) -> Vec<u64> {
+        let layout = self.layout;
+        if layout.stores_modes() {
+            return layout.modes.iter().map(|&mode| self.maxima[mode]).collect();
+        }
+        let maximum = |level: usize| {
+            let largest = layout.extents[level].saturating_sub(1) as u64;
+            if largest < layout.levels[level].coordinates.maximum() {
+                return largest;
+            }
+            let coordinate = self.fields.reader::<K>(level);
+            let most = |range: Range<usize>| keys[range].iter().map(|&key| coordinate(key)).max().unwrap_or(0);
+            tasks::map(&tasks::ranges(keys.len(), 1 << 16), &most).into_iter().max().unwrap_or(0) as u64
+        };
+        (0..layout.depth()).map(maximum).collect()
+    }
+}
+
 impl Fields {
     /// The index in each mode that a key stands for.
     fn index<K: Key>(&self, key: K, layout: &Layout) -> Vec<usize> {
-        let mut index = vec![0; layout.depth()];
-        for (level, &mode) in layout.modes.iter().enumerate() {
-            index[mode] = self.reader(level)(key);
-        }
-        index
+        let stored: Vec<usize> = (0..layout.depth()).map(|level| self.reader(level)(key)).collect();
+        layout.index(&stored).unwrap_or_default()
     }
 }
 
@@ -214,8 +232,7 @@ pub(super) fn prefix_runs(
         keys.chunk_by(|a, b| a.0 == b.0).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
     }
     check_indices(shape, indices, count)?;
-    let extents = modes.iter().map(|&mode| shape[mode]).collect();
-    let layout = Layout { modes: modes.to_vec(), extents, levels: Vec::new() };
+    let layout = Layout::of_modes(modes, shape);
     let fields = Fields::new(&layout.extents);
     match fields.bits {
         0..=64 => Ok(runs::<u64>(indices, count, &layout, &fields)),

@@ -1,5 +1,6 @@
 //! Entries as ascending keys, each once, with their values.
 
+use super::super::column::Column;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
 use super::super::{Buffer, Element, Indices};
@@ -19,20 +20,38 @@ pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, f
         for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
             let begin = task * GRAIN + block * BLOCK;
             let range = begin..begin + keys.len();
-            for (level, &mode) in layout.modes.iter().enumerate() {
-                match &indices[mode] {
-                    Indices::U32(column) => put(keys, &column[range.clone()], fields, level),
-                    Indices::U64(column) => put(keys, &column[range.clone()], fields, level),
-                }
+            if layout.stores_modes() {
+                put_modes(keys, indices, range, layout, fields);
+            } else {
+                put_computed(keys, indices, range, layout, fields);
             }
         }
     });
     keys
 }
 
-fn put<K: Key, I: Copy + Into<u64>>(keys: &mut [K], column: &[I], fields: &Fields, level: usize) {
-    for (key, &index) in keys.iter_mut().zip(column) {
-        *key = fields.put(*key, level, index.into());
+/// Puts what levels store into keys, where that is a mode each.
+fn put_modes<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, layout: &Layout, fields: &Fields) {
+    for (level, &mode) in layout.modes.iter().enumerate() {
+        match &indices[mode] {
+            Indices::U32(column) => fields.put(keys, level, column[range.clone()].iter().map(|&index| index.into())),
+            Indices::U64(column) => fields.put(keys, level, column[range.clone()].iter().copied()),
+        }
+    }
+}
+
+/// Puts what levels store into keys, where that is computed from modes.
+fn put_computed<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, layout: &Layout, fields: &Fields) {
+    let column = |indices: &Indices| match indices {
+        Indices::U32(column) => Column::of(column[range.clone()].iter().map(|&index| index.into()).collect()),
+        Indices::U64(column) => Column::of(column[range.clone()].to_vec()),
+    };
+    let index: Vec<Column> = indices.iter().map(column).collect();
+    for level in 0..layout.depth() {
+        match layout.stored_column(level, &index) {
+            Column::Constant(coordinate) => fields.put(keys, level, std::iter::repeat(coordinate)),
+            Column::Values(coordinates) => fields.put(keys, level, coordinates.iter().copied()),
+        }
     }
 }
 

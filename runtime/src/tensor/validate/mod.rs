@@ -52,12 +52,24 @@ pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
         return Err(InvalidTensor::Duplicate { position });
     }
     let scattered = |format: &LevelFormat| !format.ordered && !format.unique;
-    if layout.levels.iter().any(scattered) { distinct_entries(tensor) } else { Ok(()) }
+    if layout.levels.iter().any(scattered) {
+        distinct_entries(tensor)?;
+    }
+    if layout.stores_modes() { Ok(()) } else { padding_is_empty(tensor) }
+}
+
+/// Where coordinates are computed, some of them may stand for no index of the tensor; nothing can be there.
+fn padding_is_empty(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
+    let holds_something = |position: usize| tensor.values.get_f64(position) != 0.0;
+    match tensor.find_padding(&holds_something) {
+        Some(position) => Err(InvalidTensor::Padding { position }),
+        None => Ok(()),
+    }
 }
 
 /// Where equal coordinates may be apart, comparing neighbours does not find equal entries: sort them all.
 fn distinct_entries(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
-    let mut entries = Vec::with_capacity(tensor.nnz());
+    let mut entries = Vec::with_capacity(tensor.values.len());
     tensor.for_each_position(|index, position| entries.push((index.to_vec(), position)));
     entries.par_sort_unstable();
     match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {

@@ -20,7 +20,6 @@ use crate::concrete;
 use crate::diagnostics::{self, Diagnostics};
 use crate::notation;
 use crate::syntax;
-use module::Versions;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -29,9 +28,9 @@ use quote::quote;
 /// # Errors
 /// What the scheduler can't do yet.
 pub fn expand(kernel: &notation::Kernel, name: Span) -> Result<TokenStream, Diagnostics> {
-    let concrete = concrete::schedule(kernel, concrete::Options::default())?;
+    let program = concrete::schedule(kernel, concrete::Options::default())?;
     let functions = wrappers::wrappers(kernel, name);
-    let module = Versions::new(kernel, concrete).module();
+    let module = module::module(program);
     Ok(quote! { #functions #module })
 }
 

@@ -1,4 +1,5 @@
-//! The hidden module of a kernel: its loops, its declarations, and what joins them.
+//! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
+//! each that is left after fusing.
 //!
 //! Kernels with a vector loop come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
 //! chooses.
@@ -7,64 +8,78 @@ use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
 use crate::ir::{self, ArrayElement, ArrayRole, Size};
-use crate::notation;
-use proc_macro2::{Group, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// The extents of vector loops for which a kernel has a version of its own.
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
-/// The functions of one kernel: for any extent, and for fixed ones.
-pub(super) struct Versions {
+/// The module of a program.
+pub(super) fn module(program: concrete::Program) -> TokenStream {
+    let name = module_name(&program.interface.name);
+    let declarations = text(crate::lower::declarations(&program.interface));
+    let results = &program.results;
+    let links = program.kernels.into_iter().enumerate().map(|(place, kernel)| Versions::new(place, kernel));
+    let links: Vec<Versions> = links.collect();
+    let each = links.iter().map(Versions::link);
+    let functions = links.iter().map(Versions::functions);
+    quote! {
+        #[doc(hidden)]
+        #[allow(
+            non_snake_case, unused_mut, unused_parens, unused_variables, unused_assignments,
+            clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery
+        )]
+        mod #name {
+            pub(super) static KERNEL: ::spc::execute::StaticKernel =
+                ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*]);
+            #(#functions)*
+        }
+    }
+}
+
+/// The functions of one of a program's kernels: for any extent, and for fixed ones.
+struct Versions {
     any: crate::Compiled,
     /// The dimension whose extent is fixed.
     fixed: Option<(usize, crate::Compiled)>,
-    name: String,
+    /// Its place in the program.
+    place: usize,
 }
 
 impl Versions {
-    pub(super) fn new(kernel: &notation::Kernel, concrete: concrete::Kernel) -> Self {
+    fn new(place: usize, concrete: concrete::Kernel) -> Self {
         let fixed = match concrete.vector_extents()[..] {
             [extent] => {
                 let mut generic = concrete.clone();
                 generic.extents[extent].size = Size::Generic;
-                Some((extent, crate::compile(generic)))
+                Some((extent, crate::compile_kernel(generic)))
             }
             _ => None,
         };
-        Self { any: crate::compile(concrete), fixed, name: kernel.name.clone() }
+        Self { any: crate::compile_kernel(concrete), fixed, place }
     }
 
-    /// The module.
-    pub(super) fn module(&self) -> TokenStream {
-        let name = module_name(&self.name);
-        let declarations = self.declarations();
+    /// The name of one of its functions.
+    fn name(&self, function: &str) -> Ident {
+        ident(&format!("{function}_{}", self.place))
+    }
+
+    /// What the run time knows of it.
+    fn link(&self) -> TokenStream {
+        let (declarations, run) = (self.declarations(), self.name("run"));
+        quote!(::spc::execute::StaticLink::new(#declarations, #run))
+    }
+
+    fn functions(&self) -> TokenStream {
         let run = self.run();
-        let any = loops(&self.any, "any");
-        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(fixed, "fixed"));
-        quote! {
-            #[doc(hidden)]
-            #[allow(
-                non_snake_case, unused_mut, unused_parens, unused_variables, unused_assignments,
-                clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery
-            )]
-            mod #name {
-                pub(super) static KERNEL: ::spc::execute::StaticKernel = ::spc::execute::StaticKernel::new(#declarations, run);
-                #run
-                #any
-                #fixed
-            }
-        }
+        let any = loops(&self.any, self.name("any"));
+        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(fixed, self.name("fixed")));
+        quote!(#run #any #fixed)
     }
 
     /// The declarations of the kernel as text, for the run time.
     fn declarations(&self) -> String {
-        let mut declared = (*self.any.kernel).clone();
-        declared.body.clear();
-        declared.variables.clear();
-        declared.arrays.retain(|array| array.role != ArrayRole::Local);
-        declared.documentation.clear();
-        declared.to_string()
+        text((*self.any.kernel).clone())
     }
 
     /// The function that takes the arrays out of a call, runs the right version, and puts outputs back.
@@ -99,7 +114,8 @@ impl Versions {
             }
         }
         let dimensions = dimension_arguments(kernel);
-        let call_any = quote!(any(#dimensions #arguments));
+        let (run, any, fixed_name) = (self.name("run"), self.name("any"), self.name("fixed"));
+        let call_any = quote!(#any(#dimensions #arguments));
         let choose = match &self.fixed {
             None => quote!(#call_any;),
             Some((extent, fixed)) => {
@@ -108,14 +124,14 @@ impl Versions {
                 let sizes = FIXED_EXTENTS.map(Literal::usize_unsuffixed);
                 quote! {
                     match call.dimension(#place) {
-                        #(#sizes => fixed::<#sizes>(#dimensions #arguments),)*
+                        #(#sizes => #fixed_name::<#sizes>(#dimensions #arguments),)*
                         _ => #call_any,
                     }
                 }
             }
         };
         hygienic(quote! {
-            fn run(call: &mut ::spc::execute::Call<'_>) {
+            fn #run(call: &mut ::spc::execute::Call<'_>) {
                 #take
                 #choose
                 #put
@@ -124,9 +140,18 @@ impl Versions {
     }
 }
 
+/// The declarations of a kernel as text.
+fn text(mut kernel: ir::Kernel) -> String {
+    kernel.body.clear();
+    kernel.variables.clear();
+    kernel.arrays.retain(|array| array.role != ArrayRole::Local);
+    kernel.documentation.clear();
+    kernel.to_string()
+}
+
 /// The function with the loops.
-fn loops(compiled: &crate::Compiled, name: &str) -> TokenStream {
-    let options = Options { parallel: quote!(::spc::parallel), name: Some(name.to_owned()), comments: false };
+fn loops(compiled: &crate::Compiled, name: Ident) -> TokenStream {
+    let options = Options { parallel: quote!(::spc::parallel), name: Some(name.to_string()), comments: false };
     private(&function(&compiled.kernel, &options))
 }
 

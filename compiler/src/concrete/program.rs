@@ -1,0 +1,138 @@
+//! Kernels that run one after the other.
+//!
+//! In: a kernel of the notation, of one statement or several. Out: [`Program`], a scheduled kernel for each statement that is
+//! left after fusing. Before and after, with `A: csr` and the rest dense:
+//!
+//! ```text
+//! let p(i) = A(i, j) * x(j);               kernel step_p(A, x) -> p
+//! y(i) = A(i, j) * p(j);             →     kernel step_y(A, p) -> y
+//! ```
+//!
+//! Names tie them together: tensors of one name are one tensor, extents of one name are one extent.
+
+use super::extents::extents;
+use super::schedule::{Options, Scope, kernel};
+use super::{Extent, IndexVariable, Kernel, Statement, TensorKind, Variable};
+use crate::diagnostics::Diagnostics;
+use crate::notation::{self, Chain, Role};
+
+/// Scheduled kernels, and what they are together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// The statements that the kernels are of, and why there are as many as there are.
+    pub chain: Chain,
+    /// What the kernels are together: the parameters, all index variables and extents. It has no loops.
+    pub interface: Kernel,
+    /// The names of the results, in the order of their declaration.
+    pub results: Vec<String>,
+    /// The kernels, in the order in which they run.
+    pub kernels: Vec<Kernel>,
+}
+
+/// The default schedule of a kernel: fused where that is not more work, a scheduled kernel for each statement that is left.
+///
+/// # Errors
+/// What the language can say and the scheduler can't do yet, with its place.
+pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
+    let fused = program(notation::chain(kernel, options.fuse), options);
+    match fused {
+        // What is too much for one loop nest may not be for several.
+        Err(_) if options.fuse && kernel.statements.len() > 1 => program(notation::chain(kernel, false), options),
+        other => other,
+    }
+}
+
+fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
+    let (variables, mut extents) = extents(&chain.kernel);
+    name_apart(&mut extents);
+    let scope = Scope { variables, extents };
+    let mut problems = Diagnostics::new();
+    let mut kernels = Vec::with_capacity(chain.links.len());
+    for link in &chain.links {
+        match kernel(&link.kernel, scope.of(&link.variables), options) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let results = chain.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output);
+    let results = results.map(|tensor| tensor.name.clone()).collect();
+    let interface = interface(&chain, scope);
+    Ok(Program { chain, interface, results, kernels })
+}
+
+/// Extents of different size that are named after variables of one name get names of their own.
+fn name_apart(extents: &mut [Extent]) {
+    for place in 1..extents.len() {
+        let is_taken = |name: &str| extents[..place].iter().any(|earlier| earlier.name == name);
+        let wish = extents[place].name.clone();
+        let others: Vec<String> = extents.iter().map(|extent| extent.name.clone()).collect();
+        if is_taken(&wish) {
+            let fresh = (1..).map(|number| format!("{wish}_{number}")).find(|name| !others.contains(name));
+            extents[place].name = fresh.unwrap_or(wish);
+        }
+    }
+}
+
+impl Scope {
+    /// Some of the variables, and the extents that they run over.
+    fn of(&self, chosen: &[IndexVariable]) -> Scope {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut place = |extent: usize| {
+            kept.iter().position(|&other| other == extent).unwrap_or_else(|| {
+                kept.push(extent);
+                kept.len() - 1
+            })
+        };
+        let own = |variable| IndexVariable(chosen.iter().position(|&other| other == variable).unwrap_or_default());
+        let variable = |&id: &IndexVariable| {
+            let variable = self.variables[id.0].clone();
+            let value = variable.value.map(|value| value.map(&mut |&made_of| own(made_of)));
+            Variable { extent: place(variable.extent), value, ..variable }
+        };
+        let variables = chosen.iter().map(variable).collect();
+        Scope { variables, extents: kept.into_iter().map(|extent| self.extents[extent].clone()).collect() }
+    }
+}
+
+/// What a chain is together.
+fn interface(chain: &Chain, scope: Scope) -> Kernel {
+    let mut interface = Kernel::declared(&chain.kernel, scope);
+    interface.tensors.retain(|tensor| tensor.kind == TensorKind::Input);
+    interface.body = Statement::Empty;
+    interface
+}
+
+impl Program {
+    /// The kernel, where there is but one.
+    pub fn single(&self) -> Option<&Kernel> {
+        match &self.kernels[..] {
+            [kernel] => Some(kernel),
+            _ => None,
+        }
+    }
+
+    /// Makes an extent, by its place among the interface's, what `size` says, in every kernel.
+    pub fn set_size(&mut self, extent: usize, size: crate::ir::Size) {
+        let name = self.interface.extents[extent].name.clone();
+        let kernels = self.kernels.iter_mut().chain([&mut self.interface]);
+        let extents = kernels.flat_map(|kernel| &mut kernel.extents);
+        extents.filter(|extent| extent.name == name).for_each(|extent| extent.size = size);
+    }
+
+    /// The places among the interface's extents of those of vector loops: knowing them when the target's compiler runs is worth
+    /// up to twice the speed.
+    pub fn vector_extents(&self) -> Vec<usize> {
+        let mut places = Vec::new();
+        for kernel in &self.kernels {
+            for extent in kernel.vector_extents() {
+                let name = &kernel.extents[extent].name;
+                let place = self.interface.extents.iter().position(|known| known.name == *name);
+                places.extend(place.filter(|place| !places.contains(place)));
+            }
+        }
+        places
+    }
+}

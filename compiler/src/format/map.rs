@@ -1,0 +1,500 @@
+//! Maps as data: what each level's coordinate is, which values it takes, and how the modes come back.
+//!
+//! A level stores its coordinate less the least that it can be, so that what is stored begins at 0. For a matrix of extents
+//! `I` and `J`:
+//!
+//! ```text
+//! level        least    extent                 stored           modes
+//! i / 4        0        (I + 3) / 4            i / 4            i = (i / 4) * 4 + i % 4
+//! i % 4        0        min(I, 4)              i % 4
+//! j - i        1 - I    I + J - 1              j - i + I - 1    j = (j - i) + i
+//! ```
+//!
+//! Where a block does not divide an extent, or a diagonal is shorter than others, levels have coordinates that stand for no
+//! index of the tensor: **padding**. So may all coordinates of a level where the tensor has an extent of 0.
+//!
+//! [`Map::new`] finds the inverse by rules: what levels hold is known; of a known sum or difference with one known operand the
+//! other is known; a known quotient and remainder by one divisor tell what was divided; digits of one number side by side are a
+//! longer digit; what is interleaved is known from the code; and `a * n + b` tells `a` and `b` where `b` is less than `n`.
+
+use super::number::{Number, Signed};
+use super::{Coordinate, Format};
+
+/// The map of a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Map {
+    /// What each level stores.
+    levels: Vec<Coordinate>,
+    /// What gives each mode back.
+    inverse: Vec<Inverse>,
+    /// What must hold of a shape for the inverse to be right.
+    conditions: Vec<Condition>,
+}
+
+/// A mode in terms of the levels' coordinates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Inverse {
+    /// A level's coordinate.
+    Level(usize),
+    /// Something made of constants and extents.
+    Known(Coordinate),
+    Add(Box<Inverse>, Box<Inverse>),
+    Subtract(Box<Inverse>, Box<Inverse>),
+    Multiply(Box<Inverse>, Coordinate),
+    Divide(Box<Inverse>, Coordinate),
+    Remainder(Box<Inverse>, Coordinate),
+    /// One of the coordinates that are interleaved.
+    Part(Box<Inverse>, Vec<Coordinate>, usize),
+}
+
+/// In `a * factor + summand`, the summand must be less than the factor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// The summand.
+    pub summand: Coordinate,
+    /// The factor.
+    pub factor: Coordinate,
+}
+
+/// A mode that the levels do not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unrecoverable {
+    /// The mode.
+    pub mode: usize,
+}
+
+/// The values that a coordinate takes: so many from the least on.
+struct Range<N> {
+    least: Signed<N>,
+    extent: N,
+}
+
+impl Map {
+    /// The map of a format, with its inverse.
+    ///
+    /// # Errors
+    /// The first mode that can't be recovered.
+    pub fn new(format: &Format) -> Result<Map, Unrecoverable> {
+        Map::of_coordinates(format.order, format.levels.iter().map(|level| level.coordinate.clone()).collect())
+    }
+
+    fn of_coordinates(order: usize, levels: Vec<Coordinate>) -> Result<Map, Unrecoverable> {
+        let mut known = Known::default();
+        for (level, coordinate) in levels.iter().enumerate() {
+            known.add(coordinate.canonical(), Inverse::Level(level));
+        }
+        known.complete();
+        let mode = |mode| known.get(&Coordinate::Mode(mode)).ok_or(Unrecoverable { mode });
+        let inverse = (0..order).map(mode).collect::<Result<_, _>>()?;
+        Ok(Map { levels, inverse, conditions: known.conditions })
+    }
+
+    /// What must hold of a shape for modes to come back.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// The extent of what a level stores. `extents` gives the extent of each mode. `None` where it can't be computed.
+    pub fn extent<N: Number>(&self, level: usize, extents: &dyn Fn(usize) -> N) -> Option<N> {
+        Some(self.levels[level].range(extents)?.extent)
+    }
+
+    /// What a level stores for an entry. `modes` gives its index in each mode.
+    pub fn stored<N: Number>(
+        &self,
+        level: usize,
+        modes: &dyn Fn(usize) -> N,
+        extents: &dyn Fn(usize) -> N,
+    ) -> Option<N> {
+        let value = self.levels[level].value(modes, extents)?;
+        Some(value.minus(self.levels[level].range(extents)?.least).number())
+    }
+
+    /// The index in a mode of an entry. `stored` gives what each level stores. At padding, this is any number.
+    pub fn mode<N: Number>(&self, mode: usize, stored: &dyn Fn(usize) -> N, extents: &dyn Fn(usize) -> N) -> Option<N> {
+        Some(self.inverse(&self.inverse[mode], stored, extents)?.number())
+    }
+
+    fn inverse<N: Number>(
+        &self,
+        inverse: &Inverse,
+        stored: &dyn Fn(usize) -> N,
+        extents: &dyn Fn(usize) -> N,
+    ) -> Option<Signed<N>> {
+        let inner = |inverse: &Inverse| self.inverse(inverse, stored, extents);
+        Some(match inverse {
+            Inverse::Level(level) => Signed::of(stored(*level)).plus(self.levels[*level].range(extents)?.least),
+            Inverse::Known(coordinate) => Signed::of(coordinate.number(extents)?),
+            Inverse::Add(a, b) => inner(a)?.plus(inner(b)?),
+            Inverse::Subtract(a, b) => inner(a)?.minus(inner(b)?),
+            Inverse::Multiply(a, factor) => inner(a)?.times(factor.number(extents)?),
+            Inverse::Divide(a, divisor) => Signed::of(inner(a)?.number().divided_by(divisor.number(extents)?)),
+            Inverse::Remainder(a, divisor) => Signed::of(inner(a)?.number().remainder(divisor.number(extents)?)),
+            Inverse::Part(code, parts, part) => {
+                let extents: Vec<N> = parts.iter().map(|part| part.end(extents)).collect::<Option<_>>()?;
+                Signed::of(inner(code)?.number().part(&extents, *part)?)
+            }
+        })
+    }
+}
+
+impl Coordinate {
+    /// Its value for an entry.
+    fn value<N: Number>(&self, modes: &dyn Fn(usize) -> N, extents: &dyn Fn(usize) -> N) -> Option<Signed<N>> {
+        let inner = |coordinate: &Coordinate| coordinate.value(modes, extents);
+        Some(match self {
+            Coordinate::Mode(mode) => Signed::of(modes(*mode)),
+            Coordinate::Constant(_) | Coordinate::Extent(_) => Signed::of(self.number(extents)?),
+            Coordinate::Add(a, b) => inner(a)?.plus(inner(b)?),
+            Coordinate::Subtract(a, b) => inner(a)?.minus(inner(b)?),
+            Coordinate::Multiply(a, b) if a.is_known() => inner(b)?.times(a.number(extents)?),
+            Coordinate::Multiply(a, b) => inner(a)?.times(b.number(extents)?),
+            Coordinate::Divide(a, b) => Signed::of(inner(a)?.number().divided_by(b.number(extents)?)),
+            Coordinate::Remainder(a, b) => Signed::of(inner(a)?.number().remainder(b.number(extents)?)),
+            Coordinate::Interleave(parts) => {
+                let part = |part: &Coordinate| Some((inner(part)?.number(), part.end(extents)?));
+                Signed::of(N::interleave(&parts.iter().map(part).collect::<Option<Vec<_>>>()?)?)
+            }
+        })
+    }
+
+    /// Its value, where that is made of constants and extents alone.
+    pub fn number<N: Number>(&self, extents: &dyn Fn(usize) -> N) -> Option<N> {
+        match self {
+            Coordinate::Constant(value) => Some(N::constant(*value)),
+            Coordinate::Extent(mode) => Some(extents(*mode)),
+            _ if self.is_known() => {
+                Some(self.value(&|_| unreachable!("what is known mentions no mode"), extents)?.number())
+            }
+            _ => None,
+        }
+    }
+
+    /// One more than the largest value of a coordinate that is never less than zero.
+    pub fn end<N: Number>(&self, extents: &dyn Fn(usize) -> N) -> Option<N> {
+        let Range { least, extent } = self.range(extents)?;
+        Some(least.plus(Signed::of(extent)).number())
+    }
+
+    /// The values that it takes; more where the tensor has an extent of 0.
+    fn range<N: Number>(&self, extents: &dyn Fn(usize) -> N) -> Option<Range<N>> {
+        let inner = |coordinate: &Coordinate| coordinate.range(extents);
+        let one = || N::constant(1);
+        let from_zero = |extent| Range { least: Signed::zero(), extent };
+        Some(match self {
+            Coordinate::Mode(mode) => from_zero(extents(*mode)),
+            known if known.is_known() => Range { least: Signed::of(known.number(extents)?), extent: one() },
+            Coordinate::Constant(_) | Coordinate::Extent(_) => unreachable!("constants and extents are known"),
+            Coordinate::Add(a, b) => {
+                let (a, b) = (inner(a)?, inner(b)?);
+                Range { least: a.least.plus(b.least), extent: a.extent.plus(b.extent).minus(one()) }
+            }
+            Coordinate::Subtract(a, b) => {
+                let (a, b) = (inner(a)?, inner(b)?);
+                let largest = b.least.plus(Signed::of(b.extent.clone())).minus(Signed::of(one()));
+                Range { least: a.least.minus(largest), extent: a.extent.plus(b.extent).minus(one()) }
+            }
+            Coordinate::Multiply(a, b) => {
+                let (factor, other) = if a.is_known() { (a, b) } else { (b, a) };
+                let (factor, other) = (factor.number(extents)?, inner(other)?);
+                let extent = other.extent.minus(one()).times(factor.clone()).plus(one());
+                Range { least: other.least.times(factor), extent }
+            }
+            Coordinate::Divide(a, b) => {
+                let divisor: N = b.number(extents)?;
+                from_zero(a.end(extents)?.plus(divisor.clone()).minus(one()).divided_by(divisor))
+            }
+            Coordinate::Remainder(a, b) => from_zero(a.end(extents)?.minimum(b.number(extents)?)),
+            Coordinate::Interleave(parts) => {
+                let part = |part: &Coordinate| {
+                    let end: N = part.end(extents)?;
+                    Some((end.clone().minus(one()), end))
+                };
+                from_zero(N::interleave(&parts.iter().map(part).collect::<Option<Vec<_>>>()?)?.plus(one()))
+            }
+        })
+    }
+
+    /// Whether it is made of constants and extents alone.
+    pub fn is_known(&self) -> bool {
+        let mut known = true;
+        self.for_each_mode(&mut |_| known = false);
+        known
+    }
+
+    /// Whether it may be less than zero.
+    pub fn may_be_negative(&self) -> bool {
+        match self {
+            Coordinate::Subtract(..) => true,
+            Coordinate::Add(a, b) | Coordinate::Multiply(a, b) => a.may_be_negative() || b.may_be_negative(),
+            _ => false,
+        }
+    }
+
+    /// The same value, with digits written in one way: `(x / a) % b`, where `x` is neither a quotient nor a remainder by what
+    /// fits.
+    fn canonical(&self) -> Coordinate {
+        let both = |a: &Coordinate, b: &Coordinate| (Box::new(a.canonical()), Box::new(b.canonical()));
+        match self {
+            Coordinate::Mode(_) | Coordinate::Constant(_) | Coordinate::Extent(_) => self.clone(),
+            Coordinate::Add(a, b) => {
+                let (a, b) = both(a, b);
+                Coordinate::Add(a, b)
+            }
+            Coordinate::Subtract(a, b) => {
+                let (a, b) = both(a, b);
+                Coordinate::Subtract(a, b)
+            }
+            // The factor comes second.
+            Coordinate::Multiply(a, b) => match both(a, b) {
+                (a, b) if a.is_known() => Coordinate::Multiply(b, a),
+                (a, b) => Coordinate::Multiply(a, b),
+            },
+            Coordinate::Divide(a, b) => quotient(a.canonical(), b.canonical()),
+            Coordinate::Remainder(a, b) => digit(a.canonical(), b.canonical()),
+            Coordinate::Interleave(parts) => Coordinate::Interleave(parts.iter().map(Coordinate::canonical).collect()),
+        }
+    }
+}
+
+/// `a / b` of canonical coordinates.
+fn quotient(a: Coordinate, b: Coordinate) -> Coordinate {
+    use Coordinate::{Constant, Divide, Remainder};
+    match (&a, &b) {
+        (_, Constant(1)) => a,
+        (Divide(x, c), Constant(b)) if product(c, *b).is_some() => {
+            quotient((**x).clone(), Constant(product(c, *b).unwrap_or_default()))
+        }
+        (Remainder(x, c), Constant(b)) if whole_quotient(c, *b).is_some() => {
+            digit(quotient((**x).clone(), Constant(*b)), Constant(whole_quotient(c, *b).unwrap_or_default()))
+        }
+        _ => Divide(Box::new(a), Box::new(b)),
+    }
+}
+
+/// `a % b` of canonical coordinates.
+fn digit(a: Coordinate, b: Coordinate) -> Coordinate {
+    use Coordinate::{Constant, Remainder};
+    match (&a, &b) {
+        (_, Constant(1)) => Constant(0),
+        (Remainder(x, c), Constant(divisor)) if whole_quotient(c, *divisor).is_some() => digit((**x).clone(), b),
+        _ => Remainder(Box::new(a), Box::new(b)),
+    }
+}
+
+/// `a * b`, where it is a constant that fits.
+fn product(a: &Coordinate, b: u64) -> Option<u64> {
+    if let Coordinate::Constant(a) = a { a.checked_mul(b) } else { None }
+}
+
+/// `a / b`, where it is a constant and nothing is left.
+fn whole_quotient(a: &Coordinate, b: u64) -> Option<u64> {
+    if let Coordinate::Constant(a) = a { (a.checked_rem(b)? == 0).then_some(a / b) } else { None }
+}
+
+/// What is known of an entry from what levels store, in canonical form.
+#[derive(Default)]
+struct Known {
+    facts: Vec<(Coordinate, Inverse)>,
+    conditions: Vec<Condition>,
+}
+
+impl Known {
+    fn get(&self, coordinate: &Coordinate) -> Option<Inverse> {
+        if coordinate.is_known() {
+            return Some(Inverse::Known(coordinate.clone()));
+        }
+        self.facts.iter().find(|(fact, _)| fact == coordinate).map(|(_, inverse)| inverse.clone())
+    }
+
+    /// Whether this was not known before.
+    fn add(&mut self, coordinate: Coordinate, inverse: Inverse) -> bool {
+        let is_new = self.get(&coordinate).is_none();
+        if is_new {
+            self.facts.push((coordinate, inverse));
+        }
+        is_new
+    }
+
+    /// Adds all that follows.
+    fn complete(&mut self) {
+        loop {
+            let follows: Vec<(Coordinate, Inverse)> = self.facts.iter().flat_map(|fact| self.follows(fact)).collect();
+            let mut any = false;
+            for (coordinate, inverse) in follows {
+                any |= self.add(coordinate, inverse);
+            }
+            // What holds on a condition is the last resort.
+            if !any && !self.take_sums_apart() {
+                return;
+            }
+        }
+    }
+
+    /// What follows from one fact and all others.
+    fn follows(&self, (coordinate, inverse): &(Coordinate, Inverse)) -> Vec<(Coordinate, Inverse)> {
+        let inverse = || Box::new(inverse.clone());
+        match coordinate {
+            Coordinate::Add(a, b) => {
+                let given = |known: &Coordinate, other: &Coordinate| {
+                    let known = Box::new(self.get(known)?);
+                    Some((other.clone(), Inverse::Subtract(inverse(), known)))
+                };
+                given(a, b).into_iter().chain(given(b, a)).collect()
+            }
+            Coordinate::Subtract(a, b) => {
+                let first = self.get(b).map(|b| ((**a).clone(), Inverse::Add(inverse(), Box::new(b))));
+                let second = self.get(a).map(|a| ((**b).clone(), Inverse::Subtract(Box::new(a), inverse())));
+                first.into_iter().chain(second).collect()
+            }
+            Coordinate::Multiply(x, factor) if factor.is_known() && **factor != Coordinate::Constant(0) => {
+                vec![((**x).clone(), Inverse::Divide(inverse(), (**factor).clone()))]
+            }
+            Coordinate::Interleave(parts) => {
+                let part = |part: usize| (parts[part].clone(), Inverse::Part(inverse(), parts.clone(), part));
+                (0..parts.len()).map(part).collect()
+            }
+            Coordinate::Remainder(x, divisor) => self.longer_digits(x, divisor, &inverse()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What follows from `x % divisor` and another digit of `x`.
+    fn longer_digits(&self, x: &Coordinate, divisor: &Coordinate, low: &Inverse) -> Vec<(Coordinate, Inverse)> {
+        let joined = |high: Inverse| {
+            let shifted = Box::new(Inverse::Multiply(Box::new(high), divisor.clone()));
+            Inverse::Add(shifted, Box::new(low.clone()))
+        };
+        let above = quotient(x.clone(), divisor.clone());
+        let whole = self.get(&above).map(|high| (x.clone(), joined(high)));
+        let longer = self.facts.iter().filter_map(|(fact, high)| match (fact, divisor) {
+            (Coordinate::Remainder(other, more), Coordinate::Constant(low)) if **other == above => match **more {
+                Coordinate::Constant(more) => {
+                    let both = Coordinate::Constant(low.checked_mul(more)?);
+                    Some((digit(x.clone(), both), joined(high.clone())))
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        whole.into_iter().chain(longer).collect()
+    }
+
+    /// Takes `a * n + b` apart. Says whether something new is known.
+    fn take_sums_apart(&mut self) -> bool {
+        for (coordinate, inverse) in self.facts.clone() {
+            let Coordinate::Add(left, right) = coordinate else { continue };
+            let (product, summand) = match (&*left, &*right) {
+                (Coordinate::Multiply(a, n), summand) | (summand, Coordinate::Multiply(a, n)) => ((a, n), summand),
+                _ => continue,
+            };
+            let (a, factor) = product;
+            if !factor.is_known() || **factor == Coordinate::Constant(0) || summand.may_be_negative() {
+                continue;
+            }
+            let first = self.add((**a).clone(), Inverse::Divide(Box::new(inverse.clone()), (**factor).clone()));
+            let second = self.add(summand.clone(), Inverse::Remainder(Box::new(inverse), (**factor).clone()));
+            if first || second {
+                self.conditions.push(Condition { summand: summand.clone(), factor: (**factor).clone() });
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::resolve::{Definitions, resolve};
+    use crate::syntax::parse_format;
+
+    fn format(text: &str, order: usize) -> Format {
+        resolve(&parse_format(text).expect(text), order, &Definitions::prelude()).expect(text)
+    }
+
+    fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
+        shape.iter().fold(vec![Vec::new()], |indices, &extent| {
+            indices.iter().flat_map(|index| (0..extent).map(move |next| [&index[..], &[next]].concat())).collect()
+        })
+    }
+
+    /// Every index of every shape goes through the levels and comes back, each to a place of its own.
+    fn assert_inverts(text: &str, shapes: &[&[u64]]) {
+        for shape in shapes {
+            let map = Map::new(&format(text, shape.len())).expect(text);
+            let extents = |mode: usize| shape[mode];
+            let mut seen = std::collections::BTreeSet::new();
+            for index in indices(shape) {
+                let stored: Vec<u64> = (0..map.levels.len())
+                    .map(|level| map.stored(level, &|mode| index[mode], &extents).unwrap())
+                    .collect();
+                for (level, &stored) in stored.iter().enumerate() {
+                    let extent = map.extent(level, &extents).unwrap();
+                    assert!(stored < extent, "{text} {shape:?} {index:?}: {stored} of {extent} in level {level}");
+                }
+                let back: Vec<u64> =
+                    (0..shape.len()).map(|mode| map.mode(mode, &|level| stored[level], &extents).unwrap()).collect();
+                assert_eq!(back, index, "{text} {shape:?} {stored:?}");
+                assert!(seen.insert(stored), "{text}: two at one place");
+            }
+        }
+    }
+
+    #[test]
+    fn modes_come_back_from_what_levels_store() {
+        let matrices: &[&[u64]] = &[&[5, 7], &[8, 8], &[1, 9], &[9, 1], &[1, 1], &[3, 0], &[17, 4]];
+        for text in [
+            "(i, j) -> [j: dense, i: compressed]",
+            "(i, j) -> [i / 4: dense, j / 3: compressed, i % 4: dense, j % 3: dense]",
+            "(i, j) -> [j - i: compressed, i: dense]",
+            "(i, j) -> [j - i: compressed, j: dense]",
+            "(i, j) -> [i + j: compressed, i: dense]",
+            "(i, j) -> [i - 3: dense, 2 * j + 1: dense]",
+            "(i, j) -> [i * extent(j) + j: compressed]",
+            "(i, j) -> [j + 16 * i: compressed]",
+            "(i, j) -> [linear(j, i): compressed]",
+            "(i, j) -> [interleave(i, j): compressed]",
+            "(i, j) -> [interleave(i / 2, j / 2): compressed, linear(i % 2, j % 2): dense]",
+            "(i, j) -> [i / 12: dense, j: compressed, (i / 4) % 3: dense, i % 4: dense]",
+            "(i, j) -> [(i / 4) / 2: dense, j: compressed, (i / 4) % 2: dense, i % 4: dense]",
+            "(i, j) -> [i / 8: dense, j: compressed, (i % 8) / 4: dense, (i % 8) % 4: dense]",
+            "(i, j) -> [i / 5: dense, j: compressed, (i % 5) / 4: dense, (i % 5) % 4: dense]",
+            "(i, j) -> [i % 5: dense, j: compressed, i / 5: dense]",
+            "(i, j) -> [(i + j) / 4: dense, (i + j) % 4: dense, i: compressed]",
+        ] {
+            assert_inverts(text, matrices);
+        }
+        let tensors: &[&[u64]] = &[&[5, 3, 4], &[1, 1, 1], &[16, 1, 3], &[2, 9, 2], &[0, 2, 2]];
+        for text in [
+            "hicoo(4)",
+            "(i...) -> [interleave(i): compressed]",
+            "(i...) -> [linear(i): compressed]",
+            "(i, j, k) -> [interleave(i, k): compressed, j: compressed]",
+            "(i, j, k) -> [k - i: compressed, k - j: compressed, k: compressed]",
+        ] {
+            assert_inverts(text, tensors);
+        }
+    }
+
+    #[test]
+    fn extents_cover_blocks_and_diagonals_exactly() {
+        let extents = |text: &str, shape: &[u64]| {
+            let format = format(text, shape.len());
+            let map = Map::new(&format).unwrap();
+            (0..format.levels.len()).map(|level| map.extent(level, &|mode| shape[mode]).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(extents("bcsr(4)", &[9, 3]), [3, 1, 4, 3]);
+        assert_eq!(extents("(i, j) -> [j - i: dense, i: dense]", &[5, 7]), [11, 5]);
+        assert_eq!(extents("(i, j) -> [linear(i, j): dense]", &[5, 7]), [35]);
+        assert_eq!(extents("(i, j) -> [interleave(i, j): dense]", &[4, 4]), [16]);
+        assert_eq!(extents("(i, j) -> [i - 3: dense, 2 * j + 1: dense]", &[4, 4]), [4, 7]);
+    }
+
+    #[test]
+    fn what_depends_on_the_shape_is_a_condition() {
+        let conditions = |text| Map::new(&format(text, 2)).unwrap().conditions().len();
+        assert_eq!(conditions("(i, j) -> [16 * i + j: compressed]"), 1);
+        assert_eq!(conditions("(i, j) -> [2 * i + j: compressed, j: dense]"), 0);
+    }
+}

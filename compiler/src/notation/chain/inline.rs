@@ -1,0 +1,249 @@
+//! Temporaries that need not be made.
+//!
+//! Before: each temporary is made by a statement of its own. After: one whose value costs no more where it is read stands
+//! there, and its statement is gone. The scheduler hoists sums out of loops that they don't depend on, so one loop nest often
+//! does what several did:
+//!
+//! ```text
+//! let p(i) = sum(j)(A(i, j) * x(j));
+//! n = sum(i)(p(i) * b(i));                →      n = sum(i)(sum(j)(A(i, j) * x(j)) * b(i));
+//! ```
+
+use super::{Decision, Renaming};
+use crate::ir::Function;
+use crate::notation::check::in_order;
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
+
+/// The most nodes that an expression gets by what stands for temporaries in it.
+const MOST_NODES: usize = 120;
+
+/// The most sparse operands that one statement gets.
+const MOST_OPERANDS: usize = 8;
+
+/// The kernel without the temporaries that need not be made, and the reasons; without `fuse`, all are made.
+pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Decision>) {
+    let mut decisions = Vec::new();
+    let mut place = 0;
+    while place < kernel.statements.len() {
+        let target = kernel.statements[place].target.tensor;
+        if kernel.tensor(target).role != Role::Temporary {
+            place += 1;
+            continue;
+        }
+        let name = kernel.tensor(target).name.clone();
+        match verdict(&kernel, place, fuse) {
+            Ok(why) => {
+                substitute(&mut kernel, place);
+                decisions
+                    .push(Decision { what: format!("{name} is not made: what it is stands where it is read"), why });
+            }
+            Err(why) => {
+                let format = &kernel.tensor(target).format;
+                let stored = if format.order == 0 { "a scalar".to_owned() } else { format.to_string() };
+                decisions.push(Decision { what: format!("{name} is made first, stored as {stored}"), why });
+                place += 1;
+            }
+        }
+    }
+    (renumbered(kernel), decisions)
+}
+
+/// Why the temporary of a statement is left out, or why it is made.
+fn verdict(kernel: &Kernel, place: usize, fuse: bool) -> Result<String, String> {
+    let definition = &kernel.statements[place];
+    let temporary = definition.target.tensor;
+    let later = &kernel.statements[place + 1..];
+    let uses: Vec<Use<'_>> = later.iter().flat_map(|statement| uses(statement, temporary)).collect();
+    must_be_made(kernel, definition, later, fuse)?;
+    let is_scalar = kernel.tensor(temporary).format.order == 0;
+    let why = if has_reduction(&definition.value) {
+        is_formed_once(kernel, &uses, "its sum would be formed")?;
+        "it is read once, and its sum is formed no more often there"
+    } else if !is_scalar && has_costly_function(&definition.value) {
+        is_formed_once(kernel, &uses, "its functions would be computed")?;
+        "it is read once, and its functions are computed no more often there"
+    } else {
+        "it takes a few operations on what is at hand; to store it and read it again would cost more"
+    };
+    stays_small(kernel, definition, later)?;
+    Ok(why.to_owned())
+}
+
+/// What asks for a tensor, whatever it costs.
+fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], fuse: bool) -> Result<(), String> {
+    let temporary = definition.target.tensor;
+    let why = if !fuse {
+        "nothing is fused"
+    } else if kernel.tensor(temporary).declared {
+        "its format is declared"
+    } else if definition.mask.is_some() {
+        "a mask chooses its entries"
+    } else if is_computed(kernel, &definition.target) {
+        "its indices are computed where it is made"
+    } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
+        "it is a mask: which entries it has counts"
+    } else {
+        return Ok(());
+    };
+    Err(why.to_owned())
+}
+
+/// Whether what is read is computed no more often where it is read than in a statement of its own.
+fn is_formed_once(kernel: &Kernel, uses: &[Use<'_>], what: &str) -> Result<(), String> {
+    match uses {
+        [one] if is_computed(kernel, one.access) => {
+            Err(format!("it is read at a computed index, where {what} again for each way to get there"))
+        }
+        [one] => match one.repeats_over(kernel) {
+            Some(variable) => Err(format!(
+                "it is read inside of the loop over {}, where {what} again each time",
+                kernel.variable(variable)
+            )),
+            None => Ok(()),
+        },
+        several => Err(format!("it is read {} times, and {what} again each time", several.len())),
+    }
+}
+
+/// Whether the statements that read a temporary stay of a size that one loop nest can have.
+fn stays_small(kernel: &Kernel, definition: &Assignment, later: &[Assignment]) -> Result<(), String> {
+    let temporary = definition.target.tensor;
+    let sparse = |statement: &Assignment| statement.reads().filter(|access| kernel.is_sparse(access)).count();
+    for reader in later {
+        let uses = uses(reader, temporary).len();
+        if uses > 0 && size(&reader.value) + uses * size(&definition.value) > MOST_NODES {
+            return Err("the statement that reads it would get too long".to_owned());
+        }
+        if uses > 0 && sparse(reader) + uses * sparse(definition) > MOST_OPERANDS {
+            return Err("too many sparse operands would meet in one loop nest".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn is_computed(kernel: &Kernel, access: &Access) -> bool {
+    access.indices.iter().any(|variable| kernel.variables[variable.0].value.is_some())
+}
+
+fn size(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(size).sum::<usize>()
+}
+
+fn has_reduction(expr: &Expr) -> bool {
+    matches!(expr, Expr::Reduce(..)) || expr.children().into_iter().any(has_reduction)
+}
+
+/// Whether something costs much more than to read a value.
+fn has_costly_function(expr: &Expr) -> bool {
+    let is_cheap = |function: &Function| matches!(function, Function::Min | Function::Max | Function::Abs);
+    matches!(expr, Expr::Call(function, _) if !is_cheap(function))
+        || expr.children().into_iter().any(has_costly_function)
+}
+
+/// A temporary where it is read.
+struct Use<'a> {
+    statement: &'a Assignment,
+    access: &'a Access,
+    /// The index variables of the reductions around it.
+    reduced: Vec<IndexVariable>,
+}
+
+/// The uses of a temporary in a statement's value.
+fn uses(statement: &Assignment, temporary: TensorId) -> Vec<Use<'_>> {
+    fn visit<'a>(
+        expr: &'a Expr,
+        temporary: TensorId,
+        reduced: &mut Vec<IndexVariable>,
+        found: &mut dyn FnMut(&'a Access, &[IndexVariable]),
+    ) {
+        let outside = reduced.len();
+        match expr {
+            Expr::Access(access) if access.tensor == temporary => found(access, reduced),
+            Expr::Reduce(_, variables, _) => reduced.extend(variables),
+            _ => {}
+        }
+        expr.children().into_iter().for_each(|child| visit(child, temporary, reduced, found));
+        reduced.truncate(outside);
+    }
+    let mut uses = Vec::new();
+    visit(&statement.value, temporary, &mut Vec::new(), &mut |access, reduced| {
+        uses.push(Use { statement, access, reduced: reduced.to_vec() });
+    });
+    uses
+}
+
+impl Use<'_> {
+    /// A loop around the use that the temporary does not depend on, and in each iteration of which it would be formed again.
+    /// Where its indices are the outermost of the result, it is formed before the loops inside.
+    fn repeats_over(&self, kernel: &Kernel) -> Option<IndexVariable> {
+        let own = &self.access.indices;
+        let target = &self.statement.target;
+        let outermost = kernel.tensor(target.tensor).format.mode_order().unwrap_or_default();
+        let outermost = outermost.iter().take(own.len());
+        if outermost.len() == own.len() && outermost.clone().all(|&mode| own.contains(&target.indices[mode])) {
+            return None;
+        }
+        let around = kernel.running(&target.indices).into_iter().chain(self.reduced.iter().copied());
+        around.into_iter().find(|variable| !own.contains(variable))
+    }
+}
+
+/// Puts what a temporary is where it is read, and drops the statement that makes it.
+fn substitute(kernel: &mut Kernel, place: usize) {
+    let definition = kernel.statements.remove(place);
+    let variables = &mut kernel.variables;
+    for statement in &mut kernel.statements[place..] {
+        replace(&mut statement.value, &mut |access| {
+            (access.tensor == definition.target.tensor).then(|| {
+                let mut value = definition.value.clone();
+                let pairs = definition.target.indices.iter().copied().zip(access.indices.iter().copied());
+                let mut renaming = Renaming { pairs: pairs.collect() };
+                value.rename(&mut |variable| renaming.get(variable, variables));
+                value
+            })
+        });
+        merge_computed(statement, variables);
+    }
+}
+
+/// Leaves one variable for each computed value, so that equal accesses are seen to be equal.
+fn merge_computed(statement: &mut Assignment, table: &[Variable]) {
+    let own = statement.variables(table);
+    let value = |variable: IndexVariable| table[variable.0].value.as_ref();
+    let first = |variable: IndexVariable| own.iter().copied().find(|&other| value(other) == value(variable));
+    statement.rename(&mut |variable| match value(variable) {
+        Some(_) => first(variable).unwrap_or(variable),
+        None => variable,
+    });
+}
+
+/// Replaces every access for which there is something else.
+fn replace(expr: &mut Expr, by: &mut dyn FnMut(&Access) -> Option<Expr>) {
+    match expr {
+        Expr::Access(access) => {
+            if let Some(value) = by(access) {
+                *expr = value;
+            }
+        }
+        _ => expr.children_mut().into_iter().for_each(|child| replace(child, by)),
+    }
+}
+
+/// The kernel without tensors that no statement has, and with its index variables in order.
+fn renumbered(mut kernel: Kernel) -> Kernel {
+    let is_there = |id: usize| {
+        let mentions = |statement: &Assignment| {
+            statement.target.tensor.0 == id || statement.reads().any(|access| access.tensor.0 == id)
+        };
+        kernel.tensors[id].role != Role::Temporary || kernel.statements.iter().any(mentions)
+    };
+    let kept: Vec<usize> = (0..kernel.tensors.len()).filter(|&id| is_there(id)).collect();
+    let place = |id: TensorId| TensorId(kept.iter().position(|&kept| kept == id.0).unwrap_or_default());
+    for statement in &mut kernel.statements {
+        statement.for_each_access_mut(&mut |access| access.tensor = place(access.tensor));
+    }
+    kernel.tensors = kept.iter().map(|&id| kernel.tensors[id].clone()).collect();
+    let taken: Vec<&str> = kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    kernel.variables = in_order(&mut kernel.statements, &kernel.variables, &taken);
+    kernel
+}

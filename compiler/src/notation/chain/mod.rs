@@ -1,0 +1,85 @@
+//! From a kernel of several statements to a chain of kernels of one statement each.
+//!
+//! Three passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
+//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left:
+//!
+//! ```text
+//! fn step(A: csr, x: dense, b: dense) -> (y: dense, n: f64) {
+//!     let p(i) = A(i, j) * x(j);
+//!     y(i) = p(i);                         y(i) = sum(j)(A(i, j) * x(j)) + b(i)      fn step_y(A, x, b) -> y
+//!     y(i) += b(i);               →
+//!     n = y(i) * y(i);                     n = sum(i)(y(i) * y(i))                   fn step_n(y) -> n
+//! }
+//! ```
+//!
+//! A link's operands are the kernel's parameters and what links before it made; tensors of one name are one tensor.
+
+mod inline;
+mod split;
+#[cfg(test)]
+mod tests;
+mod versions;
+
+use super::{IndexVariable, Kernel, Variable};
+use crate::ir::IndexExpr;
+
+/// A decision and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What was decided.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A kernel as statements that run one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// The kernel after fusing: each tensor is assigned by one statement.
+    pub kernel: Kernel,
+    /// A kernel for each of its statements, in order.
+    pub links: Vec<Link>,
+    /// What became of the temporaries.
+    pub decisions: Vec<Decision>,
+}
+
+/// One statement as a kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// The kernel: it reads parameters and results of other links, and has one result.
+    pub kernel: Kernel,
+    /// The index variables of [`Chain::kernel`] that its own stand for.
+    pub variables: Vec<IndexVariable>,
+}
+
+/// A kernel as a chain of kernels of one statement each; with `fuse`, of as few as is not more work.
+pub fn chain(kernel: &Kernel, fuse: bool) -> Chain {
+    let (kernel, decisions) = inline::inline(versions::versions(kernel), fuse);
+    let links = split::split(&kernel);
+    Chain { kernel, links, decisions }
+}
+
+/// Variables in the place of others: given ones, and copies of all that are met beside them.
+struct Renaming {
+    pairs: Vec<(IndexVariable, IndexVariable)>,
+}
+
+impl Renaming {
+    /// The variable in the place of another; a copy is added to `table`, computed as the other is.
+    fn get(&mut self, variable: IndexVariable, table: &mut Vec<Variable>) -> IndexVariable {
+        if let Some(&(_, new)) = self.pairs.iter().find(|(old, _)| *old == variable) {
+            return new;
+        }
+        let mut copy = table[variable.0].clone();
+        copy.value = copy.value.map(|value| {
+            value.replace(&mut |&made_of| {
+                let new = self.get(made_of, table);
+                table[new.0].value.clone().unwrap_or(IndexExpr::Variable(new))
+            })
+        });
+        table.push(copy);
+        let new = IndexVariable(table.len() - 1);
+        self.pairs.push((variable, new));
+        new
+    }
+}

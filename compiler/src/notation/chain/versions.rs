@@ -1,0 +1,116 @@
+//! A tensor for each statement.
+//!
+//! Before: a tensor is assigned once and may be updated by later statements. After: every statement assigns a tensor that no
+//! other one assigns; what a tensor held before its last update is a temporary, which is read where it was read:
+//!
+//! ```text
+//! y(i) = a(i);                  let y_1(i) = a(i);
+//! y(i) min= b(i);        →      y(i) = min(y_1(i), b(i));
+//! ```
+
+use crate::ir::ReduceOperator;
+use crate::notation::check::temporary_format;
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable, combine};
+
+/// The kernel in which each statement has a tensor of its own.
+pub(super) fn versions(kernel: &Kernel) -> Kernel {
+    let mut left = vec![0usize; kernel.tensors.len()];
+    kernel.statements.iter().for_each(|statement| left[statement.target.tensor.0] += 1);
+    let current = (0..kernel.tensors.len()).map(TensorId).collect();
+    let mut versions = Versions { result: kernel.clone(), left, made: vec![0; kernel.tensors.len()], current };
+    versions.result.statements.clear();
+    for statement in &kernel.statements {
+        versions.statement(statement.clone());
+    }
+    versions.result
+}
+
+struct Versions {
+    result: Kernel,
+    /// How many statements are still to assign each tensor.
+    left: Vec<usize>,
+    /// How many have.
+    made: Vec<usize>,
+    /// What each tensor's name stands for now.
+    current: Vec<TensorId>,
+}
+
+impl Versions {
+    fn statement(&mut self, mut statement: Assignment) {
+        let tensor = statement.target.tensor;
+        let read = |id: TensorId| self.current.get(id.0).copied().unwrap_or(id);
+        statement.value.for_each_access_mut(&mut |access| access.tensor = read(access.tensor));
+        statement.mask.iter_mut().for_each(|mask| mask.tensor = read(mask.tensor));
+
+        self.left[tensor.0] -= 1;
+        let before = Access { tensor: read(tensor), ..statement.target.clone() };
+        let updates = self.made[tensor.0] > 0;
+        self.made[tensor.0] += 1;
+        let target = if self.left[tensor.0] == 0 { tensor } else { self.version(tensor) };
+        self.current[tensor.0] = target;
+        statement.target.tensor = target;
+        if let Some(operator) = statement.operator.filter(|_| updates) {
+            self.update(&mut statement, operator, before);
+        }
+        self.result.statements.push(statement);
+    }
+
+    /// A temporary for what a tensor holds until it is updated.
+    fn version(&mut self, tensor: TensorId) -> TensorId {
+        let of = self.result.tensor(tensor).clone();
+        let name = format!("{}_{}", of.name, self.made[tensor.0]);
+        self.temporary(Tensor { role: Role::Temporary, declared: false, ..of }, &name)
+    }
+
+    fn temporary(&mut self, tensor: Tensor, wish: &str) -> TensorId {
+        let mut name = wish.to_owned();
+        let is_taken = |kernel: &Kernel, name: &str| {
+            kernel.tensors.iter().any(|tensor| tensor.name == name)
+                || kernel.variables.iter().any(|variable| variable.name == name)
+        };
+        while is_taken(&self.result, &name) {
+            name.push('_');
+        }
+        self.result.tensors.push(Tensor { name, ..tensor });
+        TensorId(self.result.tensors.len() - 1)
+    }
+
+    /// Makes an assignment of an update. What is new at some elements only, those of a mask or of computed indices, is formed
+    /// first, and then combined at all.
+    fn update(&mut self, statement: &mut Assignment, operator: ReduceOperator, mut before: Access) {
+        let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
+        let is_computed = statement.target.indices.iter().any(is_computed);
+        if statement.mask.is_some() || is_computed {
+            // Computed indices may meet in one element, where values are combined.
+            statement.operator = statement.operator.filter(|_| is_computed);
+            statement.value = Expr::Access(self.part(statement, operator));
+            statement.mask = None;
+            before.indices.clone_from(&statement.target.indices);
+        }
+        statement.operator = None;
+        let value = std::mem::replace(&mut statement.value, Expr::Access(before.clone()));
+        statement.value = combine::combine(operator, Expr::Access(before), value);
+    }
+
+    /// Makes what a statement assigns a tensor of its own; the statement's target then has new indices, that of all elements,
+    /// which are also those of the access that is returned.
+    fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator) -> Access {
+        let of = self.result.tensor(statement.target.tensor).clone();
+        let format = temporary_format(statement, &self.result.tensors);
+        // Where nothing is new, what was there stays.
+        let fill = operator.identity(of.element).unwrap_or(of.fill);
+        let name = format!("{}_part", of.name);
+        let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, fill, ..of };
+        let part = self.temporary(part, &name);
+        let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
+        self.result.statements.push(made);
+        for index in &mut statement.target.indices {
+            let name = format!("m{}", self.result.variables.len());
+            let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();
+            let name = if value.is_some() { name } else { written };
+            self.result.variables.push(Variable { name, span, value: None, extent: None });
+            *index = IndexVariable(self.result.variables.len() - 1);
+        }
+        Access { tensor: part, ..statement.target.clone() }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a temporary is stored of which the text does not say it.
+//!
+//! A value that is zero where a sparse operand has no entry is stored sparse, else dense; a vector of sums is dense. Its modes are in the order of the
+//! operand's levels, so that entries come in order; a mode is dense where every operand stores it so:
+//!
+//! ```text
+//! let T(i, r) = X(i, j, k) * B(k, r);     X: csf       T: [compressed, dense]
+//! let n(i) = A(i, j) * A(i, j);           A: csr       n: [dense]
+//! ```
+
+use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, simplify};
+
+/// The format of what a statement makes.
+pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) -> Format {
+    let order = statement.target.indices.len();
+    let sparse = |access: &Access| tensors[access.tensor.0].is_sparse();
+    let masked = statement.mask.as_ref().is_some_and(sparse);
+    // What is summed over each index of one mode has few values beside what it is summed from.
+    let is_vector_of_sums = order <= 1 && matches!(statement.value, Expr::Reduce(..));
+    let missing = |access: &Access| tensors[access.tensor.0].missing();
+    let fill = tensors[statement.target.tensor.0].fill;
+    let is_fill = || simplify::known(&statement.value, &missing).is_some_and(|known| known.equals(fill));
+    if !masked && (is_vector_of_sums || !is_fill()) {
+        return Format::dense(order);
+    }
+    let operands: Vec<Stored<'_>> = (statement.mask.iter().chain(statement.value.accesses()))
+        .filter(|access| sparse(access))
+        .map(|access| Stored { access, format: &tensors[access.tensor.0].format })
+        .collect();
+    let driver = operands.iter().max_by_key(|operand| operand.over(&statement.target).count());
+    let mut modes: Vec<usize> = (0..order).collect();
+    if let Some(driver) = driver {
+        modes.sort_by_key(|&mode| driver.depth(statement.target.indices[mode]));
+        if let Some(levels) = driver.levels_of(&statement.target, &modes).filter(|_| operands.len() == 1) {
+            return Format::permuted(&modes, &levels);
+        }
+    }
+    let is_walked = |mode: usize| operands.iter().any(|operand| operand.walks(statement.target.indices[mode]));
+    let level = |&mode: &usize| if is_walked(mode) { LevelFormat::COMPRESSED } else { LevelFormat::DENSE };
+    let levels: Vec<LevelFormat> = modes.iter().map(level).collect();
+    Format::permuted(&modes, &levels)
+}
+
+/// A sparse operand as it is accessed.
+struct Stored<'a> {
+    access: &'a Access,
+    format: &'a Format,
+}
+
+impl Stored<'_> {
+    /// The index variables of the target that it has.
+    fn over(&self, target: &Access) -> impl Iterator<Item = &IndexVariable> {
+        self.access.indices.iter().filter(|variable| target.indices.contains(variable))
+    }
+
+    /// The first level that stores a variable's mode, whole or in parts; the number of levels where none does.
+    fn depth(&self, variable: IndexVariable) -> usize {
+        let stores = |level: &Level| self.modes(variable).any(|mode| mentions(&level.coordinate, mode));
+        self.format.levels.iter().position(stores).unwrap_or(self.format.levels.len())
+    }
+
+    /// Whether some coordinate of a variable may have no entry.
+    fn walks(&self, variable: IndexVariable) -> bool {
+        let mut levels = self.format.levels.iter();
+        levels.any(|level| {
+            let stores = self.modes(variable).any(|mode| mentions(&level.coordinate, mode));
+            stores && (level.format.kind != LevelKind::Dense || !matches!(level.coordinate, Coordinate::Mode(_)))
+        })
+    }
+
+    fn modes(&self, variable: IndexVariable) -> impl Iterator<Item = usize> {
+        let indices = self.access.indices.iter().enumerate();
+        indices.filter(move |(_, other)| **other == variable).map(|(mode, _)| mode)
+    }
+
+    /// Its outer levels, where they are exactly those of the target's modes in this order: then the structure can be shared.
+    fn levels_of(&self, target: &Access, modes: &[usize]) -> Option<Vec<LevelFormat>> {
+        let levels = self.format.levels.get(..modes.len())?;
+        let same = levels.iter().zip(modes).all(|(level, &mode)| {
+            matches!(level.coordinate, Coordinate::Mode(of) if self.access.indices.get(of) == target.indices.get(mode))
+        });
+        let unique = levels.last().is_none_or(|level| level.format.unique);
+        (same && unique).then(|| levels.iter().map(|level| level.format).collect())
+    }
+}
+
+/// Whether a level may store a mode, whole or in part.
+fn mentions(coordinate: &Coordinate, mode: usize) -> bool {
+    !matches!(coordinate, Coordinate::Mode(other) if *other != mode)
+}

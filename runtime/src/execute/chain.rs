@@ -1,0 +1,199 @@
+//! Kernels that run one after the other, and the tensors that go from one to the next.
+//!
+//! A kernel of the language with several statements becomes a chain of kernels of the loop IR. Tensors of one name are one
+//! tensor: what a link makes, later links read. Dimensions of one name have one extent, which is found out from the inputs
+//! before the first link runs.
+//!
+//! ```text
+//! inputs ──┬─▶ link y ──┬─▶ y ──▶ outputs
+//!          │            ▼
+//!          └────────▶ link n ─▶ n ──▶
+//! ```
+
+use super::call::{Call, declared_inputs};
+use super::error::Error;
+use super::extents::extents;
+use super::native::NativeError;
+use super::{Backend, Executable};
+use crate::tensor::AnyTensor;
+use spc_compiler::ir::{Kernel, Source};
+use spc_compiler::{Program, backend};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Kernels with what runs them.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    declarations: Kernel,
+    results: Vec<String>,
+    links: Vec<Executable>,
+}
+
+/// What was computed.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The results with their names, in the order of their declaration.
+    pub outputs: Vec<(String, AnyTensor)>,
+    /// How long the copies of inputs took that the kernels ask for.
+    pub prepare_time: Duration,
+    /// How long the kernels alone took, all of them together, each time.
+    pub run_times: Vec<Duration>,
+}
+
+impl Chain {
+    /// A compiled program that `backend` will run; all of its kernels go into one library.
+    ///
+    /// # Errors
+    /// When it can't be compiled.
+    pub fn new(program: &Program, backend: Backend) -> Result<Self, NativeError> {
+        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+        let links = match backend {
+            Backend::Interpreter => kernels.map(Executable::interpreted).collect(),
+            Backend::Native => {
+                let texts: Vec<String> = kernels.clone().map(|kernel| backend::rust::text(&kernel)).collect();
+                Executable::native_all(kernels.zip(texts.iter().map(String::as_str)).collect())?
+            }
+        };
+        Ok(Self::of_links(program, links))
+    }
+
+    /// A program that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
+    /// the user should be told.
+    ///
+    /// # Errors
+    /// When there is a compiler, and it can't compile the program.
+    pub fn native_if_possible(program: &Program) -> Result<(Self, Option<NativeError>), NativeError> {
+        match Self::new(program, Backend::Native) {
+            Ok(chain) => Ok((chain, None)),
+            Err(error) if error.is_missing_compiler() => Ok((Self::new(program, Backend::Interpreter)?, Some(error))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A program of which something else has made executables, one for each of its kernels.
+    pub fn of_links(program: &Program, links: Vec<Executable>) -> Self {
+        Self { declarations: program.declarations.clone(), results: program.results.clone(), links }
+    }
+
+    /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.links = self.links.into_iter().map(|link| link.with_seed(seed)).collect();
+        self
+    }
+
+    /// The kernels, in the order in which they run.
+    pub fn links(&self) -> &[Executable] {
+        &self.links
+    }
+
+    /// What the kernels are together: the parameters, and all dimensions.
+    pub fn declarations(&self) -> &Kernel {
+        &self.declarations
+    }
+
+    /// What runs the kernels.
+    pub fn backend(&self) -> Backend {
+        self.links.first().map_or(Backend::default(), Executable::backend)
+    }
+
+    /// Runs the kernels on inputs in the order of their declaration, each `repeat` times but at least once. `stated` says extents of
+    /// dimensions that no input determines, by name.
+    ///
+    /// # Errors
+    /// When the inputs do not fit the declarations or each other, nothing says some extent, there is no memory, or a kernel
+    /// stops.
+    pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
+        let kernels = self.links.iter().map(Executable::kernel).collect();
+        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated)?;
+        let mut prepare_time = Duration::ZERO;
+        let mut run_times = vec![Duration::ZERO; repeat.max(1)];
+        for link in &self.links {
+            let Some(mut call) = flow.call()? else { break };
+            prepare_time += call.prepare_time();
+            for time in &mut run_times {
+                *time += link.run(&mut call)?;
+            }
+            flow.take(call.finish()?);
+        }
+        Ok(Outcome { outputs: flow.finish()?, prepare_time, run_times })
+    }
+}
+
+/// The tensors of a chain while it runs.
+pub(super) struct Flow<'a> {
+    declarations: &'a Kernel,
+    results: &'a [String],
+    /// The kernels that are still to run.
+    kernels: Vec<&'a Kernel>,
+    /// The extents of all dimensions, by name.
+    extents: Vec<(&'a str, usize)>,
+    /// What there is by now.
+    tensors: BTreeMap<&'a str, AnyTensor>,
+}
+
+impl<'a> Flow<'a> {
+    /// Before the first of the kernels runs.
+    pub(super) fn new(
+        declarations: &'a Kernel,
+        results: &'a [String],
+        kernels: Vec<&'a Kernel>,
+        inputs: &[&AnyTensor],
+        stated: &[(&str, usize)],
+    ) -> Result<Self, Error> {
+        let declared = declared_inputs(declarations, inputs)?;
+        let tensors = declared.iter().map(|&(declared, input)| (declared.name.as_str(), input.clone())).collect();
+        let found = extents(declarations, &declared, stated)?;
+        let extents = declarations.dimensions.iter().map(|dimension| dimension.name.as_str()).zip(found).collect();
+        Ok(Self { declarations, results, kernels, extents, tensors })
+    }
+
+    /// A call of the next kernel; `None` when all have run.
+    pub(super) fn call(&self) -> Result<Option<Call<'a>>, Error> {
+        let Some(&kernel) = self.kernels.first() else { return Ok(None) };
+        let find = |name: &str| self.tensors.get(name).ok_or_else(|| self.missing(name));
+        let inputs: Vec<&AnyTensor> = inputs_of(kernel).map(find).collect::<Result<_, _>>()?;
+        let is_its = |name: &str| kernel.dimensions.iter().any(|dimension| dimension.name == name);
+        let stated: Vec<(&str, usize)> = self.extents.iter().copied().filter(|(name, _)| is_its(name)).collect();
+        Call::with_dimensions(kernel, &inputs, &stated).map(Some)
+    }
+
+    /// What the next kernel has made. Tensors that nobody reads any more are dropped.
+    pub(super) fn take(&mut self, outputs: Vec<AnyTensor>) {
+        if self.kernels.is_empty() {
+            return;
+        }
+        let kernel = self.kernels.remove(0);
+        self.tensors.extend(outputs_of(kernel).zip(outputs));
+        let is_read = |name: &str| self.kernels.iter().any(|kernel| inputs_of(kernel).any(|input| input == name));
+        self.tensors.retain(|name, _| self.results.iter().any(|result| result == name) || is_read(name));
+    }
+
+    /// The results, when all kernels have run.
+    pub(super) fn finish(mut self) -> Result<Vec<(String, AnyTensor)>, Error> {
+        let results = self.results;
+        let mut taken = Vec::with_capacity(results.len());
+        for name in results {
+            match self.tensors.remove(name.as_str()) {
+                Some(tensor) => taken.push((name.clone(), tensor)),
+                None => return Err(self.missing(name)),
+            }
+        }
+        Ok(taken)
+    }
+
+    fn missing(&self, name: &str) -> Error {
+        let reason = format!("no kernel makes `{name}` before it is read");
+        Error::Declaration { kernel: self.declarations.name.clone(), reason }
+    }
+}
+
+fn inputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> {
+    let inputs = kernel.tensors.iter().filter(|tensor| tensor.source == Source::Input);
+    inputs.map(|tensor| tensor.name.as_str())
+}
+
+/// The names of a kernel's outputs, in order.
+pub(super) fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> {
+    let outputs = kernel.tensors.iter().filter(|tensor| matches!(tensor.source, Source::Output { .. }));
+    outputs.map(|tensor| tensor.name.as_str())
+}
