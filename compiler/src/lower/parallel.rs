@@ -219,6 +219,14 @@ impl Lowering<'_> {
         self.workspaces.iter().find(|(_, place)| is_there(place)).map(|(tensor, _)| *tensor)
     }
 
+    /// Whether coordinates ascend with places.
+    fn ascends(&self, places: &Places) -> bool {
+        match places {
+            Places::Coordinates => true,
+            Places::Positions(access) => self.storage(access.tensor, 0).format.ordered,
+        }
+    }
+
     fn concrete_tensor(&self, id: ir::TensorId) -> Option<TensorId> {
         self.tensors.iter().find(|(_, candidate)| **candidate == id).map(|(tensor, _)| *tensor)
     }
@@ -227,11 +235,11 @@ impl Lowering<'_> {
     fn owned_rows(&mut self, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
         let Some(target) = target_of(loops, tensor) else { return self.private(tensor, loops) };
         let levels = self.concrete.tensor(tensor).format.levels.len();
-        if levels == 0 || self.level_variable(&target, 0) != loops.variable {
+        if levels == 0 {
             return self.private(tensor, loops);
         }
         let place = self.fresh("place", Type::Index, false);
-        let row = match places {
+        let coordinate = match places {
             Places::Coordinates => Expr::Variable(place),
             Places::Positions(access) => {
                 let storage = self.storage(access.tensor, 0);
@@ -240,7 +248,15 @@ impl Lowering<'_> {
                     .expect("walked levels have coordinates")
             }
         };
-        Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) }
+        let outermost = self.level_variable(&target, 0);
+        let row = match outermost == loops.variable {
+            true => self.ascends(places).then_some(coordinate),
+            false => self.first_of_block(outermost, loops, coordinate),
+        };
+        match row {
+            Some(row) => Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) },
+            None => self.private(tensor, loops),
+        }
     }
 
     /// An output that shares an operand's structure: chunks own the positions below theirs.
