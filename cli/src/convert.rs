@@ -66,7 +66,10 @@ impl Convert {
             Some(text) => parse_format(text, entries.shape().len())?,
             None => coordinates(entries.shape()),
         };
-        entries.pack(&format, Duplicates::Sum).map_err(|error| Failure::refused(format!("{}: {error}", self.from)))
+        let zero = entries.element().zero();
+        entries
+            .pack(&format, Duplicates::Sum, zero)
+            .map_err(|error| Failure::refused(format!("{}: {error}", self.from)))
     }
 }
 

@@ -32,7 +32,7 @@ fn program(path: &Path) -> Vec<Messages> {
     let source = fs::read_to_string(path).expect("the case can be read");
     let origin = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let compiled = syntax::parse_program(&source).and_then(|program| check(&program)).and_then(schedule_all);
-    let problems = compiled.expect_err("the case has errors").into_sorted();
+    let problems = compiled.expect_err(&format!("{origin} has errors")).into_sorted();
     vec![Messages { source, origin, problems }]
 }
 

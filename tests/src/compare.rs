@@ -4,20 +4,24 @@ use crate::data::Entries;
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::OutputStructure;
 use spc_compiler::format::{Format, LevelKind};
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::collections::BTreeSet;
 
-/// Checks a result: that it is a valid tensor, and that every value is right.
+/// Checks a result: that it is a valid tensor, and that every value is right; `fill` is that of an entry that is not stored.
 ///
 /// # Errors
 /// What is wrong, in words.
-pub fn check(expected: &Entries, actual: &AnyTensor) -> Result<(), String> {
+pub fn check(expected: &Entries, fill: Literal, actual: &AnyTensor) -> Result<(), String> {
     actual.validate().map_err(|error| format!("the result is not valid: {error}"))?;
     if actual.shape() != expected.shape {
         return Err(format!("the result's shape is {:?}, not {:?}", actual.shape(), expected.shape));
     }
     let found = Entries::of(actual);
-    check_values(expected, &found, actual.element())
+    let fill = match fill {
+        Literal::Float(_, value) => value,
+        Literal::Integer(_, value) => value as f64,
+    };
+    check_values(expected, &found, fill, actual.element())
 }
 
 /// Checks that a result stores the entries that it should.
@@ -40,10 +44,10 @@ pub fn check_structure(structure: &OutputStructure, stored: &Entries, actual: &A
     }
 }
 
-fn check_values(expected: &Entries, found: &Entries, element: ElementType) -> Result<(), String> {
+fn check_values(expected: &Entries, found: &Entries, fill: f64, element: ElementType) -> Result<(), String> {
     let indices: BTreeSet<&Vec<usize>> = expected.stored.keys().chain(found.stored.keys()).collect();
     for index in indices {
-        let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(0.0);
+        let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(fill);
         let (expected, found) = (value(expected), value(found));
         if !is_close(expected, found, element) {
             return Err(format!("at {index:?} the value is {found}, not {expected}"));

@@ -1,8 +1,8 @@
 //! Tensors as plain lists of entries, and where their numbers come from.
 
-use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack};
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack_filled};
 use spc_compiler::format::Format;
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::collections::BTreeMap;
 
 /// A tensor as its stored entries, by index. Numbers of every element type are kept as `f64`, which holds all that tests
@@ -26,22 +26,22 @@ impl Entries {
         Entries { shape: tensor.shape().to_vec(), stored }
     }
 
-    /// The entries in a format.
+    /// The entries in a format; others are `fill`.
     ///
     /// # Errors
     /// When the format can't hold them.
-    pub fn pack(&self, format: &Format, element: ElementType) -> Result<AnyTensor, PackError> {
-        match element {
-            ElementType::F64 => self.pack_as::<f64>(format),
-            ElementType::F32 => self.pack_as::<f32>(format),
-            ElementType::I32 => self.pack_as::<i32>(format),
-            ElementType::I64 => self.pack_as::<i64>(format),
-            ElementType::U8 => self.pack_as::<u8>(format),
+    pub fn pack(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
+        match fill.element() {
+            ElementType::F64 => self.pack_as::<f64>(format, fill),
+            ElementType::F32 => self.pack_as::<f32>(format, fill),
+            ElementType::I32 => self.pack_as::<i32>(format, fill),
+            ElementType::I64 => self.pack_as::<i64>(format, fill),
+            ElementType::U8 => self.pack_as::<u8>(format, fill),
             other => panic!("the run time stores no {}", other.name()),
         }
     }
 
-    fn pack_as<T: Element>(&self, format: &Format) -> Result<AnyTensor, PackError> {
+    fn pack_as<T: Element>(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
         let column = |mode: usize| Indices::U64(self.stored.keys().map(|index| index[mode] as u64).collect());
         let coordinates = Coordinates {
             shape: self.shape.clone(),
@@ -49,7 +49,8 @@ impl Entries {
             indices: (0..self.shape.len()).map(column).collect(),
             values: self.stored.values().map(|&value| T::from_f64(value)).collect(),
         };
-        pack(coordinates, format, Duplicates::Refuse)
+        let fill = T::from_literal(fill).expect("the fill value is an element");
+        pack_filled(coordinates, format, Duplicates::Refuse, fill)
     }
 
     /// Entries at random places: each place has one with probability `density`, and one in sixteen is an explicit zero.

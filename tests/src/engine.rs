@@ -73,9 +73,7 @@ impl Ready {
     fn with(case: &Case, notation: Kernel, program: Program) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
-            entries
-                .pack(&tensor.format, tensor.element)
-                .map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
+            entries.pack(&tensor.format, tensor.fill).map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
         };
         let tensors: Vec<AnyTensor> =
             case.inputs(&notation).into_iter().zip(parameters).map(pack).collect::<Result<_, _>>()?;
@@ -137,12 +135,12 @@ impl Ready {
         if results.len() != self.expected.len() {
             return Err(format!("{} results instead of {}", results.len(), self.expected.len()));
         }
-        let names = &self.program.results;
-        for (((name, (structure, entries)), expected), result) in
-            names.iter().zip(&self.structures).zip(&self.expected).zip(results)
+        let outputs = self.notation.tensors.iter().filter(|tensor| tensor.role == Role::Output);
+        for (((tensor, (structure, entries)), expected), result) in
+            outputs.zip(&self.structures).zip(&self.expected).zip(results)
         {
-            let wrong = |error: String| format!("{name}: {error}");
-            compare::check(expected, result).map_err(wrong)?;
+            let wrong = |error: String| format!("{}: {error}", tensor.name);
+            compare::check(expected, tensor.fill, result).map_err(wrong)?;
             // Where a sum is over nothing, it may or may not count as computed.
             if self.dims.iter().all(|(_, extent)| *extent > 0) {
                 compare::check_structure(structure, entries, result).map_err(wrong)?;

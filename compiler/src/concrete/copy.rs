@@ -13,7 +13,6 @@ use super::schedule::{Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use crate::format::level::is_located;
 use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
-use crate::ir::ElementType;
 
 impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
@@ -36,16 +35,18 @@ impl Scheduler<'_> {
     }
 
     /// An expression that reads stand-ins where loops can't walk a tensor.
-    pub(super) fn with_stand_ins(&mut self, value: &Expr, target: &Access, element: ElementType) -> Expr {
+    pub(super) fn with_stand_ins(&mut self, value: &Expr, target: &Access) -> Expr {
         let mut reads = Vec::new();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         let stand_ins: Vec<(Access, Access)> =
             reads.into_iter().map(|access| (access.clone(), self.stand_in(&access, target))).collect();
         let replace = |access: &Access| {
             let found = stand_ins.iter().find(|(original, _)| original.same_place(access));
-            Some(found.map_or_else(|| access.clone(), |(_, other)| Access { span: access.span, ..other.clone() }))
+            Expr::Access(
+                found.map_or_else(|| access.clone(), |(_, other)| Access { span: access.span, ..other.clone() }),
+            )
         };
-        value.map_accesses_typed(element, &replace)
+        value.map_accesses(&replace)
     }
 
     /// Says that a result is converted, where it is.
@@ -104,10 +105,10 @@ impl Scheduler<'_> {
         }));
         let replace = |other: &Access| {
             let tensor = if other.same_place(access) { copy } else { other.tensor };
-            Some(Access { tensor, ..other.clone() })
+            Access { tensor, ..other.clone() }
         };
-        term.value = term.value.map_accesses_typed(term.element, &replace);
-        term.masks = term.masks.iter().filter_map(replace).collect();
+        term.value = term.value.map_accesses(&|other| Expr::Access(replace(other)));
+        term.masks = term.masks.iter().map(replace).collect();
     }
 
     /// Declares a copy, which still has the original's name, and says where.

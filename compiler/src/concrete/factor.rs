@@ -10,14 +10,15 @@
 //!         for all k, r: t(r) += X(i, j, k) * C(k, r)
 //! ```
 //!
-//! The same rule keeps accumulators out of memory (`t` is a register or a row of registers), and forms products that do
+//! What may be formed first is what distributes over the reduction: products over sums, `&&` over `|=`, `||` over `&=`. Sums do
+//! not over minima: they wrap around, or are NaN. The same rule keeps accumulators out of memory (`t` is a register or a row of registers), and forms products that do
 //! not change inside a loop before it. It follows section 5 of Kjolstad et al., *Tensor Algebra Compilation with
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
 use super::schedule::Scheduler;
 use super::{Access, Assign, Decision, Expr, IndexVariable, Run, Statement, TensorId};
 use crate::diagnostics::Span;
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// The loops still to be written around an assignment, and what it assigns.
@@ -35,7 +36,7 @@ pub(super) struct Nest {
     pub reduction: ReduceOperator,
     /// Whether the target holds something already: from before, or from an outer iteration of a reduction loop.
     pub accumulates: bool,
-    /// The factors of the product that is assigned.
+    /// What is assigned, as the operands of what [distributes](distributing) over the reduction: the factors of a product.
     pub factors: Vec<Expr>,
     /// What must have an entry.
     pub masks: Vec<Access>,
@@ -45,16 +46,27 @@ pub(super) struct Nest {
     pub element: ElementType,
 }
 
-/// The factors of a product; a sign goes to the first.
-pub(super) fn factors(expr: &Expr) -> Vec<Expr> {
+/// The operator that distributes over a reduction: operands of it that do not change in the reduction may as well be combined
+/// with its result.
+fn distributing(reduction: ReduceOperator) -> Option<BinaryOperator> {
+    match reduction {
+        ReduceOperator::Add => Some(BinaryOperator::Multiply),
+        ReduceOperator::Or => Some(BinaryOperator::And),
+        ReduceOperator::And => Some(BinaryOperator::Or),
+        ReduceOperator::Multiply | ReduceOperator::Min | ReduceOperator::Max => None,
+    }
+}
+
+/// The factors of a product, or the operands of whatever distributes over the reduction; a sign goes to the first.
+pub(super) fn factors(expr: &Expr, reduction: ReduceOperator) -> Vec<Expr> {
     match expr {
-        Expr::Binary(BinaryOperator::Multiply, left, right) => {
-            let mut all = factors(left);
-            all.extend(factors(right));
+        Expr::Binary(operator, left, right) if distributing(reduction) == Some(*operator) => {
+            let mut all = factors(left, reduction);
+            all.extend(factors(right, reduction));
             all
         }
-        Expr::Unary(UnaryOperator::Negate, operand) => {
-            let mut all = factors(operand);
+        Expr::Unary(UnaryOperator::Negate, operand) if reduction == ReduceOperator::Add => {
+            let mut all = factors(operand, reduction);
             let first = all.remove(0);
             all.insert(0, Expr::Unary(UnaryOperator::Negate, Box::new(first)));
             all
@@ -63,12 +75,17 @@ pub(super) fn factors(expr: &Expr) -> Vec<Expr> {
     }
 }
 
-/// The product of some factors.
-pub(super) fn product(factors: &[Expr]) -> Expr {
-    let multiply =
-        |left: Expr, right: &Expr| Expr::Binary(BinaryOperator::Multiply, Box::new(left), Box::new(right.clone()));
-    let (first, rest) = factors.split_first().expect("a product has a factor");
-    rest.iter().fold(first.clone(), multiply)
+impl Nest {
+    /// What is assigned: the product of the factors.
+    fn value(&self) -> Expr {
+        let operator = distributing(self.reduction);
+        let combine = |left: Expr, right: &Expr| {
+            let operator = operator.expect("what nothing distributes over has one operand");
+            Expr::Binary(operator, Box::new(left), Box::new(right.clone()))
+        };
+        let (first, rest) = self.factors.split_first().expect("a product has a factor");
+        rest.iter().fold(first.clone(), combine)
+    }
 }
 
 impl Nest {
@@ -94,11 +111,10 @@ impl Scheduler<'_> {
     pub(super) fn build(&mut self, nest: Nest) -> Statement {
         let Some((&variable, _)) = nest.loops.split_first() else {
             return Statement::Assign(Assign {
-                target: nest.target,
                 operator: nest.accumulates.then_some(nest.reduction),
-                value: product(&nest.factors),
+                value: nest.value(),
+                target: nest.target,
                 masks: nest.masks,
-                element: nest.element,
             });
         };
         if !self.tells_target(variable, &nest)
@@ -125,7 +141,7 @@ impl Scheduler<'_> {
     /// `None` where that would gain nothing.
     fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
         let open = self.open_target_variables(nest);
-        if nest.reduction != ReduceOperator::Add || !nest.expect_vector_only(&open) {
+        if !nest.expect_vector_only(&open) {
             return None;
         }
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
@@ -136,16 +152,18 @@ impl Scheduler<'_> {
         if !gains || inside.is_empty() {
             return None;
         }
-        let workspace = self.workspace(&open, nest.element);
+        let workspace = self.accumulator(&open, nest.element, nest.reduction);
         let row = Access { tensor: workspace, indices: open.clone(), span: Span::default() };
         if !outside.is_empty() {
             let names: Vec<String> = outside.iter().map(|factor| self.show(factor)).collect();
+            let variable = self.kernel.variable(nest.loops[0]).to_owned();
             self.decide(Decision {
-                what: format!(
-                    "sum over {} first, then multiply by {}",
-                    self.kernel.variable(nest.loops[0]),
-                    names.join(" * ")
-                ),
+                what: match nest.reduction {
+                    ReduceOperator::Add => {
+                        format!("sum over {} first, then multiply by {}", variable, names.join(" * "))
+                    }
+                    _ => format!("reduce over {} first, then combine with {}", variable, names.join(" and ")),
+                },
                 why: "the factor does not change in the sum, so it is applied once to the result".to_owned(),
             });
         }
@@ -180,7 +198,7 @@ impl Scheduler<'_> {
         if before.len() < 2 || inside.is_empty() {
             return None;
         }
-        let workspace = self.workspace(&[vector], nest.element);
+        let workspace = self.workspace(&[vector], nest.element, nest.element.zero());
         let row = Access { tensor: workspace, indices: vec![vector], span: Span::default() };
         let names: Vec<String> = before.iter().map(|factor| self.show(factor)).collect();
         self.decide(Decision {
@@ -202,10 +220,21 @@ impl Scheduler<'_> {
         Some(Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) })
     }
 
+    /// A new dense workspace over some index variables, in which a reduction starts.
+    pub(super) fn accumulator(
+        &mut self,
+        variables: &[IndexVariable],
+        element: ElementType,
+        reduction: ReduceOperator,
+    ) -> TensorId {
+        let identity = reduction.identity(element).unwrap_or(element.zero());
+        self.workspace(variables, element, identity)
+    }
+
     /// A new dense workspace over some index variables.
-    pub(super) fn workspace(&mut self, variables: &[IndexVariable], element: ElementType) -> TensorId {
+    pub(super) fn workspace(&mut self, variables: &[IndexVariable], element: ElementType, fill: Literal) -> TensorId {
         let format = crate::format::Format::dense(variables.len());
-        self.workspace_of(variables, element, format, super::TensorKind::Workspace)
+        self.workspace_of(variables, element, fill, format, super::TensorKind::Workspace)
     }
 
     /// A new workspace of a kind.
@@ -213,6 +242,7 @@ impl Scheduler<'_> {
         &mut self,
         variables: &[IndexVariable],
         element: ElementType,
+        fill: Literal,
         format: crate::format::Format,
         kind: super::TensorKind,
     ) -> TensorId {
@@ -222,7 +252,8 @@ impl Scheduler<'_> {
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        self.kernel.tensors.push(super::Tensor { name, element, format, delivered: None, stored: None, extents, kind });
+        let tensor = super::Tensor { name, element, fill, format, delivered: None, stored: None, extents, kind };
+        self.kernel.tensors.push(tensor);
         TensorId(self.kernel.tensors.len() - 1)
     }
 }

@@ -14,14 +14,15 @@
 
 use super::lift::has_sum;
 use super::schedule::Scheduler;
-use super::simplify::{drop_zero_sums, simplify_expr};
+use super::simplify::{simplify_expr, without};
 use super::{
     Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
-    TensorKind, Variable, is_zero,
+    TensorKind, Variable,
 };
 use crate::format::level::is_located;
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, Size};
+use crate::notation::simplify::literal;
 
 /// What the loops of a statement are chosen for.
 pub(super) struct Statement {
@@ -58,7 +59,7 @@ impl Scheduler<'_> {
             false => access.clone(),
         };
         let target = by_level(&statement.target);
-        let replaced = statement.value.map_accesses_typed(statement.element, &|access| Some(by_level(access)));
+        let replaced = statement.value.map_accesses(&|access| Expr::Access(by_level(access)));
         let masks = statement.masks.iter().map(by_level).collect();
         let value = match replaced {
             Expr::Reduce(operator, reduced, body) => {
@@ -111,9 +112,9 @@ impl Scheduler<'_> {
 
     /// Whether there is nothing to do where an operand has no entry.
     fn decides(&self, access: &Access, statement: &Statement) -> bool {
-        let without = |other: &Access| (!other.same_place(access)).then(|| other.clone());
-        let value = statement.value.map_accesses_typed(statement.element, &without);
-        statement.masks.iter().any(|mask| mask.same_place(access)) || is_zero(&drop_zero_sums(simplify_expr(value)))
+        let fill = self.kernel.tensor(statement.target.tensor).fill;
+        let missing = || literal(&simplify_expr(without(&self.kernel.tensors, &statement.value, access)));
+        statement.masks.iter().any(|mask| mask.same_place(access)) || missing().is_some_and(|value| value.equals(fill))
     }
 
     /// A variable for each level: the mode's own where it stores a mode.

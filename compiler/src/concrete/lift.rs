@@ -17,12 +17,13 @@ use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::format::Format;
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
 
-/// A sum, and the workspace that stands for it.
+/// A sum, or another reduction, and the workspace that stands for it.
 struct Sum {
     workspace: TensorId,
+    operator: ReduceOperator,
     /// The index variables that it depends on.
     free: Vec<IndexVariable>,
     value: Expr,
@@ -42,19 +43,21 @@ impl Scheduler<'_> {
     pub(super) fn lifted(&mut self, mut term: Term, bound: &[IndexVariable], order: Option<LoopOrder>) -> Statement {
         let mut sums = Vec::new();
         term.value = match term.value {
-            Expr::Reduce(operator, variables, body) => {
-                Expr::Reduce(operator, variables, Box::new(self.lift(&body, term.element, &mut sums)))
+            Expr::Reduce(operator, variables, body) if operator == term.reduction && !term.is_apart => {
+                Expr::Reduce(operator, variables, Box::new(self.lift(&body, &mut sums)))
             }
-            value => self.lift(&value, term.element, &mut sums),
+            value => self.lift(&value, &mut sums),
         };
         let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
         let mut producers = Vec::with_capacity(sums.len());
         for sum in sums {
             let producer = self.producer(&sum, &term, bound, &order);
             let place = &producer.term.target;
-            let reindex =
-                |access: &Access| Some(if access.tensor == sum.workspace { place.clone() } else { access.clone() });
-            term.value = term.value.map_accesses_typed(term.element, &reindex);
+            let reindex = |access: &Access| match access.tensor == sum.workspace {
+                true => Expr::Access(place.clone()),
+                false => Expr::Access(access.clone()),
+            };
+            term.value = term.value.map_accesses(&reindex);
             producers.push(producer);
         }
         self.around(term, bound, order, producers)
@@ -66,9 +69,11 @@ impl Scheduler<'_> {
             target,
             in_memory: false,
             accumulates: false,
+            reduction: sum.operator,
+            is_apart: false,
             value: sum.value.clone(),
             masks: Vec::new(),
-            element: term.element,
+            element: self.kernel.tensor(sum.workspace).element,
             structure: OutputStructure::Dense,
         };
         let is_scalar = term.structure == OutputStructure::Appended;
@@ -116,12 +121,15 @@ impl Scheduler<'_> {
             loops: inside.to_vec(),
             target: term.target,
             in_memory: term.in_memory,
-            reduction: ReduceOperator::Add,
+            reduction: term.reduction,
             accumulates: term.accumulates || accumulates,
-            factors: factors(match &term.value {
-                Expr::Reduce(_, _, body) => body,
-                value => value,
-            }),
+            factors: factors(
+                match &term.value {
+                    Expr::Reduce(_, _, body) => body,
+                    value => value,
+                },
+                term.reduction,
+            ),
             masks: term.masks,
             vector: order.vector,
             element: term.element,
@@ -142,26 +150,27 @@ impl Scheduler<'_> {
     }
 
     /// The expression with every sum replaced by a workspace, and the sums.
-    fn lift(&mut self, expr: &Expr, element: ElementType, sums: &mut Vec<Sum>) -> Expr {
+    fn lift(&mut self, expr: &Expr, sums: &mut Vec<Sum>) -> Expr {
         match expr {
-            Expr::Reduce(..) => {
+            Expr::Reduce(operator, ..) => {
                 let free = expr.free_variables(&|variable| self.kernel.running(variable));
-                let workspace = self.workspace(&free, element);
-                sums.push(Sum { workspace, free: free.clone(), value: expr.clone() });
+                let workspace = self.accumulator(&free, self.kernel.element_of(expr), *operator);
+                sums.push(Sum { workspace, operator: *operator, free: free.clone(), value: expr.clone() });
                 Expr::Access(Access { tensor: workspace, indices: free, span: Span::default() })
             }
-            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, element, sums))),
+            Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, sums))),
+            Expr::Cast(element, operand) => Expr::Cast(*element, Box::new(self.lift(operand, sums))),
             Expr::Binary(operator, left, right) => {
-                let left = self.lift(left, element, sums);
-                Expr::Binary(*operator, Box::new(left), Box::new(self.lift(right, element, sums)))
+                let left = self.lift(left, sums);
+                Expr::Binary(*operator, Box::new(left), Box::new(self.lift(right, sums)))
             }
             Expr::Call(function, arguments) => {
-                Expr::Call(*function, arguments.iter().map(|argument| self.lift(argument, element, sums)).collect())
+                Expr::Call(*function, arguments.iter().map(|argument| self.lift(argument, sums)).collect())
             }
             Expr::Select(condition, yes, no) => {
-                let condition = self.lift(condition, element, sums);
-                let yes = self.lift(yes, element, sums);
-                Expr::Select(Box::new(condition), Box::new(yes), Box::new(self.lift(no, element, sums)))
+                let condition = self.lift(condition, sums);
+                let yes = self.lift(yes, sums);
+                Expr::Select(Box::new(condition), Box::new(yes), Box::new(self.lift(no, sums)))
             }
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr.clone(),
         }
@@ -175,16 +184,16 @@ pub(super) fn has_sum(expr: &Expr) -> bool {
     found
 }
 
-/// Sums merged with the sums directly inside them, and signs moved into sums.
+/// Reductions merged with those by the same operator directly inside them, and signs moved into sums.
 pub(super) fn normalize(expr: &Expr) -> Expr {
     let expr = expr.map_children(&|child| normalize(child));
     match expr {
-        Expr::Reduce(ReduceOperator::Add, mut variables, body) => match *body {
-            Expr::Reduce(ReduceOperator::Add, more, body) => {
+        Expr::Reduce(operator, mut variables, body) => match *body {
+            Expr::Reduce(inner, more, body) if inner == operator => {
                 variables.extend(more);
-                Expr::Reduce(ReduceOperator::Add, variables, body)
+                Expr::Reduce(operator, variables, body)
             }
-            body => Expr::Reduce(ReduceOperator::Add, variables, Box::new(body)),
+            body => Expr::Reduce(operator, variables, Box::new(body)),
         },
         Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
             Expr::Reduce(ReduceOperator::Add, variables, body) => {

@@ -34,13 +34,14 @@ mod simplify;
 mod structure;
 
 use crate::format::{Coordinate, Format, Map};
-use crate::ir::{ElementType, IndexExpr, ReduceOperator};
+use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use directives::Asked;
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use program::{Program, schedule};
 pub use schedule::Options;
-pub use simplify::{absent, is_zero, simplify};
+pub use simplify::{absent, simplify};
+pub(crate) use simplify::{changes_nothing, simplify_expr, without};
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,8 @@ pub struct Tensor {
     pub name: String,
     /// The type of its elements.
     pub element: ElementType,
+    /// What an entry is that is not stored. Results and workspaces hold it at first.
+    pub fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
     /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
@@ -106,7 +109,7 @@ pub enum TensorKind {
     SortedCopy(TensorId),
     /// The kernel's result.
     Output(OutputStructure),
-    /// A `where` makes it; dense, zero at first.
+    /// A `where` makes it; dense.
     Workspace,
     /// A `where` makes it, without entries at first. Its producer writes them in any order, its consumer walks them in
     /// the order of its levels: coordinates, then dense ones.
@@ -270,7 +273,7 @@ pub enum Statement {
         /// The body.
         body: Box<Statement>,
     },
-    /// The producer fills the workspace, which is zero before; then the consumer reads it.
+    /// The producer fills the workspace, which holds its fill value before; then the consumer reads it.
     Where {
         /// The workspace.
         workspace: TensorId,
@@ -296,8 +299,6 @@ pub struct Assign {
     pub value: Expr,
     /// Tensors that must have an entry here.
     pub masks: Vec<Access>,
-    /// The type of the elements.
-    pub element: ElementType,
 }
 
 /// How the iterations of a loop run.
@@ -319,6 +320,11 @@ impl TensorKind {
 }
 
 impl Kernel {
+    /// The type of an expression's value.
+    pub fn element_of(&self, expr: &Expr) -> ElementType {
+        expr.element(&|tensor| self.tensor(tensor).element)
+    }
+
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]

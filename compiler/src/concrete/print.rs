@@ -1,7 +1,8 @@
 //! Concrete notation as text.
 
 use super::{Access, Assign, Collect, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
+use crate::syntax::AssignOperator;
 use std::fmt;
 
 impl fmt::Display for Kernel {
@@ -22,7 +23,12 @@ impl fmt::Display for Kernel {
             };
             let delivered =
                 tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));
-            writeln!(f, "    {}: {} {} ({kind}{delivered})", tensor.name, tensor.element.name(), tensor.format)?;
+            let fill = match tensor.fill.equals(tensor.element.zero()) || tensor.kind.is_workspace() {
+                true => String::new(),
+                false => format!(" fill {}", tensor.fill.text()),
+            };
+            let element = tensor.element.name();
+            writeln!(f, "    {}: {element} {}{fill} ({kind}{delivered})", tensor.name, tensor.format)?;
         }
         write_statement(self, &self.body, 1, f)
     }
@@ -56,7 +62,7 @@ fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut
 
 /// An assignment as text.
 pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
-    let operator = if assign.operator.is_some() { "+=" } else { "=" };
+    let operator = AssignOperator::of(assign.operator);
     let masks: Vec<String> = assign.masks.iter().map(|mask| access(kernel, mask)).collect();
     let masks = if masks.is_empty() { String::new() } else { format!(" where {}", masks.join(", ")) };
     format!("{} {operator} {}{masks}", access(kernel, &assign.target), expr(kernel, &assign.value))
@@ -64,9 +70,9 @@ pub(crate) fn assignment(kernel: &Kernel, assign: &Assign) -> String {
 
 /// A statement of the notation as text.
 pub(crate) fn summary(kernel: &Kernel, assignment: &crate::notation::Assignment) -> String {
-    let operator = assignment.operator.map_or(String::new(), |operator| operator.to_string());
+    let operator = AssignOperator::of(assignment.operator);
     let mask = assignment.mask.as_ref().map_or(String::new(), |mask| format!(" where {}", access(kernel, mask)));
-    format!("{} {operator}= {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
+    format!("{} {operator} {}{mask}", access(kernel, &assignment.target), expr(kernel, &assignment.value))
 }
 
 /// An access as text.
@@ -99,6 +105,7 @@ pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
             };
             format!("{} {} {}", chained(left), operator.symbol(), atom(right))
         }
+        Expr::Cast(element, operand) => format!("{}({})", element.name(), expr(kernel, operand)),
         Expr::Call(function, arguments) => {
             let arguments: Vec<String> = arguments.iter().map(|argument| expr(kernel, argument)).collect();
             format!("{}({})", function.name(), arguments.join(", "))
@@ -106,9 +113,9 @@ pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
         Expr::Select(condition, yes, no) => {
             format!("select({}, {}, {})", expr(kernel, condition), expr(kernel, yes), expr(kernel, no))
         }
-        Expr::Reduce(_, variables, body) => {
+        Expr::Reduce(operator, variables, body) => {
             let names: Vec<&str> = variables.iter().map(|&variable| kernel.variable(variable)).collect();
-            format!("sum({})({})", names.join(", "), expr(kernel, body))
+            format!("{}({})({})", reduction_name(*operator), names.join(", "), expr(kernel, body))
         }
     }
 }

@@ -26,7 +26,9 @@ use super::cost::{Collecting, SORTED};
 use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
 use super::schedule::{LoopOrder, Scheduler, Term};
-use super::{Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
+use super::{
+    Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
+};
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};
@@ -305,7 +307,11 @@ impl Scheduler<'_> {
         let target = self.kernel.tensor(term.target.tensor);
         let is_plain = target.format.levels.iter().all(|level| level.format.ordered)
             && term.target.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
-        if !is_plain || reduces_otherwise(&term.value) {
+        // Entries of terms are added one by one, so that what has none must be zero.
+        let is_zero = |tensor: &Tensor| tensor.fill.equals(tensor.element.zero());
+        let adds =
+            is_zero(target) && term.value.accesses().iter().all(|access| is_zero(self.kernel.tensor(access.tensor)));
+        if !is_plain || !adds || reduces_otherwise(&term.value) {
             return None;
         }
         let variables = level_variables(&term.target, &target.format);
@@ -335,6 +341,8 @@ impl Scheduler<'_> {
                 target: term.target.clone(),
                 in_memory: true,
                 accumulates: false,
+                reduction: ReduceOperator::Add,
+                is_apart: false,
                 value,
                 masks: term.masks.clone(),
                 element: term.element,
@@ -393,7 +401,7 @@ impl Scheduler<'_> {
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);
-            producers.push(self.producer_of(&term, sum, access, &outer));
+            producers.push(self.producer_of(sum, access, &outer));
         }
         let mut statement = self.term(term, &outer, None);
         for (workspace, producer) in producers.into_iter().rev() {
@@ -420,7 +428,12 @@ impl Scheduler<'_> {
         let dense = std::iter::repeat_n(LevelFormat::DENSE, sum.indices.len() - sum.levels);
         let format = Format::of_levels(coordinates.chain(dense));
         let kind = TensorKind::SparseWorkspace(sum.collecting.collect);
-        let workspace = self.workspace_of(&sum.indices, term.element, format, kind);
+        let element = self.kernel.element_of(&sum.value);
+        let fill = match &sum.value {
+            Expr::Reduce(operator, ..) => operator.identity(element).unwrap_or(element.zero()),
+            _ => self.kernel.tensor(term.target.tensor).fill,
+        };
+        let workspace = self.workspace_of(&sum.indices, element, fill, format, kind);
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
         let Collecting { collect, table, list } = sum.collecting;
@@ -440,21 +453,22 @@ impl Scheduler<'_> {
     }
 
     /// Loops that fill the workspace of a sum.
-    fn producer_of(
-        &mut self,
-        term: &Term,
-        sum: SumPlan,
-        target: Access,
-        outer: &[IndexVariable],
-    ) -> (TensorId, Statement) {
+    fn producer_of(&mut self, sum: SumPlan, target: Access, outer: &[IndexVariable]) -> (TensorId, Statement) {
         let workspace = target.tensor;
+        // Without a sum, an element is written once.
+        let reduction = match &sum.value {
+            Expr::Reduce(operator, ..) => Some(*operator),
+            _ => None,
+        };
         let mut producer = Term {
             target,
             in_memory: true,
-            accumulates: true,
+            accumulates: reduction.is_some(),
+            reduction: reduction.unwrap_or(ReduceOperator::Add),
+            is_apart: false,
             value: sum.value,
             masks: Vec::new(),
-            element: term.element,
+            element: self.kernel.tensor(workspace).element,
             structure: OutputStructure::Dense,
         };
         let order: Vec<IndexVariable> = outer.iter().chain(&sum.loops).copied().collect();

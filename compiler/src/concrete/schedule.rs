@@ -6,7 +6,7 @@ use super::factor::{Nest, factors};
 use super::levels;
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
-use super::simplify::drop_zero_sums;
+use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
     Access, Asked, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
@@ -49,10 +49,6 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     let declared = Kernel::declared(kernel, scope);
     let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled: BTreeSet::new() };
     let mut diagnostics = Diagnostics::new();
-    kernel.statements.iter().for_each(|assignment| check_reductions(assignment, &mut diagnostics));
-    if !diagnostics.is_empty() {
-        return Err(diagnostics);
-    }
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
     directives.iter().for_each(|directive| carrying.apply(directive));
@@ -100,6 +96,11 @@ pub(super) struct Term {
     pub in_memory: bool,
     /// Whether the target holds something already.
     pub accumulates: bool,
+    /// How values meet in one element of the target.
+    pub reduction: ReduceOperator,
+    /// Whether a reduction that is the whole right-hand side is formed apart from the target, which holds something else at
+    /// first than the reduction starts from.
+    pub is_apart: bool,
     /// The right-hand side, sums included.
     pub value: Expr,
     /// What must have an entry.
@@ -132,6 +133,7 @@ impl Kernel {
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
+                    fill: tensor.fill,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
                     format: stands_in.unwrap_or_else(|| tensor.format.clone()),
@@ -183,18 +185,18 @@ impl Scheduler<'_> {
         let element = self.notation.tensor(assignment.target.tensor).element;
         let levels::Statement { target, value, masks, .. } = self.by_levels(levels::Statement {
             target: assignment.target.clone(),
-            value: self.kernel.over_running(&normalize(&drop_zero_sums(assignment.value.clone()))),
+            value: self.kernel.over_running(&normalize(&simplify_expr(assignment.value.clone()))),
             masks: assignment.mask.iter().cloned().collect(),
             element,
         });
-        let value = self.with_stand_ins(&value, &target, element);
+        let value = self.with_stand_ins(&value, &target);
         let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
         let decide = |tensors: &[Tensor]| {
-            Question { target: &target, reads: &reads, tensors, value: &value, masks: &masks, element }.decide()
+            Question { target: &target, reads: &reads, tensors, value: &value, masks: &masks }.decide()
         };
         let (structure, why) =
             self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel.tensors));
@@ -212,9 +214,16 @@ impl Scheduler<'_> {
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         // Where stored coordinates do not ascend, loops come by the same element again.
         let comes_again = reads.iter().any(|access| self.comes_again(access, &structure));
-        let accumulates =
-            comes_again || assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
-        let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
+        // What is combined with a result that holds nothing yet is assigned.
+        let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
+        let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));
+        let accumulates = comes_again || assignment.operator.is_some() && !before.clone().all(is_first);
+        let reduction = match (&assignment.operator, &value) {
+            (Some(operator), _) | (None, Expr::Reduce(operator, ..)) => *operator,
+            (None, _) => ReduceOperator::Add,
+        };
+        let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
+        let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };
         match term.structure {
             OutputStructure::Appended => self.appended(term),
             _ => self.term(term, &[], None),
@@ -245,7 +254,7 @@ impl Scheduler<'_> {
     /// Loops for one term inside of the loops over `bound`; `order` when it is known already.
     pub(super) fn term(&mut self, mut term: Term, bound: &[IndexVariable], order: Option<LoopOrder>) -> Statement {
         match &term.value {
-            Expr::Reduce(_, _, body) if !has_sum(body) => {
+            Expr::Reduce(operator, _, body) if !has_sum(body) && *operator == term.reduction && !term.is_apart => {
                 let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
                 let Expr::Reduce(_, _, body) = &term.value else { unreachable!("ordering keeps the shape") };
                 let body = (**body).clone();
@@ -266,9 +275,9 @@ impl Scheduler<'_> {
             loops: order.loops,
             target: term.target,
             in_memory: term.in_memory,
-            reduction: ReduceOperator::Add,
+            reduction: term.reduction,
             accumulates: term.accumulates,
-            factors: factors(body),
+            factors: factors(body, term.reduction),
             masks: term.masks,
             vector: order.vector,
             element: term.element,
@@ -296,7 +305,14 @@ impl Scheduler<'_> {
                     format!("{index} goes through the blocks of its outermost level"),
                 ),
                 TensorKind::Output(_) => (
-                    format!("each thread sums into a copy of {name} of its own, and the copies are added"),
+                    match assign.operator {
+                        None | Some(ReduceOperator::Add) => {
+                            format!("each thread sums into a copy of {name} of its own, and the copies are added")
+                        }
+                        Some(operator) => format!(
+                            "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies"
+                        ),
+                    },
                     format!("chunks of {index} write the same places of {name}"),
                 ),
                 _ => return,
@@ -369,21 +385,5 @@ impl Scheduler<'_> {
                 }
             }
         }
-    }
-}
-
-/// Refuses reductions that are not lowered yet.
-fn check_reductions(assignment: &notation::Assignment, diagnostics: &mut Diagnostics) {
-    fn has_other(expr: &Expr) -> bool {
-        matches!(expr, Expr::Reduce(operator, ..) if *operator != ReduceOperator::Add)
-            || expr.children().into_iter().any(has_other)
-    }
-    let updates_otherwise = assignment.operator.is_some_and(|operator| operator != ReduceOperator::Add);
-    if updates_otherwise || has_other(&assignment.value) {
-        diagnostics.push(
-            Diagnostic::new(codes::REDUCTION_NOT_YET, assignment.span, "only sums are lowered yet")
-                .label("reduces with another operator")
-                .help("write a sum, or reduce the result outside of the kernel"),
-        );
     }
 }

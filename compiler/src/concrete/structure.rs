@@ -1,12 +1,9 @@
 //! How the index arrays of a sparse output come about.
 
 use super::order::{level_variables, stored_levels};
-use super::{
-    Access, Expr, OutputStructure, Tensor, is_zero,
-    simplify::{drop_zero_sums, simplify_expr},
-};
+use super::{Access, Expr, OutputStructure, Tensor, simplify_expr, without};
 use crate::format::level::is_located;
-use crate::ir::ElementType;
+use crate::notation::simplify::literal;
 
 /// What the structure of an output is decided from.
 pub(super) struct Question<'a> {
@@ -20,8 +17,6 @@ pub(super) struct Question<'a> {
     pub value: &'a Expr,
     /// What must have an entry.
     pub masks: &'a [Access],
-    /// The type of the elements.
-    pub element: ElementType,
 }
 
 impl Question<'_> {
@@ -65,10 +60,11 @@ impl Question<'_> {
             && format.levels[..stored].iter().zip(&output.levels).all(|(a, b)| a.format == b.format)
     }
 
-    /// Whether the right-hand side is zero wherever the operand has no entry.
+    /// Whether the right-hand side is the result's fill value wherever the operand has no entry.
     fn decides_entries(&self, access: &Access) -> bool {
-        let without = |other: &Access| (!other.same_place(access)).then(|| other.clone());
+        let fill = self.tensors[self.target.tensor.0].fill;
+        let missing = || simplify_expr(without(self.tensors, self.value, access));
         self.masks.iter().any(|mask| mask.same_place(access))
-            || is_zero(&drop_zero_sums(simplify_expr(self.value.map_accesses_typed(self.element, &without))))
+            || literal(&missing()).is_some_and(|value| value.equals(fill))
     }
 }

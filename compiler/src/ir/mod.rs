@@ -26,6 +26,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod function;
 mod index;
 mod parse;
 pub(crate) mod precedence;
@@ -34,6 +35,7 @@ mod types;
 mod verify;
 mod walk;
 
+pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
@@ -134,6 +136,14 @@ impl ElementType {
         matches!(self, ElementType::F32 | ElementType::F64)
     }
 
+    /// Zero, or `false`.
+    pub fn zero(self) -> Literal {
+        match self {
+            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => Literal::Float(self, 0.0),
+            ElementType::I32 | ElementType::I64 | ElementType::U8 | ElementType::Bool => Literal::Integer(self, 0),
+        }
+    }
+
     /// The number of bytes of one element.
     pub fn bytes(self) -> usize {
         match self {
@@ -227,6 +237,8 @@ pub struct Tensor {
     pub format: Format,
     /// The extent of each mode.
     pub dimensions: Vec<DimensionId>,
+    /// What an entry is that is not stored.
+    pub fill: Literal,
     /// Where it comes from.
     pub source: Source,
     /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
@@ -274,8 +286,8 @@ pub enum Structure {
 /// What an output's values hold when the kernel starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Initial {
-    /// Zeros.
-    Zero,
+    /// This value, each.
+    Filled(Literal),
     /// Anything: the kernel writes every one.
     Overwritten,
     /// Nothing: appended.
@@ -385,7 +397,7 @@ pub enum Expr {
 /// A value of an element type.
 #[derive(Debug, Clone, Copy)]
 pub enum Literal {
-    /// Also for `f32`, exactly representable there.
+    /// Also for `f32`, exactly representable there; of a complex type, a real number.
     Float(ElementType, f64),
     /// Of an integer type.
     Integer(ElementType, i64),
@@ -402,16 +414,19 @@ impl PartialEq for Literal {
     }
 }
 
+impl Eq for Literal {}
+
 impl Literal {
-    /// `value` as a literal of a real element type; `None` for complex types and what the type can't hold.
+    /// `value` as a literal; `None` for what the element type can't hold.
     pub fn new(element: ElementType, value: f64) -> Option<Self> {
         let range = match element {
-            ElementType::F64 | ElementType::F32 => return Some(Literal::Float(element, value)),
+            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => {
+                return Some(Literal::Float(element, value));
+            }
             ElementType::I32 => f64::from(i32::MIN)..=f64::from(i32::MAX),
             ElementType::I64 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
             ElementType::U8 => 0.0..=255.0,
             ElementType::Bool => 0.0..=1.0,
-            ElementType::C32 | ElementType::C64 => return None,
         };
         (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i64))
     }
@@ -421,6 +436,24 @@ impl Literal {
         match self {
             Literal::Float(element, _) | Literal::Integer(element, _) => element,
         }
+    }
+
+    /// Zero, or `false`, of the same element type.
+    pub fn zero(self) -> Literal {
+        self.element().zero()
+    }
+
+    /// Whether it is the same value: zeros of either sign are, and so is NaN.
+    pub fn equals(self, other: Literal) -> bool {
+        match (self, other) {
+            (Literal::Float(a, x), Literal::Float(b, y)) => a == b && (x == y || x.is_nan() && y.is_nan()),
+            (one, other) => one == other,
+        }
+    }
+
+    /// Whether it is an infinity.
+    pub fn is_infinite(self) -> bool {
+        matches!(self, Literal::Float(_, value) if value.is_infinite())
     }
 
     /// Whether it is zero (of either sign) or `false`.
@@ -482,25 +515,6 @@ pub enum BinaryOperator {
     And,
     /// `||`, of `bool`
     Or,
-}
-
-/// Functions of values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Function {
-    /// The smaller of two.
-    Min,
-    /// The larger of two.
-    Max,
-    /// Absolute value.
-    Abs,
-    /// Square root (floating point).
-    Sqrt,
-    /// Exponential (floating point).
-    Exp,
-    /// Natural logarithm (floating point).
-    Ln,
-    /// Power (floating point).
-    Pow,
 }
 
 /// Operators that a reduction may use: associative and commutative (up to rounding), with an identity.
@@ -733,7 +747,7 @@ impl ReduceOperator {
             ReduceOperator::Multiply if element != Bool => Literal::new(element, 1.0),
             ReduceOperator::Min => extreme(f64::INFINITY, i32::MAX.into(), i64::MAX, u8::MAX.into()),
             ReduceOperator::Max => extreme(f64::NEG_INFINITY, i32::MIN.into(), i64::MIN, 0),
-            ReduceOperator::Or if !element.is_float() => Literal::new(element, 0.0),
+            ReduceOperator::Or if element.is_integer() || element == Bool => Literal::new(element, 0.0),
             ReduceOperator::And if element == Bool => Literal::new(element, 1.0),
             ReduceOperator::And if element == U8 => Literal::new(element, 255.0),
             ReduceOperator::And if matches!(element, I32 | I64) => Literal::new(element, -1.0),

@@ -146,7 +146,6 @@ impl Display for Type {
         match self {
             Type::Index => f.write_str("index"),
             Type::Bool => f.write_str("bool"),
-            Type::Element(ElementType::Bool) => f.write_str("value(bool)"),
             Type::Element(element) => write!(f, "{element}"),
         }
     }
@@ -175,8 +174,11 @@ impl Display for ArrayRole {
 impl Display for Tensor {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
-        let Self { element, format, source, .. } = self;
+        let Self { element, format, fill, source, .. } = self;
         write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))?;
+        if *fill != element.zero() {
+            write!(f, " fill {fill}")?;
+        }
         self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))
     }
 }
@@ -192,11 +194,12 @@ impl Display for Source {
                     Structure::Shared { operand, levels } => write!(f, "output shared {operand} {levels}")?,
                     Structure::Appended => f.write_str("output appended")?,
                 }
-                f.write_str(match initial {
-                    Initial::Zero => " zero",
-                    Initial::Overwritten => " overwritten",
-                    Initial::Empty => " empty",
-                })
+                match initial {
+                    Initial::Filled(literal) if *literal == literal.zero() => f.write_str(" zero"),
+                    Initial::Filled(literal) => write!(f, " filled {literal}"),
+                    Initial::Overwritten => f.write_str(" overwritten"),
+                    Initial::Empty => f.write_str(" empty"),
+                }
             }
         }
     }
@@ -215,33 +218,6 @@ impl Display for Literal {
             }
             Literal::Float(element, value) => write!(f, "{value:?}{element}"),
             Literal::Integer(element, value) => write!(f, "{value}{element}"),
-        }
-    }
-}
-
-impl Function {
-    /// All functions.
-    pub const ALL: [Function; 7] =
-        [Function::Min, Function::Max, Function::Abs, Function::Sqrt, Function::Exp, Function::Ln, Function::Pow];
-
-    /// The name in the language.
-    pub fn name(self) -> &'static str {
-        match self {
-            Function::Min => "min",
-            Function::Max => "max",
-            Function::Abs => "abs",
-            Function::Sqrt => "sqrt",
-            Function::Exp => "exp",
-            Function::Ln => "ln",
-            Function::Pow => "pow",
-        }
-    }
-
-    /// How many values it takes.
-    pub fn arity(self) -> usize {
-        match self {
-            Function::Min | Function::Max | Function::Pow => 2,
-            Function::Abs | Function::Sqrt | Function::Exp | Function::Ln => 1,
         }
     }
 }

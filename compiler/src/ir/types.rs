@@ -7,12 +7,37 @@ impl ArrayElement {
     pub fn ty(self) -> Type {
         match self {
             ArrayElement::Index(_) => Type::Index,
-            ArrayElement::Value(element) => Type::Element(element),
+            ArrayElement::Value(element) => Type::of(element),
         }
     }
 }
 
+impl Type {
+    /// The type of values of an element type: truth values of tensors are those of conditions.
+    pub fn of(element: ElementType) -> Type {
+        if element == ElementType::Bool { Type::Bool } else { Type::Element(element) }
+    }
+}
+
 impl ElementType {
+    /// The type of the parts of a complex number.
+    pub fn part(self) -> Option<ElementType> {
+        match self {
+            ElementType::C32 => Some(ElementType::F32),
+            ElementType::C64 => Some(ElementType::F64),
+            _ => None,
+        }
+    }
+
+    /// The complex numbers whose parts are of this type.
+    pub fn complex(self) -> Option<ElementType> {
+        match self {
+            ElementType::F32 => Some(ElementType::C32),
+            ElementType::F64 => Some(ElementType::C64),
+            _ => None,
+        }
+    }
+
     /// Whether it is `c32` or `c64`.
     pub fn is_complex(self) -> bool {
         matches!(self, ElementType::C32 | ElementType::C64)
@@ -28,8 +53,10 @@ impl Literal {
     /// Whether its element type can hold it, exactly.
     pub fn is_exact(self) -> bool {
         match self {
-            Literal::Float(ElementType::F64, _) => true,
-            Literal::Float(ElementType::F32, value) => value.is_nan() || f64::from(value as f32) == value,
+            Literal::Float(ElementType::F64 | ElementType::C64, _) => true,
+            Literal::Float(ElementType::F32 | ElementType::C32, value) => {
+                value.is_nan() || f64::from(value as f32) == value
+            }
             Literal::Float(..) => false,
             Literal::Integer(element, value) => match element {
                 ElementType::I32 => i32::try_from(value).is_ok(),
@@ -63,7 +90,7 @@ impl Kernel {
         match expr {
             Expr::Index(_) | Expr::Dimension(_) | Expr::Length(_) => Ok(Type::Index),
             Expr::Bool(_) => Ok(Type::Bool),
-            Expr::Literal(literal) if literal.is_exact() => Ok(Type::Element(literal.element())),
+            Expr::Literal(literal) if literal.is_exact() => Ok(Type::of(literal.element())),
             Expr::Literal(literal) => Err(format!("`{literal}` is not a value of its type")),
             Expr::Variable(id) => Ok(self.variable(*id).ty),
             Expr::Load(array, index) => {
@@ -105,8 +132,8 @@ impl Kernel {
     fn type_of_unary(&self, operator: UnaryOperator, operand: &Expr) -> Result<Type, String> {
         let ty = self.type_of(operand)?;
         let fits = match (operator, ty) {
-            (UnaryOperator::Not, Type::Bool | Type::Element(ElementType::Bool)) => true,
-            (UnaryOperator::Negate, Type::Element(element)) => !matches!(element, ElementType::U8 | ElementType::Bool),
+            (UnaryOperator::Not, Type::Bool) => true,
+            (UnaryOperator::Negate, Type::Element(element)) => element != ElementType::U8,
             _ => false,
         };
         let sign = if operator == UnaryOperator::Not { "!" } else { "-" };
@@ -117,7 +144,7 @@ impl Kernel {
         use BinaryOperator::*;
         let ty = self.type_of(left)?;
         self.expect(right, ty)?;
-        let is_bool = matches!(ty, Type::Bool | Type::Element(ElementType::Bool));
+        let is_bool = ty == Type::Bool;
         let is_complex = matches!(ty, Type::Element(element) if element.is_complex());
         let (fits, result) = match operator {
             Add | Subtract | Multiply | Divide => (!is_bool, ty),
@@ -139,19 +166,22 @@ impl Kernel {
         }
         let ty = self.type_of(first)?;
         rest.iter().try_for_each(|argument| self.expect(argument, ty))?;
-        let fits = match (function, ty) {
-            (Function::Min | Function::Max | Function::Abs, Type::Element(e)) => e.is_float() || e.is_integer(),
-            (_, Type::Element(e)) => e.is_float(),
-            _ => false,
+        let element = match ty {
+            Type::Element(element) if function.is_defined(element) => Some(element),
+            _ => None,
         };
-        if fits { Ok(ty) } else { Err(format!("`{name}` is not defined for `{ty}`")) }
+        if let Some(element) = element {
+            Ok(Type::Element(function.result(element)))
+        } else {
+            Err(format!("`{name}` is not defined for `{ty}`"))
+        }
     }
 }
 
 /// What Rust's `as` converts, and real to complex. Truth values become integers, never floating point; nothing else
 /// becomes a truth value.
 fn can_cast(from: Type, to: Type) -> bool {
-    let is_bool = |ty| matches!(ty, Type::Bool | Type::Element(ElementType::Bool));
+    let is_bool = |ty| ty == Type::Bool;
     match (from, to) {
         _ if is_bool(to) => is_bool(from),
         (from, Type::Index) if is_bool(from) => true,

@@ -10,11 +10,11 @@
 //! {d}         a(i) = d(i)
 //! ```
 //!
-//! Nothing here knows what an operator means: a point's statement is the body with the absent operands replaced by zero
-//! and simplified, so any expression has a lattice. The idea is from Kjolstad, Kamil, Chou, Lugato, Amarasinghe, *The
+//! Nothing here knows what an operator means: a point's statement is the body with the absent operands replaced by their
+//! fill values and simplified, so any expression has a lattice. The idea is from Kjolstad, Kamil, Chou, Lugato, Amarasinghe, *The
 //! Tensor Algebra Compiler* (2017), section 5; there points come from rules for `*` and `+`.
 
-use crate::concrete::{Access, Statement, absent, simplify};
+use crate::concrete::{Access, Statement, Tensor, absent, simplify};
 
 /// A set of a loop's operands: bit `n` stands for the `n`th.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,14 +73,15 @@ impl Lattice {
     ///
     /// # Panics
     /// With more than 20 operands; the caller refuses such loops.
-    pub fn new(body: &Statement, operands: &[Access]) -> Self {
+    pub fn new(tensors: &[Tensor], body: &Statement, operands: &[Access]) -> Self {
         assert!(operands.len() <= 20, "a lattice over {} operands", operands.len());
         let mut sets: Vec<Operands> = (0..1u64 << operands.len()).map(Operands).collect();
         sets.sort_by_key(|set| (set.count(), std::cmp::Reverse(*set)));
         let mut points: Vec<Point> = Vec::new();
         for set in sets {
             let missing = operands.iter().enumerate().filter(|(index, _)| !set.contains(*index));
-            let statement = simplify(missing.fold(body.clone(), |statement, (_, access)| absent(&statement, access)));
+            let left = missing.fold(body.clone(), |statement, (_, access)| absent(tensors, &statement, access));
+            let statement = simplify(tensors, left);
             if statement != Statement::Empty && !is_covered(&points, set, &statement) {
                 points.push(Point { operands: set, statement });
             }
@@ -153,7 +154,7 @@ mod tests {
         let names = |set: Operands| -> String {
             set.iter().map(|operand| kernel.tensor(operands[operand].tensor).name.as_str()).collect()
         };
-        let lattice = Lattice::new(body, &operands);
+        let lattice = Lattice::new(&kernel.tensors, body, &operands);
         let points = lattice.points.iter().map(|point| names(point.operands)).collect();
         (points, lattice.loops().into_iter().map(names).collect())
     }

@@ -103,10 +103,10 @@ impl Lowering<'_> {
         (0..stored).all(is_known).then_some(target)
     }
 
-    /// Appends an entry with zeros for all its values.
+    /// Appends an entry with the fill value for all its values.
     pub(super) fn append_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Scope {
         let inside = self.entry_to_come(target, scope, out);
-        self.append_zeros(target, scope, out);
+        self.append_filled(target, scope, out);
         inside
     }
 
@@ -119,7 +119,7 @@ impl Lowering<'_> {
     pub(super) fn append_pending(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
         let position = scope.appended.clone().expect("what is pending has a position");
         let mut entry = Vec::new();
-        self.append_zeros(target, scope, &mut entry);
+        self.append_filled(target, scope, &mut entry);
         let is_missing = position.equals(Expr::Length(self.last_coordinates(target)));
         out.push(ir::Statement::If(vec![(is_missing, entry)], Vec::new()));
     }
@@ -136,14 +136,14 @@ impl Lowering<'_> {
         self.storage(target.tensor, stored - 1).coordinates.expect("a stored level has coordinates")
     }
 
-    fn append_zeros(&self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
+    fn append_filled(&self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) {
         self.append_coordinates(target, scope, out);
         let stored = self.stored_levels(target.tensor);
         let declaration = self.concrete.tensor(target.tensor);
         let order = declaration.format.mode_order().expect("outputs store plain modes");
         let block =
             order[stored..].iter().fold(Expr::Index(1), |n, &mode| n.times(self.size(declaration.extents[mode])));
-        let fill = super::declare::zero(declaration.element);
+        let fill = Expr::Literal(declaration.fill);
         out.push(ir::Statement::Extend { array: self.values(target.tensor), count: block, fill });
     }
 

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         let value = self.coordinate(scope, variable);
         let operands = self.operands(variable, body, scope);
         let accesses: Vec<_> = operands.iter().map(|(access, _)| access.clone()).collect();
-        let lattice = Lattice::new(body, &accesses);
+        let lattice = Lattice::new(&self.concrete.tensors, body, &accesses);
         if !operands.is_empty() {
             self.report(variable, &accesses, &lattice);
         }
@@ -133,7 +133,8 @@ impl Lowering<'_> {
         let is_ordered = level::is_walked(self.storage(operand.0.tensor, operand.1).format);
         let visits_all =
             [loops.variable, *variable].iter().any(|&v| self.visits_all(self.assembly(loops.body, v).as_ref()));
-        let is_everywhere = Lattice::new(body, std::slice::from_ref(&operand.0)).everywhere().is_some();
+        let is_everywhere =
+            Lattice::new(&self.concrete.tensors, body, std::slice::from_ref(&operand.0)).everywhere().is_some();
         let walk = Walk { variable: *variable, factor, operand: operand.clone(), body };
         (is_ordered && !visits_all && !is_everywhere).then_some(walk)
     }
@@ -182,7 +183,7 @@ impl Lowering<'_> {
         let value = self.bind_coordinate(loops.variable, value, &mut inside);
         let scope = loops.scope.at(loops.variable, value);
         let operands = vec![walk.operand.clone()];
-        let lattice = Lattice::new(walk.body, std::slice::from_ref(access));
+        let lattice = Lattice::new(&self.concrete.tensors, walk.body, std::slice::from_ref(access));
         let point = lattice.points.last().cloned();
         let inner = Loop {
             variable: walk.variable,

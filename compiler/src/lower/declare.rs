@@ -58,11 +58,11 @@ impl<'a> Lowering<'a> {
                 TensorKind::SortedCopy(of) => Source::SortedCopy { of: self.tensors[of] },
                 TensorKind::Output(structure) => {
                     let (structure, initial) = match structure {
-                        OutputStructure::Dense => (Structure::Dense, Initial::Zero),
+                        OutputStructure::Dense => (Structure::Dense, Initial::Filled(tensor.fill)),
                         OutputStructure::Appended => (Structure::Appended, Initial::Empty),
                         OutputStructure::Shared { access, levels } => (
                             Structure::Shared { operand: self.tensors[&access.tensor], levels: *levels },
-                            Initial::Zero,
+                            Initial::Filled(tensor.fill),
                         ),
                     };
                     Source::Output { structure, initial }
@@ -75,6 +75,7 @@ impl<'a> Lowering<'a> {
                 element: tensor.element,
                 format: tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format).clone(),
                 dimensions: modes.iter().map(|&extent| dimension(extent)).collect(),
+                fill: tensor.fill,
                 source,
                 delivered: tensor.delivered.clone(),
             });
@@ -128,14 +129,14 @@ impl<'a> Lowering<'a> {
         self.arrays[&ArrayRole::Values { tensor: self.tensors[&tensor] }]
     }
 
-    /// Makes a workspace, zero, and says where it lives.
+    /// Makes a workspace, which holds its fill value, and says where it lives.
     pub(super) fn open_workspace(&mut self, tensor: TensorId, out: &mut Vec<ir::Statement>) {
         let declaration = self.concrete.tensor(tensor);
-        let zero = zero(declaration.element);
+        let fill = ir::Expr::Literal(declaration.fill);
         if declaration.extents.is_empty() {
-            let variable = self.fresh(declaration.name.clone(), Type::Element(declaration.element), true);
+            let variable = self.fresh(declaration.name.clone(), Type::of(declaration.element), true);
             self.workspaces.insert(tensor, Workspace::Scalar(variable));
-            out.push(ir::Statement::Let(variable, zero));
+            out.push(ir::Statement::Let(variable, fill));
             return;
         }
         let element = ArrayElement::Value(declaration.element);
@@ -144,12 +145,12 @@ impl<'a> Lowering<'a> {
         let length =
             declaration.extents.iter().fold(ir::Expr::Index(1), |product, &extent| product.times(self.size(extent)));
         let is_static = declaration.extents.iter().all(|&e| self.concrete.extents[e].size != ir::Size::Runtime);
-        let allocate = ir::Statement::Allocate { array, length, fill: zero.clone() };
+        let allocate = ir::Statement::Allocate { array, length, fill: fill.clone() };
         if is_static {
             out.push(allocate);
         } else {
             self.hoisted.push(allocate);
-            out.push(ir::Statement::Fill(array, zero));
+            out.push(ir::Statement::Fill(array, fill));
         }
     }
 
@@ -198,9 +199,4 @@ impl<'a> Lowering<'a> {
 /// An extent as a dimension of the loop IR.
 pub(super) fn dimension(extent: usize) -> ir::DimensionId {
     ir::DimensionId(u32::try_from(extent).expect("few extents"))
-}
-
-/// Zero of an element type.
-pub(super) fn zero(element: ir::ElementType) -> ir::Expr {
-    ir::Expr::Literal(ir::Literal::new(element, 0.0).unwrap_or(ir::Literal::Float(element, 0.0)))
 }

@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
         let operands = self.operands(variable, body, scope);
         let accesses: Vec<Access> = operands.iter().map(|(access, _)| access.clone()).collect();
-        let lattice = Lattice::new(body, &accesses);
+        let lattice = Lattice::new(&self.concrete.tensors, body, &accesses);
         if !operands.is_empty() {
             self.report(variable, &accesses, &lattice);
         }

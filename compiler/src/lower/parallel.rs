@@ -6,7 +6,7 @@ use crate::concrete::{Access, OutputStructure, TensorId, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays, Parents};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the places of a parallel range are.
 #[derive(Clone)]
@@ -19,6 +19,9 @@ enum Places {
 
 impl Lowering<'_> {
     pub(super) fn parallel(&mut self, loops: &Loop, out: &mut Vec<ir::Statement>) {
+        if !self.can_share(loops) {
+            return self.loops(loops, None, out);
+        }
         let low = self.fresh("low", Type::Index, false);
         let high = self.fresh("high", Type::Index, false);
         let (places, begin, end) = self.places(loops);
@@ -35,8 +38,11 @@ impl Lowering<'_> {
             .map(|&array| (array, self.sharing(array, loops, &places)))
             .collect();
         reduce_into_private(&mut all, &sharing);
-        let reductions: Vec<(VariableId, ReduceOperator)> =
-            written.variables.iter().map(|&variable| (variable, self.reduction(variable))).collect();
+        let reductions: Vec<(VariableId, ReduceOperator)> = written
+            .variables
+            .iter()
+            .map(|(&variable, &operator)| (variable, self.reduction(variable, operator)))
+            .collect();
         reduce_flags(&mut all, &reductions);
         let parallel = ir::Parallel {
             begin,
@@ -58,12 +64,57 @@ impl Lowering<'_> {
         written.iter().copied().chain(counted).collect()
     }
 
-    /// How chunks combine a variable: sums are added, flags are set where any chunk sets them.
-    fn reduction(&self, variable: VariableId) -> ReduceOperator {
-        match self.kernel.variable(variable).ty {
+    /// How chunks combine a variable: as it is updated; flags are set where any chunk sets them.
+    fn reduction(&self, variable: VariableId, operator: Option<ReduceOperator>) -> ReduceOperator {
+        operator.unwrap_or(match self.kernel.variable(variable).ty {
             Type::Bool => ReduceOperator::Or,
             Type::Index | Type::Element(_) => ReduceOperator::Add,
-        }
+        })
+    }
+
+    /// Whether the chunks' writes can come together: what they write at distinct places, but have to copy for it, must be
+    /// told from what they do not write.
+    fn can_share(&self, loops: &Loop) -> bool {
+        let mut can_share = true;
+        loops.body.for_each_assign(&mut |assign| {
+            let tensor = assign.target.tensor;
+            let is_owned = match &self.concrete.tensor(tensor).kind {
+                TensorKind::Output(OutputStructure::Appended) => true,
+                TensorKind::Output(OutputStructure::Shared { access, .. }) => {
+                    self.level_variable(access, 0) == loops.variable
+                }
+                TensorKind::Output(OutputStructure::Dense) => {
+                    !assign.target.indices.is_empty() && self.level_variable(&assign.target, 0) == loops.variable
+                }
+                _ => matches!(self.workspaces.get(&tensor), None | Some(super::Workspace::Scalar(_))),
+            };
+            can_share &= is_owned || self.combining(tensor, loops).is_some();
+        });
+        can_share
+    }
+
+    /// The operator that combines the chunks' copies of a tensor. Where each element is written at most once, it is one that
+    /// lets the others as they are; minima and maxima lose NaN.
+    fn combining(&self, tensor: TensorId, loops: &Loop) -> Option<ReduceOperator> {
+        let mut operator = None;
+        loops.body.for_each_assign(&mut |assign| {
+            if assign.target.tensor == tensor {
+                operator = operator.or(assign.operator);
+            }
+        });
+        let declaration = self.concrete.tensor(tensor);
+        operator.or_else(|| {
+            ReduceOperator::ALL.into_iter().find(|operator| {
+                let keeps_all = !matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
+                (keeps_all || !declaration.element.is_float())
+                    && operator.identity(declaration.element).is_some_and(|identity| identity.equals(declaration.fill))
+            })
+        })
+    }
+
+    /// Copies for each chunk.
+    fn private(&self, tensor: TensorId, loops: &Loop) -> Sharing {
+        Sharing::Private(self.combining(tensor, loops).unwrap_or(ReduceOperator::Add))
     }
 
     fn places(&self, loops: &Loop) -> (Places, Expr, Expr) {
@@ -148,7 +199,10 @@ impl Lowering<'_> {
     fn sharing(&mut self, array: ArrayId, loops: &Loop, places: &Places) -> Sharing {
         let role = self.kernel.array(array).role;
         let Some(tensor) = role.tensor().and_then(|id| self.concrete_tensor(id)) else {
-            return Sharing::Private(ReduceOperator::Add);
+            return match self.workspace_in(array) {
+                Some(workspace) => self.private(workspace, loops),
+                None => Sharing::Private(ReduceOperator::Add),
+            };
         };
         let kind = self.concrete.tensor(tensor).kind.clone();
         match kind {
@@ -158,6 +212,11 @@ impl Lowering<'_> {
             }
             _ => self.owned_rows(tensor, loops, places),
         }
+    }
+
+    fn workspace_in(&self, array: ArrayId) -> Option<TensorId> {
+        let is_there = |place: &super::Workspace| matches!(place, super::Workspace::Array(other) if *other == array);
+        self.workspaces.iter().find(|(_, place)| is_there(place)).map(|(tensor, _)| *tensor)
     }
 
     /// Whether coordinates ascend with places.
@@ -174,10 +233,10 @@ impl Lowering<'_> {
 
     /// A dense output: chunks own rows when its outermost level is the loop's.
     fn owned_rows(&mut self, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
-        let Some(target) = target_of(loops, tensor) else { return Sharing::Private(ReduceOperator::Add) };
+        let Some(target) = target_of(loops, tensor) else { return self.private(tensor, loops) };
         let levels = self.concrete.tensor(tensor).format.levels.len();
         if levels == 0 {
-            return Sharing::Private(ReduceOperator::Add);
+            return self.private(tensor, loops);
         }
         let place = self.fresh("place", Type::Index, false);
         let coordinate = match places {
@@ -199,7 +258,7 @@ impl Lowering<'_> {
             None => {
                 // Nobody asks for the place.
                 self.kernel.variables.pop();
-                Sharing::Private(ReduceOperator::Add)
+                self.private(tensor, loops)
             }
         }
     }
@@ -214,7 +273,7 @@ impl Lowering<'_> {
         places: &Places,
     ) -> Sharing {
         if self.level_variable(shared, 0) != loops.variable {
-            return Sharing::Private(ReduceOperator::Add);
+            return self.private(tensor, loops);
         }
         let place = self.fresh("place", Type::Index, false);
         let is_walked = self.walked_level(shared, loops.variable, &Scope::default()) == Some(0);
@@ -231,14 +290,17 @@ impl Lowering<'_> {
     }
 }
 
-/// A chunk's copy starts from zero and the copies are summed, so an element that is written once may as well be added.
+/// A chunk's copy starts from the identity and the copies are combined, so an element that is written once may as well be
+/// combined with it.
 fn reduce_into_private(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sharing)]) {
     for statement in statements {
         if let ir::Statement::Store(array, index, value) = statement {
-            let is_private =
-                |(other, sharing): &(ArrayId, Sharing)| other == array && matches!(sharing, Sharing::Private(_));
-            if sharing.iter().any(is_private) {
-                *statement = ir::Statement::Reduce(*array, index.clone(), ReduceOperator::Add, value.clone());
+            let private = sharing.iter().find_map(|(other, sharing)| match sharing {
+                Sharing::Private(operator) if other == array => Some(*operator),
+                _ => None,
+            });
+            if let Some(operator) = private {
+                *statement = ir::Statement::Reduce(*array, index.clone(), operator, value.clone());
                 continue;
             }
         }
@@ -273,7 +335,8 @@ fn target_of(loops: &Loop, tensor: TensorId) -> Option<Access> {
 #[derive(Default)]
 struct Written {
     arrays: BTreeSet<ArrayId>,
-    variables: BTreeSet<VariableId>,
+    /// And the operators that update them.
+    variables: BTreeMap<VariableId, Option<ReduceOperator>>,
     own_arrays: BTreeSet<ArrayId>,
     own_variables: BTreeSet<VariableId>,
 }
@@ -285,7 +348,7 @@ impl Written {
         let Written { arrays, variables, own_arrays, own_variables } = written;
         Written {
             arrays: arrays.difference(&own_arrays).copied().collect(),
-            variables: variables.difference(&own_variables).copied().collect(),
+            variables: variables.into_iter().filter(|(variable, _)| !own_variables.contains(variable)).collect(),
             own_arrays,
             own_variables,
         }
@@ -305,8 +368,11 @@ impl Written {
             Let(variable, _) | Insert { place: variable, .. } => {
                 self.own_variables.insert(*variable);
             }
-            Assign(variable, _) | Update(variable, ..) => {
-                self.variables.insert(*variable);
+            Assign(variable, _) => {
+                self.variables.entry(*variable).or_insert(None);
+            }
+            Update(variable, operator, _) => {
+                self.variables.insert(*variable, Some(*operator));
             }
             Store(array, ..) | Reduce(array, ..) | Fill(array, _) | Push(array, _) | Extend { array, .. } => {
                 self.arrays.insert(*array);

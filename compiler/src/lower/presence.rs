@@ -9,10 +9,11 @@
 //! ```
 
 use super::{Lowering, Scope};
-use crate::concrete::{Expr, Statement, TensorId};
+use crate::concrete::{Access, Assign, Statement, TensorId, changes_nothing, simplify_expr, without};
 use crate::format::level::{self, Parents};
 use crate::ir;
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::lattice::Operands;
+use crate::notation::simplify::literal;
 
 /// When a value is an entry.
 enum Presence {
@@ -38,6 +39,9 @@ impl Presence {
         }
     }
 }
+
+/// With more sums in one value than this, the value counts as an entry whether they had terms or not.
+const MOST_FLAGS: usize = 8;
 
 impl Lowering<'_> {
     /// The statements that append an entry of `statement`, where it has one.
@@ -90,30 +94,46 @@ impl Lowering<'_> {
         statement.for_each_assign(&mut |assign| {
             if is_target(assign.target.tensor) {
                 let before = std::mem::replace(&mut presence, Presence::Never);
-                presence = before.or(self.entry_presence(&assign.value, scope));
+                presence = before.or(self.entry_presence(assign, scope));
             }
         });
         presence
     }
 
-    fn entry_presence(&self, expr: &Expr, scope: &Scope) -> Presence {
-        let of = |expr: &Expr| self.entry_presence(expr, scope);
-        match expr {
-            Expr::Literal(literal) if literal.is_zero() => Presence::Never,
-            Expr::Access(access) => match scope.flags.get(&access.tensor) {
-                Some(flag) => Presence::When(ir::Expr::Variable(*flag)),
-                None => Presence::Always,
-            },
-            Expr::Unary(UnaryOperator::Negate, operand) => of(operand),
-            Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => of(left).or(of(right)),
-            Expr::Binary(BinaryOperator::Multiply, left, right) => of(left).and(of(right)),
-            Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
-            Expr::Select(_, yes, no) => of(yes).or(of(no)),
-            Expr::Call(ir::Function::Min | ir::Function::Max | ir::Function::Abs | ir::Function::Sqrt, arguments) => {
-                arguments.iter().map(of).fold(Presence::Never, Presence::or)
+    /// When the assignment does something: for each set of sums that had a term, what its value is where the others had none
+    /// says so. As [`Lattice`](crate::lattice::Lattice) does for operands; so there are no rules for operators.
+    fn entry_presence(&self, assign: &Assign, scope: &Scope) -> Presence {
+        let mut flagged: Vec<&Access> = Vec::new();
+        for access in assign.value.accesses() {
+            if scope.flags.contains_key(&access.tensor) && !flagged.iter().any(|seen| seen.same_place(access)) {
+                flagged.push(access);
             }
-            _ => Presence::Always,
         }
+        if flagged.len() > MOST_FLAGS {
+            return Presence::Always;
+        }
+        let mut sets: Vec<Operands> = (0..1u64 << flagged.len()).map(Operands).collect();
+        sets.sort_by_key(|set| (set.count(), *set));
+        let mut least: Vec<Operands> = Vec::new();
+        for set in sets {
+            let is_known = least.iter().any(|smaller| smaller.is_subset(set));
+            if !is_known && self.does_something(assign, &flagged, set) {
+                least.push(set);
+            }
+        }
+        let all = |set: Operands| {
+            let flags = set.iter().map(|sum| Presence::When(ir::Expr::Variable(scope.flags[&flagged[sum].tensor])));
+            flags.reduce(Presence::and).unwrap_or(Presence::Always)
+        };
+        least.into_iter().map(all).fold(Presence::Never, Presence::or)
+    }
+
+    /// Whether the assignment changes anything where just these of the sums had a term.
+    fn does_something(&self, assign: &Assign, sums: &[&Access], touched: Operands) -> bool {
+        let tensors = &self.concrete.tensors;
+        let untouched = sums.iter().enumerate().filter(|(sum, _)| !touched.contains(*sum));
+        let value = untouched.fold(assign.value.clone(), |value, (_, access)| without(tensors, &value, access));
+        !literal(&simplify_expr(value)).is_some_and(|value| changes_nothing(tensors, assign, value))
     }
 
     /// Whether a sum needs a flag: an appended entry depends on it, or a sum that has a flag, and what it walks does not promise a term.

@@ -158,14 +158,17 @@ impl Lowering<'_> {
         if is_block || scope.placed.is_some() {
             let place = match &scope.placed {
                 Some(place) => place.clone(),
-                None => self.find_block(target, operator, scope, &mut entry),
+                None => self.find_block(target, scope, &mut entry),
             };
             let levels = self.sparse[&target.tensor].levels();
             let index = self.dense_place(target, levels, place, scope);
-            entry.push(ir::Statement::Reduce(values, index, operator, value));
+            entry.push(match assign.operator {
+                Some(operator) => ir::Statement::Reduce(values, index, operator, value),
+                None => ir::Statement::Store(values, index, value),
+            });
         } else if let Some(table) = table {
             let place = self.fresh("place", Type::Index, false);
-            let term = self.fresh("term", Type::Element(assign.element), false);
+            let term = self.fresh("term", Type::of(self.concrete.tensor(target.tensor).element), false);
             entry.push(ir::Statement::Insert { place, key: self.key(target, scope), keys, table });
             entry.push(ir::Statement::Let(term, value));
             let (place, term) = (Expr::Variable(place), Expr::Variable(term));
@@ -207,23 +210,15 @@ impl Lowering<'_> {
         out: &mut Vec<ir::Statement>,
     ) {
         let mut entry = Vec::new();
-        let place = self.find_block(target, reduction(statement, target.tensor), scope, &mut entry);
+        let place = self.find_block(target, scope, &mut entry);
         self.statement(statement, &Scope { placed: Some(place), ..scope.clone() }, &mut entry);
         self.guard_of(statement, scope, &|tensor| tensor == target.tensor, entry, out);
     }
 
     /// The place of a block, which is made if it is not there.
-    fn find_block(
-        &mut self,
-        target: &Access,
-        operator: ReduceOperator,
-        scope: &Scope,
-        out: &mut Vec<ir::Statement>,
-    ) -> Expr {
+    fn find_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Expr {
         let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
-        let element = self.concrete.tensor(target.tensor).element;
-        let identity = operator.identity(element).map(Expr::Literal);
-        let fill = identity.unwrap_or_else(|| super::declare::zero(element));
+        let fill = Expr::Literal(self.concrete.tensor(target.tensor).fill);
         let count = self.block(target.tensor);
         let place = self.fresh("place", Type::Index, false);
         let key = self.key(target, scope);

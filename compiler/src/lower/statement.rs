@@ -121,8 +121,9 @@ impl Lowering<'_> {
             Expr::Literal(literal) => ir::Expr::Literal(*literal),
             Expr::Access(access) => self.read(access, scope),
             Expr::Index(variable, element) => {
-                ir::Expr::Cast(Type::Element(*element), Box::new(self.coordinate(scope, *variable)))
+                ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
+            Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),
             Expr::Unary(operator, operand) => {
                 let operator = match operator {
                     UnaryOperator::Negate => ir::UnaryOperator::Negate,

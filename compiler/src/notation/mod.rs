@@ -10,9 +10,10 @@
 mod chain;
 mod check;
 mod combine;
+pub(crate) mod constant;
 mod einstein;
-pub(crate) mod known;
 mod print;
+pub(crate) mod simplify;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -23,6 +24,7 @@ use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub use chain::{Chain, Decision, Link, chain};
+pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
@@ -64,6 +66,9 @@ pub struct Tensor {
     pub span: Span,
     /// The type of its elements.
     pub element: ElementType,
+    /// What a missing entry is: zero, unless declared otherwise. What a result holds where nothing was computed: unless
+    /// declared otherwise, what changes nothing for the reduction that it is computed by.
+    pub fill: Literal,
     /// Its storage; order 0 for a scalar.
     pub format: Format,
     /// The format as written, where it has a name (`csf`, `bcsr(4)`): the macro's types use it.
@@ -125,7 +130,7 @@ pub struct Access {
     pub span: Span,
 }
 
-/// A checked expression. Operands of one operator have one type.
+/// A checked expression. Operands of one operator have one type; conversions are explicit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expr {
     /// A constant.
@@ -138,6 +143,9 @@ pub enum Expr {
     Unary(UnaryOperator, Box<Expr>),
     /// An operator between two operands. Comparisons give `bool`.
     Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// A conversion, as Rust's `as`; of real numbers to complex ones too. Truth values are not converted: see
+    /// [`Expr::Select`].
+    Cast(ElementType, Box<Expr>),
     /// A function.
     Call(Function, Vec<Expr>),
     /// The second where the first (a `bool`) is true, else the third.
@@ -147,6 +155,11 @@ pub enum Expr {
 }
 
 impl Kernel {
+    /// The type of an expression's value.
+    pub fn element_of(&self, expr: &Expr) -> ElementType {
+        expr.element(&|tensor| self.tensor(tensor).element)
+    }
+
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]

@@ -40,7 +40,11 @@ impl fmt::Display for Tensor {
 /// What stands behind the colon of a declaration.
 fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(tensor.element.name())?;
-    if tensor.format.order == 0 { Ok(()) } else { write!(f, " {}", tensor.format) }
+    if tensor.format.order == 0 {
+        return Ok(());
+    }
+    write!(f, " {}", tensor.format)?;
+    if tensor.fill.equals(tensor.element.zero()) { Ok(()) } else { write!(f, " fill {}", tensor.fill.text()) }
 }
 
 impl Kernel {
@@ -71,14 +75,13 @@ impl fmt::Display for StatementText<'_> {
         if kernel.tensor(statement.target.tensor).role == Role::Temporary {
             f.write_str("let ")?;
         }
-        write!(f, "{}", kernel.access(&statement.target))?;
         let target = kernel.tensor(statement.target.tensor);
+        write!(f, "{}", kernel.access(&statement.target))?;
         if target.role == Role::Temporary {
             f.write_str(": ")?;
             storage(target, f)?;
         }
-        let operator = statement.operator.map_or(AssignOperator::Assign, AssignOperator::Reduce);
-        write!(f, " {operator} {}", kernel.expression(&statement.value))?;
+        write!(f, " {} {}", AssignOperator::of(statement.operator), kernel.expression(&statement.value))?;
         if let Some(mask) = &statement.mask {
             write!(f, " where {}", kernel.access(mask))?;
         }
@@ -121,7 +124,7 @@ impl ExprText<'_> {
 impl fmt::Display for ExprText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.expr {
-            Expr::Literal(literal) => write!(f, "{}", literal_text(*literal)),
+            Expr::Literal(literal) => write!(f, "{}", literal.text()),
             Expr::Access(access) => write!(f, "{}", self.kernel.access(access)),
             Expr::Index(variable, _) => f.write_str(self.kernel.variable(*variable)),
             Expr::Unary(operator, operand) => {
@@ -133,6 +136,7 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, " {} ", operator.symbol())?;
                 self.operand(f, right, operator.right())
             }
+            Expr::Cast(element, operand) => self.list(f, element.name(), &[operand]),
             Expr::Call(function, arguments) => self.list(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, a, b) => self.list(f, "select", &[condition, a, b]),
             Expr::Reduce(operator, variables, body) => {
@@ -160,11 +164,16 @@ fn is_negative(literal: Literal) -> bool {
     }
 }
 
-fn literal_text(literal: Literal) -> String {
-    match literal {
-        Literal::Float(ElementType::F32, value) => format!("{:?}", value as f32),
-        Literal::Float(_, value) => format!("{value:?}"),
-        Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
-        Literal::Integer(_, value) => value.to_string(),
+impl Literal {
+    /// The value as the language writes it.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Literal::Float(_, value) if value.is_nan() => "nan".to_owned(),
+            Literal::Float(_, value) if value.is_infinite() => if value > 0.0 { "inf" } else { "-inf" }.to_owned(),
+            Literal::Float(ElementType::F32, value) => format!("{:?}", value as f32),
+            Literal::Float(_, value) => format!("{value:?}"),
+            Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
+            Literal::Integer(_, value) => value.to_string(),
+        }
     }
 }

@@ -101,7 +101,26 @@ fn literals_take_the_type_of_the_tensors() {
     assert_eq!(codes("y(i) = sqrt(x(i))", &integer), [Code(302)]);
     assert_eq!(codes("y(i) = 300 * x(i)", &[("x", "u8 dense"), ("y", "u8 dense")]), [Code(303)]);
     assert_eq!(codes("y(i) |= x(i)", &[]), [Code(302)]);
-    assert_eq!(codes("y(i) = x(i)", &[("x", "f32 dense")]), [Code(404)]);
+    assert_eq!(codes("y(i) = x(i)", &[("y", "f32 dense")]), [Code(404)]);
+}
+
+#[test]
+fn operands_are_converted_where_nothing_is_lost() {
+    let single = [("x", "f32 dense")];
+    assert_eq!(statement("y(i) = x(i) * z(i)", &single), "y(i) = f64(x(i)) * z(i);");
+    assert_eq!(statement("y(i) = 2 * x(i) - z(i)", &single), "y(i) = f64(2.0 * x(i)) - z(i);");
+    assert_eq!(
+        statement("y(i) = A(i, j) * x(j)", &[("A", "f32 csr"), single[0]]),
+        "y(i) = sum(j)(f64(A(i, j) * x(j)));"
+    );
+    assert_eq!(
+        statement("y(i) = f64(i) + select(i < 2, x(i), 1)", &single),
+        "y(i) = i + f64(select(i < 2, x(i), 1.0));"
+    );
+    let integers = [("x", "i64 dense")];
+    assert_eq!(codes("y(i) = x(i) * z(i)", &integers), [Code(404)]);
+    assert_eq!(statement("y(i) = f64(x(i)) * z(i)", &integers), "y(i) = f64(x(i)) * z(i);");
+    assert_eq!(codes("y(i) = 1.5 * x(i)", &integers), [Code(303)]);
 }
 
 #[test]

@@ -1,10 +1,23 @@
 //! Ways through an expression.
 
-use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, Variable, running};
+use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator, Variable, running};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Literal};
 
 impl Expr {
+    /// The type of its value, where the tensors have these.
+    pub fn element(&self, of: &dyn Fn(TensorId) -> ElementType) -> ElementType {
+        match self {
+            Expr::Literal(literal) => literal.element(),
+            Expr::Access(access) => of(access.tensor),
+            Expr::Index(_, element) | Expr::Cast(element, _) => *element,
+            Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(of),
+            Expr::Unary(UnaryOperator::Not, _) | Expr::Binary(..) => ElementType::Bool,
+            Expr::Unary(_, operand) | Expr::Reduce(_, _, operand) | Expr::Select(_, operand, _) => operand.element(of),
+            Expr::Call(function, arguments) => function.result(arguments[0].element(of)),
+        }
+    }
+
     /// Calls `visit` on every access, in reading order.
     pub fn for_each_access(&self, visit: &mut dyn FnMut(&Access)) {
         match self {
@@ -27,6 +40,7 @@ impl Expr {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => self.clone(),
             Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(replace(operand))),
+            Expr::Cast(element, operand) => Expr::Cast(*element, Box::new(replace(operand))),
             Expr::Binary(operator, left, right) => {
                 Expr::Binary(*operator, Box::new(replace(left)), Box::new(replace(right)))
             }
@@ -44,7 +58,7 @@ impl Expr {
     pub fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
-            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::Reduce(_, _, a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
             Expr::Call(_, arguments) => arguments.iter().collect(),
             Expr::Select(condition, a, b) => vec![condition, a, b],
@@ -55,7 +69,7 @@ impl Expr {
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => Vec::new(),
-            Expr::Unary(_, a) | Expr::Reduce(_, _, a) => vec![a],
+            Expr::Unary(_, a) | Expr::Cast(_, a) | Expr::Reduce(_, _, a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
             Expr::Call(_, arguments) => arguments.iter_mut().collect(),
             Expr::Select(condition, a, b) => vec![condition, a, b],
@@ -132,14 +146,11 @@ impl Expr {
         self.children_mut().into_iter().for_each(|child| child.rename(rename));
     }
 
-    /// The expression with each access replaced; where `replace` gives `None`, by zero of type `element`.
-    pub fn map_accesses_typed(&self, element: ElementType, replace: &dyn Fn(&Access) -> Option<Access>) -> Expr {
+    /// The expression with each access replaced.
+    pub fn map_accesses(&self, replace: &dyn Fn(&Access) -> Expr) -> Expr {
         match self {
-            Expr::Access(access) => match replace(access) {
-                Some(access) => Expr::Access(access),
-                None => Expr::Literal(Literal::new(element, 0.0).unwrap_or(Literal::Float(element, 0.0))),
-            },
-            _ => self.map_children(&|child| child.map_accesses_typed(element, replace)),
+            Expr::Access(access) => replace(access),
+            _ => self.map_children(&|child| child.map_accesses(replace)),
         }
     }
 }
@@ -197,6 +208,13 @@ impl Tensor {
     /// Whether entries may be missing: some level does not hold every coordinate.
     pub fn is_sparse(&self) -> bool {
         is_sparse(&self.format)
+    }
+}
+
+impl Tensor {
+    /// What an entry is that may be missing; `None` where every entry is there.
+    pub fn missing(&self) -> Option<Literal> {
+        self.is_sparse().then_some(self.fill)
     }
 }
 

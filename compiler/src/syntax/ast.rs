@@ -65,6 +65,8 @@ pub struct Parameter {
 /// A storage format as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormatExpr {
+    /// The value of a missing entry, where one is written: a number, `true`, `false`, `inf` or `nan`, with or without a `-`.
+    pub fill: Option<Box<Expr>>,
     /// What it says.
     pub kind: FormatExprKind,
     /// Where.
@@ -194,6 +196,13 @@ pub enum AssignOperator {
     Assign,
     /// `+=`, `min=`, …
     Reduce(crate::ir::ReduceOperator),
+}
+
+impl AssignOperator {
+    /// `=`, or the sign for combining with what was there.
+    pub fn of(operator: Option<crate::ir::ReduceOperator>) -> Self {
+        operator.map_or(AssignOperator::Assign, AssignOperator::Reduce)
+    }
 }
 
 /// `A(i, 3..7)`; a scalar has no indices.

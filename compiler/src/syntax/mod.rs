@@ -29,14 +29,17 @@ pub use ast::*;
 
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::{ElementType, Function, ReduceOperator};
 use build::Builder;
 use expected::Place;
 use grammar::{Grammar, Rule};
 use pest::Parser as _;
 
-/// Functions of values: a call of one of these names is no access.
-pub const FUNCTIONS: [&str; 8] = ["min", "max", "abs", "sqrt", "exp", "ln", "pow", "select"];
+/// Functions of values, conversions among them: a call of one of these names is no access.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    let conversions = ElementType::ALL.into_iter().map(ElementType::name);
+    Function::ALL.into_iter().map(Function::name).chain(["select", "sign"]).chain(conversions)
+}
 
 /// Explicit reductions, as in `sum(k)(…)`, and their operators.
 pub const REDUCTIONS: [(&str, ReduceOperator); 6] = [

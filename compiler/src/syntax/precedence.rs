@@ -36,6 +36,12 @@ impl Precedence {
 }
 
 impl BinaryOperator {
+    /// Whether it gives a number: not a comparison, `&&` or `||`.
+    pub fn is_arithmetic(self) -> bool {
+        use BinaryOperator::*;
+        matches!(self, Add | Subtract | Multiply | Divide | Remainder)
+    }
+
     /// All of them.
     pub const ALL: [BinaryOperator; 13] = [
         BinaryOperator::Add,

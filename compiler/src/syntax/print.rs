@@ -130,7 +130,8 @@ impl Display for FormatExpr {
             FormatExprKind::Levels(levels) => write!(f, "[{}]", List(levels)),
             FormatExprKind::Map(map) => map.fmt(f),
             FormatExprKind::Named { name, arguments } => with_arguments(name, arguments, f),
-        }
+        }?;
+        self.fill.as_ref().map_or(Ok(()), |fill| write!(f, " fill {fill}"))
     }
 }
 

@@ -379,7 +379,8 @@ impl Choices {
             3 => ExprKind::Access(self.access(depth - 1)),
             4 => ExprKind::Unary(self.of(&[UnaryOperator::Negate, UnaryOperator::Not]), Box::new(self.expr(depth - 1))),
             5 => {
-                let name = Ident { name: self.of(&FUNCTIONS).to_owned(), span: Span::default() };
+                let functions: Vec<&str> = functions().collect();
+                let name = Ident { name: self.of(&functions).to_owned(), span: Span::default() };
                 let count = self.below(4);
                 ExprKind::Call(name, (0..count).map(|_| self.expr(depth - 1)).collect())
             }

@@ -35,13 +35,17 @@ const NAMES: &[&str] = &[
     "A2_pos", "A_vals", "länge", "Ψ", "x_row", "x_vals",
 ];
 
+fn is_function(name: &str) -> bool {
+    syntax::functions().any(|function| function == name)
+}
+
 fn is_a_name(name: &str) -> bool {
     syntax::parse_statement(&format!("{name}({name}_) = {name}__({name}_)")).is_ok()
 }
 
 #[test]
 fn any_name_gives_functions_that_rustc_accepts() {
-    let names: Vec<&str> = NAMES.iter().copied().filter(|name| is_a_name(name)).collect();
+    let names: Vec<&str> = NAMES.iter().copied().filter(|name| is_a_name(name) && !is_function(name)).collect();
     assert!(names.len() > NAMES.len() * 3 / 4, "few of the names are names in the language: {names:?}");
     let mut items = String::new();
     for (number, name) in names.iter().enumerate() {

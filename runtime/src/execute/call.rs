@@ -38,7 +38,7 @@
 use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
 use super::extents::{check_coordinate_widths, extents};
-use super::output::{appended_levels, assemble, is_listed, same_structure, shared_levels, value_count, zero};
+use super::output::{appended_levels, assemble, fill, is_listed, same_structure, shared_levels, value_count};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
@@ -156,6 +156,10 @@ impl<'k> Call<'k> {
                 let (expected, found) = (declared.format.to_string(), input.format().to_string());
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
             }
+            if !declared.format.is_dense() && !input.fill().equals(declared.fill) {
+                let (expected, found) = (declared.fill, input.fill());
+                return Err(Error::Fill { tensor: declared.name.clone(), expected, found });
+            }
         }
         let dimensions = extents(kernel, &inputs, extra, &[])?;
         check_coordinate_widths(kernel, &dimensions)?;
@@ -200,7 +204,9 @@ impl<'k> Call<'k> {
             let declared = self.kernel.tensor(id);
             let data = match (parameter.access, declared.source) {
                 (Access::Read, _) => self.tensors[id.index()].as_ref().and_then(|tensor| data_of(tensor, array.role)),
-                (Access::Write(_), Source::Output { structure, .. }) => Some(self.zeros(declared, structure)?),
+                (Access::Write(initial), Source::Output { structure, .. }) => {
+                    Some(self.initial(declared, structure, initial)?)
+                }
                 (Access::Write(_) | Access::Append, _) => Data::empty(parameter.element),
             };
             match data {
@@ -217,14 +223,22 @@ impl<'k> Call<'k> {
         parameters.zip(self.kernel.parameters()).map(make).collect()
     }
 
-    /// Zeros for each position of an output whose structure is given.
-    fn zeros(&self, declared: &Tensor, structure: Structure) -> Result<Data, Error> {
+    /// What an output whose structure is given holds at first, for each of its positions.
+    fn initial(&self, declared: &Tensor, structure: Structure, initial: Initial) -> Result<Data, Error> {
         let tensor = || declared.name.clone();
         let count = value_count(declared, &self.given_levels(declared, structure)?, &self.dimensions)
             .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
         match Values::try_zeroed(declared.element, count) {
             None => Err(Error::NotStored { tensor: tensor(), element: declared.element }),
-            Some(values) => Ok(Data::Values(values.map_err(|source| Error::Memory { tensor: tensor(), source })?)),
+            Some(values) => {
+                let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;
+                if let Initial::Filled(value) = initial
+                    && value != value.zero()
+                {
+                    fill(&mut values, value);
+                }
+                Ok(Data::Values(values))
+            }
         }
     }
 
@@ -456,7 +470,7 @@ fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
 /// Makes an output's array what it is before a kernel runs, in the memory that it has.
 fn renew(array: &mut Array) {
     match (array.parameter.access, &mut array.data) {
-        (Access::Write(Initial::Zero), Data::Values(values)) => zero(values),
+        (Access::Write(Initial::Filled(value)), Data::Values(values)) => fill(values, value),
         (Access::Append, data) => data.clear(),
         _ => {}
     }

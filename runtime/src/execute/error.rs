@@ -4,7 +4,7 @@ use super::interpreter::Fault;
 use super::native::NativeError;
 use crate::tensor::{OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
 
 /// Where the extent of an index comes from.
@@ -66,6 +66,18 @@ pub enum Error {
         expected: usize,
         /// The input's.
         found: usize,
+    },
+    /// An input has another value for entries that are not stored.
+    #[error(
+        "`{tensor}` is declared with the fill value {expected}, but the input's is {found}; pack it with `pack_filled`"
+    )]
+    Fill {
+        /// The tensor.
+        tensor: String,
+        /// As declared.
+        expected: Literal,
+        /// The input's.
+        found: Literal,
     },
     /// An input is stored in another format.
     #[error(

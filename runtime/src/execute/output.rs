@@ -2,11 +2,11 @@
 
 use super::array::Data;
 use super::error::Error;
-use crate::tensor::{AnyTensor, IndexArray, LevelStorage, Values};
+use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
 use rayon::prelude::*;
 use spc_compiler::format::level::{self, Arrays};
 use spc_compiler::format::{Coordinate, Level, Map};
-use spc_compiler::ir::{ArrayRole, Tensor, TensorId};
+use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
 pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: usize) -> Option<Vec<LevelStorage>> {
@@ -54,9 +54,14 @@ pub(super) fn same_structure(left: &[LevelStorage], right: &[LevelStorage]) -> b
         })
 }
 
-/// Sets all values to zero.
-pub(super) fn zero(values: &mut Values) {
-    values.as_bytes_mut().par_chunks_mut(1 << 20).for_each(|bytes| bytes.fill(0));
+/// Sets all values to this one.
+pub(super) fn fill(values: &mut Values, value: Literal) {
+    fn all<T: Element>(values: &mut [T], value: Literal) {
+        if let Some(value) = T::from_literal(value) {
+            values.par_chunks_mut(1 << 18).for_each(|values| values.fill(value));
+        }
+    }
+    with_values_mut!(values, |values| all(values, value));
 }
 
 /// The levels that a kernel has appended.
@@ -100,10 +105,13 @@ pub(super) fn assemble(
 ) -> Result<AnyTensor, Error> {
     if cfg!(debug_assertions) {
         let tensor = AnyTensor::from_parts(shape, declared.format.clone(), levels, values);
-        return tensor.map_err(|error| wrong(declared, error.to_string()));
+        return match tensor {
+            Ok(tensor) => Ok(tensor.with_fill(declared.fill)),
+            Err(error) => Err(wrong(declared, error.to_string())),
+        };
     }
     check_lengths(declared, &shape, &levels, &values)?;
-    Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values))
+    Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
 }
 
 /// Whether a kernel appends the entries of an output in any order, some of them several times: converting adds these.

@@ -4,11 +4,12 @@ use crate::tensor::{AnyTensor, Coordinates, Duplicates, Indices, Values, pack};
 use spc_compiler::format::level::{self, Arrays};
 use spc_compiler::format::{Format, IndexWidth, LevelFormat};
 use spc_compiler::ir::{
-    Array, ArrayElement, ArrayRole, Dimension, DimensionId, ElementType, Initial, Kernel, Size, Source, Structure,
-    Tensor, TensorId,
+    Array, ArrayElement, ArrayRole, Dimension, DimensionId, ElementType, Initial, Kernel, Literal, Size, Source,
+    Structure, Tensor, TensorId,
 };
 
-pub(super) const DENSE_OUTPUT: Source = Source::Output { structure: Structure::Dense, initial: Initial::Zero };
+pub(super) const DENSE_OUTPUT: Source =
+    Source::Output { structure: Structure::Dense, initial: Initial::Filled(Literal::Float(ElementType::F64, 0.0)) };
 pub(super) const APPENDED: Source = Source::Output { structure: Structure::Appended, initial: Initial::Empty };
 
 /// Compressed sparse rows.
@@ -52,6 +53,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 element: ElementType::F64,
                 format: format.clone(),
                 dimensions: dimensions.iter().copied().map(DimensionId).collect(),
+                fill: ElementType::F64.zero(),
                 source: *source,
                 delivered: None,
             })

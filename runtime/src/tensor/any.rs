@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::{Element, IndexArray, InvalidTensor, LevelStorage, Values};
 use spc_compiler::format::{Format, LevelKind};
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
 
 /// What a tensor is made of.
@@ -48,6 +48,7 @@ pub struct AnyTensor {
     pub(super) format: Format,
     pub(super) levels: Vec<LevelStorage>,
     pub(super) values: Values,
+    pub(super) fill: Literal,
 }
 
 impl AnyTensor {
@@ -61,7 +62,8 @@ impl AnyTensor {
         levels: Vec<LevelStorage>,
         values: Values,
     ) -> Result<Self, InvalidTensor> {
-        let tensor = Self { shape, format, levels, values };
+        let fill = values.element().zero();
+        let tensor = Self { shape, format, levels, values, fill };
         tensor.validate()?;
         Ok(tensor)
     }
@@ -73,7 +75,8 @@ impl AnyTensor {
         levels: Vec<LevelStorage>,
         values: Values,
     ) -> Self {
-        let tensor = Self { shape, format, levels, values };
+        let fill = values.element().zero();
+        let tensor = Self { shape, format, levels, values, fill };
         if cfg!(debug_assertions)
             && let Err(error) = tensor.validate()
         {
@@ -100,7 +103,23 @@ impl AnyTensor {
         let values = Values::try_zeroed(element, count)
             .ok_or_else(|| unsupported(format!("elements of type {} are not stored", element.name())))??;
         let levels = vec![LevelStorage::Dense; format.levels.len()];
-        Ok(Self { shape, format, levels, values })
+        Ok(Self { shape, format, levels, values, fill: element.zero() })
+    }
+
+    /// What an entry is that is not stored: zero, unless the tensor was made otherwise.
+    pub fn fill(&self) -> Literal {
+        self.fill
+    }
+
+    /// The same stored entries, with another value for those that are not stored.
+    ///
+    /// # Panics
+    /// When the value is of another element type.
+    #[must_use]
+    pub fn with_fill(mut self, fill: Literal) -> Self {
+        assert_eq!(fill.element(), self.element(), "the fill value is an element");
+        self.fill = fill;
+        self
     }
 
     /// The extent of each mode.
@@ -166,12 +185,18 @@ impl AnyTensor {
         if values.len() != self.values.len() {
             return Err(InvalidTensor::ValueCount { expected: self.values.len(), found: values.len() });
         }
-        Ok(Self { shape: self.shape.clone(), format: self.format.clone(), levels: self.levels.clone(), values })
+        Ok(Self {
+            shape: self.shape.clone(),
+            format: self.format.clone(),
+            levels: self.levels.clone(),
+            values,
+            fill: self.fill,
+        })
     }
 
     /// What it is made of.
     pub fn into_parts(self) -> Parts {
-        let Self { shape, format, levels, values } = self;
+        let Self { shape, format, levels, values, .. } = self;
         Parts { shape, format, levels, values }
     }
 

@@ -1,14 +1,14 @@
 //! From one format to another.
 
 use super::values::with_values;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack};
+use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack, pack_filled};
 use spc_compiler::format::{Coordinate, Format, Level, LevelKind, level};
 
 impl AnyTensor {
     /// The same tensor in another format; arrays are shared where it is the same format. Entries that are in the new order
     /// already are not sorted.
     ///
-    /// Stored entries stay stored, explicit zeros too. Only zeros that were stored because a level is dense, or a band or a run
+    /// Stored entries stay stored, explicit zeros too. Only fill values that were stored because a level is dense, or a band or a run
     /// goes over them, are left out where the mode is stored in another way.
     ///
     /// # Errors
@@ -66,10 +66,11 @@ impl AnyTensor {
     ) -> Result<AnyTensor, PackError> {
         let (indices, values) = self.listed(values);
         let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
+        let fill = T::from_literal(self.fill).unwrap_or(T::ZERO);
         if without_zeros {
-            entries.remove_zeros();
+            entries.remove(fill);
         }
-        pack(entries, format, Duplicates::Sum)
+        pack_filled(entries, format, Duplicates::Sum, fill)
     }
 
     /// Whether a mode that one of the last levels stores in full, dense or as a band or a run, is stored otherwise in another
@@ -85,20 +86,20 @@ impl AnyTensor {
 }
 
 impl<T: Element> Coordinates<T> {
-    /// Removes the entries whose value is zero.
-    fn remove_zeros(&mut self) {
+    /// Removes the entries of a value.
+    fn remove(&mut self, fill: T) {
         let values = &self.values;
         for indices in &mut self.indices {
             match indices {
-                Indices::U32(indices) => retain_nonzeros(indices, values),
-                Indices::U64(indices) => retain_nonzeros(indices, values),
+                Indices::U32(indices) => retain_others(indices, values, fill),
+                Indices::U64(indices) => retain_others(indices, values, fill),
             }
         }
-        self.values.retain(|&value| value != T::ZERO);
+        self.values.retain(|&value| value != fill);
     }
 }
 
-fn retain_nonzeros<I, T: Element>(indices: &mut Vec<I>, values: &[T]) {
+fn retain_others<I, T: Element>(indices: &mut Vec<I>, values: &[T], fill: T) {
     let mut values = values.iter();
-    indices.retain(|_| values.next().is_some_and(|&value| value != T::ZERO));
+    indices.retain(|_| values.next().is_some_and(|&value| value != fill));
 }

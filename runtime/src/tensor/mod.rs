@@ -36,7 +36,7 @@ mod storage;
 mod tasks;
 mod typed;
 mod validate;
-mod values;
+pub(crate) mod values;
 mod walk;
 
 pub use any::{AnyTensor, Parts};
@@ -53,7 +53,7 @@ pub use mapped::{
     Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
 };
-pub use pack::{Duplicates, PackError, pack};
+pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};

@@ -2,7 +2,7 @@
 
 use super::pack::Pack;
 use super::{Buffer, OutOfMemory};
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
 use std::sync::Arc;
 
@@ -26,6 +26,12 @@ pub trait Element:
 
     /// The nearest `f64`.
     fn to_f64(self) -> f64;
+
+    /// The value as a literal.
+    fn literal(self) -> Literal;
+
+    /// The value of a literal of this type.
+    fn from_literal(literal: Literal) -> Option<Self>;
 
     /// A number of this type, as by `as`: rounded, and the nearest that there is where it is out of range.
     fn from_f64(value: f64) -> Self;
@@ -95,6 +101,35 @@ macro_rules! with_values {
 }
 pub(crate) use with_values;
 
+/// The same, to be changed. Copies the values where they are shared.
+macro_rules! with_values_mut {
+    ($values:expr, |$slice:ident| $body:expr) => {
+        match $values {
+            $crate::tensor::Values::F64(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::F32(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::I32(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::I64(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::U8(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_values_mut;
+
 impl Values {
     /// `length` zeros of an element type; `None` for one that the run time does not store.
     ///
@@ -162,16 +197,7 @@ impl Values {
 
     /// The values as bytes, to be changed. Copies them where they are shared.
     pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        fn bytes<T: Element>(buffer: &mut Arc<Buffer<T>>) -> &mut [u8] {
-            bytemuck::cast_slice_mut(Arc::make_mut(buffer).as_mut_slice())
-        }
-        match self {
-            Values::F64(buffer) => bytes(buffer),
-            Values::F32(buffer) => bytes(buffer),
-            Values::I32(buffer) => bytes(buffer),
-            Values::I64(buffer) => bytes(buffer),
-            Values::U8(buffer) => bytes(buffer),
-        }
+        with_values_mut!(self, |values| bytemuck::cast_slice_mut(values))
     }
 
     /// The values of type `T` as a buffer: without a copy where they are not shared.
@@ -200,6 +226,21 @@ macro_rules! elements {
             #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
+            }
+
+            fn literal(self) -> Literal {
+                match Self::TYPE.is_integer() {
+                    true => Literal::Integer(Self::TYPE, self as i64),
+                    false => Literal::Float(Self::TYPE, self as f64),
+                }
+            }
+
+            fn from_literal(literal: Literal) -> Option<Self> {
+                match literal {
+                    _ if literal.element() != Self::TYPE => None,
+                    Literal::Float(_, value) => Some(value as $type),
+                    Literal::Integer(_, value) => Some(value as $type),
+                }
             }
 
             #[inline]

@@ -8,6 +8,8 @@ use spc_compiler::ir::ElementType;
 
 const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
 
+const UPDATES: &[&str] = &["=", "=", "=", "=", "=", "=", "=", "=", "=", "+=", "min=", "max=", "*="];
+
 impl Program {
     /// The program of a seed.
     pub fn random(seed: u64) -> Program {
@@ -42,10 +44,11 @@ impl Program {
         };
         generator.reserve();
         let (value, mask) = generator.statement(&result);
-        let accumulates = generator.random.chance(0.1) || generator.indices.meet(&target);
+        let meets = generator.indices.meet(&target);
+        let update = if meets { "+=" } else { *generator.random.choose(UPDATES) };
         let (tensors, indices) = (generator.tensors, generator.indices);
         let mut random = generator.random;
-        let mut program = Program { element, variables, indices, tensors, target, result, accumulates, value, mask };
+        let mut program = Program { element, variables, indices, tensors, target, result, update, value, mask };
         for id in 0..program.tensors.len() {
             let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
             let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
@@ -185,7 +188,8 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
-        Expr::Sum(vec![bound], Box::new(body))
+        let reduction = *self.random.choose(&["sum", "sum", "sum", "min", "max", "prod"]);
+        Expr::Reduce(reduction, vec![bound], Box::new(body))
     }
 
     fn scalar(&mut self) -> usize {

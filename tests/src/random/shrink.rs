@@ -31,8 +31,8 @@ impl Program {
         if self.mask.is_some() {
             with(&|program| program.mask = None);
         }
-        if self.accumulates {
-            with(&|program| program.accumulates = false);
+        if self.update != "=" {
+            with(&|program| program.update = "=");
         }
         for value in smaller_exprs(&self.value) {
             with(&|program| program.value = value.clone());

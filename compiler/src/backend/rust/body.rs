@@ -303,7 +303,7 @@ impl Printer<'_> {
             }
             Sharing::Private(operator) => {
                 let element = self.array_element(array).expect("copies are of values");
-                let identity = self.identity(*operator, Type::Element(element));
+                let identity = self.identity(*operator, Type::of(element));
                 quote!(let #part = chunks.private(#whole.len(), #identity);)
             }
             Sharing::Joined { .. } => {
@@ -339,7 +339,10 @@ impl Printer<'_> {
                 Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
                 Sharing::Private(operator) => {
                     let element = self.array_element(*array);
-                    let update = update(&quote!(*into), &quote!(into), *operator, element, &quote!(*from));
+                    // References have a minimum of their own.
+                    let is_compared = matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
+                    let current = if is_compared { quote!((*into)) } else { quote!(into) };
+                    let update = update(&quote!(*into), &current, *operator, element, &quote!(*from));
                     let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
                     let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
                     let element = ident(element.map_or("usize", ElementType::name));

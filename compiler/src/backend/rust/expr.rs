@@ -190,22 +190,13 @@ impl Printer<'_> {
     }
 
     fn call(&self, function: Function, arguments: &[Expr]) -> TokenStream {
-        let method = match function {
-            Function::Min => "min",
-            Function::Max => "max",
-            Function::Abs => "abs",
-            Function::Sqrt => "sqrt",
-            Function::Exp => "exp",
-            Function::Ln => "ln",
-            Function::Pow => "powf",
-        };
         let (first, rest) = arguments.split_first().expect("functions have arguments");
         let is_abs = function == Function::Abs;
         let receiver = self.typed(first, Precedence::Atom);
         if is_abs && self.kernel.type_of(first) == Ok(Type::Element(ElementType::U8)) {
             return receiver;
         }
-        let method = ident(if is_abs && self.is_integer(first) { "wrapping_abs" } else { method });
+        let method = ident(if is_abs && self.is_integer(first) { "wrapping_abs" } else { function.method() });
         let rest = rest.iter().map(|argument| self.expr(argument));
         quote!(#receiver.#method(#(#rest),*))
     }

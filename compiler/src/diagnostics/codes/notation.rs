@@ -82,15 +82,13 @@ pub const ASSIGNED_AGAIN: Code = Code(309);
 /// A computed index of a sparse result.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
-pub const MIXED_ELEMENTS_NOT_YET: Code = Code(404);
+pub const MIXED_ELEMENTS: Code = Code(404);
 /// An element type that kernels can't compute with.
 pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A directive that is not carried out yet.
 pub const SCHEDULE_NOT_YET: Code = Code(408);
-/// A reduction that is not a sum.
-pub const REDUCTION_NOT_YET: Code = Code(409);
 /// More sparse operands than one merge lattice can hold.
 pub const TOO_MANY_OPERANDS: Code = Code(410);
 
@@ -661,7 +659,7 @@ Correct:
         code: ARGUMENT_COUNT,
         title: "a function with too few or too many arguments",
         explanation: "
-`abs`, `sqrt`, `exp` and `ln` take one argument, `min`, `max` and `pow` two, `select` three: a condition, the value where it
+Most functions take one argument, `min`, `max`, `pow`, `atan2` and `complex` two, `select` three: a condition, the value where it
 holds, and the value where it does not.
 
 Wrong:
@@ -681,8 +679,8 @@ Correct:
         code: UNDEFINED_FOR_TYPE,
         title: "a function or an operator that the element type lacks",
         explanation: "
-`sqrt`, `exp`, `ln` and `pow` are functions of floating point numbers; `|=`, `&=`, `any` and `all` combine the bits of whole
-numbers; `u8` has no negative values.
+`sqrt`, `exp`, `sin` and others are functions of floating point numbers; `|=`, `&=`, `any` and `all` combine truth values and the
+bits of whole numbers; `u8` has no negative values; complex numbers have no order.
 
 Wrong:
 
@@ -701,8 +699,8 @@ Correct:
         code: LITERAL_OUT_OF_RANGE,
         title: "a literal that the element type can't hold",
         explanation: "
-A literal takes the element type of the statement's tensors. A whole-number type holds no fractions and has a largest value;
-a suffix, as in `2f32`, must name that same type.
+A literal takes the type of what it is combined with, unless a suffix names another, as in `2f32`. A whole-number type holds no
+fractions and has a largest value.
 
 Wrong:
 
@@ -721,7 +719,8 @@ Correct:
         code: CONDITION_AS_VALUE,
         title: "a truth value where a number must stand",
         explanation: "
-Comparisons, `&&`, `||` and `!` give truth values. They stand in the first argument of `select`; a tensor's element is a number.
+Comparisons, `&&`, `||` and `!` give truth values, and tensors of `bool` hold them. They stand in the first argument of `select`;
+as a number they are written `f64(…)`, which is 0 or 1.
 
 Wrong:
 
@@ -740,7 +739,8 @@ Correct:
         code: VALUE_AS_CONDITION,
         title: "a number where a truth value must stand",
         explanation: "
-The first argument of `select`, and the operands of `&&`, `||` and `!`, are comparisons. A number is no truth value by itself.
+The first argument of `select`, and the operands of `&&`, `||` and `!`, are comparisons or elements of `bool`. A number is no
+truth value by itself.
 
 Wrong:
 
@@ -857,22 +857,23 @@ Correct:
 ",
     },
     Entry {
-        code: MIXED_ELEMENTS_NOT_YET,
-        title: "tensors of different element types",
+        code: MIXED_ELEMENTS,
+        title: "a conversion that may lose something",
         explanation: "
-For now all tensors and scalars of a statement have one element type; what has none written is `f64`. A mask may have
-another.
+An operator computes in the type of its operands. Where they differ, one is converted to the type of the other if that holds
+all its values: `u8` to `i32` to `i64`, `i32` and `f32` to `f64`, real to complex. Every other conversion is written, as a
+function with the name of the type: it is Rust's `as`.
 
 Wrong:
 
-    fn product(A: f32 csr, x: dense) -> y: dense {
+    fn product(A: csr, x: f32 dense) -> y: f32 dense {
         y(i) = A(i, j) * x(j);
     }
 
 Correct:
 
-    fn product(A: f32 csr, x: f32 dense) -> y: f32 dense {
-        y(i) = A(i, j) * x(j);
+    fn product(A: csr, x: f32 dense) -> y: f32 dense {
+        y(i) = f32(A(i, j) * x(j));
     }
 ",
     },
@@ -934,25 +935,6 @@ Correct:
         y(i) = A(i, j) * x(j);
     }
     schedule { split(i, i0, i1, 16); parallel(i0); }
-",
-    },
-    Entry {
-        code: REDUCTION_NOT_YET,
-        title: "a reduction that is not a sum",
-        explanation: "
-For now only sums are carried out. Reductions by `min`, `max`, `*`, `|` and `&` are understood, but not lowered.
-
-Wrong:
-
-    fn largest(A: csr) -> y: dense {
-        y(i) max= A(i, j);
-    }
-
-Correct:
-
-    fn total(A: csr) -> y: dense {
-        y(i) += A(i, j);
-    }
 ",
     },
     Entry {

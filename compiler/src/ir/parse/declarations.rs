@@ -71,9 +71,10 @@ impl<'t> Parser<'t> {
         let element = self.element()?;
         let format = self.format()?;
         let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
-        let source = self.source()?;
+        let source = self.source(element)?;
+        let fill = if self.accept("fill")? { self.value()? } else { element.zero() };
         let delivered = if self.accept("delivered")? { Some(self.format()?) } else { None };
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, source, delivered });
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source, delivered });
         Ok(())
     }
 
@@ -146,17 +147,11 @@ impl<'t> Parser<'t> {
         if self.accept("bool")? {
             return Ok(Type::Bool);
         }
-        if self.accept("value")? {
-            self.require("(")?;
-            self.require("bool")?;
-            self.require(")")?;
-            return Ok(Type::Element(ElementType::Bool));
-        }
         let elements = ElementType::ALL.map(|element| (element.name(), Type::Element(element)));
         self.one_of("a type", elements)
     }
 
-    fn source(&mut self) -> Result<Source> {
+    fn source(&mut self, element: ElementType) -> Result<Source> {
         if self.accept("input")? {
             return Ok(Source::Input);
         }
@@ -171,10 +166,15 @@ impl<'t> Parser<'t> {
         } else {
             self.one_of("a structure", [("dense", Structure::Dense), ("appended", Structure::Appended)])?
         };
-        let initial = self.one_of(
-            "`zero`, `overwritten` or `empty`",
-            [("zero", Initial::Zero), ("overwritten", Initial::Overwritten), ("empty", Initial::Empty)],
-        )?;
+        let initial = if self.accept("filled")? {
+            Initial::Filled(self.value()?)
+        } else {
+            let zero = Initial::Filled(element.zero());
+            self.one_of(
+                "`zero`, `filled`, `overwritten` or `empty`",
+                [("zero", zero), ("overwritten", Initial::Overwritten), ("empty", Initial::Empty)],
+            )?
+        };
         Ok(Source::Output { structure, initial })
     }
 

@@ -113,6 +113,14 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// A literal.
+    pub(super) fn value(&mut self) -> Result<Literal> {
+        match self.inner(Precedence::Unary)? {
+            (Expr::Literal(literal), _) => Ok(literal),
+            _ => self.expected("a literal"),
+        }
+    }
+
     fn word(&mut self, word: &str) -> Result<Tree> {
         if let Some(number) = id_number(word, "v") {
             return self.named(VariableId(number)).map(|id| (Expr::Variable(id), 1));

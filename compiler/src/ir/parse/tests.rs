@@ -22,7 +22,7 @@ const SPMV: &str = r#"kernel spmv {
   variable v3 p index
   variable v4 t f64 mutable
   variable v5 flag bool mutable
-  variable v6 bit value(bool)
+  variable v6 bit bool
   body {
     parallel v0:low..v1:high in 0..d0:i
         work v2:i -> a0:A2_pos[v2:i]
@@ -231,11 +231,16 @@ impl Random {
             Structure::Appended,
             Structure::Shared { operand: TensorId(self.0 as u32), levels: order },
         ]);
-        let initial = self.one(&[Initial::Zero, Initial::Overwritten, Initial::Empty]);
+        let element = self.one(&ElementType::ALL);
+        let other = Some(self.literal()).filter(|literal| *literal != literal.zero());
+        let filled = [element.zero(), other.unwrap_or(element.zero())].map(Initial::Filled);
+        let initial = self.one(&[filled[0], filled[1], Initial::Overwritten, Initial::Empty]);
+        let fill = if self.yes() { self.literal() } else { element.zero() };
         let source = [Source::Input, Source::SortedCopy { of: TensorId(3) }, Source::Output { structure, initial }];
         Tensor {
             name: self.text(),
-            element: self.one(&ElementType::ALL),
+            element,
+            fill,
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),
@@ -291,7 +296,7 @@ impl Random {
     }
 
     fn ty(&mut self) -> Type {
-        let element = Type::Element(self.one(&ElementType::ALL));
+        let element = Type::of(self.one(&ElementType::ALL));
         self.one(&[Type::Index, Type::Bool, element])
     }
 

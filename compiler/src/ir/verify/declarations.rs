@@ -111,6 +111,15 @@ fn delivery_problem(tensor: &Tensor) -> Option<String> {
 }
 
 fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
+    let filled = match tensor.source {
+        Source::Output { initial: Initial::Filled(literal), .. } => Some(literal),
+        _ => None,
+    };
+    for literal in [Some(tensor.fill), filled].into_iter().flatten() {
+        if literal.element() != tensor.element || !literal.is_exact() {
+            return Some(format!("`{literal}` is no value of its element type"));
+        }
+    }
     let (structure, initial) = match tensor.source {
         Source::Input => return None,
         Source::SortedCopy { of } => {

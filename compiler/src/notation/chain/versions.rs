@@ -83,7 +83,7 @@ impl Versions {
         if statement.mask.is_some() || is_computed {
             // Computed indices may meet in one element, where values are combined.
             statement.operator = statement.operator.filter(|_| is_computed);
-            statement.value = Expr::Access(self.part(statement));
+            statement.value = Expr::Access(self.part(statement, operator));
             statement.mask = None;
             before.indices.clone_from(&statement.target.indices);
         }
@@ -94,11 +94,13 @@ impl Versions {
 
     /// Makes what a statement assigns a tensor of its own; the statement's target then has new indices, that of all elements,
     /// which are also those of the access that is returned.
-    fn part(&mut self, statement: &mut Assignment) -> Access {
+    fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator) -> Access {
         let of = self.result.tensor(statement.target.tensor).clone();
         let format = temporary_format(statement, &self.result.tensors);
+        // Where nothing is new, what was there stays.
+        let fill = operator.identity(of.element).unwrap_or(of.fill);
         let name = format!("{}_part", of.name);
-        let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, ..of };
+        let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, fill, ..of };
         let part = self.temporary(part, &name);
         let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
         self.result.statements.push(made);

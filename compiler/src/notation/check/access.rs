@@ -1,8 +1,7 @@
 //! Accesses: a tensor of the statement's element type at index variables, those of computed indices and windows included.
 
-use super::tensors;
 use super::value::Values;
-use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
+use crate::diagnostics::{Diagnostic, codes::notation as codes};
 use crate::notation::{Access, IndexVariable, TensorId};
 use crate::syntax::{self, ExprKind, Ident, Index};
 
@@ -10,7 +9,6 @@ impl<'s> Values<'_, 's> {
     /// A tensor at index variables. A name that no tensor has is reported elsewhere.
     pub(super) fn access(&mut self, access: &'s syntax::Access) -> Option<Access> {
         let tensor = self.tensor(&access.name.name)?;
-        self.check_element(tensor, access.span);
         self.indexed(tensor, access)
     }
 
@@ -63,24 +61,5 @@ impl<'s> Values<'_, 's> {
             .related(self.tensors[tensor.0].span, "a tensor or scalar here")
             .help("give one of them another name");
         Some(clash)
-    }
-
-    /// Reports a tensor of another element type than the statement's.
-    pub(super) fn check_element(&mut self, tensor: TensorId, span: Span) {
-        let tensor = &self.tensors[tensor.0];
-        let refused = tensor.element != self.element && tensors::is_lowered(tensor.element);
-        if refused && !self.mixed.contains(&tensor.name) {
-            self.mixed.push(tensor.name.clone());
-            let (element, expected) = (tensor.element.name(), self.element.name());
-            let message = format!("tensors of `{element}` and `{expected}` in one statement are not lowered yet");
-            self.found.push(
-                Diagnostic::new(codes::MIXED_ELEMENTS_NOT_YET, span, message)
-                    .label(format!("`{}` has elements of `{element}`", tensor.name))
-                    .help(format!(
-                        "`{}` has elements of `{expected}`: give all tensors one element type",
-                        self.typed_by
-                    )),
-            );
-        }
     }
 }

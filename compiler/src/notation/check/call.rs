@@ -1,47 +1,109 @@
 //! Functions: their arguments and the element types that they are defined for.
 
-use super::functions;
-use super::value::Values;
+use super::functions::{self, Form};
+use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
-use crate::ir::ElementType;
-use crate::notation::Expr;
+use crate::ir::{ElementType, Function, Literal};
+use crate::notation::{BinaryOperator, Expr};
 use crate::syntax::{self, Ident};
 
 impl<'s> Values<'_, 's> {
-    /// A function of elements, or `select`.
-    pub(super) fn call(&mut self, name: &'s Ident, arguments: &'s [syntax::Expr], span: Span) -> Option<Expr> {
+    /// A function of elements, `select`, a conversion; `element` is the type of its value.
+    pub(super) fn call(
+        &mut self,
+        name: &'s Ident,
+        arguments: &'s [syntax::Expr],
+        element: ElementType,
+        span: Span,
+    ) -> Option<Expr> {
         let Some(entry) = functions::find(&name.name) else {
-            arguments.iter().for_each(|argument| drop(self.value(argument)));
+            arguments.iter().for_each(|argument| drop(self.value(argument, element)));
             self.found.push(unknown_function(name));
             return None;
         };
-        let checked = self.arguments(entry.function.is_none(), arguments);
         if arguments.len() != entry.arguments {
+            let plain = |argument| self.kind(argument).unwrap_or(element);
+            let kinds: Vec<ElementType> = arguments.iter().map(plain).collect();
+            arguments.iter().zip(kinds).for_each(|(argument, kind)| drop(self.value(argument, kind)));
             self.found.push(argument_count(&entry, arguments.len(), span));
             return None;
         }
-        if !entry.is_defined(self.element) {
-            self.found.push(undefined_function(&entry, self.element, name.span));
-            return None;
-        }
-        let mut checked = checked?;
-        match entry.function {
-            Some(function) => Some(Expr::Call(function, checked)),
-            None => {
-                let (second, first, condition) = (checked.pop()?, checked.pop()?, checked.pop()?);
-                Some(Expr::Select(Box::new(condition), Box::new(first), Box::new(second)))
+        match (entry.form, arguments) {
+            (Form::Function(function), _) => self.function(&entry, function, arguments, element, name.span),
+            (Form::Conversion(to), [operand]) => self.conversion(to, operand),
+            (Form::Select, [condition, yes, no]) => {
+                let condition = self.condition(condition);
+                let (yes, no) = (self.value(yes, element), self.value(no, element));
+                Some(Expr::Select(Box::new(condition?), Box::new(yes?), Box::new(no?)))
             }
+            (Form::Sign, [operand]) => self.sign(operand, element, name.span),
+            _ => None,
         }
     }
 
-    /// All arguments; the first of `select` is a condition.
-    fn arguments(&mut self, select: bool, arguments: &'s [syntax::Expr]) -> Option<Vec<Expr>> {
-        let checked = arguments.iter().enumerate().map(|(place, argument)| match (select, place) {
-            (true, 0) => self.condition(argument),
-            _ => self.value(argument),
-        });
+    fn function(
+        &mut self,
+        entry: &functions::Entry,
+        function: Function,
+        arguments: &'s [syntax::Expr],
+        element: ElementType,
+        span: Span,
+    ) -> Option<Expr> {
+        // What has no type of its own takes the one that makes the function's value what it must be.
+        let own = self.common(arguments).unwrap_or_else(|| function.argument(element));
         // Every argument is checked before the first problem counts.
-        checked.collect::<Vec<_>>().into_iter().collect()
+        let checked: Vec<Option<Expr>> = arguments.iter().map(|argument| self.value(argument, own)).collect();
+        if !function.is_defined(own) || function == Function::Abs && !functions::signed(own) {
+            self.found.push(undefined_function(entry, own, &arguments[0], span));
+            return None;
+        }
+        Some(Expr::Call(function, checked.into_iter().collect::<Option<_>>()?))
+    }
+
+    /// `f32(x(i))`: as Rust's `as`; truth values are 0 and 1, and numbers true where they are not zero.
+    fn conversion(&mut self, to: ElementType, operand: &'s syntax::Expr) -> Option<Expr> {
+        let from = self.kind(operand).unwrap_or(match to {
+            ElementType::Bool => self.plain(&[operand]),
+            to => to,
+        });
+        let value = self.value(operand, from)?;
+        match (from, to) {
+            _ if from == to => Some(value),
+            (ElementType::Bool, _) => {
+                let number = |truth: f64| Literal::new(to, truth).map(|literal| Box::new(Expr::Literal(literal)));
+                Some(Expr::Select(Box::new(value), number(1.0)?, number(0.0)?))
+            }
+            (_, ElementType::Bool) => {
+                let zero = Expr::Literal(from.zero());
+                Some(Expr::Binary(BinaryOperator::NotEqual, Box::new(value), Box::new(zero)))
+            }
+            _ if from.is_complex() && !to.is_complex() => {
+                self.found.push(not_converted(operand, from, to));
+                None
+            }
+            _ => Some(Expr::Cast(to, Box::new(value))),
+        }
+    }
+
+    /// -1, 0 or 1; NaN of NaN.
+    fn sign(&mut self, operand: &'s syntax::Expr, element: ElementType, span: Span) -> Option<Expr> {
+        let value = self.value(operand, element)?;
+        if element.is_complex() || element == ElementType::Bool {
+            let message = format!("`sign` is not defined for `{}`", element.name());
+            let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
+            self.found.push(undefined.label("a function of real numbers").help("`sign(re(z))` is that of a part"));
+            return None;
+        }
+        let literal = |number: f64| Literal::new(element, number).map(|literal| Box::new(Expr::Literal(literal)));
+        let compare = |operator| {
+            let zero = Box::new(Expr::Literal(element.zero()));
+            Box::new(Expr::Binary(operator, Box::new(value.clone()), zero))
+        };
+        let below = match functions::signed(element) {
+            true => Expr::Select(compare(BinaryOperator::Less), literal(-1.0)?, Box::new(value.clone())),
+            false => value.clone(),
+        };
+        Some(Expr::Select(compare(BinaryOperator::Greater), literal(1.0)?, Box::new(below)))
     }
 }
 
@@ -65,15 +127,34 @@ fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnos
         "min" | "max" => count.help(format!("write `{name}(a, b)`, or `{name}(k)(…)` for the `{name}` over an index")),
         "select" => count.help("write `select(condition, a, b)`: `a` where the condition holds, else `b`"),
         "pow" => count.help("write `pow(base, exponent)`"),
+        "atan2" => count.help("write `atan2(ordinate, abscissa)`"),
+        "complex" => count.help("write `complex(real part, imaginary part)`"),
         _ => count.help(format!("write `{name}(a)`")),
     }
 }
 
-fn undefined_function(entry: &functions::Entry, element: ElementType, span: Span) -> Diagnostic {
-    let message = format!("`{}` is not defined for `{}`", entry.name, element.name());
+fn undefined_function(
+    entry: &functions::Entry,
+    element: ElementType,
+    argument: &syntax::Expr,
+    span: Span,
+) -> Diagnostic {
+    let name = entry.name;
+    let message = format!("`{name}` is not defined for `{}`", element.name());
     let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
-    match entry.name {
-        "abs" => undefined.label(format!("`{}` has no negative values", element.name())).help("leave `abs` out"),
+    match entry.form {
+        Form::Function(Function::Re | Function::Im | Function::Conj) => {
+            undefined.label("a function of complex numbers").help("declare the tensors as `c32` or `c64`")
+        }
+        Form::Function(Function::Min | Function::Max) if element.is_complex() => {
+            undefined.label("complex numbers have no order").help(format!("compare parts: `{name}(re(a), re(b))`"))
+        }
+        Form::Function(Function::Abs) => {
+            undefined.label(format!("`{}` has no negative values", element.name())).help("leave `abs` out")
+        }
+        _ if element.is_integer() => undefined
+            .label("a function of floating point numbers")
+            .help(format!("convert what it is applied to: `{name}(f64({argument}))`, or declare the tensors as `f64`")),
         _ => undefined.label("a function of floating point numbers").help("declare the tensors as `f32` or `f64`"),
     }
 }

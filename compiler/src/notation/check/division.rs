@@ -2,18 +2,20 @@
 
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::notation::{Access, Expr, known};
+use crate::ir::Literal;
+use crate::notation::{Access, Expr, simplify};
 
 impl Values<'_, '_> {
     /// What is wrong with dividing by `divisor`.
     pub(super) fn divisor(&self, divisor: &Expr, span: Span, quotient: Span) -> Option<Diagnostic> {
-        if !known::value(divisor, &|access| self.tensors[access.tensor.0].is_sparse()).is_zero() {
+        let missing = |access: &Access| self.tensors[access.tensor.0].missing();
+        if !simplify::known(divisor, &missing).is_some_and(Literal::is_zero) {
             return None;
         }
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());
         match sparse {
             Some(access) => (!self.masked).then(|| self.division_by_missing(access, span, quotient)),
-            None if self.element.is_float() => None,
+            None if !divisor.element(&|tensor| self.tensors[tensor.0].element).is_integer() => None,
             None => Some(
                 Diagnostic::new(codes::DIVISION_BY_MISSING, quotient, "a division of whole numbers by zero")
                     .label("has no value")

@@ -29,7 +29,7 @@ pub(super) fn check(
 ) -> Option<Kernel> {
     let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
-    let mut tensors = tensors::check(declarations, &uses, definitions, problems);
+    let mut tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
     check_names(&tensors, &uses, &mut problems.expression);
     sequence::check(source.body, &tensors, &mut problems.expression);
 
@@ -67,7 +67,9 @@ fn statements(
         let target = tensors.iter().position(|tensor| tensor.name == statement.target.name.name);
         let temporary = target.filter(|&target| statement.is_let && tensors[target].role == Role::Temporary);
         if let Some(target) = temporary.filter(|_| statement.element.is_none()) {
-            tensors[target].element = statement::element(statement, tensors);
+            let element = statement::element(statement, tensors);
+            tensors[target].element = element;
+            tensors[target].fill = tensors::start(Some(statement), element);
         }
         let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
         let assignment = statement::check(statement, tensors, updates, indices, found);

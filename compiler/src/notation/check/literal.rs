@@ -2,12 +2,12 @@
 
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
 use crate::ir::{ElementType, Literal};
+use crate::syntax::{self, ExprKind, UnaryOperator};
 
 /// A number as written.
 pub(super) struct Number<'a> {
     /// Without underscores and suffix.
     pub(super) digits: &'a str,
-    pub(super) suffix: Option<ElementType>,
     /// Whether a `-` stands before it.
     pub(super) negative: bool,
     pub(super) span: Span,
@@ -15,22 +15,49 @@ pub(super) struct Number<'a> {
 
 /// The number as an element.
 pub(super) fn literal(number: &Number<'_>, element: ElementType) -> Result<Literal, Diagnostic> {
-    if let Some(suffix) = number.suffix.filter(|suffix| *suffix != element) {
-        return Err(wrong_suffix(number.span, suffix, element));
-    }
     let value = match element {
-        ElementType::F32 | ElementType::F64 => float(number, element),
+        ElementType::F32 | ElementType::F64 | ElementType::C32 | ElementType::C64 => float(number, element),
         _ => integer(number).filter(|value| fits(*value, element)).map(|value| Literal::Integer(element, value)),
     };
     value.ok_or_else(|| out_of_range(number, element))
 }
 
+/// A constant of an element type as written: a number, `true`, `inf`, with or without a `-`.
+pub(super) fn constant(expr: &syntax::Expr, element: ElementType) -> Result<Literal, Diagnostic> {
+    let (inner, negative) = match &expr.kind {
+        ExprKind::Unary(UnaryOperator::Negate, inner) => (&**inner, true),
+        _ => (expr, false),
+    };
+    let is_real = element.is_float();
+    let signed = |value: f64| Literal::Float(element, if negative { -value } else { value });
+    match &inner.kind {
+        ExprKind::Number { digits, suffix } if suffix.is_none_or(|suffix| suffix == element) => {
+            literal(&Number { digits, negative, span: expr.span }, element)
+        }
+        ExprKind::Bool(value) if element == ElementType::Bool && !negative => {
+            Ok(crate::notation::constant::truth(*value))
+        }
+        ExprKind::Name(name) if is_real && name.name == "inf" => Ok(signed(f64::INFINITY)),
+        ExprKind::Name(name) if is_real && name.name == "nan" && !negative => Ok(signed(f64::NAN)),
+        _ => {
+            let message = format!("`{expr}` is no value of `{}`", element.name());
+            let problem = Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, expr.span, message)
+                .label(format!("not a value of `{}`", element.name()));
+            Err(problem.help(match element {
+                ElementType::Bool => "write `true` or `false`",
+                element if element.is_float() => "write a number, `inf`, `-inf` or `nan`",
+                _ => "write a number",
+            }))
+        }
+    }
+}
+
 fn float(number: &Number<'_>, element: ElementType) -> Option<Literal> {
     let value = match (radix(number.digits), element) {
-        (Some(value), ElementType::F32) => f64::from(value as f32),
+        (Some(value), ElementType::F32 | ElementType::C32) => f64::from(value as f32),
         (Some(value), _) => value as f64,
         // Read as `f32` at once: rounding twice may differ.
-        (None, ElementType::F32) => f64::from(number.digits.parse::<f32>().ok()?),
+        (None, ElementType::F32 | ElementType::C32) => f64::from(number.digits.parse::<f32>().ok()?),
         (None, _) => number.digits.parse::<f64>().ok()?,
     };
     value.is_finite().then_some(Literal::Float(element, if number.negative { -value } else { value }))
@@ -70,16 +97,9 @@ fn out_of_range(number: &Number<'_>, element: ElementType) -> Diagnostic {
     Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, number.span, message)
         .label(format!("not a value of `{}`", element.name()))
         .help(match element {
-            ElementType::F32 => "its largest value is about 3.4e38".to_owned(),
-            ElementType::F64 => "its largest value is about 1.8e308".to_owned(),
+            ElementType::F32 | ElementType::C32 => "its largest value is about 3.4e38".to_owned(),
+            ElementType::F64 | ElementType::C64 => "its largest value is about 1.8e308".to_owned(),
             ElementType::U8 => "it holds the whole numbers from 0 to 255".to_owned(),
             other => format!("it holds whole numbers of {} bits", 8 * other.bytes()),
         })
-}
-
-fn wrong_suffix(span: Span, suffix: ElementType, element: ElementType) -> Diagnostic {
-    let message = format!("a literal of `{}` in an expression of `{}`", suffix.name(), element.name());
-    Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, span, message)
-        .label(format!("is `{}`", suffix.name()))
-        .help(format!("leave `{}` out: a literal takes the type of the tensors", suffix.name()))
 }

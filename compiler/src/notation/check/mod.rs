@@ -24,7 +24,7 @@ mod value;
 pub use expression::{FormatOption, check_expression};
 pub(super) use indices::in_order;
 pub use problems::Problems;
-pub(super) use reduction::name as reduction_name;
+pub(crate) use reduction::name as reduction_name;
 pub(super) use temporary::format as temporary_format;
 
 use super::Kernel;

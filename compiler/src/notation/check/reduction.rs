@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::ir::ReduceOperator;
+use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{Assignment, Expr};
 use crate::syntax::{self, Ident, REDUCTIONS};
 
@@ -14,14 +14,15 @@ impl<'s> Values<'_, 's> {
         operator: ReduceOperator,
         names: &'s [Ident],
         body: &'s syntax::Expr,
+        element: ElementType,
         span: Span,
     ) -> Option<Expr> {
-        self.check_operator(operator, name(operator), span);
+        self.check_operator(operator, name(operator), element, span);
         names.iter().for_each(|name| self.check_binding(name));
         let variables: Vec<_> = names.iter().map(|name| self.indices.bind(name)).collect();
         self.reduced.extend(names);
         let inside = self.reduced.len();
-        let body = self.value(body);
+        let body = self.value(body, element);
         self.indices.unbind(names.len());
         let body = body?;
         let accesses = body.accesses();
@@ -56,20 +57,28 @@ impl<'s> Values<'_, 's> {
     }
 
     /// Whether the element type has the operator.
-    pub(super) fn check_operator(&mut self, operator: ReduceOperator, text: &str, span: Span) {
-        if operator.identity(self.element).is_none() {
-            let message = format!("`{text}` is not defined for `{}`", self.element.name());
-            self.found.push(
-                Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
-                    .label("works on the bits of whole numbers")
-                    .help("`i32`, `i64` and `u8` have this operator"),
-            );
+    pub(super) fn check_operator(&mut self, operator: ReduceOperator, text: &str, element: ElementType, span: Span) {
+        if operator.identity(element).is_some() {
+            return;
         }
+        let message = format!("`{text}` is not defined for `{}`", element.name());
+        let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
+        self.found.push(match (operator, element) {
+            (_, ElementType::Bool) => undefined
+                .label("truth values are no numbers")
+                .help("`|=` and `any` say whether any is true, `&=` and `all` whether all are"),
+            (ReduceOperator::Min | ReduceOperator::Max, _) => undefined
+                .label("complex numbers have no order")
+                .help("take a real number of each: `re(z)`, `im(z)` or `abs(z)`"),
+            _ => undefined
+                .label("works on truth values, and on the bits of whole numbers")
+                .help("compare: `any(i)(x(i) != 0)`; or declare `i32`, `i64` or `u8`, which have this operator"),
+        });
     }
 }
 
 /// The word of a reduction: `sum` of `sum(k)(…)`.
-pub(in crate::notation) fn name(operator: ReduceOperator) -> &'static str {
+pub(crate) fn name(operator: ReduceOperator) -> &'static str {
     REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
 }
 

@@ -2,7 +2,8 @@
 
 use super::indices::Indices;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, combine, known};
+use crate::ir::{ElementType, Literal};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, UnaryOperator, combine, simplify};
 use crate::syntax::{self, Statement};
 
 /// Whether `where` restricts the statement to what a sparse tensor stores.
@@ -36,9 +37,30 @@ pub(super) fn check(
         return;
     }
     let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    let zero = known::value(&value, &|access| tensors[access.tensor.0].is_sparse()).is_zero();
-    if let Some(operand) = sparse.filter(|_| !is_masked(source, tensors) && !zero) {
+    let missing = |access: &Access| tensors[access.tensor.0].missing();
+    let is_fill = simplify::known(&value, &missing).is_some_and(|known| known.equals(target.fill));
+    let chooses = is_masked(source, tensors) && mask_chooses(statement, target.fill);
+    if let Some(operand) = sparse.filter(|_| !chooses && !is_fill) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));
+    }
+}
+
+/// Whether the result holds its fill value wherever the mask has no entry: where nothing is computed, or nothing reduced.
+fn mask_chooses(statement: &Assignment, fill: Literal) -> bool {
+    let mask = statement.mask.iter().flat_map(|mask| &mask.indices);
+    let outside = mask.into_iter().all(|variable| statement.target.indices.contains(variable));
+    outside || of_nothing(&statement.value, fill.element()).is_some_and(|value| value.equals(fill))
+}
+
+/// What a value is where its reduction has no terms.
+fn of_nothing(value: &Expr, element: ElementType) -> Option<Literal> {
+    match value {
+        Expr::Reduce(operator, ..) => operator.identity(element),
+        Expr::Unary(UnaryOperator::Negate, operand) => simplify::literal(&simplify::simplify(Expr::Unary(
+            UnaryOperator::Negate,
+            Box::new(Expr::Literal(of_nothing(operand, element)?)),
+        ))),
+        _ => None,
     }
 }
 
@@ -73,7 +95,12 @@ fn dense_result(
         value.span,
         format!("this would make the sparse result `{}` dense", target.name),
     )
-    .label(format!("not zero where `{name}` stores no entry"))
+    .label(match target.fill.is_zero() {
+        true => format!("not zero where `{name}` stores no entry"),
+        false => {
+            format!("not {}, the fill value of `{}`, where `{name}` stores no entry", target.fill.text(), target.name)
+        }
+    })
     .related(target.span, "the result is sparse")
     .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
     .help(format!("or store `{}` in a dense format", target.name))

@@ -24,15 +24,12 @@ pub(super) fn check(
     if let Some(target) = target {
         check_roles(statement, &tensors[target.0], found);
     }
-    let typed_by = typed_by(statement, tensors);
+    let element = target.map_or(ElementType::F64, |target| tensors[target.0].element);
     let mut values = Values {
         tensors,
         indices,
-        element: typed_by.map_or(ElementType::F64, |tensor| tensor.element),
-        typed_by: typed_by.map_or("", |tensor| &tensor.name),
         index_names: uses::index_names(statement).into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
-        mixed: Vec::new(),
         masked: result::is_masked(statement, tensors),
         found,
     };
@@ -41,11 +38,18 @@ pub(super) fn check(
         AssignOperator::Reduce(operator) => Some(operator),
     };
     if let Some(operator) = operator {
-        values.check_operator(operator, &statement.operator.to_string(), statement.operator_span);
+        values.check_operator(operator, &statement.operator.to_string(), element, statement.operator_span);
+    }
+    if let Some(operator @ (ReduceOperator::Or | ReduceOperator::And)) =
+        operator.filter(|_| updates && element.is_integer())
+    {
+        let message = format!("`{operator}=` of whole numbers can't update what an earlier statement has assigned");
+        let problem = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.operator_span, message);
+        values.found.push(problem.label("combines bits").help("assign the tensor once"));
     }
     // A target without indices is a scalar: an access of order 0.
     let target = values.unread(&statement.target);
-    let value = values.value(&statement.value);
+    let value = values.terms(&statement.value, element);
     let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
     let reduced = std::mem::take(&mut values.reduced);
     let mut checked = Assignment {
@@ -60,17 +64,39 @@ pub(super) fn check(
     check_mask(&checked, statement, indices, found);
     check_target(&checked, statement, tensors, indices, found);
     compute_inner_indices(&mut checked.target, tensors, indices);
-    result::check(&checked, statement, tensors, updates, indices, found);
+    check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
+    result::check(&checked, statement, tensors, updates, indices, found);
     check_operands(&checked, statement, tensors, found);
     Some(checked)
 }
 
-/// The tensor that gives the statement its element type: its target, or where that is made here without one, the first that
-/// is read; the next where one is refused.
+/// Truth values have no sum.
+fn check_sum(
+    checked: &Assignment,
+    statement: &Statement,
+    element: ElementType,
+    indices: &Indices,
+    found: &mut Diagnostics,
+) {
+    let is_sum = checked.operator.is_none() && element == ElementType::Bool;
+    let summed = |variable: &IndexVariable| !checked.target.indices.contains(variable);
+    let Some(variable) = checked.value.free_variables(&|variable| vec![variable]).into_iter().find(summed) else {
+        return;
+    };
+    if is_sum {
+        let name = &indices.variables[variable.0].name;
+        found.push(
+            Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.value.span, "a sum of truth values")
+                .label(format!("summed over `{name}`"))
+                .help("write `|=` for whether any is true, `&=` for whether all are"),
+        );
+    }
+}
+
+/// The tensor that gives a temporary without a type its own: the first that is read; the next where one is refused.
 fn typed_by<'a>(statement: &Statement, tensors: &'a [Tensor]) -> Option<&'a Tensor> {
-    let takes_type = statement.is_let && statement.element.is_none();
-    let uses = uses::of_statement(statement).into_iter().skip(usize::from(takes_type));
+    let uses = uses::of_statement(statement).into_iter().skip(1);
     let mut used = uses.filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
     used.find(|tensor| tensors::is_lowered(tensor.element))
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, known};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, simplify};
 
 /// The format of what a statement makes.
 pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) -> Format {
@@ -18,7 +18,10 @@ pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) ->
     let masked = statement.mask.as_ref().is_some_and(sparse);
     // What is summed over each index of one mode has few values beside what it is summed from.
     let is_vector_of_sums = order <= 1 && matches!(statement.value, Expr::Reduce(..));
-    if !masked && (is_vector_of_sums || !known::value(&statement.value, &sparse).is_zero()) {
+    let missing = |access: &Access| tensors[access.tensor.0].missing();
+    let fill = tensors[statement.target.tensor.0].fill;
+    let is_fill = || simplify::known(&statement.value, &missing).is_some_and(|known| known.equals(fill));
+    if !masked && (is_vector_of_sums || !is_fill()) {
         return Format::dense(order);
     }
     let operands: Vec<Stored<'_>> = (statement.mask.iter().chain(statement.value.accesses()))

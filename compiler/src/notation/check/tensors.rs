@@ -1,19 +1,21 @@
 //! Orders from use, formats from orders: declarations to tensors.
 
 use super::declaration::{Declaration, Origin};
+use super::literal;
 use super::problems::Problems;
 use super::uses::Use;
 use crate::diagnostics::{Diagnostic, codes::notation as codes, words};
 use crate::format::resolve::{self, Definitions};
 use crate::format::{Format, LevelFormat};
-use crate::ir::ElementType;
+use crate::ir::{ElementType, Literal};
 use crate::notation::{Role, Tensor};
-use crate::syntax::{FormatExpr, FormatExprKind};
+use crate::syntax::{AssignOperator, ExprKind, FormatExpr, FormatExprKind, Statement};
 
 /// The tensors of a kernel in the order of their declarations. Where a problem was found, what is returned is a stand-in that
 /// lets the other checks go on.
 pub(super) fn check(
     declarations: &[Declaration<'_>],
+    body: &[Statement],
     uses: &[Use<'_>],
     definitions: &Definitions<'_>,
     problems: &mut Problems,
@@ -21,10 +23,12 @@ pub(super) fn check(
     let tensors = declarations.iter().map(|declaration| {
         let uses: Vec<&Use<'_>> = uses.iter().filter(|used| used.name.name == declaration.name).collect();
         let format = format(declaration, &uses, definitions, problems);
+        let element = element(declaration, problems);
         Tensor {
             name: declaration.name.to_owned(),
             span: declaration.span,
-            element: element(declaration, problems),
+            element,
+            fill: fill(declaration, body, element, problems),
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,
@@ -32,6 +36,28 @@ pub(super) fn check(
         }
     });
     tensors.collect()
+}
+
+/// What a missing entry is.
+fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType, problems: &mut Problems) -> Literal {
+    let Some(written) = declaration.format.and_then(|format| format.fill.as_ref()) else {
+        let first = body.iter().find(|statement| statement.target.name.name == declaration.name);
+        return start(first, element);
+    };
+    literal::constant(written, element).unwrap_or_else(|problem| {
+        problems.push(declaration.origin, problem);
+        element.zero()
+    })
+}
+
+/// What a tensor holds where nothing was computed: what the first statement that assigns it reduces from, else zero.
+pub(super) fn start(first: Option<&Statement>, element: ElementType) -> Literal {
+    let operator = match first.map(|statement| (statement.operator, &statement.value.kind)) {
+        Some((AssignOperator::Reduce(operator), _)) => Some(operator),
+        Some((AssignOperator::Assign, ExprKind::Reduce { operator, .. })) => Some(*operator),
+        _ => None,
+    };
+    operator.and_then(|operator| operator.identity(element)).unwrap_or(element.zero())
 }
 
 fn element(declaration: &Declaration<'_>, problems: &mut Problems) -> ElementType {

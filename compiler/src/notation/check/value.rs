@@ -1,58 +1,112 @@
-//! Right-hand sides: names looked up, every part of the statement's element type.
+//! Right-hand sides: names looked up, every part of one element type.
+//!
+//! An operator computes in the type of its operands; where they differ, in the one that the other converts to without loss.
+//! What does not convert so is refused: the conversion must be written, as `f32(x(i))`. Literals and index variables take
+//! the type of what they are combined with. The terms of a right-hand side are added in the result's type.
 
-use super::functions;
+use super::functions::{self, Form};
 use super::indices::Indices;
 use super::literal::{Number, literal};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::ir::{ElementType, Literal};
-use crate::notation::{Access, BinaryOperator, Expr, Tensor, TensorId, UnaryOperator};
+use crate::ir::ElementType;
+use crate::notation::{Access, BinaryOperator, Expr, Tensor, TensorId, UnaryOperator, constant};
 use crate::syntax::{self, ExprKind, Ident};
 
 /// Checks the expressions of one statement.
 pub(super) struct Values<'a, 's> {
     pub(super) tensors: &'a [Tensor],
     pub(super) indices: &'a mut Indices,
-    /// The type of the statement's tensors.
-    pub(super) element: ElementType,
-    /// The name of the tensor that gives this type, for messages.
-    pub(super) typed_by: &'a str,
     /// The names that are index variables somewhere in the statement.
     pub(super) index_names: Vec<&'s str>,
     /// The variables of explicit reductions: they are nobody else's.
     pub(super) reduced: Vec<&'s Ident>,
-    /// The tensors of another element type that were reported.
-    pub(super) mixed: Vec<String>,
     /// Whether `where` restricts the statement to what a sparse tensor stores.
     pub(super) masked: bool,
     pub(super) found: &'a mut Diagnostics,
 }
 
 impl<'s> Values<'_, 's> {
-    /// An element.
-    pub(super) fn value(&mut self, expr: &'s syntax::Expr) -> Option<Expr> {
+    /// A right-hand side of a result of type `element`: its terms are added in that.
+    pub(super) fn terms(&mut self, expr: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
         match &expr.kind {
-            ExprKind::Number { digits, suffix } => self.number(digits, *suffix, false, expr.span),
-            ExprKind::Name(name) => self.name(name),
-            ExprKind::Access(access) if access.indices.is_empty() => self.name(&access.name),
-            ExprKind::Access(access) => self.access(access).map(Expr::Access),
-            ExprKind::Unary(UnaryOperator::Negate, operand) => self.negation(operand, expr.span),
-            ExprKind::Binary(operator, left, right) if is_arithmetic(*operator) => {
-                self.arithmetic(*operator, left, right, expr.span)
+            ExprKind::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right)
+                if self.is_widened(expr, element) =>
+            {
+                let (left, right) = (self.terms(left, element), self.terms(right, element));
+                Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
-            ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span),
-            ExprKind::Reduce { operator, variables, body } => self.reduction(*operator, variables, body, expr.span),
-            ExprKind::Bool(_) | ExprKind::Unary(UnaryOperator::Not, _) | ExprKind::Binary(..) => {
-                self.condition(expr);
-                self.found.push(condition_as_value(expr));
-                None
-            }
+            _ => self.value(expr, element),
         }
+    }
+
+    fn is_widened(&self, expr: &syntax::Expr, element: ElementType) -> bool {
+        self.kind(expr).is_some_and(|kind| kind != element && widens(kind, element))
+    }
+
+    /// A value of type `element`, converted to it without loss where it is of another.
+    pub(super) fn value(&mut self, expr: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
+        let kind = self.kind(expr).unwrap_or(element);
+        let value = self.own(expr, kind)?;
+        if kind == element {
+            return Some(value);
+        }
+        if let Expr::Literal(literal) = value
+            && kind != ElementType::Bool
+            && let Some(literal) = constant::cast(element, literal).filter(|_| widens(kind, element))
+        {
+            return Some(Expr::Literal(literal));
+        }
+        if widens(kind, element) {
+            return Some(Expr::Cast(element, Box::new(value)));
+        }
+        self.found.push(not_converted(expr, kind, element));
+        None
     }
 
     /// A truth value.
     pub(super) fn condition(&mut self, expr: &'s syntax::Expr) -> Option<Expr> {
+        self.value(expr, ElementType::Bool)
+    }
+
+    /// The type that an expression has by itself; `None` for what takes any type, as literals do.
+    pub(super) fn kind(&self, expr: &syntax::Expr) -> Option<ElementType> {
         match &expr.kind {
-            ExprKind::Bool(value) => Some(Expr::Literal(Literal::Integer(ElementType::Bool, (*value).into()))),
+            ExprKind::Number { suffix, .. } => *suffix,
+            ExprKind::Bool(_) | ExprKind::Unary(UnaryOperator::Not, _) => Some(ElementType::Bool),
+            ExprKind::Name(name) => self.tensor(&name.name).map(|tensor| self.tensors[tensor.0].element),
+            ExprKind::Access(access) => self.tensor(&access.name.name).map(|tensor| self.tensors[tensor.0].element),
+            ExprKind::Unary(UnaryOperator::Negate, operand) => self.kind(operand),
+            ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => self.common([&**left, &**right]),
+            ExprKind::Binary(..) => Some(ElementType::Bool),
+            ExprKind::Call(name, arguments) => self.kind_of_call(&name.name, arguments),
+            ExprKind::Reduce { body, .. } => self.kind(body),
+        }
+    }
+
+    fn kind_of_call(&self, name: &str, arguments: &[syntax::Expr]) -> Option<ElementType> {
+        match functions::find(name)?.form {
+            Form::Select => self.common(arguments.iter().skip(1)),
+            Form::Function(function) => self.common(arguments).map(|element| function.result(element)),
+            Form::Conversion(element) => Some(element),
+            Form::Sign => self.common(arguments),
+        }
+    }
+
+    /// The type that operands of one operator are converted to: the widest of theirs.
+    pub(super) fn common<'e>(&self, operands: impl IntoIterator<Item = &'e syntax::Expr>) -> Option<ElementType> {
+        let kinds = operands.into_iter().filter_map(|operand| self.kind(operand));
+        kinds.reduce(|one, other| if rank(other) > rank(one) { other } else { one })
+    }
+
+    /// A value in the type that it has by itself, or takes.
+    fn own(&mut self, expr: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
+        match &expr.kind {
+            ExprKind::Number { digits, .. } => self.number(digits, false, element, expr, expr.span),
+            ExprKind::Bool(value) => Some(Expr::Literal(constant::truth(*value))),
+            ExprKind::Name(name) => self.name(name, element, expr),
+            ExprKind::Access(access) if access.indices.is_empty() => self.name(&access.name, element, expr),
+            ExprKind::Access(access) => self.access(access).map(Expr::Access),
+            ExprKind::Unary(UnaryOperator::Negate, operand) => self.negation(operand, element, expr.span),
             ExprKind::Unary(UnaryOperator::Not, operand) => {
                 let operand = self.condition(operand)?;
                 Some(Expr::Unary(UnaryOperator::Not, Box::new(operand)))
@@ -61,38 +115,52 @@ impl<'s> Values<'_, 's> {
                 let (left, right) = (self.condition(left), self.condition(right));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
-            ExprKind::Binary(operator, left, right) if !is_arithmetic(*operator) => {
-                let (left, right) = (self.value(left), self.value(right));
-                Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
+            ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => {
+                self.arithmetic(*operator, left, right, element, expr.span)
             }
-            _ => {
-                self.value(expr);
-                self.found.push(value_as_condition(expr));
-                None
+            ExprKind::Binary(operator, left, right) => self.comparison(*operator, left, right, expr.span),
+            ExprKind::Call(name, arguments) => self.call(name, arguments, element, expr.span),
+            ExprKind::Reduce { operator, variables, body } => {
+                self.reduction(*operator, variables, body, element, expr.span)
             }
         }
     }
 
-    fn number(&mut self, digits: &str, suffix: Option<ElementType>, negative: bool, span: Span) -> Option<Expr> {
-        let number = Number { digits, suffix, negative, span };
-        literal(&number, self.element).map_err(|problem| self.found.push(problem)).ok().map(Expr::Literal)
+    fn number(
+        &mut self,
+        digits: &str,
+        negative: bool,
+        element: ElementType,
+        expr: &'s syntax::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        if element == ElementType::Bool {
+            self.found.push(value_as_condition(expr));
+            return None;
+        }
+        let number = Number { digits, negative, span };
+        literal(&number, element).map_err(|problem| self.found.push(problem)).ok().map(Expr::Literal)
     }
 
-    fn negation(&mut self, operand: &'s syntax::Expr, span: Span) -> Option<Expr> {
-        if let ExprKind::Number { digits, suffix } = &operand.kind {
-            return self.number(digits, *suffix, true, span);
+    fn negation(&mut self, operand: &'s syntax::Expr, element: ElementType, span: Span) -> Option<Expr> {
+        if let ExprKind::Number { digits, .. } = &operand.kind {
+            return self.number(digits, true, element, operand, span);
         }
-        let operand = self.value(operand);
-        if !functions::signed(self.element) {
-            let message = format!("`-` is not defined for `{}`", self.element.name());
+        let value = self.value(operand, element);
+        if element == ElementType::Bool {
+            self.found.push(condition_as_value(operand));
+            return None;
+        }
+        if !functions::signed(element) {
+            let message = format!("`-` is not defined for `{}`", element.name());
             self.found.push(
                 Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
-                    .label(format!("`{}` has no negative values", self.element.name()))
+                    .label(format!("`{}` has no negative values", element.name()))
                     .help("`i32` and `i64` have negative values"),
             );
             return None;
         }
-        Some(Expr::Unary(UnaryOperator::Negate, Box::new(operand?)))
+        Some(Expr::Unary(UnaryOperator::Negate, Box::new(value?)))
     }
 
     fn arithmetic(
@@ -100,11 +168,20 @@ impl<'s> Values<'_, 's> {
         operator: BinaryOperator,
         left: &'s syntax::Expr,
         right: &'s syntax::Expr,
+        element: ElementType,
         span: Span,
     ) -> Option<Expr> {
         let divisor = right.span;
-        let (left, right) = (self.value(left), self.value(right));
-        let (left, right) = (left?, right?);
+        let (checked_left, checked_right) = (self.value(left, element), self.value(right, element));
+        if element == ElementType::Bool {
+            self.found.push(condition_as_value(if self.kind(left).is_some() { left } else { right }));
+            return None;
+        }
+        let (left, right) = (checked_left?, checked_right?);
+        if operator == BinaryOperator::Remainder && element.is_complex() {
+            self.found.push(complex_order("%", element, span));
+            return None;
+        }
         if matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder)
             && let Some(problem) = self.divisor(&right, divisor, span)
         {
@@ -114,15 +191,57 @@ impl<'s> Values<'_, 's> {
         Some(Expr::Binary(operator, Box::new(left), Box::new(right)))
     }
 
+    fn comparison(
+        &mut self,
+        operator: BinaryOperator,
+        left: &'s syntax::Expr,
+        right: &'s syntax::Expr,
+        span: Span,
+    ) -> Option<Expr> {
+        let element = self.common([left, right]).unwrap_or_else(|| self.plain(&[left, right]));
+        let (checked_left, checked_right) = (self.value(left, element), self.value(right, element));
+        let is_order = !matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual);
+        if is_order && element.is_complex() {
+            self.found.push(complex_order(operator.symbol(), element, span));
+            return None;
+        }
+        if is_order && element == ElementType::Bool {
+            self.found.push(condition_as_value(if self.kind(left).is_some() { left } else { right }));
+            return None;
+        }
+        Some(Expr::Binary(operator, Box::new(checked_left?), Box::new(checked_right?)))
+    }
+
+    /// The type that literals and index variables have where nothing else gives them one.
+    pub(super) fn plain(&self, operands: &[&syntax::Expr]) -> ElementType {
+        fn has_fraction(expr: &syntax::Expr) -> bool {
+            match &expr.kind {
+                ExprKind::Number { digits, .. } => !digits.bytes().all(|digit| digit.is_ascii_digit()),
+                ExprKind::Unary(_, operand) => has_fraction(operand),
+                ExprKind::Binary(operator, left, right) => {
+                    *operator == BinaryOperator::Divide || has_fraction(left) || has_fraction(right)
+                }
+                ExprKind::Call(_, arguments) => arguments.iter().any(has_fraction),
+                _ => false,
+            }
+        }
+        if operands.iter().any(|operand| has_fraction(operand)) { ElementType::F64 } else { ElementType::I64 }
+    }
+
     /// A bare name: a scalar, or an index variable's value.
-    fn name(&mut self, name: &'s Ident) -> Option<Expr> {
+    fn name(&mut self, name: &'s Ident, element: ElementType, expr: &'s syntax::Expr) -> Option<Expr> {
         if let Some(tensor) = self.tensor(&name.name) {
-            self.check_element(tensor, name.span);
             let scalar = self.tensors[tensor.0].format.order == 0;
             return scalar.then(|| Expr::Access(Access { tensor, indices: Vec::new(), span: name.span }));
         }
-        let index = self.index_names.contains(&name.name.as_str());
-        index.then(|| Expr::Index(self.indices.resolve(name), self.element))
+        if !self.index_names.contains(&name.name.as_str()) {
+            return None;
+        }
+        if element == ElementType::Bool {
+            self.found.push(value_as_condition(expr));
+            return None;
+        }
+        Some(Expr::Index(self.indices.resolve(name), element))
     }
 
     pub(super) fn tensor(&self, name: &str) -> Option<TensorId> {
@@ -130,9 +249,46 @@ impl<'s> Values<'_, 's> {
     }
 }
 
-fn is_arithmetic(operator: BinaryOperator) -> bool {
-    use BinaryOperator::*;
-    matches!(operator, Add | Subtract | Multiply | Divide | Remainder)
+/// Of two types, the one with the larger number is the one to convert to, if any is.
+fn rank(element: ElementType) -> usize {
+    use ElementType::*;
+    [Bool, U8, I32, I64, F32, F64, C32, C64].iter().position(|&other| other == element).unwrap_or(0)
+}
+
+/// Whether every value of a type is one of the other, so that it is converted where the other is needed.
+fn widens(from: ElementType, to: ElementType) -> bool {
+    use ElementType::*;
+    match from {
+        U8 => matches!(to, I32 | I64 | F32 | F64 | C32 | C64),
+        I32 => matches!(to, I64 | F64 | C64),
+        F32 => matches!(to, F64 | C32 | C64),
+        F64 | C32 => to == C64,
+        I64 | Bool | C64 => false,
+    }
+}
+
+/// A value of type `from` where one of type `to` must stand.
+pub(super) fn not_converted(expr: &syntax::Expr, from: ElementType, to: ElementType) -> Diagnostic {
+    match (from, to) {
+        (ElementType::Bool, _) => return condition_as_value(expr),
+        (_, ElementType::Bool) => return value_as_condition(expr),
+        _ => {}
+    }
+    let (from_name, to_name) = (from.name(), to.name());
+    let message = format!("`{from_name}` where `{to_name}` must stand");
+    let mixed = Diagnostic::new(codes::MIXED_ELEMENTS, expr.span, message)
+        .label(format!("`{to_name}` does not hold every `{from_name}`"));
+    match from.is_complex() && !to.is_complex() {
+        true => mixed.help(format!("take a part of it: `re({expr})`")),
+        false => mixed.help(format!("say that it is converted: `{to_name}({expr})`")),
+    }
+}
+
+fn complex_order(operator: &str, element: ElementType, span: Span) -> Diagnostic {
+    let message = format!("`{operator}` is not defined for `{}`", element.name());
+    Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
+        .label("complex numbers have no order")
+        .help("take a real number of each: `re(z)`, `im(z)` or `abs(z)`")
 }
 
 fn condition_as_value(expr: &syntax::Expr) -> Diagnostic {
@@ -144,6 +300,6 @@ fn condition_as_value(expr: &syntax::Expr) -> Diagnostic {
 
 fn value_as_condition(expr: &syntax::Expr) -> Diagnostic {
     Diagnostic::new(codes::VALUE_AS_CONDITION, expr.span, "a number where a truth value must stand")
-        .label("not a comparison")
+        .label("not a truth value")
         .help(format!("compare it: `{expr} != 0`"))
 }

@@ -8,7 +8,7 @@ use crate::syntax::ast::*;
 use crate::syntax::error;
 use crate::syntax::grammar::Rule;
 use crate::syntax::precedence::Precedence;
-use crate::syntax::{FUNCTIONS, MAXIMUM_DEPTH, REDUCTIONS};
+use crate::syntax::{MAXIMUM_DEPTH, REDUCTIONS, functions};
 use std::iter::Peekable;
 
 /// An expression and how many operators, calls and reductions stand inside one another in it.
@@ -80,6 +80,11 @@ impl Builder {
         self.problems.last().is_some_and(|problem| problem.code == codes::TOO_DEEP)
     }
 
+    /// A literal or a name, with or without a sign.
+    pub(super) fn value(&mut self, pair: Pair) -> Expr {
+        self.operand(pair).expr
+    }
+
     fn operand(&mut self, pair: Pair) -> Built {
         let span = self.span(&pair);
         let mut prefixes = Vec::new();
@@ -149,7 +154,7 @@ impl Builder {
                 let depth = depth.max(body.depth);
                 (self.reduction(name, indices, body.expr), depth)
             }
-            None if FUNCTIONS.contains(&name.name.as_str()) => (self.function(name, indices), depth),
+            None if functions().any(|function| function == name.name) => (self.function(name, indices), depth),
             None => (ExprKind::Access(Access { name, indices, span }), depth),
         };
         if depth >= MAXIMUM_DEPTH {

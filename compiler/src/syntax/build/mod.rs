@@ -129,6 +129,12 @@ impl Builder {
                     element = ElementType::from_name(pair.as_str()).map(|element| (element, self.span(&pair)));
                 }
                 Rule::format => format = self.format(pair),
+                Rule::fill => {
+                    let value = pair.into_inner().find(|pair| pair.as_rule() == Rule::fill_value);
+                    if let (Some(format), Some(value)) = (&mut format, value) {
+                        format.fill = Some(Box::new(self.value(value)));
+                    }
+                }
                 _ => {}
             }
         }
@@ -187,7 +193,7 @@ impl Builder {
                 FormatExprKind::Named { name, arguments }
             }
         };
-        Some(FormatExpr { kind, span })
+        Some(FormatExpr { fill: None, kind, span })
     }
 
     fn map(&mut self, pair: Pair) -> FormatMap {

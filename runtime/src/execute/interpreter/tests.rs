@@ -377,7 +377,7 @@ fn elements_compute_as_in_rust() {
 #[test]
 fn truth_values_are_stored_as_bytes() {
     assert_eq!(small("a5[0] |= 1bool").unwrap()[5], ArrayValue::U8(vec![1]));
-    assert_eq!(small("a5[0] = (d0 == 3) as value(bool)").unwrap()[5], ArrayValue::U8(vec![1]));
+    assert_eq!(small("a5[0] = (d0 == 3) as bool").unwrap()[5], ArrayValue::U8(vec![1]));
 }
 
 #[test]

@@ -229,31 +229,19 @@ pub(super) fn identity(operator: ReduceOperator, ty: Type) -> Result<Value> {
 }
 
 pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
-    match (function, arguments) {
-        (Function::Min, &[a, b]) => minimum(a, b),
-        (Function::Max, &[a, b]) => maximum(a, b),
-        (Function::Pow, &[Value::F64(a), Value::F64(b)]) => Ok(Value::F64(a.powf(b))),
-        (Function::Pow, &[Value::F32(a), Value::F32(b)]) => Ok(Value::F32(a.powf(b))),
-        (_, &[a]) => call_of_one(function, a),
-        _ => mismatch(),
-    }
-}
-
-fn call_of_one(function: Function, argument: Value) -> Result<Value> {
-    Ok(match (function, argument) {
-        (Function::Abs, Value::F64(a)) => Value::F64(a.abs()),
-        (Function::Abs, Value::F32(a)) => Value::F32(a.abs()),
-        (Function::Abs, Value::I32(a)) => Value::I32(a.wrapping_abs()),
-        (Function::Abs, Value::I64(a)) => Value::I64(a.wrapping_abs()),
-        (Function::Abs, Value::U8(a)) => Value::U8(a),
-        (Function::Sqrt, Value::F64(a)) => Value::F64(a.sqrt()),
-        (Function::Sqrt, Value::F32(a)) => Value::F32(a.sqrt()),
-        (Function::Exp, Value::F64(a)) => Value::F64(a.exp()),
-        (Function::Exp, Value::F32(a)) => Value::F32(a.exp()),
-        (Function::Ln, Value::F64(a)) => Value::F64(a.ln()),
-        (Function::Ln, Value::F32(a)) => Value::F32(a.ln()),
-        _ => return mismatch(),
-    })
+    let value = match (function, arguments) {
+        (Function::Min, &[a, b]) => return minimum(a, b),
+        (Function::Max, &[a, b]) => return maximum(a, b),
+        (Function::Abs, &[Value::I32(a)]) => Some(Value::I32(a.wrapping_abs())),
+        (Function::Abs, &[Value::I64(a)]) => Some(Value::I64(a.wrapping_abs())),
+        (Function::Abs, &[Value::U8(a)]) => Some(Value::U8(a)),
+        (_, &[Value::F64(a)]) => function.of_f64(&[a]).map(Value::F64),
+        (_, &[Value::F32(a)]) => function.of_f32(&[a]).map(Value::F32),
+        (_, &[Value::F64(a), Value::F64(b)]) => function.of_f64(&[a, b]).map(Value::F64),
+        (_, &[Value::F32(a), Value::F32(b)]) => function.of_f32(&[a, b]).map(Value::F32),
+        _ => None,
+    };
+    value.map_or_else(mismatch, Ok)
 }
 
 macro_rules! number_as {
@@ -273,7 +261,7 @@ macro_rules! number_as {
 /// As Rust's `as`.
 pub(super) fn cast(ty: Type, value: Value) -> Result<Value> {
     Ok(match value {
-        Value::Bool(a) if matches!(ty, Type::Bool | Type::Element(ElementType::Bool)) => Value::Bool(a),
+        Value::Bool(a) if ty == Type::Bool => Value::Bool(a),
         Value::Bool(a) => number_as!(u8::from(a), ty),
         Value::Index(a) => number_as!(a, ty),
         Value::F64(a) => number_as!(a, ty),

@@ -90,7 +90,7 @@ impl Program {
         for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
             if let Some(operand) = operand.take() {
                 let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
-                packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.element, options.duplicates)?);
+                packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.fill, options.duplicates)?);
             }
         }
         let pack_time = start.elapsed();

@@ -2,9 +2,11 @@
 
 use super::ProgramError;
 use crate::generate;
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Values, pack};
+use crate::tensor::{
+    AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Values, pack_filled,
+};
 use spc_compiler::format::Format;
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use std::sync::Arc;
 
 /// What stands for a parameter of a kernel.
@@ -52,9 +54,10 @@ impl Operand {
         name: &str,
         shape: Vec<usize>,
         format: &Format,
-        element: ElementType,
+        fill: Literal,
         duplicates: Duplicates,
     ) -> Result<AnyTensor, ProgramError> {
+        let element = fill.element();
         let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
         let found = match &self {
             Operand::Tensor(tensor) => tensor.element(),
@@ -69,8 +72,8 @@ impl Operand {
             made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
         };
         match self {
-            Operand::Tensor(tensor) => tensor.convert(format).map_err(packing),
-            Operand::Entries(entries) => entries.with_shape(shape).pack(format, duplicates).map_err(packing),
+            Operand::Tensor(tensor) => tensor.with_fill(fill).convert(format).map_err(packing),
+            Operand::Entries(entries) => entries.with_shape(shape).pack(format, duplicates, fill).map_err(packing),
             Operand::Scalar(value) => scalar(name, value, element),
             Operand::Random { seed } => filled(generate::random_dense(&shape, element, seed)),
             Operand::Ones => filled(generate::ones(&shape, element)),
@@ -174,12 +177,20 @@ impl Entries {
         self
     }
 
-    /// Stores them in a format.
+    /// Stores them in a format; other entries are `fill`.
     ///
     /// # Errors
     /// As [`pack`].
-    pub fn pack(self, format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError> {
-        with_entries!(self, entries => pack(entries, format, duplicates))
+    pub fn pack(self, format: &Format, duplicates: Duplicates, fill: Literal) -> Result<AnyTensor, PackError> {
+        fn filled<T: Element>(
+            entries: Coordinates<T>,
+            format: &Format,
+            duplicates: Duplicates,
+            fill: Literal,
+        ) -> Result<AnyTensor, PackError> {
+            pack_filled(entries, format, duplicates, T::from_literal(fill).unwrap_or(T::ZERO))
+        }
+        with_entries!(self, entries => filled(entries, format, duplicates, fill))
     }
 }
 

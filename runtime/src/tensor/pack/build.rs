@@ -136,7 +136,7 @@ impl<'a, K: Key> Build<'a, K> {
         self.place.prefix = prefix.max(above);
         let coordinates = with_width!(format.coordinates, |C| {
             let coordinate = self.fields.reader::<K>(level);
-            self.scatter(level, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+            self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
         });
         Ok(LevelStorage::Singleton { coordinates })
     }
@@ -153,7 +153,13 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// The values of the last level's positions, from those of the entries.
-    pub(super) fn values<T: Pod + Send + Sync>(&self, values: Buffer<T>) -> Result<Buffer<T>, PackError> {
+    ///
+    /// Places without an entry hold `fill`, or zero.
+    pub(super) fn values<T: Pod + Send + Sync>(
+        &self,
+        values: Buffer<T>,
+        fill: Option<T>,
+    ) -> Result<Buffer<T>, PackError> {
         let last = self.layout.depth() - 1;
         // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
         if self.count == values.len() {
@@ -164,7 +170,7 @@ impl<'a, K: Key> Build<'a, K> {
             aligned.copy_from_slice(&values);
             return Ok(aligned);
         }
-        self.scatter(last, |entry| values[entry])
+        self.scatter(last, fill, |entry| values[entry])
     }
 
     /// Where the children of each parent begin and end, for children that are numbered by `prefix`.
@@ -223,9 +229,13 @@ impl<'a, K: Key> Build<'a, K> {
     fn scatter<T: Pod + Send + Sync>(
         &self,
         level: usize,
+        fill: Option<T>,
         element: impl Fn(usize) -> T + Sync,
     ) -> Result<Buffer<T>, PackError> {
         let mut elements = self.allocate::<T>(level, self.count)?;
+        if let Some(fill) = fill {
+            tasks::each(elements.chunks_mut(1 << 18).collect(), &|_, elements| elements.fill(fill));
+        }
         let ends = self.ends();
         let parts = split(&mut elements, &sizes(&ends));
         tasks::each(parts, &|chunk, part| {

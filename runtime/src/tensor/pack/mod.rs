@@ -74,7 +74,20 @@ pub fn pack<T: Element>(
     format: &Format,
     duplicates: Duplicates,
 ) -> Result<AnyTensor, PackError> {
-    T::pack(coordinates, format, duplicates)
+    T::pack(coordinates, format, duplicates, T::ZERO)
+}
+
+/// As [`pack`], for a tensor whose entries are `fill` where none is given: places without an entry hold that.
+///
+/// # Errors
+/// As [`pack`].
+pub fn pack_filled<T: Element>(
+    coordinates: Coordinates<T>,
+    format: &Format,
+    duplicates: Duplicates,
+    fill: T,
+) -> Result<AnyTensor, PackError> {
+    T::pack(coordinates, format, duplicates, fill).map(|tensor| tensor.with_fill(fill.literal()))
 }
 
 /// Packing of each element type, compiled once in this crate and not again in each that packs.
@@ -83,7 +96,12 @@ pub trait Pack: Pod {
     type Bits: Pod + Send + Sync;
 
     /// See [`pack`].
-    fn pack(coordinates: Coordinates<Self>, format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError>;
+    fn pack(
+        coordinates: Coordinates<Self>,
+        format: &Format,
+        duplicates: Duplicates,
+        fill: Self,
+    ) -> Result<AnyTensor, PackError>;
 }
 
 macro_rules! packs {
@@ -95,8 +113,9 @@ macro_rules! packs {
                 coordinates: Coordinates<Self>,
                 format: &Format,
                 duplicates: Duplicates,
+                fill: Self,
             ) -> Result<AnyTensor, PackError> {
-                pack_elements(coordinates, format, duplicates)
+                pack_elements(coordinates, format, duplicates, fill)
             }
         }
     )*};
@@ -107,18 +126,19 @@ fn pack_elements<T: Element>(
     coordinates: Coordinates<T>,
     format: &Format,
     duplicates: Duplicates,
+    fill: T,
 ) -> Result<AnyTensor, PackError> {
     let layout = Layout::new(format, &coordinates.shape)?;
     let maxima = check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
     if layout.depth() == 0 {
-        return pack_scalar(&coordinates.values, format, duplicates);
+        return pack_scalar(&coordinates.values, format, duplicates, fill);
     }
     let fields = Fields::of_layout(&layout);
     let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates };
     match fields.bits {
-        0..=64 => packing.pack::<u64, T>(coordinates),
-        65..=128 => packing.pack::<u128, T>(coordinates),
-        129..=Wide::BITS => packing.pack::<Wide, T>(coordinates),
+        0..=64 => packing.pack::<u64, T>(coordinates, fill),
+        65..=128 => packing.pack::<u128, T>(coordinates, fill),
+        129..=Wide::BITS => packing.pack::<Wide, T>(coordinates, fill),
         bits => Err(PackError::TooWide { bits }),
     }
 }
@@ -138,7 +158,7 @@ impl Packing<'_> {
         self.layout.levels.iter().all(|format| follow(format.kind))
     }
 
-    fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>) -> Result<AnyTensor, PackError> {
+    fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
         let keys: Vec<K> = sorted::keys(&indices, values.len(), self.layout, self.fields);
         drop(indices);
@@ -147,7 +167,7 @@ impl Packing<'_> {
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
             let mut build = Build::new(&keys, self.layout, self.fields, &maxima);
-            (build.levels()?, build.values(values)?)
+            (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
             let (layout, fields) = (self.layout, self.fields);
             Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima }.tensor()?
@@ -185,11 +205,16 @@ impl Fields {
     }
 }
 
-fn pack_scalar<T: Element>(values: &[T], format: &Format, duplicates: Duplicates) -> Result<AnyTensor, PackError> {
+fn pack_scalar<T: Element>(
+    values: &[T],
+    format: &Format,
+    duplicates: Duplicates,
+    fill: T,
+) -> Result<AnyTensor, PackError> {
     if duplicates == Duplicates::Refuse && values.len() > 1 {
         return Err(PackError::Duplicate { index: Vec::new() });
     }
-    let sum = values.iter().copied().reduce(T::plus).unwrap_or(T::ZERO);
+    let sum = values.iter().copied().reduce(T::plus).unwrap_or(fill);
     let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
     Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }

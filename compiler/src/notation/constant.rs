@@ -1,0 +1,137 @@
+//! Operators and functions of constants: what kernels compute at run time, computed now.
+
+use super::{BinaryOperator, UnaryOperator};
+use crate::ir::{ElementType, Function, Literal};
+
+/// A truth value.
+pub(crate) fn truth(value: bool) -> Literal {
+    Literal::Integer(ElementType::Bool, value.into())
+}
+
+/// The truth value of a literal of type `bool`.
+pub(crate) fn is_true(literal: Literal) -> Option<bool> {
+    match literal {
+        Literal::Integer(ElementType::Bool, value) => Some(value != 0),
+        _ => None,
+    }
+}
+
+/// An operator before a constant.
+pub(super) fn unary(operator: UnaryOperator, operand: Literal) -> Option<Literal> {
+    match (operator, operand) {
+        (UnaryOperator::Not, literal) => is_true(literal).map(|value| truth(!value)),
+        (UnaryOperator::Negate, literal) if literal.is_zero() => Some(literal.zero()),
+        (UnaryOperator::Negate, Literal::Float(element, value)) => Some(Literal::Float(element, -value)),
+        (UnaryOperator::Negate, Literal::Integer(ElementType::U8 | ElementType::Bool, _)) => None,
+        (UnaryOperator::Negate, Literal::Integer(element, value)) => integer(element, value.wrapping_neg()),
+    }
+}
+
+/// An operator between two constants of one type; `None` for what has no value, such as a division of integers by zero.
+pub(super) fn binary(operator: BinaryOperator, left: Literal, right: Literal) -> Option<Literal> {
+    match (left, right) {
+        (Literal::Float(element, a), Literal::Float(_, b)) => of_floats(operator, element, a, b),
+        (Literal::Integer(ElementType::Bool, a), Literal::Integer(_, b)) => of_truths(operator, a != 0, b != 0),
+        (Literal::Integer(element, a), Literal::Integer(_, b)) => of_integers(operator, element, a, b),
+        _ => None,
+    }
+}
+
+fn of_floats(operator: BinaryOperator, element: ElementType, a: f64, b: f64) -> Option<Literal> {
+    use BinaryOperator::*;
+    let value = match operator {
+        Add => a + b,
+        Subtract => a - b,
+        Multiply => a * b,
+        Divide => a / b,
+        Remainder => a % b,
+        _ => return compare(operator, a, b),
+    };
+    // The `f64` result of an operation on two `f32` rounds to theirs: Figueroa, "When is double rounding innocuous?", 1995.
+    Some(float(element, value))
+}
+
+fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -> Option<Literal> {
+    use BinaryOperator::*;
+    let value = match operator {
+        Add => a.wrapping_add(b),
+        Subtract => a.wrapping_sub(b),
+        Multiply => a.wrapping_mul(b),
+        Divide | Remainder if b == 0 => return None,
+        Divide => a.wrapping_div(b),
+        Remainder => a.wrapping_rem(b),
+        _ => return compare(operator, a, b),
+    };
+    integer(element, value)
+}
+
+fn of_truths(operator: BinaryOperator, a: bool, b: bool) -> Option<Literal> {
+    match operator {
+        BinaryOperator::And => Some(truth(a && b)),
+        BinaryOperator::Or => Some(truth(a || b)),
+        _ => compare(operator, a, b),
+    }
+}
+
+fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Option<Literal> {
+    use BinaryOperator::*;
+    Some(truth(match operator {
+        Equal => a == b,
+        NotEqual => a != b,
+        Less => a < b,
+        LessEqual => a <= b,
+        Greater => a > b,
+        GreaterEqual => a >= b,
+        _ => return None,
+    }))
+}
+
+/// A constant as another type, as Rust's `as`.
+pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
+    match (literal, element) {
+        (_, ElementType::Bool) | (Literal::Integer(ElementType::Bool, _), _) => None,
+        (Literal::Float(from, _), _) if from.is_complex() && !element.is_complex() => None,
+        (Literal::Float(_, value), ElementType::I32) => Some(Literal::Integer(element, (value as i32).into())),
+        (Literal::Float(_, value), ElementType::I64) => Some(Literal::Integer(element, value as i64)),
+        (Literal::Float(_, value), ElementType::U8) => Some(Literal::Integer(element, (value as u8).into())),
+        (Literal::Float(_, value), _) => Some(float(element, value)),
+        (Literal::Integer(_, value), ElementType::I32 | ElementType::I64 | ElementType::U8) => integer(element, value),
+        // Rounded once, to the type that it has.
+        (Literal::Integer(_, value), ElementType::F32 | ElementType::C32) => {
+            Some(Literal::Float(element, f64::from(value as f32)))
+        }
+        (Literal::Integer(_, value), _) => Some(Literal::Float(element, value as f64)),
+    }
+}
+
+/// A function of constants of one type.
+pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal> {
+    match *arguments {
+        [Literal::Float(element, a)] => function.of_floats(element, &[a]),
+        [Literal::Float(element, a), Literal::Float(_, b)] => function.of_floats(element, &[a, b]),
+        [Literal::Integer(element, a)] if function == Function::Abs => integer(element, a.wrapping_abs()),
+        [Literal::Integer(element, a), Literal::Integer(_, b)] => match function {
+            Function::Min => Some(Literal::Integer(element, a.min(b))),
+            Function::Max => Some(Literal::Integer(element, a.max(b))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A number of a floating point type, rounded to it.
+fn float(element: ElementType, value: f64) -> Literal {
+    let is_single = matches!(element, ElementType::F32 | ElementType::C32);
+    Literal::Float(element, if is_single { f64::from(value as f32) } else { value })
+}
+
+/// A number of an integer type, wrapped around to it.
+fn integer(element: ElementType, value: i64) -> Option<Literal> {
+    let value = match element {
+        ElementType::I32 => i64::from(value as i32),
+        ElementType::I64 => value,
+        ElementType::U8 => i64::from(value as u8),
+        _ => return None,
+    };
+    Some(Literal::Integer(element, value))
+}
