@@ -27,6 +27,22 @@ pub struct Program {
     value: Expr,
     /// A tensor and its index variables.
     mask: Option<(usize, Vec<usize>)>,
+    /// Temporaries, each read by what comes after it.
+    lets: Vec<Let>,
+    /// What a second statement adds to the result.
+    addend: Option<Expr>,
+    /// Whether a second result is the sum of the first.
+    totals: bool,
+}
+
+/// A tensor that the program makes for itself.
+#[derive(Debug, Clone, PartialEq)]
+struct Let {
+    tensor: usize,
+    indices: Vec<usize>,
+    value: Expr,
+    /// Whether its format is written.
+    declared: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -122,22 +138,40 @@ impl Program {
                 shape = indices.iter().map(|&variable| self.variables[variable].1).collect();
             }
         };
-        self.value.for_each(&mut |expr| {
-            if let Expr::Access(id, indices) = expr {
-                see(*id, indices);
-            }
-        });
+        for value in self.lets.iter().map(|made| &made.value).chain([&self.value]).chain(&self.addend) {
+            value.for_each(&mut |expr| {
+                if let Expr::Access(id, indices) = expr {
+                    see(*id, indices);
+                }
+            });
+        }
         self.mask.iter().for_each(|(id, indices)| see(*id, indices));
         shape
     }
 
-    /// The tensors that the statement reads.
+    /// The tensors that the statements read, temporaries among them.
+    fn read(&self) -> Vec<usize> {
+        fn collect(expr: &Expr, read: &mut Vec<usize>) {
+            expr.for_each(&mut |expr| {
+                read.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None })
+            });
+        }
+        let mut read: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
+        [&self.value].into_iter().chain(&self.addend).for_each(|value| collect(value, &mut read));
+        for made in self.lets.iter().rev() {
+            if read.contains(&made.tensor) {
+                collect(&made.value, &mut read);
+            }
+        }
+        read.sort_unstable();
+        read.dedup();
+        read
+    }
+
+    /// The parameters that the statements read.
     fn used(&self) -> Vec<usize> {
-        let mut used: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
-        self.value
-            .for_each(&mut |expr| used.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None }));
-        used.sort_unstable();
-        used.dedup();
+        let mut used = self.read();
+        used.retain(|&tensor| self.lets.iter().all(|made| made.tensor != tensor));
         used
     }
 
@@ -161,8 +195,11 @@ impl Program {
     }
 
     fn kernel_text(&self) -> String {
-        let mut value = String::new();
-        self.value.print(self, &mut value);
+        let printed = |value: &Expr| {
+            let mut text = String::new();
+            value.print(self, &mut text);
+            text
+        };
         let element = self.element.name();
         let declare = |name: &str, storage: &Storage| match storage.order() {
             0 => format!("{name}: {element}"),
@@ -177,14 +214,36 @@ impl Program {
             .mask
             .iter()
             .map(|(tensor, indices)| format!(" where {}", self.access(&self.tensors[*tensor].name, indices)));
-        format!(
-            "fn kernel({}) -> {} {{\n    {} {} {value}{};\n}}\n",
-            parameters.join(", "),
-            declare("A", &self.result),
-            self.access("A", &self.target),
+        let mut results = declare("A", &self.result);
+        if self.totals {
+            results = format!("({results}, total: {element})");
+        }
+        let mut text = format!("fn kernel({}) -> {results} {{\n", parameters.join(", "));
+        let read = self.read();
+        for made in self.lets.iter().filter(|made| read.contains(&made.tensor)) {
+            let Tensor { name, storage, .. } = &self.tensors[made.tensor];
+            let format = match (made.declared, storage.order()) {
+                (false, _) => String::new(),
+                (true, 0) => format!(": {element}"),
+                (true, _) => format!(": {element} {storage}"),
+            };
+            _ = writeln!(text, "    let {}{format} = {};", self.access(name, &made.indices), printed(&made.value));
+        }
+        let target = self.access("A", &self.target);
+        _ = writeln!(
+            text,
+            "    {target} {} {}{};",
             if self.accumulates { "+=" } else { "=" },
+            printed(&self.value),
             mask.collect::<String>(),
-        )
+        );
+        if let Some(addend) = &self.addend {
+            _ = writeln!(text, "    {target} += {};", printed(addend));
+        }
+        if self.totals {
+            _ = writeln!(text, "    total = {target};");
+        }
+        text + "}\n"
     }
 
     /// The program as a case, read from its text.

@@ -1,7 +1,7 @@
 //! Making programs up.
 
 use super::format::Storage;
-use super::{Expr, Program, Tensor};
+use super::{Expr, Let, Program, Tensor};
 use crate::data::{Entries, Random};
 use spc_compiler::ir::ElementType;
 
@@ -32,13 +32,18 @@ impl Program {
             tensors: Vec::new(),
             shapes: Vec::new(),
             bound: None,
+            lets: Vec::new(),
+            several: seed % 2 == 0,
         };
         generator.reserve();
         let (value, mask) = generator.statement(&result);
         let accumulates = generator.random.chance(0.1);
-        let tensors = generator.tensors;
+        let addend = (generator.several && generator.random.chance(0.3)).then(|| generator.addend());
+        let totals = generator.several && generator.random.chance(0.2);
+        let (tensors, lets) = (generator.tensors, generator.lets);
         let mut random = generator.random;
-        let mut program = Program { element, variables, tensors, target, result, accumulates, value, mask };
+        let mut program =
+            Program { element, variables, tensors, target, result, accumulates, value, mask, lets, addend, totals };
         for id in 0..program.tensors.len() {
             let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
             let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
@@ -57,6 +62,9 @@ struct Generator {
     shapes: Vec<Vec<usize>>,
     /// The variable that only explicit sums use.
     bound: Option<usize>,
+    lets: Vec<Let>,
+    /// Whether there may be several statements.
+    several: bool,
 }
 
 impl Generator {
@@ -82,6 +90,30 @@ impl Generator {
             }
         }
         (value, mask)
+    }
+
+    /// What a second statement adds.
+    fn addend(&mut self) -> Expr {
+        let all: Vec<usize> = (0..self.extents.len()).filter(|variable| Some(*variable) != self.bound).collect();
+        self.term(&all)
+    }
+
+    /// A temporary over some of the variables, and what it is.
+    fn temporary(&mut self, indices: Vec<usize>) -> Expr {
+        let mut inside = indices.clone();
+        if self.random.chance(0.5) {
+            let more: Vec<usize> = (0..self.extents.len()).filter(|other| !inside.contains(other)).collect();
+            inside.extend(more.first());
+        }
+        inside.retain(|variable| Some(*variable) != self.bound);
+        let value = if inside.is_empty() { Expr::Access(self.scalar(), Vec::new()) } else { self.term(&inside) };
+        let storage = Storage::random(indices.len(), &mut self.random);
+        self.shapes.push(self.shape(&indices));
+        self.tensors.push(Tensor { name: format!("T{}", self.tensors.len()), storage, entries: Default::default() });
+        let tensor = self.tensors.len() - 1;
+        let declared = self.random.chance(0.3);
+        self.lets.push(Let { tensor, indices: indices.clone(), value, declared });
+        Expr::Access(tensor, indices)
     }
 
     /// Some of the variables, in any order.
@@ -190,6 +222,9 @@ impl Generator {
     /// A tensor; now and then one that was there already.
     fn operand(&mut self, variables: &[usize]) -> Expr {
         let indices = self.some(variables, 4);
+        if self.several && self.lets.len() < 3 && self.random.chance(0.3) {
+            return self.temporary(indices);
+        }
         let shape = self.shape(&indices);
         let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();
         if !known.is_empty() && self.random.chance(0.15) {
