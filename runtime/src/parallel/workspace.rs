@@ -57,7 +57,7 @@ keys!(u8 u16 u32 u64);
 pub struct Table {
     /// For each key one more than its place, 0 where it has none. Empty where keys are hashed.
     direct: Vec<u32>,
-    /// A bit for each key that has a place, where keys have a slot each; then a bit for each 64 of those that has one set.
+    /// While keys are sorted that have a slot each: a bit for each of them, and a bit for each 64 of those that have one set.
     bits: Vec<u64>,
     summary: Vec<u64>,
     /// The keys and one more than their places; a power of two.
@@ -80,9 +80,6 @@ impl Table {
         if *slot == 0 {
             keys.push(key);
             *slot = keys.len() as u32;
-            let key = key.wide() as usize;
-            self.bits[key / 64] |= 1 << (key % 64);
-            self.summary[key / 4096] |= 1 << (key / 64 % 64);
         }
         *slot as usize - 1
     }
@@ -133,30 +130,31 @@ impl Table {
     /// Forgets `keys`, in whatever order they are, and empties the list.
     pub fn reset<K: Key>(&mut self, keys: &mut Vec<K>) {
         for key in keys.iter() {
-            let wide = key.wide() as usize;
-            match self.direct.get_mut(wide) {
-                Some(slot) => {
-                    *slot = 0;
-                    self.bits[wide / 64] = 0;
-                    self.summary[wide / 4096] = 0;
-                }
+            match self.direct.get_mut(key.wide() as usize) {
+                Some(slot) => *slot = 0,
                 None => self.forget(key.wide()),
             }
         }
         keys.clear();
     }
 
-    /// As [`sort`], for keys that were inserted. Where there are many of them, their bits are read off in order.
-    pub fn sort<K: Key>(&self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
+    /// As [`sort`], for keys that were inserted. Where there are many of them, a bit is set for each, and the bits are read off
+    /// in order.
+    pub fn sort<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
         if self.summary.is_empty() || self.summary.len() > SCANNED * keys.len() {
             return sort(keys, places);
         }
+        for key in keys.iter() {
+            let key = key.wide() as usize;
+            self.bits[key / 64] |= 1 << (key % 64);
+            self.summary[key / 4096] |= 1 << (key / 64 % 64);
+        }
         keys.clear();
         places.clear();
-        for (above, &summary) in self.summary.iter().enumerate() {
-            for middle in ones(summary) {
+        for (above, summary) in self.summary.iter_mut().enumerate() {
+            for middle in ones(std::mem::take(summary)) {
                 let word = 64 * above + middle;
-                for low in ones(self.bits[word]) {
+                for low in ones(std::mem::take(&mut self.bits[word])) {
                     let key = 64 * word + low;
                     keys.push(K::narrow(key as u64));
                     places.push(self.direct[key] - 1);
