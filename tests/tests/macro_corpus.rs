@@ -212,7 +212,6 @@ cases! {
     indices_convolution_channels "cases/indices/convolution_channels.ti" [X, W] convolve(&X, &W);
     indices_diagonal "cases/indices/diagonal.ti" [A] diagonal(&A);
     indices_diagonal_result "cases/indices/diagonal_result.ti" [d] spread(&d);
-    indices_halves "cases/indices/halves.ti" [x] repeat(&x);
     indices_offdiagonal "cases/indices/offdiagonal.ti" [A, x] bidiagonal(&A, &x);
     indices_polynomials "cases/indices/polynomials.ti" [a, b] product(&a, &b);
     indices_remainders "cases/indices/remainders.ti" [x, z] tile(&x, &z);
@@ -235,6 +234,31 @@ cases! {
     indices_window "cases/indices/window.ti" [A, x] window(&A, &x);
     indices_window_of_dense "cases/indices/window_of_dense.ti" [A] window(&A);
     indices_window_of_result "cases/indices/window_of_result.ti" [A] place(&A);
+    levels_antidiagonals "cases/levels/antidiagonals.ti" [A, x] spmv(&A, &x);
+    levels_bcsr_and_csr "cases/levels/bcsr_and_csr.ti" [A, B] add(&A, &B);
+    levels_bcsr_empty "cases/levels/bcsr_empty.ti" [A, x] spmv(&A, &x);
+    levels_bcsr_residual "cases/levels/bcsr_residual.ti" [A, x, b] residual(&A, &x, &b);
+    levels_bcsr_sampled "cases/levels/bcsr_sampled.ti" [A, B, C] sddmm(&A, &B, &C);
+    levels_bcsr_scaled "cases/levels/bcsr_scaled.ti" [A, x] scale(&A, &x);
+    levels_bcsr_small "cases/levels/bcsr_small.ti" [A, x] spmv(&A, &x);
+    levels_bcsr_spmm "cases/levels/bcsr_spmm.ti" [A, X] spmm(&A, &X);
+    levels_bcsr_spmv "cases/levels/bcsr_spmv.ti" [A, x] spmv(&A, &x);
+    levels_bcsr_spmv_divides "cases/levels/bcsr_spmv_divides.ti" [A, x] spmv(&A, &x);
+    levels_bcsr_sum "cases/levels/bcsr_sum.ti" [A] total(&A);
+    levels_bcsr_transposed "cases/levels/bcsr_transposed.ti" [A, x] spmv(&A, &x);
+    levels_diagonals "cases/levels/diagonals.ti" [A, x] spmv(&A, &x);
+    levels_diagonals_spmm "cases/levels/diagonals_spmm.ti" [A, X] spmm(&A, &X);
+    levels_diagonals_tall "cases/levels/diagonals_tall.ti" [A, x] spmv(&A, &x);
+    levels_diagonals_transposed "cases/levels/diagonals_transposed.ti" [A, x] spmv(&A, &x);
+    levels_hicoo_mttkrp "cases/levels/hicoo_mttkrp.ti" [X, B, C] mttkrp(&X, &B, &C);
+    levels_hicoo_mttkrp_last "cases/levels/hicoo_mttkrp_last.ti" [X, B, C] mttkrp(&X, &B, &C);
+    levels_hicoo_scaled "cases/levels/hicoo_scaled.ti" [X, a] scale(&X, a);
+    levels_hicoo_squares "cases/levels/hicoo_squares.ti" [X] norm(&X);
+    levels_hicoo_sum "cases/levels/hicoo_sum.ti" [X, Y] add(&X, &Y);
+    levels_hicoo_ttv "cases/levels/hicoo_ttv.ti" [X, v] ttv(&X, &v);
+    levels_hicoo_ttv_sparse "cases/levels/hicoo_ttv_sparse.ti" [X, v] ttv(&X, &v);
+    levels_linear "cases/levels/linear.ti" [A, x] spmv(&A, &x);
+    levels_two_levels_of_blocks "cases/levels/two_levels_of_blocks.ti" [A, x] spmv(&A, &x);
     masks_accumulate "cases/masks/accumulate.ti" [A, M, x] accumulate(&A, &M, &x);
     masks_coo "cases/masks/coo.ti" [M, u, v] sample(&M, &u, &v);
     masks_dense_values "cases/masks/dense_values.ti" [M, B] sample(&M, &B);
@@ -338,6 +362,18 @@ cases! {
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);
     scalars_sum "cases/scalars/sum.ti" [X] total(&X);
+    schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
+    schedules_convolution_in_tiles "cases/schedules/convolution_in_tiles.ti" [x, w] convolve(&x, &w);
+    schedules_gemm_unrolled "cases/schedules/gemm_unrolled.ti" [A, B] gemm(&A, &B);
+    schedules_inner_parallel "cases/schedules/inner_parallel.ti" [X, v] ttv(&X, &v);
+    schedules_loops_against_storage "cases/schedules/loops_against_storage.ti" [A, x] spmv(&A, &x);
+    schedules_merged_in_tiles "cases/schedules/merged_in_tiles.ti" [A, B] dot(&A, &B);
+    schedules_mttkrp_in_tiles "cases/schedules/mttkrp_in_tiles.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
+    schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);
+    schedules_split_twice "cases/schedules/split_twice.ti" [A, x] spmv(&A, &x);
+    schedules_spmm_tiled "cases/schedules/spmm_tiled.ti" [A, X] spmm(&A, &X);
+    schedules_vector_of_a_split "cases/schedules/vector_of_a_split.ti" [A, x] scale(&A, &x);
     statements_conjugate_gradients "cases/statements/conjugate_gradients.ti" [A, x, r, p] conjugate_gradients(&A, &x, &r, &p);
     statements_declared_scalar "cases/statements/declared_scalar.ti" [x] declared_scalar(&x);
     statements_declared_temporary "cases/statements/declared_temporary.ti" [A, B] declared_temporary(&A, &B);
@@ -372,8 +408,13 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 4] =
-    ["edges/constant_result", "functions/diagonal", "reductions/broadcast", "scalars/literal_everywhere"];
+const WITHOUT_EXTENT: [&str; 5] = [
+    "edges/constant_result",
+    "functions/diagonal",
+    "indices/halves",
+    "reductions/broadcast",
+    "scalars/literal_everywhere",
+];
 
 #[test]
 fn the_corpus_is_right_through_the_macro() {

@@ -101,12 +101,14 @@ fn rustc_takes_all_without_a_warning() {
         "#![deny(warnings)]\n\
          #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::parallel;\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
-         pub use chunks::*;\n\
+         pub use {{chunks::*, workspace::*}};\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
-         mod chunks {{\n{}\n}}\n}}\n",
+         mod chunks {{\n{}\n}}\n\
+         mod workspace {{\n{}\n}}\n}}\n",
         kernels.join("\n"),
         include_str!("../../runtime/src/parallel/chunks.rs"),
+        include_str!("../../runtime/src/parallel/workspace.rs"),
     );
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("kernels.rs");

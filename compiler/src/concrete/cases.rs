@@ -59,7 +59,7 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
 }
 
 /// The operands that a loop walks.
-fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<Access> {
+pub(super) fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<Access> {
     let mut operands: Vec<Access> = Vec::new();
     body.for_each_read(&mut |access| {
         let tensor = kernel.tensor(access.tensor);

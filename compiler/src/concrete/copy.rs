@@ -19,7 +19,7 @@ impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
     pub(super) fn stand_in(&mut self, access: &Access, target: &Access) -> Access {
         let original = self.kernel.tensor(access.tensor).clone();
-        if original.kind != TensorKind::Input || original.format.is_walked() {
+        if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() {
             return access.clone();
         }
         let kind = TensorKind::SortedCopy(access.tensor);

@@ -1,7 +1,7 @@
 //! Extents: which index variables run over the same range, and which computed indices must lie below which extent.
 
-use super::{Access, Bound, Extent, IndexVariable, TensorId, Variable};
-use crate::ir::Size;
+use super::{Access, Bound, Computed, Extent, IndexVariable, TensorId, Variable};
+use crate::ir::{IndexExpr, Size};
 use crate::notation;
 
 /// Index variables and the extents they run over: variables that index the same mode of a tensor share one.
@@ -37,9 +37,14 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
             extents.len() - 1
         });
         let (name, value) = (variable.name.clone(), variable.value.clone());
-        variables.push(Variable { name, extent, has_loop: value.is_some() && is_searched(notation, number), value });
+        let has_loop = value.is_some() && is_searched(notation, number);
+        variables.push(Variable { name, extent, has_loop, value: value.map(computed), level: None });
     }
     (variables, extents)
+}
+
+fn computed(index: IndexExpr<IndexVariable>) -> Computed {
+    Computed::Index { index, guarded: false, block: None }
 }
 
 /// The extent of some variables, named after the first that is not computed.
@@ -49,7 +54,7 @@ fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
     let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
     let name =
         plain.unwrap_or_else(|| members.iter().find_map(|&member| name_of_mode(notation, member)).unwrap_or_default());
-    Extent { name, size }
+    Extent { name, size, of: None }
 }
 
 /// The name of the extent of a mode that has computed indices only.
@@ -64,7 +69,7 @@ fn name_of_mode(notation: &notation::Kernel, variable: IndexVariable) -> Option<
 }
 
 /// Whether a sparse tensor has the variable as an index: its coordinate must be found among those that are stored.
-fn is_searched(notation: &notation::Kernel, variable: usize) -> bool {
+pub(super) fn is_searched(notation: &notation::Kernel, variable: usize) -> bool {
     let mut found = false;
     for_each_access(notation, &mut |access| {
         found |= notation.tensor(access.tensor).is_sparse() && access.indices.contains(&IndexVariable(variable));
@@ -79,7 +84,7 @@ pub(super) fn bounds(notation: &notation::Kernel, variables: &[Variable]) -> Vec
         let is_index = |access: &Access| access.indices.contains(&IndexVariable(id));
         let mut is_used = false;
         for_each_access(notation, &mut |access| is_used |= is_index(access));
-        if let Some(value) = variable.value.as_ref().filter(|_| is_used) {
+        if let Some(Computed::Index { index: value, .. }) = variable.value.as_ref().filter(|_| is_used) {
             let index = value.map(&mut |made_of: &IndexVariable| variables[made_of.0].extent);
             bounds.push(Bound { extent: variable.extent, index });
         }

@@ -78,10 +78,16 @@ impl Nest {
 }
 
 impl Scheduler<'_> {
-    /// Index variables of the target whose loops are still to come.
+    /// Index variables that tell where the target is, and whose loops are still to come.
     fn open_target_variables(&self, nest: &Nest) -> Vec<IndexVariable> {
         let loops = nest.loops.iter().copied();
-        loops.filter(|&variable| !self.kernel.is_reduced(variable, &nest.target)).collect()
+        loops.filter(|&variable| self.tells_target(variable, nest)).collect()
+    }
+
+    /// Whether the place of the target depends on a loop's variable.
+    fn tells_target(&self, variable: IndexVariable, nest: &Nest) -> bool {
+        let target = self.kernel.loops_of(&nest.target.indices);
+        target.contains(&variable) || !self.kernel.is_reduced(variable, &nest.target)
     }
 
     /// Writes the loops of a nest.
@@ -95,7 +101,7 @@ impl Scheduler<'_> {
                 element: nest.element,
             });
         };
-        if self.kernel.is_reduced(variable, &nest.target)
+        if !self.tells_target(variable, &nest)
             && self.kernel.variables[variable.0].value.is_none()
             && let Some(statement) = self.sum_outside(&nest)
         {
@@ -216,7 +222,7 @@ impl Scheduler<'_> {
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        self.kernel.tensors.push(super::Tensor { name, element, format, delivered: None, extents, kind });
+        self.kernel.tensors.push(super::Tensor { name, element, format, delivered: None, stored: None, extents, kind });
         TensorId(self.kernel.tensors.len() - 1)
     }
 }

@@ -20,8 +20,10 @@
 mod cases;
 mod copy;
 mod cost;
+mod directives;
 mod extents;
 mod factor;
+mod levels;
 mod lift;
 mod order;
 mod print;
@@ -31,9 +33,10 @@ mod schedule;
 mod simplify;
 mod structure;
 
-use crate::format::Format;
+use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
+pub use directives::Asked;
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use program::{Program, schedule};
 pub use schedule::Options;
@@ -56,6 +59,8 @@ pub struct Kernel {
     pub extents: Vec<Extent>,
     /// Computed indices, each with the place of the extent that it must lie below.
     pub bounds: Vec<Bound>,
+    /// What the schedule block asks for.
+    pub asked: Asked,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -75,8 +80,21 @@ pub struct Tensor {
     pub delivered: Option<Format>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
+    /// How it is stored where loops see its levels as modes; then `format` and `extents` are those of the levels.
+    pub stored: Option<Stored>,
     /// Where it comes from.
     pub kind: TensorKind,
+}
+
+/// The storage of a tensor whose levels hold computed coordinates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its format.
+    pub format: Format,
+    /// The format's map.
+    pub map: Map,
+    /// The extent of each mode: a place in [`Kernel::extents`].
+    pub extents: Vec<usize>,
 }
 
 /// Where a tensor comes from.
@@ -128,10 +146,78 @@ pub struct Variable {
     /// Its place in [`Kernel::extents`].
     pub extent: usize,
     /// How it is computed from others, where it is.
-    pub value: Option<IndexExpr<IndexVariable>>,
+    pub value: Option<Computed>,
     /// Whether a computed variable has a loop all the same, of one iteration: its coordinate is searched for in what is
     /// stored, or stored itself.
     pub has_loop: bool,
+    /// The level that it runs over, where that stores a computed coordinate.
+    pub level: Option<Level>,
+}
+
+/// How an index variable is computed from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Computed {
+    /// By arithmetic: that of an access, or what a loop was split into.
+    Index {
+        /// How.
+        index: IndexExpr<IndexVariable>,
+        /// Whether it may lie beyond its extent, where nothing is to be done.
+        guarded: bool,
+        /// The variable that numbers the blocks which it was split into.
+        block: Option<IndexVariable>,
+    },
+    /// From what the levels of a tensor store, by the inverse of its map.
+    Mode {
+        /// The tensor, which is [`Stored`].
+        tensor: TensorId,
+        /// Its mode.
+        mode: usize,
+        /// The levels that it is computed from.
+        used: Vec<usize>,
+        /// The variable of each level of the tensor.
+        levels: Vec<IndexVariable>,
+        /// Whether it may lie outside of the tensor, where nothing is to be done.
+        guarded: bool,
+    },
+}
+
+/// A level that stores a computed coordinate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Whose.
+    pub tensor: TensorId,
+    /// Which, outermost first.
+    pub level: usize,
+    /// The index variables that its coordinate is made of.
+    pub made_of: Vec<IndexVariable>,
+}
+
+impl Computed {
+    /// The same over other variables.
+    pub fn map(&self, replace: &mut dyn FnMut(&IndexVariable) -> IndexVariable) -> Computed {
+        match self {
+            Computed::Index { index, guarded, block } => Computed::Index {
+                index: index.map(replace),
+                guarded: *guarded,
+                block: block.as_ref().map(|block| replace(block)),
+            },
+            Computed::Mode { tensor, mode, used, levels, guarded } => Computed::Mode {
+                tensor: *tensor,
+                mode: *mode,
+                used: used.clone(),
+                levels: levels.iter().map(replace).collect(),
+                guarded: *guarded,
+            },
+        }
+    }
+
+    /// The variables that it is computed from.
+    pub fn variables(&self) -> Vec<IndexVariable> {
+        match self {
+            Computed::Index { index, .. } => index.variables(),
+            Computed::Mode { used, levels, .. } => used.iter().map(|&level| levels[level]).collect(),
+        }
+    }
 }
 
 /// A computed index, which must lie below an extent.
@@ -150,6 +236,24 @@ pub struct Extent {
     pub name: String,
     /// Where its size comes from.
     pub size: crate::ir::Size,
+    /// What it follows from, where it does. These stand behind all others.
+    pub of: Option<ExtentOf>,
+}
+
+/// What an extent follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtentOf {
+    /// It is that of a level of a [`Stored`] tensor.
+    Level(TensorId, usize),
+    /// It is the number of blocks of `by` values that another extent is cut into.
+    Blocks {
+        /// A place in [`Kernel::extents`].
+        extent: usize,
+        /// How many values.
+        by: u64,
+    },
+    /// It is that of a block.
+    Inside(u64),
 }
 
 /// A statement.
@@ -227,7 +331,19 @@ impl Kernel {
 
     /// The variables that run over their extents and that `variable` is made of.
     pub fn running(&self, variable: IndexVariable) -> Vec<IndexVariable> {
-        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], IndexExpr::variables)
+        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], Computed::variables)
+    }
+
+    /// The expression with its reductions over what runs: over both parts of a variable that is split.
+    fn over_running(&self, expr: &Expr) -> Expr {
+        let expr = expr.map_children(&|child| self.over_running(child));
+        match expr {
+            Expr::Reduce(operator, variables, body) => {
+                let running = variables.iter().flat_map(|&variable| self.running(variable)).collect();
+                Expr::Reduce(operator, running, body)
+            }
+            other => other,
+        }
     }
 
     /// The variables whose loops must be outside for `variable` to be known, its own included.
@@ -250,8 +366,28 @@ impl Kernel {
         all
     }
 
+    /// Whether `index` is computed from blocks that are stored in order, and a loop over `variable` goes through those.
+    pub fn is_block_of(&self, variable: IndexVariable, index: IndexVariable) -> bool {
+        let (tensor, mode, used, levels) = match &self.variables[index.0].value {
+            Some(Computed::Mode { tensor, mode, used, levels, .. }) => (tensor, mode, used, levels),
+            Some(Computed::Index { block, .. }) => return *block == Some(variable),
+            None => return false,
+        };
+        let Some(stored) = &self.tensor(*tensor).stored else { return false };
+        let is_block = |level: &crate::format::Level| {
+            let divides = matches!(&level.coordinate, Coordinate::Divide(a, _) if **a == Coordinate::Mode(*mode));
+            divides && level.format.ordered
+        };
+        used.iter().any(|&level| levels[level] == variable && is_block(&stored.format.levels[level]))
+    }
+
     /// Whether a loop is over something that a target does not determine, so that its iterations meet in one element.
     pub fn is_reduced(&self, variable: IndexVariable, target: &Access) -> bool {
+        // A stored coordinate is determined where all that it is made of is.
+        if let Some(level) = &self.variables[variable.0].level {
+            let is_index = |variable: &IndexVariable| target.indices.contains(variable);
+            return !is_index(&variable) && !level.made_of.iter().all(is_index);
+        }
         let known: Vec<IndexVariable> = target.indices.iter().flat_map(|&index| self.running(index)).collect();
         self.running(variable).iter().any(|running| !known.contains(running))
     }
@@ -263,7 +399,8 @@ impl Kernel {
         let mut extents = Vec::new();
         self.body.for_each_loop(&mut |variable, run| {
             let extent = self.variables[variable.0].extent;
-            if run == Run::Vector && !extents.contains(&extent) {
+            let is_own = self.extents[extent].of.is_none();
+            if run == Run::Vector && is_own && !extents.contains(&extent) {
                 extents.push(extent);
             }
         });

@@ -82,13 +82,15 @@ pub(super) fn topological<R: Ord>(
 }
 
 impl Kernel {
-    /// What computed variables are made of comes before them.
+    /// What computed variables are made of comes before them, and what the schedule wants outside before what it wants inside.
     pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
         let made_of = |&variable: &IndexVariable| {
             let running = self.running(variable).into_iter().filter(move |&running| running != variable);
             running.map(move |running| (running, variable))
         };
-        variables.iter().flat_map(made_of).collect()
+        let asked = self.asked.order.iter().copied();
+        let asked = asked.filter(|(outer, inner)| variables.contains(outer) && variables.contains(inner));
+        variables.iter().flat_map(made_of).chain(asked).collect()
     }
 }
 
@@ -113,7 +115,7 @@ impl Scheduler<'_> {
         let body = match &term.value {
             Expr::Reduce(_, reduced, body) => {
                 self.free(body).iter().for_each(&mut add);
-                reduced.iter().for_each(&mut add);
+                self.kernel.loops_of(reduced).iter().for_each(&mut add);
                 &**body
             }
             other => {
@@ -131,7 +133,8 @@ impl Scheduler<'_> {
             .copied()
             .filter(|v| !bound.contains(v) && self.kernel.is_reduced(*v, &term.target))
             .collect();
-        let vector = self.vector(term, &reads, &variables, bound);
+        let vector = self.asked_vector(term, &variables, bound);
+        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound));
         let mut fixed: Vec<Edge> = bound.windows(2).map(|pair| (pair[0], pair[1])).collect();
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
@@ -159,7 +162,8 @@ impl Scheduler<'_> {
         let mut reads = term.masks.clone();
         term.value.for_each_access(&mut |access| reads.push(access.clone()));
         let variables: Vec<IndexVariable> = bound.iter().chain(&loops).copied().collect();
-        let vector = self.vector(term, &reads, &variables, bound);
+        let vector = self.asked_vector(term, &variables, bound);
+        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound));
         self.loop_order(term, loops, vector)
     }
 
@@ -172,6 +176,14 @@ impl Scheduler<'_> {
             self.decide(Decision { what, why });
         }
         LoopOrder { loops, vector }
+    }
+
+    /// The loop that the schedule wants in vector lanes.
+    fn asked_vector(&self, term: &Term, variables: &[IndexVariable], bound: &[IndexVariable]) -> Option<IndexVariable> {
+        let is_asked = |variable: &IndexVariable| self.kernel.asked.vector.contains(variable);
+        let is_own =
+            |variable: &IndexVariable| !bound.contains(variable) && !self.kernel.is_reduced(*variable, &term.target);
+        variables.iter().copied().find(|variable| is_asked(variable) && is_own(variable))
     }
 
     /// Whether no operand of a term has to be walked along a variable. Sorted copies may be sparse where the original is dense.
@@ -201,7 +213,7 @@ impl Scheduler<'_> {
         let mut movable: Vec<&Access> = Vec::new();
         let mut edges = fixed;
         for access in reads {
-            if is_shared(access) {
+            if is_shared(access) || self.kernel.tensor(access.tensor).stored.is_some() {
                 edges.extend(edges_of(access));
             } else if !edges_of(access).is_empty() && !movable.iter().any(|seen| seen.same_place(access)) {
                 movable.push(access);
@@ -226,7 +238,12 @@ impl Scheduler<'_> {
                 return (order, copied.map(|(_, access)| (*access).clone()).collect());
             }
         }
-        unreachable!("with every operand copied only the output's own order is left, which has no cycle")
+        // What the schedule asks for can't be had, which is reported when all is scheduled.
+        let asked = &self.kernel.asked.order;
+        assert!(!asked.is_empty(), "with every operand copied only the output's own order is left, which has no cycle");
+        let own = edges.iter().copied().filter(|edge| !asked.contains(edge)).collect::<Vec<_>>();
+        let order = topological(variables, &own, &rank).unwrap_or_else(|| variables.to_vec());
+        (order, movable.into_iter().cloned().collect())
     }
 
     /// The index variable whose loop should be innermost and run in vector lanes: free, dense in everything that has it,

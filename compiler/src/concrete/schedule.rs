@@ -1,13 +1,15 @@
 //! The default schedule.
 
+use super::directives::{self, Directives};
 use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
+use super::levels;
 use super::lift::{has_sum, normalize};
 use super::order::level_variables;
 use super::simplify::drop_zero_sums;
 use super::structure::Question;
 use super::{
-    Access, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
+    Access, Asked, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
     TensorKind, Variable,
 };
 use crate::diagnostics::codes::notation as codes;
@@ -49,6 +51,12 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
+    let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
+    directives.iter().for_each(|directive| carrying.apply(directive));
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
     let mut statements: Vec<Statement> =
         kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
     let mut body = match statements.len() {
@@ -59,6 +67,12 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if options.parallel {
+        directives::check(&scheduler.kernel, directives, &mut diagnostics);
+    }
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
     if super::cases::are_too_many(&scheduler.kernel) {
         let span = kernel.statements.first().map_or(Span::default(), |statement| statement.span);
         let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, "too many sparse operands meet in one statement");
@@ -116,6 +130,7 @@ impl Kernel {
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
+                    stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
                     format: stands_in.unwrap_or_else(|| tensor.format.clone()),
                     extents: mode_extents(notation, TensorId(id), &variables),
@@ -136,6 +151,7 @@ impl Kernel {
             variables,
             extents,
             bounds,
+            asked: Asked::default(),
             body: Statement::Empty,
             decisions: Vec::new(),
         };
@@ -162,12 +178,16 @@ impl Scheduler<'_> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
-        let target = assignment.target.clone();
-        let element = self.notation.tensor(target.tensor).element;
+        let element = self.notation.tensor(assignment.target.tensor).element;
+        let levels::Statement { target, value, masks, .. } = self.by_levels(levels::Statement {
+            target: assignment.target.clone(),
+            value: self.kernel.over_running(&normalize(&drop_zero_sums(assignment.value.clone()))),
+            masks: assignment.mask.iter().cloned().collect(),
+            element,
+        });
         self.deliver(target.tensor);
-        let value = normalize(&drop_zero_sums(assignment.value.clone()));
         let value = self.with_stand_ins(&value, &target, element);
-        let masks: Vec<Access> = assignment.mask.iter().map(|mask| self.stand_in(mask, &target)).collect();
+        let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
@@ -192,7 +212,10 @@ impl Scheduler<'_> {
         };
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
-        let accumulates = assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
+        // Where stored coordinates do not ascend, loops come by the same element again.
+        let comes_again = reads.iter().any(|access| self.comes_again(access, &structure));
+        let accumulates =
+            comes_again || assignment.operator.is_some() && !matches!(structure, OutputStructure::Appended);
         let term = Term { target, in_memory: true, accumulates, value, masks, element, structure };
         match term.structure {
             OutputStructure::Appended => self.appended(term),
@@ -249,6 +272,10 @@ impl Scheduler<'_> {
                 TensorKind::Output(_) if outermost == Some(variable) => {
                     (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
                 }
+                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => (
+                    format!("chunks own distinct parts of {name}"),
+                    format!("{index} goes through the blocks of its outermost level"),
+                ),
                 TensorKind::Output(_) => (
                     format!("each thread sums into a copy of {name} of its own, and the copies are added"),
                     format!("chunks of {index} write the same places of {name}"),
@@ -260,6 +287,39 @@ impl Scheduler<'_> {
         decisions
     }
 
+    /// Whether the schedule asks for a loop inside of this one to run in parallel instead. What is appended must be cut outside.
+    fn is_cut_inside(&self, variable: IndexVariable, body: &Statement) -> bool {
+        let asked = &self.kernel.asked.parallel;
+        let mut is_inside = false;
+        body.for_each_loop(&mut |inner, _| is_inside |= asked.contains(&inner));
+        let walked = super::cases::operands(&self.kernel, variable, body);
+        !asked.contains(&variable)
+            && is_inside
+            && walked.len() <= 1
+            && walked.iter().all(|access| self.is_unique(access))
+            && directives::can_be_cut(&self.kernel, body)
+    }
+
+    fn is_unique(&self, access: &Access) -> bool {
+        self.kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique)
+    }
+
+    /// Marks the loops that the schedule asks for, and no others.
+    fn mark_asked(&mut self, statement: &mut Statement) {
+        match statement {
+            Statement::Empty | Statement::Assign(_) => {}
+            Statement::Forall { variable, .. } if self.kernel.asked.parallel.contains(variable) => {
+                self.mark_parallel(statement);
+            }
+            Statement::Forall { body, .. } => self.mark_asked(body),
+            Statement::Where { consumer, producer, .. } => {
+                self.mark_asked(producer);
+                self.mark_asked(consumer);
+            }
+            Statement::Sequence(statements) => statements.iter_mut().for_each(|inner| self.mark_asked(inner)),
+        }
+    }
+
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
@@ -267,10 +327,14 @@ impl Scheduler<'_> {
             Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
                 self.mark_parallel(body);
             }
+            Statement::Forall { variable, body, .. } if self.is_cut_inside(*variable, body) => self.mark_asked(body),
             Statement::Forall { variable, run, body } => {
                 *run = Run::Parallel;
                 let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));
-                let why = "it is the outermost loop; its range is cut into chunks of equal work".to_owned();
+                let why = match self.kernel.asked.parallel.contains(variable) {
+                    true => "the schedule asks for it".to_owned(),
+                    false => "it is the outermost loop; its range is cut into chunks of equal work".to_owned(),
+                };
                 self.decide(Decision { what, why });
                 for decision in self.sharing(*variable, body) {
                     self.decide(decision);

@@ -115,6 +115,25 @@ impl Map {
         Some(self.inverse(&self.inverse[mode], stored, extents)?.number())
     }
 
+    /// The same as a number from which another is subtracted. At padding, the second may be the larger one.
+    pub fn mode_parts<N: Number>(
+        &self,
+        mode: usize,
+        stored: &dyn Fn(usize) -> N,
+        extents: &dyn Fn(usize) -> N,
+    ) -> Option<(N, Option<N>)> {
+        Some(self.inverse(&self.inverse[mode], stored, extents)?.parts())
+    }
+
+    /// The levels that tell a mode, outermost first.
+    pub fn levels_of(&self, mode: usize) -> Vec<usize> {
+        let mut levels = Vec::new();
+        self.inverse[mode].for_each_level(&mut |level| levels.push(level));
+        levels.sort_unstable();
+        levels.dedup();
+        levels
+    }
+
     fn inverse<N: Number>(
         &self,
         inverse: &Inverse,
@@ -135,6 +154,22 @@ impl Map {
                 Signed::of(inner(code)?.number().part(&extents, *part)?)
             }
         })
+    }
+}
+
+impl Inverse {
+    fn for_each_level(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Inverse::Level(level) => visit(*level),
+            Inverse::Known(_) => {}
+            Inverse::Add(a, b) | Inverse::Subtract(a, b) => {
+                a.for_each_level(visit);
+                b.for_each_level(visit);
+            }
+            Inverse::Multiply(a, _) | Inverse::Divide(a, _) | Inverse::Remainder(a, _) | Inverse::Part(a, ..) => {
+                a.for_each_level(visit);
+            }
+        }
     }
 }
 

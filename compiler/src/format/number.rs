@@ -107,6 +107,11 @@ impl<N: Number> Signed<N> {
         }
     }
 
+    /// What is added and what is subtracted.
+    pub(super) fn parts(self) -> (N, Option<N>) {
+        (self.plus.unwrap_or_else(|| N::constant(0)), self.minus)
+    }
+
     pub(super) fn plus(self, other: Self) -> Self {
         Self { plus: sum(self.plus, other.plus), minus: sum(self.minus, other.minus) }
     }

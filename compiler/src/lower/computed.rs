@@ -1,4 +1,4 @@
-//! Computed index variables: their values, and the loops of one iteration that look for what is stored there.
+//! Index variables computed by the arithmetic of an access: their values, and the loops of one iteration that look for what is stored there.
 //!
 //! Before, with `A: csr`:
 //!
@@ -20,7 +20,7 @@
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
-use crate::concrete::{Access, IndexVariable, Statement};
+use crate::concrete::{Access, Computed, IndexVariable, Statement};
 use crate::format::level::{self, Parents, Positions};
 use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
 use crate::lattice::{Lattice, Operands, Point};
@@ -121,7 +121,8 @@ impl Lowering<'_> {
         if loops.vector || !loops.operands.is_empty() {
             return None;
         }
-        let affine = self.concrete.variables[variable.0].value.as_ref()?.affine()?;
+        let Some(Computed::Index { index, .. }) = &self.concrete.variables[variable.0].value else { return None };
+        let affine = index.affine()?;
         let (_, factor) = *affine.terms.iter().find(|(made_of, _)| *made_of == loops.variable)?;
         let factor = u64::try_from(factor).ok()?;
         let inside = loops.scope.at(loops.variable, Expr::Index(0));
@@ -195,7 +196,13 @@ impl Lowering<'_> {
         };
         if let Some(point) = point {
             let parents = Parents { begin: here.clone(), end: run_end.clone() };
-            self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut inside);
+            let guard = self.guards(loops.variable, &scope);
+            let mut entry = Vec::new();
+            self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut entry);
+            match guard {
+                None => inside.extend(entry),
+                Some(condition) => inside.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),
+            }
         }
         match walk.factor {
             1 => body.extend(inside),

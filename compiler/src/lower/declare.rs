@@ -1,15 +1,15 @@
 //! Declarations: what crosses the kernel's border, and fresh variables.
 
 use super::{Lowering, Scope, Workspace, computed};
-use crate::concrete::{self, OutputStructure, TensorId, TensorKind};
+use crate::concrete::{self, Computed, ExtentOf, OutputStructure, TensorId, TensorKind};
 use crate::format::level::{self, Arrays};
 use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
 use std::collections::BTreeMap;
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(concrete: &'a concrete::Kernel) -> Self {
-        let dimensions =
-            concrete.extents.iter().map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
+        let dimensions = concrete.extents.iter().filter(|e| e.of.is_none());
+        let dimensions = dimensions.map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
         let bounds = concrete.bounds.iter().map(|bound| ir::Bound {
             dimension: dimension(bound.extent),
             index: bound.index.map(&mut |&extent| dimension(extent)),
@@ -69,11 +69,12 @@ impl<'a> Lowering<'a> {
                 }
                 TensorKind::Workspace | TensorKind::SparseWorkspace(_) => continue,
             };
+            let modes = tensor.stored.as_ref().map_or(&tensor.extents, |stored| &stored.extents);
             self.kernel.tensors.push(ir::Tensor {
                 name: tensor.name.clone(),
                 element: tensor.element,
-                format: tensor.format.clone(),
-                dimensions: tensor.extents.iter().map(|&extent| dimension(extent)).collect(),
+                format: tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format).clone(),
+                dimensions: modes.iter().map(|&extent| dimension(extent)).collect(),
                 source,
                 delivered: tensor.delivered.clone(),
             });
@@ -154,6 +155,15 @@ impl<'a> Lowering<'a> {
 
     /// The size of an extent.
     pub(super) fn size(&self, extent: usize) -> ir::Expr {
+        match self.concrete.extents[extent].of {
+            Some(ExtentOf::Level(tensor, level)) => return self.extent_of_level(tensor, level),
+            Some(ExtentOf::Blocks { extent, by }) => {
+                let rounded_up = self.size(extent).plus(ir::Expr::Index(by - 1));
+                return ir::Expr::binary(ir::BinaryOperator::Divide, rounded_up, ir::Expr::Index(by));
+            }
+            Some(ExtentOf::Inside(size)) => return ir::Expr::Index(size),
+            None => {}
+        }
         match self.concrete.extents[extent].size {
             ir::Size::Constant(size) => ir::Expr::Index(size),
             ir::Size::Runtime | ir::Size::Generic => ir::Expr::Dimension(dimension(extent)),
@@ -175,7 +185,13 @@ impl<'a> Lowering<'a> {
     /// The value of an index variable, where it is known already.
     pub(super) fn known_coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> Option<ir::Expr> {
         let bound = scope.coordinates.get(&variable).cloned();
-        bound.or_else(|| computed::value(self.concrete.variables[variable.0].value.as_ref()?, scope))
+        bound.or_else(|| match self.concrete.variables[variable.0].value.as_ref()? {
+            Computed::Index { index, .. } => computed::value(index, scope),
+            Computed::Mode { tensor, mode, used, levels, .. } => {
+                let is_known = used.iter().all(|&level| scope.coordinates.contains_key(&levels[level]));
+                is_known.then(|| self.index_in_mode(*tensor, *mode, levels, scope))
+            }
+        })
     }
 }
 

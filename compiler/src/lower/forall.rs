@@ -17,6 +17,7 @@ use crate::ir::{self, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Point};
 
 /// A loop that is being lowered.
+#[derive(Clone)]
 pub(super) struct Loop<'s> {
     pub variable: IndexVariable,
     pub vector: bool,
@@ -229,11 +230,14 @@ impl Lowering<'_> {
         value: Expr,
         out: &mut Vec<ir::Statement>,
     ) -> Expr {
-        if matches!(value, Expr::Variable(_)) {
+        if matches!(value, Expr::Variable(_) | Expr::Index(_)) {
             return value;
         }
-        let is_computed = self.concrete.variables[variable.0].value.is_some();
-        let name = if is_computed { "index" } else { self.concrete.variable(variable) };
+        let name = self.concrete.variable(variable);
+        // The name of a computed index is its text.
+        let is_word =
+            name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+        let name = if is_word { name } else { "index" };
         let coordinate = self.fresh(name, Type::Index, false);
         out.push(ir::Statement::Let(coordinate, value));
         Expr::Variable(coordinate)
@@ -272,6 +276,11 @@ impl Lowering<'_> {
         for (operand, parents) in present {
             let (access, depth) = &loops.operands[*operand];
             scope.walk(access, *depth, parents.clone());
+        }
+        if let Some(condition) = self.guards(loops.variable, &scope) {
+            let mut inside = Vec::new();
+            self.statement(statement, &scope, &mut inside);
+            return out.push(ir::Statement::If(vec![(condition, inside)], Vec::new()));
         }
         let mut assembly: Option<Assembly> = self.assembly(loops.body, loops.variable);
         if let Some(assembly) = &mut assembly {

@@ -172,6 +172,59 @@ impl Lowering<'_> {
             Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
             None => (Expr::Index(0), self.size(extent)),
         };
+        if let Some((begin, end, inside)) = self.tight_range(loops, &end).filter(|_| bounds.is_none()) {
+            let mut scope = loops.scope.clone();
+            scope.inside.insert(inside);
+            return self.counted_loop(&Loop { scope: &scope, ..loops.clone() }, None, (begin, end), out);
+        }
+        self.counted_loop(loops, bounds, (begin, end), out);
+    }
+
+    fn counted_loop(
+        &mut self,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        (begin, end): (Expr, Expr),
+        out: &mut Vec<ir::Statement>,
+    ) {
+        if let Some(count) = self.unrolled(loops, bounds, &begin) {
+            return self.written_out(loops, count, end, out);
+        }
+        self.plain_loop(loops, bounds, (begin, end), out);
+    }
+
+    /// How many iterations a loop has that is to be written out.
+    fn unrolled(&self, loops: &Loop, bounds: Option<&Bounds>, begin: &Expr) -> Option<u64> {
+        let is_asked = self.concrete.asked.unrolled.contains(&loops.variable);
+        let is_simple = bounds.is_none() && loops.operands.is_empty() && !loops.vector && *begin == Expr::Index(0);
+        match self.size(self.concrete.variables[loops.variable.0].extent) {
+            Expr::Index(count) if is_asked && is_simple => Some(count),
+            _ => None,
+        }
+    }
+
+    /// A loop of `count` iterations one after the other; where it may end before, as a loop then.
+    fn written_out(&mut self, loops: &Loop, count: u64, end: Expr, out: &mut Vec<ir::Statement>) {
+        let Some(statement) = loops.lattice.everywhere() else { return };
+        let mut all = Vec::new();
+        for coordinate in 0..count {
+            self.case(loops, Expr::Index(coordinate), &[], statement, &mut all);
+        }
+        if end == Expr::Index(count) {
+            return out.extend(all);
+        }
+        let mut rest = Vec::new();
+        self.plain_loop(loops, None, (Expr::Index(0), end.clone()), &mut rest);
+        out.push(ir::Statement::If(vec![(end.equals(Expr::Index(count)), all)], rest));
+    }
+
+    fn plain_loop(
+        &mut self,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        (begin, end): (Expr, Expr),
+        out: &mut Vec<ir::Statement>,
+    ) {
         if !loops.vector {
             out.push(self.comment(loops));
         }

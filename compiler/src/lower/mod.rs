@@ -26,6 +26,7 @@ mod assemble;
 mod computed;
 mod declare;
 mod forall;
+mod mapped;
 mod merge;
 mod parallel;
 mod position;
@@ -94,6 +95,8 @@ struct Scope {
     appended: Option<ir::Expr>,
     /// The output whose entry is appended when the first of its values is known, at the position `appended`.
     pending: Option<Access>,
+    /// Computed variables that are known to lie inside of their tensors.
+    inside: std::collections::BTreeSet<IndexVariable>,
     /// The place of the entry of a sparse workspace whose values are written.
     placed: Option<ir::Expr>,
     /// A flag to be set where the sum that is being formed has a term.

@@ -160,6 +160,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether coordinates ascend with places.
+    fn ascends(&self, places: &Places) -> bool {
+        match places {
+            Places::Coordinates => true,
+            Places::Positions(access) => self.storage(access.tensor, 0).format.ordered,
+        }
+    }
+
     fn concrete_tensor(&self, id: ir::TensorId) -> Option<TensorId> {
         self.tensors.iter().find(|(_, candidate)| **candidate == id).map(|(tensor, _)| *tensor)
     }
@@ -168,11 +176,11 @@ impl Lowering<'_> {
     fn owned_rows(&mut self, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
         let Some(target) = target_of(loops, tensor) else { return Sharing::Private(ReduceOperator::Add) };
         let levels = self.concrete.tensor(tensor).format.levels.len();
-        if levels == 0 || self.level_variable(&target, 0) != loops.variable {
+        if levels == 0 {
             return Sharing::Private(ReduceOperator::Add);
         }
         let place = self.fresh("place", Type::Index, false);
-        let row = match places {
+        let coordinate = match places {
             Places::Coordinates => Expr::Variable(place),
             Places::Positions(access) => {
                 let storage = self.storage(access.tensor, 0);
@@ -181,7 +189,15 @@ impl Lowering<'_> {
                     .expect("walked levels have coordinates")
             }
         };
-        Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) }
+        let outermost = self.level_variable(&target, 0);
+        let row = match outermost == loops.variable {
+            true => self.ascends(places).then_some(coordinate),
+            false => self.first_of_block(outermost, loops, coordinate),
+        };
+        match row {
+            Some(row) => Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) },
+            None => Sharing::Private(ReduceOperator::Add),
+        }
     }
 
     /// An output that shares an operand's structure: chunks own the positions below theirs.

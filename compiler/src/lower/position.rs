@@ -64,7 +64,8 @@ impl Lowering<'_> {
         let format = &self.concrete.tensor(access.tensor).format;
         let (depth, _) = self.resolve(access, scope);
         let stored = format.levels.get(depth)?;
-        let is_walked = level::is_walked(stored.format) || level::is_probed(stored.format);
+        let has_positions = level::has_positions(stored.format) && !level::is_located(stored.format);
+        let is_walked = has_positions || level::is_probed(stored.format);
         (is_walked && self.level_variable(access, depth) == variable).then_some(depth)
     }
 

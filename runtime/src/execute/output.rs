@@ -5,7 +5,7 @@ use super::error::Error;
 use crate::tensor::{AnyTensor, IndexArray, LevelStorage, Values};
 use rayon::prelude::*;
 use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Level};
+use spc_compiler::format::{Coordinate, Level, Map};
 use spc_compiler::ir::{ArrayRole, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -24,10 +24,18 @@ pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: 
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
 pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
+    let extent_of = |mode: usize| declared.dimensions.get(mode).map(|dimension| extents[dimension.index()]);
     let mut count = 1usize;
-    for (storage, level) in levels.iter().zip(&declared.format.levels) {
-        let Coordinate::Mode(mode) = level.coordinate else { return None };
-        count = storage.position_count(count, extents[declared.dimensions.get(mode)?.index()])?;
+    for (number, (storage, level)) in levels.iter().zip(&declared.format.levels).enumerate() {
+        let extent = match level.coordinate {
+            Coordinate::Mode(mode) => extent_of(mode)?,
+            _ => {
+                let map = Map::new(&declared.format).ok()?;
+                let extent = map.extent(number, &|mode| extent_of(mode).unwrap_or(0) as u64)?;
+                usize::try_from(extent).ok()?
+            }
+        };
+        count = storage.position_count(count, extent)?;
     }
     Some(count)
 }

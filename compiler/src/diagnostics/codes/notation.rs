@@ -87,7 +87,7 @@ pub const MIXED_ELEMENTS_NOT_YET: Code = Code(404);
 pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
-/// A schedule block.
+/// A directive that is not carried out yet.
 pub const SCHEDULE_NOT_YET: Code = Code(408);
 /// A reduction that is not a sum.
 pub const REDUCTION_NOT_YET: Code = Code(409);
@@ -98,6 +98,8 @@ pub const TOO_MANY_OPERANDS: Code = Code(410);
 pub const UNKNOWN_DIRECTIVE: Code = Code(501);
 /// A directive with wrong arguments.
 pub const DIRECTIVE_ARGUMENTS: Code = Code(502);
+/// A directive that a kernel can't keep to.
+pub const SCHEDULE_REFUSED: Code = Code(503);
 
 /// The table.
 pub(crate) const ENTRIES: &[Entry] = &[
@@ -915,22 +917,23 @@ Correct:
     },
     Entry {
         code: SCHEDULE_NOT_YET,
-        title: "a schedule",
+        title: "a directive that is not carried out yet",
         explanation: "
-For now `schedule` blocks are checked, but not carried out. Without one, a kernel is scheduled by itself.
+For now `fuse`, `positions` and `precompute` are checked, but not carried out.
 
 Wrong:
 
     fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
-    schedule { parallel(i); }
+    schedule { fuse(i, j, f); }
 
 Correct:
 
     fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
+    schedule { split(i, i0, i1, 16); parallel(i0); }
 ",
     },
     Entry {
@@ -1011,6 +1014,29 @@ Correct:
     fn product(A: csr, x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
+",
+    },
+    Entry {
+        code: SCHEDULE_REFUSED,
+        title: "a directive that the kernel can't keep to",
+        explanation: "
+Each directive has a condition. A loop runs in vector lanes where it is innermost and its index is dense wherever it stands; a
+loop is written out where it has few iterations and their number is known; an order of loops must leave the entries of a
+sparse result in order; a loop that is split has not been split before.
+
+Wrong:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+    schedule { unroll(j); }
+
+Correct:
+
+    fn product(A: csr, x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+    schedule { split(i, i0, i1, 4); unroll(i1); }
 ",
     },
 ];

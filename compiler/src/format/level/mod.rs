@@ -215,8 +215,13 @@ fn search_from(first: Expr, positions: &Positions, value: Expr) -> Expr {
 
 /// Whether kernels walk the positions of a level, in the order of its coordinates.
 pub fn is_walked(format: LevelFormat) -> bool {
+    format.ordered && has_positions(format)
+}
+
+/// Whether kernels walk the positions of a level, in whatever order.
+pub fn has_positions(format: LevelFormat) -> bool {
     let parents = Parents { begin: Expr::Index(0), end: None };
-    format.ordered && of(format.kind).positions(&anywhere(format), &parents).is_some()
+    of(format.kind).positions(&anywhere(format), &parents).is_some()
 }
 
 /// Whether kernels find the position of a coordinate without a search.

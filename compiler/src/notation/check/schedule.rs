@@ -1,7 +1,7 @@
-//! `schedule` blocks: the names and the arguments of their directives. None is carried out yet.
+//! `schedule` blocks: the names and the arguments of their directives.
 
 use super::uses;
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
 use crate::notation::Tensor;
 use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
 
@@ -35,7 +35,7 @@ const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
     ("precompute", &[Argument::Rest], "precompute(B(i, k) * C(k, j), k, kw)"),
 ];
 
-/// Reports unknown directives and wrong arguments, and that schedules are not lowered yet.
+/// Reports unknown directives and wrong arguments.
 pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement], found: &mut Diagnostics) {
     let names = body.iter().flat_map(uses::index_names).map(|name| name.name.as_str());
     let mut scope = Scope { tensors, variables: names.collect() };
@@ -45,12 +45,6 @@ pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement],
             None => found.push(unknown_directive(directive)),
         }
     }
-    let word = Span::new(schedule.span.start, schedule.span.start + "schedule".len());
-    found.push(
-        Diagnostic::new(codes::SCHEDULE_NOT_YET, word, "`schedule` blocks are not lowered yet")
-            .label("would have no effect")
-            .help("remove the block: the kernel is scheduled by itself"),
-    );
 }
 
 struct Scope<'a> {

@@ -24,7 +24,9 @@ pub(super) fn resolve(
     operands: &[Option<Operand>],
     stated: &[(String, usize)],
 ) -> Result<Vec<usize>, ProgramError> {
+    // What follows from others has no size of its own.
     let fixed = |extent: &spc_compiler::concrete::Extent| match extent.size {
+        _ if extent.of.is_some() => Some((0, ExtentSource::Kernel)),
         Size::Constant(size) => Some((usize::try_from(size).unwrap_or(usize::MAX), ExtentSource::Kernel)),
         Size::Runtime | Size::Generic => None,
     };

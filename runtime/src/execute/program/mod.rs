@@ -189,7 +189,9 @@ fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, us
     let inputs = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
     let determined = |place: usize| inputs().any(|tensor| tensor.extents.contains(&place));
     let all = kernel.extents.iter().zip(extents).enumerate();
-    all.filter(|(place, _)| !determined(*place)).map(|(_, (known, &extent))| (known.name.clone(), extent)).collect()
+    all.filter(|(place, (extent, _))| !determined(*place) && extent.of.is_none())
+        .map(|(_, (known, &extent))| (known.name.clone(), extent))
+        .collect()
 }
 
 /// Makes the extents of short vector loops part of the kernels.

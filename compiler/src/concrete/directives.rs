@@ -1,0 +1,279 @@
+//! What a `schedule` block asks for, in the terms of Senanayake, Hong, Wang, Wilson, Chou, Kamil, Amarasinghe, Kjolstad, *A Sparse
+//! Iteration Space Transformation Framework for Sparse Tensor Algebra* (2020).
+//!
+//! Directives that change the variables are carried out before anything is scheduled: `split(k, k0, k1, 32)` makes `k` a variable
+//! that is computed from two others. The rest are wishes that the scheduler keeps to; what it can't keep to is refused, for a
+//! reason:
+//!
+//! ```text
+//! schedule { split(k, k0, k1, 32); reorder(k0, i); vector(k1); }
+//!
+//! k = 32 * k0 + k1        order: k0 before i        vector: k1
+//! ```
+
+use super::cases::operands;
+use super::extents::is_searched;
+use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
+use crate::ir::{IndexExpr, IndexOperator, Size};
+use crate::notation;
+use crate::syntax::{Directive, Expr, ExprKind};
+
+/// The longest loop that is written out.
+const MOST_UNROLLED: u64 = 64;
+
+/// What a schedule block asks for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Asked {
+    /// Each pair's first is an outer loop of its second.
+    pub order: Vec<(IndexVariable, IndexVariable)>,
+    /// The loops to run in parallel instead of the outermost.
+    pub parallel: Vec<IndexVariable>,
+    /// The loop to run in vector lanes.
+    pub vector: Vec<IndexVariable>,
+    /// The loops to write out.
+    pub unrolled: Vec<IndexVariable>,
+}
+
+/// Carries out directives, in order.
+pub(super) struct Directives<'a> {
+    pub notation: &'a notation::Kernel,
+    pub kernel: &'a mut Kernel,
+    pub found: &'a mut Diagnostics,
+}
+
+impl Directives<'_> {
+    pub(super) fn apply(&mut self, directive: &Directive) {
+        let arguments = &directive.arguments;
+        match directive.name.name.as_str() {
+            "reorder" => {
+                let lists: Vec<Vec<IndexVariable>> =
+                    arguments.iter().map(|argument| self.variables(argument)).collect();
+                for pair in lists.windows(2) {
+                    let edges = pair[0].iter().flat_map(|&outer| pair[1].iter().map(move |&inner| (outer, inner)));
+                    self.kernel.asked.order.extend(edges);
+                }
+            }
+            "split" => self.split(directive),
+            "parallel" => {
+                let variables = arguments.iter().flat_map(|argument| self.variables(argument)).collect::<Vec<_>>();
+                self.kernel.asked.parallel.extend(variables);
+            }
+            "vector" => {
+                let variables = arguments.iter().flat_map(|argument| self.variables(argument)).collect::<Vec<_>>();
+                self.kernel.asked.vector.extend(variables);
+            }
+            "unroll" => self.unroll(directive),
+            other => {
+                let problem = Diagnostic::new(
+                    codes::SCHEDULE_NOT_YET,
+                    directive.span,
+                    format!("`{other}` is not carried out yet"),
+                )
+                .label("would have no effect")
+                .help("remove it: the other directives do not depend on it");
+                self.found.push(problem);
+            }
+        }
+    }
+
+    /// The variables that a name stands for: one in each term that sums over it.
+    fn variables(&self, argument: &Expr) -> Vec<IndexVariable> {
+        let ExprKind::Name(name) = &argument.kind else { return Vec::new() };
+        let is_named = |variable: &Variable| {
+            let rest = variable.name.strip_prefix(name.name.as_str());
+            let is_copy = |rest: &str| rest.strip_prefix('_').is_some_and(|number| number.parse::<u32>().is_ok());
+            rest.is_some_and(|rest| rest.is_empty() || is_copy(rest))
+        };
+        let named = self.kernel.variables.iter().enumerate().filter(|(_, variable)| is_named(variable));
+        named.map(|(id, _)| IndexVariable(id)).collect()
+    }
+
+    fn refuse(&mut self, span: Span, message: String, label: &str, help: String) {
+        self.found.push(Diagnostic::new(codes::SCHEDULE_REFUSED, span, message).label(label.to_owned()).help(help));
+    }
+
+    /// `split(k, k0, k1, 32)`: `k` is computed from the number of a block and the place in it.
+    fn split(&mut self, directive: &Directive) {
+        let [old, outer, inner, size] = &directive.arguments[..] else { return };
+        let (ExprKind::Name(outer), ExprKind::Name(inner)) = (&outer.kind, &inner.kind) else { return };
+        let by = match &size.kind {
+            ExprKind::Number { digits, .. } => digits.parse::<u32>().ok().filter(|&by| by > 0),
+            _ => None,
+        };
+        let Some(by) = by else {
+            let help = "a block has at least 1 and less than 2^32 values".to_owned();
+            return self.refuse(size.span, "a block of no size".to_owned(), "not a size", help);
+        };
+        for variable in self.variables(old) {
+            if self.kernel.variables[variable.0].value.is_some() {
+                let message =
+                    format!("`{}` is split already, or computed from other variables", self.kernel.variable(variable));
+                return self.refuse(
+                    old.span,
+                    message,
+                    "has no loop of its own",
+                    "split what it is computed from".to_owned(),
+                );
+            }
+            self.split_variable(variable, &outer.name, &inner.name, by);
+        }
+    }
+
+    fn split_variable(&mut self, variable: IndexVariable, outer: &str, inner: &str, by: u32) {
+        let extent = self.kernel.variables[variable.0].extent;
+        let outer = self.declare(outer, ExtentOf::Blocks { extent, by: by.into() });
+        let inner = self.declare(inner, ExtentOf::Inside(by.into()));
+        let blocks =
+            IndexExpr::binary(IndexOperator::Multiply, IndexExpr::Variable(outer), IndexExpr::Constant(by.into()));
+        let index = IndexExpr::binary(IndexOperator::Add, blocks, IndexExpr::Variable(inner));
+        for other in &mut self.kernel.variables {
+            if let Some(Computed::Index { index: own, .. }) = &mut other.value {
+                *own = own.replace(&mut |&made_of| match made_of == variable {
+                    true => index.clone(),
+                    false => IndexExpr::Variable(made_of),
+                });
+            }
+        }
+        let has_loop = variable.0 < self.notation.variables.len() && is_searched(self.notation, variable.0);
+        let declaration = &mut self.kernel.variables[variable.0];
+        declaration.value = Some(Computed::Index { index, guarded: true, block: Some(outer) });
+        declaration.has_loop = has_loop;
+        let order = std::mem::take(&mut self.kernel.asked.order);
+        let parts = |end: IndexVariable| if end == variable { vec![outer, inner] } else { vec![end] };
+        let both = |(before, after)| {
+            parts(before).into_iter().flat_map(move |b| parts(after).into_iter().map(move |a| (b, a)))
+        };
+        self.kernel.asked.order = order.into_iter().flat_map(both).collect();
+        // What is stored in order is visited in order.
+        if has_loop {
+            self.kernel.asked.order.push((outer, inner));
+        }
+    }
+
+    fn declare(&mut self, name: &str, of: ExtentOf) -> IndexVariable {
+        self.kernel.extents.push(Extent { name: name.to_owned(), size: Size::Runtime, of: Some(of) });
+        let extent = self.kernel.extents.len() - 1;
+        self.kernel.variables.push(Variable {
+            name: name.to_owned(),
+            extent,
+            value: None,
+            has_loop: false,
+            level: None,
+        });
+        IndexVariable(self.kernel.variables.len() - 1)
+    }
+
+    fn unroll(&mut self, directive: &Directive) {
+        let variables: Vec<_> = directive.arguments.iter().flat_map(|argument| self.variables(argument)).collect();
+        for variable in variables {
+            let declaration = &self.kernel.variables[variable.0];
+            let extent = &self.kernel.extents[declaration.extent];
+            match (extent.size, extent.of) {
+                (Size::Constant(1..=MOST_UNROLLED), None) | (_, Some(ExtentOf::Inside(1..=MOST_UNROLLED)))
+                    if declaration.value.is_none() =>
+                {
+                    self.kernel.asked.unrolled.push(variable);
+                }
+                _ => {
+                    let message = format!("the loop over `{}` can't be written out", declaration.name);
+                    let help = format!("split off a loop of at most {MOST_UNROLLED} iterations, and unroll that");
+                    self.refuse(directive.span, message, "has no small number of iterations that is known here", help);
+                }
+            }
+        }
+    }
+}
+
+/// Refuses what the schedule does not keep to.
+pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
+    let span = |name: &str| {
+        let of_name = directives.iter().filter(|directive| directive.name.name == name);
+        of_name.map(|directive| directive.span).next_back().unwrap_or_default()
+    };
+    let mut refuse = |name: &str, message: String, label: &str, help: &str| {
+        found.push(
+            Diagnostic::new(codes::SCHEDULE_REFUSED, span(name), message).label(label.to_owned()).help(help.to_owned()),
+        );
+    };
+    let name = |variable: IndexVariable| kernel.variable(variable);
+    let mut nests: Vec<Vec<(IndexVariable, Run)>> = Vec::new();
+    collect_nests(&kernel.body, &mut Vec::new(), &mut nests);
+    for &(outer, inner) in &kernel.asked.order {
+        let stands_against = |nest: &Vec<(IndexVariable, Run)>| {
+            let place = |variable| nest.iter().position(|(other, _)| *other == variable);
+            matches!((place(outer), place(inner)), (Some(outer), Some(inner)) if inner < outer)
+        };
+        if nests.iter().any(stands_against) {
+            let message = format!("the loop over `{}` can't be outside of that over `{}`", name(outer), name(inner));
+            refuse(
+                "reorder",
+                message,
+                "stands against another order",
+                "the entries of a sparse result are stored in order, and what is computed comes after what it is computed from",
+            );
+        }
+    }
+    let runs = |variable: IndexVariable, run: Run| nests.iter().flatten().any(|loops| *loops == (variable, run));
+    for &variable in kernel.asked.parallel.iter().filter(|&&variable| !runs(variable, Run::Parallel)) {
+        let message = format!("the loop over `{}` can't run in parallel", name(variable));
+        refuse(
+            "parallel",
+            message,
+            "is no loop that can be cut into chunks",
+            "it is computed or a vector, is inside of another parallel loop, or the result is appended and it is not the outermost",
+        );
+    }
+    for &variable in kernel.asked.vector.iter().filter(|&&variable| !runs(variable, Run::Vector)) {
+        let message = format!("the loop over `{}` can't run in vector lanes", name(variable));
+        refuse(
+            "vector",
+            message,
+            "is no innermost loop over dense data",
+            "the index must be one of the result's or of a workspace's, and dense wherever it stands; reorder its loop to the inside",
+        );
+    }
+}
+
+/// The loops around each assignment, outermost first.
+fn collect_nests(
+    statement: &Statement,
+    around: &mut Vec<(IndexVariable, Run)>,
+    nests: &mut Vec<Vec<(IndexVariable, Run)>>,
+) {
+    match statement {
+        Statement::Forall { variable, run, body } => {
+            around.push((*variable, *run));
+            collect_nests(body, around, nests);
+            around.pop();
+        }
+        Statement::Assign(_) => nests.push(around.clone()),
+        Statement::Empty => {}
+        Statement::Where { consumer, producer, .. } => {
+            collect_nests(producer, around, nests);
+            collect_nests(consumer, around, nests);
+        }
+        Statement::Sequence(statements) => statements.iter().for_each(|inner| collect_nests(inner, around, nests)),
+    }
+}
+
+/// Whether loops that the schedule wants in parallel, which stand inside of others, can be cut: where they walk nothing, the loops
+/// outside have no cursors, and nothing is appended, which would come in the order of the loops outside.
+pub(super) fn can_be_cut(kernel: &Kernel, statement: &Statement) -> bool {
+    let is_appended = |tensor: &super::Tensor| tensor.kind == TensorKind::Output(super::OutputStructure::Appended);
+    match statement {
+        Statement::Empty | Statement::Assign(_) => !kernel.tensors.iter().any(is_appended),
+        Statement::Forall { variable, body, .. } => {
+            let walked = operands(kernel, *variable, body);
+            if kernel.asked.parallel.contains(variable) {
+                return walked.is_empty() && !kernel.tensors.iter().any(is_appended);
+            }
+            let is_unique = |access: &super::Access| {
+                kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique)
+            };
+            walked.len() <= 1 && walked.iter().all(is_unique) && can_be_cut(kernel, body)
+        }
+        Statement::Where { consumer, producer, .. } => can_be_cut(kernel, producer) && can_be_cut(kernel, consumer),
+        Statement::Sequence(statements) => statements.iter().all(|inner| can_be_cut(kernel, inner)),
+    }
+}

@@ -1,0 +1,215 @@
+//! Operands whose levels store computed coordinates, walked as they are.
+//!
+//! The loops run over what the levels store, and the index variables are computed from that. With `A: bcsr(4)`:
+//!
+//! ```text
+//! for all i, j                                         y(i) += A(i, j) * x(j)
+//!
+//! for all i_block, i_inside, j_block, j_inside         y(i) += A(i_block, j_block, i_inside, j_inside) * x(j)
+//!     where i = 4 * i_block + i_inside, j = 4 * j_block + j_inside
+//! ```
+//!
+//! Chou, Kjolstad, Amarasinghe, *Automatic Generation of Efficient Sparse Tensor Format Conversion Routines* (2020), call the
+//! map a coordinate remapping; there it serves conversion, here computation.
+
+use super::lift::has_sum;
+use super::schedule::Scheduler;
+use super::simplify::{drop_zero_sums, simplify_expr};
+use super::{
+    Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
+    TensorKind, Variable, is_zero,
+};
+use crate::format::level::is_located;
+use crate::format::{self, Coordinate, Format, Map};
+use crate::ir::{ElementType, Size};
+
+/// What the loops of a statement are chosen for.
+pub(super) struct Statement {
+    pub target: Access,
+    pub value: Expr,
+    pub masks: Vec<Access>,
+    pub element: ElementType,
+}
+
+impl Scheduler<'_> {
+    /// The statement with an operand read level by level, where that is better than to read it from a copy.
+    pub(super) fn by_levels(&mut self, statement: Statement) -> Statement {
+        let Some(driver) = self.driver(&statement) else { return statement };
+        let format = self.kernel.tensor(driver.tensor).format.clone();
+        let Ok(map) = Map::new(&format) else { return statement };
+        let name = self.kernel.tensor(driver.tensor).name.clone();
+        let levels = self.level_variables_of(&driver, &format);
+        self.compute_modes(&driver, &format, &map, &levels);
+        self.decide(Decision {
+            what: format!("walk {name} as it is stored: {format}"),
+            why: "all other operands are dense, so their elements are found from computed indices; no copy is needed"
+                .to_owned(),
+        });
+        let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
+        let mut viewed = vec![driver.tensor];
+        if shares {
+            viewed.push(statement.target.tensor);
+        }
+        for &tensor in &viewed {
+            self.view_by_levels(tensor, &format, &map, &levels);
+        }
+        let by_level = |access: &Access| match viewed.contains(&access.tensor) {
+            true => Access { indices: levels.clone(), ..access.clone() },
+            false => access.clone(),
+        };
+        let target = by_level(&statement.target);
+        let replaced = statement.value.map_accesses_typed(statement.element, &|access| Some(by_level(access)));
+        let masks = statement.masks.iter().map(by_level).collect();
+        let value = match replaced {
+            Expr::Reduce(operator, reduced, body) => {
+                let reduced = self.kernel.loops_of(&reduced);
+                let others = levels.iter().filter(|level| !reduced.contains(level));
+                let mut all: Vec<IndexVariable> = reduced.iter().chain(others).copied().collect();
+                all.retain(|&variable| self.kernel.is_reduced(variable, &target));
+                if all.is_empty() { *body } else { Expr::Reduce(operator, all, body) }
+            }
+            value => value,
+        };
+        Statement { target, value, masks, element: statement.element }
+    }
+
+    /// The operand that is to be walked by its levels: the only one that is not dense, which decides where there is anything to
+    /// do.
+    fn driver(&self, statement: &Statement) -> Option<Access> {
+        let body = match &statement.value {
+            Expr::Reduce(_, _, body) => body,
+            value => value,
+        };
+        if has_sum(body) {
+            return None;
+        }
+        let mut reads = statement.masks.clone();
+        body.for_each_access(&mut |access| reads.push(access.clone()));
+        reads.retain(|access| !self.is_dense(access.tensor));
+        let driver = reads.first()?.clone();
+        let is_only = reads.iter().all(|access| access.same_place(&driver));
+        let tensor = self.kernel.tensor(driver.tensor);
+        let is_mapped = tensor.kind == TensorKind::Input && tensor.format.mode_order().is_none();
+        let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
+        let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
+        let target = self.kernel.tensor(statement.target.tensor);
+        let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
+        let is_written = self.is_dense(statement.target.tensor) || shares;
+        let is_good = is_only && is_mapped && is_walkable && is_plain && is_written;
+        (is_good && is_interpretable(&tensor.format) && self.decides(&driver, statement)).then_some(driver)
+    }
+
+    /// Whether loops over an operand may come by the same element of a dense result again, where nothing else does.
+    pub(super) fn comes_again(&self, access: &Access, structure: &OutputStructure) -> bool {
+        let levels = &self.kernel.tensor(access.tensor).format.levels;
+        *structure == OutputStructure::Dense && levels.iter().any(|level| !level.format.ordered)
+    }
+
+    fn is_dense(&self, tensor: TensorId) -> bool {
+        self.kernel.tensor(tensor).format.is_dense()
+    }
+
+    /// Whether there is nothing to do where an operand has no entry.
+    fn decides(&self, access: &Access, statement: &Statement) -> bool {
+        let without = |other: &Access| (!other.same_place(access)).then(|| other.clone());
+        let value = statement.value.map_accesses_typed(statement.element, &without);
+        statement.masks.iter().any(|mask| mask.same_place(access)) || is_zero(&drop_zero_sums(simplify_expr(value)))
+    }
+
+    /// A variable for each level: the mode's own where it stores a mode.
+    fn level_variables_of(&mut self, access: &Access, format: &Format) -> Vec<IndexVariable> {
+        let mut variables = Vec::with_capacity(format.levels.len());
+        for (number, level) in format.levels.iter().enumerate() {
+            variables.push(match &level.coordinate {
+                Coordinate::Mode(mode) => access.indices[*mode],
+                coordinate => {
+                    let name = self.name_of_level(coordinate, access, number);
+                    let mut modes = Vec::new();
+                    coordinate.for_each_mode(&mut |mode| modes.push(access.indices[mode]));
+                    let level = Level { tensor: access.tensor, level: number, made_of: modes };
+                    let extent = Extent {
+                        name: name.clone(),
+                        size: Size::Runtime,
+                        of: Some(ExtentOf::Level(access.tensor, number)),
+                    };
+                    self.kernel.extents.push(extent);
+                    let extent = self.kernel.extents.len() - 1;
+                    self.kernel.variables.push(Variable {
+                        name,
+                        extent,
+                        value: None,
+                        has_loop: false,
+                        level: Some(level),
+                    });
+                    IndexVariable(self.kernel.variables.len() - 1)
+                }
+            });
+        }
+        variables
+    }
+
+    fn name_of_level(&self, coordinate: &Coordinate, access: &Access, level: usize) -> String {
+        let of = |mode: &Coordinate, what: &str| match mode {
+            Coordinate::Mode(mode) => Some(format!("{}_{what}", self.kernel.variable(access.indices[*mode]))),
+            _ => None,
+        };
+        let name = match coordinate {
+            Coordinate::Divide(mode, _) => of(mode, "block"),
+            Coordinate::Remainder(mode, _) => of(mode, "inside"),
+            _ => None,
+        };
+        let mut name =
+            name.unwrap_or_else(|| format!("{}{}_coordinate", self.kernel.tensor(access.tensor).name, level + 1));
+        while self.kernel.variables.iter().any(|variable| variable.name == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Computes the index variables that no level stores.
+    fn compute_modes(&mut self, access: &Access, format: &Format, map: &Map, levels: &[IndexVariable]) {
+        for (mode, variable) in access.indices.iter().enumerate() {
+            if levels.contains(variable) {
+                continue;
+            }
+            let used = map.levels_of(mode);
+            // Stored coordinates are those of entries; what is found by counting may lie outside of the tensor.
+            let guarded = used.iter().any(|&level| is_located(format.levels[level].format));
+            let levels = levels.to_vec();
+            let value = Computed::Mode { tensor: access.tensor, mode, used, levels, guarded };
+            self.kernel.variables[variable.0].value = Some(value);
+        }
+    }
+
+    /// Declares a tensor as one whose modes are its levels.
+    fn view_by_levels(&mut self, tensor: TensorId, format: &Format, map: &Map, levels: &[IndexVariable]) {
+        let extents = levels.iter().map(|level| self.kernel.variables[level.0].extent).collect();
+        let tensor = &mut self.kernel.tensors[tensor.0];
+        let modes = std::mem::replace(&mut tensor.extents, extents);
+        tensor.stored = Some(Stored { format: format.clone(), map: map.clone(), extents: modes });
+        tensor.format = Format::of_levels(format.levels.iter().map(|level| level.format));
+        tensor.delivered = None;
+    }
+}
+
+/// Whether loops know how to walk or locate a level.
+fn is_walkable(level: &format::LevelFormat) -> bool {
+    use format::LevelKind::{Compressed, Dense, Singleton};
+    matches!(level.kind, Dense | Compressed | Singleton)
+}
+
+/// Whether the loop IR can say the map: not yet for interleaved bits.
+fn is_interpretable(format: &Format) -> bool {
+    fn is(coordinate: &Coordinate) -> bool {
+        match coordinate {
+            Coordinate::Interleave(_) => false,
+            Coordinate::Mode(_) | Coordinate::Constant(_) | Coordinate::Extent(_) => true,
+            Coordinate::Add(a, b)
+            | Coordinate::Subtract(a, b)
+            | Coordinate::Multiply(a, b)
+            | Coordinate::Divide(a, b)
+            | Coordinate::Remainder(a, b) => is(a) && is(b),
+        }
+    }
+    format.levels.iter().all(|level| is(&level.coordinate))
+}

@@ -1,0 +1,159 @@
+//! Tensors whose levels store computed coordinates: extents of levels, index variables from stored coordinates, and what keeps them
+//! inside of the tensor.
+//!
+//! A block of 4 rows may stand out over the last row. Where loops count through a block, they stop at the last row; where that
+//! can't be said by the range of a loop, a condition is tested:
+//!
+//! ```text
+//! for i_inside in 0..min(4, i_extent - i_block * 4)        i = i_block * 4 + i_inside
+//! if i_extent <= d + 1 + i && …                             j = d + 1 + i - i_extent
+//! ```
+
+use super::forall::Loop;
+use super::{Lowering, Scope};
+use crate::concrete::{Computed, IndexVariable, Stored, TensorId};
+use crate::format::Number;
+use crate::ir::{BinaryOperator, Expr};
+
+impl Number for Expr {
+    fn constant(value: u64) -> Self {
+        Expr::Index(value)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Expr::plus(self, other)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Expr::minus(self, other)
+    }
+
+    fn times(self, other: Self) -> Self {
+        Expr::times(self, other)
+    }
+
+    fn divided_by(self, other: Self) -> Self {
+        Expr::binary(BinaryOperator::Divide, self, other)
+    }
+
+    fn remainder(self, other: Self) -> Self {
+        Expr::binary(BinaryOperator::Remainder, self, other)
+    }
+
+    fn minimum(self, other: Self) -> Self {
+        Expr::binary(BinaryOperator::Minimum, self, other)
+    }
+
+    fn interleave(_: &[(Self, Self)]) -> Option<Self> {
+        None
+    }
+
+    fn part(self, _: &[Self], _: usize) -> Option<Self> {
+        None
+    }
+}
+
+impl Lowering<'_> {
+    fn stored(&self, tensor: TensorId) -> &Stored {
+        self.concrete.tensor(tensor).stored.as_ref().expect("the tensor is seen by its levels")
+    }
+
+    /// The extent of a level that stores a computed coordinate.
+    pub(super) fn extent_of_level(&self, tensor: TensorId, level: usize) -> Expr {
+        let stored = self.stored(tensor);
+        let extent = stored.map.extent(level, &|mode| self.size(stored.extents[mode]));
+        extent.expect("the scheduler takes maps that the loop IR can say")
+    }
+
+    /// The index in a mode, from what the levels store: a number, and what is subtracted from it.
+    fn mode_parts(
+        &self,
+        tensor: TensorId,
+        mode: usize,
+        levels: &[IndexVariable],
+        scope: &Scope,
+    ) -> (Expr, Option<Expr>) {
+        let stored = self.stored(tensor);
+        let coordinate = |level: usize| self.coordinate(scope, levels[level]);
+        let parts = stored.map.mode_parts(mode, &coordinate, &|mode| self.size(stored.extents[mode]));
+        parts.expect("the scheduler takes maps that the loop IR can say")
+    }
+
+    /// The index in a mode, from what the levels store.
+    pub(super) fn index_in_mode(&self, tensor: TensorId, mode: usize, levels: &[IndexVariable], scope: &Scope) -> Expr {
+        let (index, less) = self.mode_parts(tensor, mode, levels, scope);
+        less.map_or(index.clone(), |less| index.minus(less))
+    }
+
+    /// The value of a computed variable: a number, and what is subtracted from it.
+    fn parts(&self, variable: IndexVariable, scope: &Scope) -> (Expr, Option<Expr>) {
+        match &self.concrete.variables[variable.0].value {
+            Some(Computed::Mode { tensor, mode, levels, .. }) => self.mode_parts(*tensor, *mode, levels, scope),
+            _ => (self.coordinate(scope, variable), None),
+        }
+    }
+
+    /// The variables that are known once `variable` is, and may lie outside of their tensors.
+    fn unguarded(&self, variable: IndexVariable, scope: &Scope) -> Vec<IndexVariable> {
+        let ids = (0..self.concrete.variables.len()).map(IndexVariable);
+        ids.filter(|id| match &self.concrete.variables[id.0].value {
+            Some(value @ (Computed::Mode { guarded: true, .. } | Computed::Index { guarded: true, .. })) => {
+                let used = value.variables();
+                let is_known = |used: &IndexVariable| *used == variable || scope.coordinates.contains_key(used);
+                !scope.inside.contains(id) && used.contains(&variable) && used.iter().all(is_known)
+            }
+            _ => false,
+        })
+        .collect()
+    }
+
+    /// What must hold for all variables that are known once `variable` is to lie inside of their tensors.
+    pub(super) fn guards(&self, variable: IndexVariable, scope: &Scope) -> Option<Expr> {
+        let conditions = self.unguarded(variable, scope).into_iter().map(|guarded| {
+            let extent = self.size(self.concrete.variables[guarded.0].extent);
+            match self.parts(guarded, scope) {
+                (index, None) => index.less(extent),
+                (index, Some(less)) => {
+                    let is_above = Expr::binary(BinaryOperator::LessEqual, less.clone(), index.clone());
+                    is_above.and(index.less(extent.plus(less)))
+                }
+            }
+        });
+        conditions.reduce(Expr::and)
+    }
+
+    /// The part of a loop's range whose values keep what they make known inside, and what that is.
+    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, IndexVariable)> {
+        let [guarded] = self.unguarded(loops.variable, loops.scope)[..] else { return None };
+        let declaration = &self.concrete.variables[guarded.0];
+        let used = declaration.value.as_ref()?.variables();
+        let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
+        let ((first, less), (second, _)) = (at(0), at(1));
+        if second != first.clone().plus(Expr::Index(1)) {
+            return None;
+        }
+        let extent = self.size(declaration.extent);
+        let at_least = |value: Expr| Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first.clone());
+        let (begin, inside) = match less {
+            Some(less) => (at_least(less.clone()), at_least(extent.plus(less))),
+            // An outer block may stand out as a whole, but the outermost does not.
+            None if used.len() > 2 => (Expr::Index(0), at_least(extent)),
+            None => (Expr::Index(0), extent.minus(first)),
+        };
+        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside), guarded))
+    }
+
+    /// The first index in a mode that lies in the block, or beyond the block, whose number is `block`: where blocks are what a loop
+    /// goes through in order.
+    pub(super) fn first_of_block(&self, index: IndexVariable, loops: &Loop, block: Expr) -> Option<Expr> {
+        if !self.concrete.is_block_of(loops.variable, index) {
+            return None;
+        }
+        let used = self.concrete.variables[index.0].value.as_ref()?.variables();
+        let mut scope = loops.scope.at(loops.variable, block);
+        for other in used.into_iter().filter(|&other| other != loops.variable) {
+            scope = scope.at(other, Expr::Index(0));
+        }
+        Some(self.coordinate(&scope, index))
+    }
+}

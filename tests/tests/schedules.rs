@@ -1,0 +1,84 @@
+//! Schedules at random: any that a kernel accepts gives what the default schedule gives, which is what the oracle says.
+
+use spc_compiler::{notation, syntax};
+use spc_tests::case::Case;
+use spc_tests::corpus;
+use spc_tests::data::Random;
+use spc_tests::engine::{Ready, Stop};
+use spc_tests::report;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many schedules for each case; `SPC_SCHEDULES` asks for more.
+const SCHEDULES: u64 = 2;
+
+/// The names of the index variables that a case's loops are over.
+fn variables(case: &Case) -> Vec<String> {
+    let kernels = syntax::parse_program(&case.text).and_then(|program| notation::check(&program)).unwrap_or_default();
+    let variables = kernels.iter().flat_map(|kernel| &kernel.variables);
+    let written = |name: &str| !name.contains('_');
+    let loops = variables.filter(|variable| variable.value.is_none() && variable.extent.is_none());
+    loops.map(|variable| variable.name.clone()).filter(|name| written(name)).collect()
+}
+
+/// A block of one to four directives over a kernel's variables.
+fn schedule(variables: &[String], random: &mut Random) -> String {
+    let mut known = variables.to_vec();
+    let mut text = String::new();
+    for _ in 0..1 + random.below(4) {
+        let any = |random: &mut Random, known: &[String]| random.choose(known).clone();
+        text.push_str(&match random.below(6) {
+            0 | 1 => {
+                let (old, number) = (any(random, &known), known.len());
+                let size = *random.choose(&[1, 2, 3, 4, 8]);
+                known.push(format!("{old}_o{number}"));
+                known.push(format!("{old}_i{number}"));
+                format!("split({old}, {old}_o{number}, {old}_i{number}, {size}); ")
+            }
+            2 | 3 => {
+                let mut order = known.clone();
+                random.shuffle(&mut order);
+                order.truncate(2 + random.below(3));
+                if order.len() < 2 {
+                    continue;
+                }
+                format!("reorder({}); ", order.join(", "))
+            }
+            4 => format!("parallel({}); ", any(random, &known)),
+            _ => format!("{}({}); ", random.choose(&["vector", "unroll"]), any(random, &known)),
+        });
+    }
+    format!("schedule {{ {text}}}")
+}
+
+#[test]
+fn any_schedule_gives_the_same() {
+    let count = std::env::var("SPC_SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(SCHEDULES);
+    let mut scheduled: Vec<(Case, u64)> = Vec::new();
+    for case in corpus::cases().into_iter().filter(|case| case.refused.is_none()) {
+        let variables = variables(&case);
+        if variables.is_empty() || case.text.contains("schedule {") {
+            continue;
+        }
+        for seed in 0..count {
+            let mut random = Random::new(seed.wrapping_mul(7919).wrapping_add(case.text.len() as u64));
+            let text = format!("{}\n{}", case.text.trim_end(), schedule(&variables, &mut random));
+            scheduled.push((Case { text, ..case.clone() }, seed));
+        }
+    }
+    let refused = AtomicUsize::new(0);
+    report::check_all(
+        &scheduled,
+        |(case, _)| &case.text,
+        |(case, seed)| match Ready::new(case) {
+            Ok(ready) => ready.interpret(*seed),
+            Err(Stop::Refused { codes, .. }) if codes.iter().all(|code| code == "E0503") => {
+                refused.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(stop) => Err(format!("{stop:?}")),
+        },
+    );
+    let refused = refused.into_inner();
+    println!("{} of {} schedules are refused", refused, scheduled.len());
+    assert!(refused * 4 < 3 * scheduled.len(), "{refused} of {} are refused", scheduled.len());
+}
