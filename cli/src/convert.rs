@@ -77,6 +77,8 @@ pub(crate) fn coordinates(shape: &[usize]) -> Format {
         if extent as u64 > IndexWidth::U32.maximum() {
             level.format.coordinates = IndexWidth::U64;
         }
+    }
+    if let Some(level) = format.levels.first_mut() {
         level.format.positions = IndexWidth::U64;
     }
     format

@@ -142,6 +142,7 @@ cases! {
     formats_fibers_of_coordinates "cases/formats/fibers_of_coordinates.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_narrow_widths "cases/formats/narrow_widths.ti" [A, x] spmv(&A, &x);
     formats_own_definition "cases/formats/own_definition.ti" [X] sum(&X);
+    formats_own_list "cases/formats/own_list.ti" [A, x] spmv(&A, &x);
     formats_semi_sparse_operand "cases/formats/semi_sparse_operand.ti" [X, w] project(&X, &w);
     formats_bitmap_mask "cases/formats/bitmap_mask.ti" [M, A, B] sddmm(&M, &A, &B);
     formats_bitmap_of_blocks "cases/formats/bitmap_of_blocks.ti" [X] scale(&X);

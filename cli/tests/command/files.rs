@@ -88,3 +88,26 @@ fn nobody_has_to_read_to_the_end() {
 fn completions_name_the_verbs() {
     assert_has(&Place::new().prints(&["completions", "bash"]), &["compile", "--threads"]);
 }
+
+#[test]
+fn files_keep_formats_with_computed_coordinates() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "9x10x7", "--nnz", "60", "--seed", "3", "-o", "x.tns"]);
+    for format in
+        ["alto", "hicoo(4)", "tiled(4)", "bcsf(2)", "(i, j, k) -> [k - i: compressed, j: compressed, i: dense]"]
+    {
+        place.prints(&["convert", "x.tns", "x.spct", "--format", format]);
+        place.prints(&["convert", "x.spct", "y.tns", "--shape", "9x10x7"]);
+        let entries = |name: &str| {
+            let text = place.read(name);
+            let mut lines: Vec<String> = text.lines().filter(|line| !line.ends_with(" 0")).map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(entries("y.tns"), entries("x.tns"), "{format}");
+    }
+    let json = place.json(&["info", "x.tns", "--format", "hocoo,alto,hicoo(4)", "--json"]);
+    assert_eq!(json["storage"][0]["units"], 4 * 60 + 2);
+    assert_eq!(json["storage"][1]["units"], 2 * 60 + 2);
+    assert_has(&place.prints(&["info", "x.tns", "--format", "hicoo(4)"]), &["units", "hicoo(4)"]);
+}

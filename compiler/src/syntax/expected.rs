@@ -307,9 +307,6 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
         "." if place.previous().is_some_and(|previous| previous.kind == Kind::Number) => fixed(ONE_POINT),
         "." => fixed("a number begins with a digit: `0.5`"),
         "..=" => fixed("a range leaves out its end: write `3..8` for 3 to 7"),
-        "[" if place.before(1) == "=" && expected.says("`(`") => {
-            fixed("a definition names its modes: `(i, j) -> [i: dense, j: compressed]`")
-        }
         "[" if place.previous().is_some_and(|previous| previous.kind == Kind::Word) && !expected.has(Rule::levels) => {
             fixed("indices stand in parentheses: `X(i, j)`")
         }

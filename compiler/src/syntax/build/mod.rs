@@ -163,6 +163,7 @@ impl Builder {
             match pair.as_rule() {
                 Rule::name => names.push(self.ident(pair)),
                 Rule::map => map = self.map(pair),
+                Rule::levels => map = self.map_in_order(pair),
                 _ => {}
             }
         }
@@ -201,6 +202,19 @@ impl Builder {
                 Rule::map_level => map.levels.extend(self.map_level(pair)),
                 _ => {}
             }
+        }
+        map
+    }
+
+    /// A list of levels, of which each stores the next mode.
+    fn map_in_order(&mut self, pair: Pair) -> FormatMap {
+        let mut map = FormatMap { modes: Vec::new(), levels: Vec::new() };
+        for (number, pair) in pair.into_inner().filter(|pair| pair.as_rule() == Rule::level).enumerate() {
+            let level = self.level(pair);
+            let name = Ident { name: format!("i{number}"), span: level.span };
+            let coordinate = Expr { kind: ExprKind::Name(name.clone()), span: level.span };
+            map.modes.push(MapMode { name, variadic: false });
+            map.levels.push(MapLevel { coordinate, variadic: false, level });
         }
         map
     }
