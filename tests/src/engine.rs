@@ -213,7 +213,9 @@ fn stored(
                 _ => access.tensor,
             };
             let operand = inputs.get(original.0).into_iter().flat_map(|operand| operand.stored.keys());
-            stored.extend(operand.map(place).map(|index| (index.clone(), value(&index))));
+            // Modes that the operand lacks are dense, and may have no coordinate at all.
+            let is_there = |index: &Vec<usize>| index.iter().zip(&computed.shape).all(|(index, extent)| index < extent);
+            stored.extend(operand.map(place).filter(is_there).map(|index| (index.clone(), value(&index))));
         }
         _ => return computed,
     }
