@@ -81,7 +81,7 @@ impl Ready {
         let inputs: Vec<Entries> = tensors.iter().map(Entries::of).collect();
         let dims = case.extents(&notation.variables);
         let expected = oracle::evaluate(&notation, &inputs, &dims);
-        let structures = structures(&program, &inputs, &dims);
+        let structures = structures(&program, &inputs, &|link| case.extents(&link.variables))?;
         Ok(Ready { notation, program, tensors, inputs, expected, structures, dims })
     }
 
@@ -151,7 +151,11 @@ impl Ready {
 }
 
 /// For each result, the entries that it should store, found link by link: a link reads what those before it have stored.
-fn structures(program: &Program, inputs: &[Entries], dims: &[(String, usize)]) -> Vec<(OutputStructure, Entries)> {
+fn structures(
+    program: &Program,
+    inputs: &[Entries],
+    dims: &dyn Fn(&Kernel) -> Vec<(String, usize)>,
+) -> Result<Vec<(OutputStructure, Entries)>, Stop> {
     let names = program.interface.tensors.iter().map(|tensor| tensor.name.as_str());
     let mut known: BTreeMap<&str, Entries> = names.zip(inputs.iter().cloned()).collect();
     let mut made: BTreeMap<&str, (OutputStructure, Entries)> = BTreeMap::new();
@@ -159,15 +163,18 @@ fn structures(program: &Program, inputs: &[Entries], dims: &[(String, usize)]) -
         let kernel = &link.kernel;
         let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
         let inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
-        let results = oracle::evaluate(kernel, &inputs, dims);
+        let results = oracle::evaluate(kernel, &inputs, &dims(kernel));
         for (tensor, computed) in of_role(Role::Output).zip(results) {
             let structure = output_structure(&tensor.name, compiled);
             let stored = stored(kernel, compiled, structure, computed, &inputs);
-            known.insert(&tensor.name, stored.clone());
+            // A format may store more than there was, as blocks do.
+            let packed = stored.pack(&tensor.format, tensor.fill);
+            let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
+            known.insert(&tensor.name, Entries::of(&packed));
             made.insert(&tensor.name, (structure.clone(), stored));
         }
     }
-    program.results.iter().filter_map(|name| made.remove(name.as_str())).collect()
+    Ok(program.results.iter().filter_map(|name| made.remove(name.as_str())).collect())
 }
 
 fn output_structure<'a>(name: &str, compiled: &'a Compiled) -> &'a OutputStructure {
@@ -204,7 +211,9 @@ fn stored(
                 _ => access.tensor,
             };
             let operand = inputs.get(original.0).into_iter().flat_map(|operand| operand.stored.keys());
-            stored.extend(operand.map(place).map(|index| (index.clone(), value(&index))));
+            // Modes that the operand lacks are dense, and may have no coordinate at all.
+            let is_there = |index: &Vec<usize>| index.iter().zip(&computed.shape).all(|(index, extent)| index < extent);
+            stored.extend(operand.map(place).filter(is_there).map(|index| (index.clone(), value(&index))));
         }
         _ => return computed,
     }

@@ -34,6 +34,22 @@ pub struct Program {
     value: Expr,
     /// A tensor and its index variables.
     mask: Option<(usize, Vec<usize>)>,
+    /// Temporaries, each read by what comes after it.
+    lets: Vec<Let>,
+    /// What a second statement adds to the result.
+    addend: Option<Expr>,
+    /// Whether a second result is the sum of the first.
+    totals: bool,
+}
+
+/// A tensor that the program makes for itself.
+#[derive(Debug, Clone, PartialEq)]
+struct Let {
+    tensor: usize,
+    indices: Vec<usize>,
+    value: Expr,
+    /// Whether its format is written.
+    declared: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -136,21 +152,39 @@ impl Program {
     /// Calls `visit` with the tensor's name and the indices of each access, the target first.
     fn for_each_access(&self, visit: &mut dyn FnMut(&str, &[usize])) {
         visit(TARGET, &self.target);
-        self.value.for_each(&mut |expr| {
-            if let Expr::Access(tensor, indices) = expr {
-                visit(&self.tensors[*tensor].name, indices);
-            }
-        });
+        for value in self.lets.iter().map(|made| &made.value).chain([&self.value]).chain(&self.addend) {
+            value.for_each(&mut |expr| {
+                if let Expr::Access(tensor, indices) = expr {
+                    visit(&self.tensors[*tensor].name, indices);
+                }
+            });
+        }
         self.mask.iter().for_each(|(tensor, indices)| visit(&self.tensors[*tensor].name, indices));
     }
 
-    /// The tensors that the statement reads.
+    /// The tensors that the statements read, temporaries among them.
+    fn read(&self) -> Vec<usize> {
+        fn collect(expr: &Expr, read: &mut Vec<usize>) {
+            expr.for_each(&mut |expr| {
+                read.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None })
+            });
+        }
+        let mut read: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
+        [&self.value].into_iter().chain(&self.addend).for_each(|value| collect(value, &mut read));
+        for made in self.lets.iter().rev() {
+            if read.contains(&made.tensor) {
+                collect(&made.value, &mut read);
+            }
+        }
+        read.sort_unstable();
+        read.dedup();
+        read
+    }
+
+    /// The parameters that the statements read.
     fn used(&self) -> Vec<usize> {
-        let mut used: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
-        self.value
-            .for_each(&mut |expr| used.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None }));
-        used.sort_unstable();
-        used.dedup();
+        let mut used = self.read();
+        used.retain(|&tensor| self.lets.iter().all(|made| made.tensor != tensor));
         used
     }
 
@@ -174,8 +208,11 @@ impl Program {
     }
 
     fn kernel_text(&self) -> String {
-        let mut value = String::new();
-        self.value.print(self, &mut value);
+        let printed = |value: &Expr| {
+            let mut text = String::new();
+            value.print(self, &mut text);
+            text
+        };
         let element = self.element.name();
         let declare = |name: &str, storage: &Storage| match storage.order() {
             0 => format!("{name}: {element}"),
@@ -190,14 +227,30 @@ impl Program {
             .mask
             .iter()
             .map(|(tensor, indices)| format!(" where {}", self.access(&self.tensors[*tensor].name, indices)));
-        format!(
-            "fn kernel({}) -> {} {{\n    {} {} {value}{};\n}}\n",
-            parameters.join(", "),
-            declare(TARGET, &self.result),
-            self.access(TARGET, &self.target),
-            self.update,
-            mask.collect::<String>(),
-        )
+        let mut results = declare(TARGET, &self.result);
+        if self.totals {
+            results = format!("({results}, total: {element})");
+        }
+        let mut text = format!("fn kernel({}) -> {results} {{\n", parameters.join(", "));
+        let read = self.read();
+        for made in self.lets.iter().filter(|made| read.contains(&made.tensor)) {
+            let Tensor { name, storage, .. } = &self.tensors[made.tensor];
+            let format = match (made.declared, storage.order()) {
+                (false, _) => String::new(),
+                (true, 0) => format!(": {element}"),
+                (true, _) => format!(": {element} {storage}"),
+            };
+            _ = writeln!(text, "    let {}{format} = {};", self.access(name, &made.indices), printed(&made.value));
+        }
+        let target = self.access(TARGET, &self.target);
+        _ = writeln!(text, "    {target} {} {}{};", self.update, printed(&self.value), mask.collect::<String>(),);
+        if let Some(addend) = &self.addend {
+            _ = writeln!(text, "    {target} += {};", printed(addend));
+        }
+        if self.totals {
+            _ = writeln!(text, "    total = {target};");
+        }
+        text + "}\n"
     }
 
     /// The program as a case, read from its text.

@@ -3,6 +3,8 @@
 //! `SPC_RANDOM` is how many programs run (300 unless set), `SPC_RANDOM_SEED` the first one's seed. What fails is made
 //! smaller and printed as a case.
 
+use spc_compiler::concrete::Options;
+use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::native;
 use spc_tests::random::Program;
@@ -22,8 +24,9 @@ enum Outcome {
 }
 
 fn outcome(program: &Program) -> Outcome {
-    let run = || match Ready::new(&program.case("random")) {
-        Ok(ready) => match ready.interpret(1).and_then(|()| ready.interpret(2)) {
+    let case = program.case("random");
+    let run = || match Ready::new(&case) {
+        Ok(ready) => match ready.interpret(1).and_then(|()| ready.interpret(2)).and_then(|()| unfused(&case, &ready)) {
             Ok(()) => Outcome::Right,
             Err(error) => Outcome::Wrong(error),
         },
@@ -35,6 +38,18 @@ fn outcome(program: &Program) -> Outcome {
         let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Outcome::Wrong(format!("panic: {}", message.unwrap_or_default()))
     })
+}
+
+/// Runs a program of several statements with every temporary made: that changes no result.
+fn unfused(case: &Case, fused: &Ready) -> Result<(), String> {
+    if fused.notation.statements.len() == 1 {
+        return Ok(());
+    }
+    let options = Options { fuse: false, ..Options::default() };
+    match Ready::scheduled(case, options) {
+        Ok(ready) => ready.interpret(1).map_err(|error| format!("not fused: {error}")),
+        Err(stop) => Err(format!("not fused: {stop:?}")),
+    }
 }
 
 /// The kind of a failure: its words without numbers.

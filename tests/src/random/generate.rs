@@ -2,7 +2,7 @@
 
 use super::format::Storage;
 use super::index::Indices;
-use super::{Expr, Program, Tensor};
+use super::{Expr, Let, Program, Tensor};
 use crate::data::{Entries, Random};
 use spc_compiler::ir::ElementType;
 
@@ -24,8 +24,9 @@ impl Program {
         random.shuffle(&mut target);
         target.truncate(random.below(count.min(3) + 1));
         let all = target.clone();
-        let mut indices = Indices::random(&mut random);
-        if random.chance(0.3) {
+        let several = seed % 2 == 0;
+        let mut indices = if several { Indices::none() } else { Indices::random(&mut random) };
+        if !several && random.chance(0.3) {
             indices.vary(&mut target, &all, &|variable| variables[variable].1, &mut random);
         }
         let result = match random.below(3) {
@@ -41,14 +42,20 @@ impl Program {
             tensors: Vec::new(),
             shapes: Vec::new(),
             bound: None,
+            lets: Vec::new(),
+            several,
         };
         generator.reserve();
         let (value, mask) = generator.statement(&result);
         let meets = generator.indices.meet(&target);
-        let update = if meets { "+=" } else { *generator.random.choose(UPDATES) };
-        let (tensors, indices) = (generator.tensors, generator.indices);
+        let updates = if generator.several { &UPDATES[..2] } else { UPDATES };
+        let update = if meets { "+=" } else { *generator.random.choose(updates) };
+        let addend = (generator.several && generator.random.chance(0.3)).then(|| generator.addend());
+        let totals = generator.several && generator.random.chance(0.2);
+        let (tensors, indices, lets) = (generator.tensors, generator.indices, generator.lets);
         let mut random = generator.random;
-        let mut program = Program { element, variables, indices, tensors, target, result, update, value, mask };
+        let mut program =
+            Program { element, variables, indices, tensors, target, result, update, value, mask, lets, addend, totals };
         for id in 0..program.tensors.len() {
             let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
             let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
@@ -68,6 +75,9 @@ struct Generator {
     shapes: Vec<Vec<usize>>,
     /// The variable that only explicit sums use.
     bound: Option<usize>,
+    lets: Vec<Let>,
+    /// Whether there may be several statements.
+    several: bool,
 }
 
 impl Generator {
@@ -94,6 +104,30 @@ impl Generator {
             }
         }
         (value, mask)
+    }
+
+    /// What a second statement adds.
+    fn addend(&mut self) -> Expr {
+        let all: Vec<usize> = (0..self.extents.len()).filter(|variable| Some(*variable) != self.bound).collect();
+        self.term(&all)
+    }
+
+    /// A temporary over some of the variables, and what it is.
+    fn temporary(&mut self, indices: Vec<usize>) -> Expr {
+        let mut inside = indices.clone();
+        if self.random.chance(0.5) {
+            let more: Vec<usize> = (0..self.extents.len()).filter(|other| !inside.contains(other)).collect();
+            inside.extend(more.first());
+        }
+        inside.retain(|variable| Some(*variable) != self.bound);
+        let value = if inside.is_empty() { Expr::Access(self.scalar(), Vec::new()) } else { self.term(&inside) };
+        let storage = Storage::random(indices.len(), &mut self.random);
+        self.shapes.push(self.shape(&indices));
+        self.tensors.push(Tensor { name: format!("T{}", self.tensors.len()), storage, entries: Default::default() });
+        let tensor = self.tensors.len() - 1;
+        let declared = self.random.chance(0.3);
+        self.lets.push(Let { tensor, indices: indices.clone(), value, declared });
+        Expr::Access(tensor, indices)
     }
 
     /// Some of the variables, in any order.
@@ -203,6 +237,9 @@ impl Generator {
     /// A tensor; now and then one that was there already.
     fn operand(&mut self, variables: &[usize]) -> Expr {
         let mut indices = self.some(variables, 4);
+        if self.several && self.lets.len() < 3 && self.random.chance(0.3) {
+            return self.temporary(indices);
+        }
         self.vary(&mut indices, variables);
         let shape = self.shape(&indices);
         let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();

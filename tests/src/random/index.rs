@@ -33,6 +33,11 @@ struct Computed {
 }
 
 impl Indices {
+    /// None: every index is a variable.
+    pub(super) fn none() -> Self {
+        Indices { computed: Vec::new(), windows: [1, 1], share: 0.0 }
+    }
+
     pub(super) fn random(random: &mut Random) -> Self {
         let share = *random.choose(&[0.0, 0.0, 0.3, 0.6]);
         Indices { computed: Vec::new(), windows: [random.below(5), 1 + random.below(4)], share }

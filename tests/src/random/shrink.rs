@@ -34,6 +34,25 @@ impl Program {
         if self.update != "=" {
             with(&|program| program.update = "=");
         }
+        if self.totals {
+            with(&|program| program.totals = false);
+        }
+        if self.addend.is_some() {
+            with(&|program| program.addend = None);
+        }
+        for addend in self.addend.iter().flat_map(smaller_exprs) {
+            with(&|program| program.addend = Some(addend.clone()));
+        }
+        for made in 0..self.lets.len() {
+            // Made by the caller instead.
+            with(&|program| _ = program.lets.remove(made));
+            if self.lets[made].declared {
+                with(&|program| program.lets[made].declared = false);
+            }
+            for value in smaller_exprs(&self.lets[made].value) {
+                with(&|program| program.lets[made].value = value.clone());
+            }
+        }
         for value in smaller_exprs(&self.value) {
             with(&|program| program.value = value.clone());
         }

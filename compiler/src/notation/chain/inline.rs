@@ -80,6 +80,8 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         "a mask chooses its entries"
     } else if is_computed(kernel, &definition.target) {
         "its indices are computed where it is made"
+    } else if has_index_of_its_own(kernel, definition) {
+        "nothing but it says how large one of its indices is"
     } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
         "it is a mask: which entries it has counts"
     } else {
@@ -123,6 +125,13 @@ fn stays_small(kernel: &Kernel, definition: &Assignment, later: &[Assignment]) -
 
 fn is_computed(kernel: &Kernel, access: &Access) -> bool {
     access.indices.iter().any(|variable| kernel.variables[variable.0].value.is_some())
+}
+
+/// Whether an index of the target is no operand's.
+fn has_index_of_its_own(kernel: &Kernel, definition: &Assignment) -> bool {
+    let operands: Vec<IndexVariable> =
+        definition.value.accesses().into_iter().flat_map(|access| kernel.running(&access.indices)).collect();
+    definition.target.indices.iter().any(|index| !operands.contains(index))
 }
 
 fn size(expr: &Expr) -> usize {

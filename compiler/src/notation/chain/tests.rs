@@ -84,6 +84,12 @@ fn a_declared_format_asks_for_the_tensor() {
 }
 
 #[test]
+fn an_index_that_only_the_temporary_has_keeps_its_size() {
+    let text = "fn f(x: dense) -> s: f64 { let T(i, k) = 2 * x(i); s = T(i, k); }";
+    assert_eq!(fused(text).len(), 2);
+}
+
+#[test]
 fn formats_follow_the_operands() {
     let format = |declared: &str, statement: &str| {
         let text = format!(
