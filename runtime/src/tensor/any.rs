@@ -76,6 +76,17 @@ impl AnyTensor {
         values: Values,
     ) -> Self {
         let fill = values.element().zero();
+        Self::from_filled_parts_trusted(shape, format, levels, values, fill)
+    }
+
+    /// The same with a fill value, which stands where there is no entry.
+    pub(crate) fn from_filled_parts_trusted(
+        shape: Vec<usize>,
+        format: Format,
+        levels: Vec<LevelStorage>,
+        values: Values,
+        fill: Literal,
+    ) -> Self {
         let tensor = Self { shape, format, levels, values, fill };
         if cfg!(debug_assertions)
             && let Err(error) = tensor.validate()

@@ -143,8 +143,8 @@ pub enum InvalidTensor {
         /// The position of the second entry.
         position: usize,
     },
-    /// A value that is not zero stands where computed coordinates stand for no index of the tensor.
-    #[error("position {position} is padding, outside of the tensor's shape, but its value is not zero")]
+    /// A value that is not the fill value stands where computed coordinates stand for no index of the tensor.
+    #[error("position {position} is padding, outside of the tensor's shape, but its value is not the fill value")]
     Padding {
         /// Where.
         position: usize,

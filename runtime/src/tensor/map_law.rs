@@ -1,7 +1,7 @@
 //! What holds for every map, whatever shape it meets: packing then iterating gives the entries, locating inverts iterating,
 //! padding is empty, and the tensor is valid and packs again to itself.
 
-use super::{AnyTensor, Coordinates, Duplicates, Indices, Values, pack};
+use super::{AnyTensor, Coordinates, Duplicates, Indices, Values, pack, pack_filled};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::{Definitions, resolve};
 use spc_compiler::syntax::parse_format;
@@ -155,7 +155,10 @@ fn nothing_can_stand_in_padding() {
     let parts = tensor.into_parts();
     let values = Values::from(vec![1.0, 0.0, 0.5, 0.0]);
     let error = AnyTensor::from_parts(parts.shape, parts.format, parts.levels, values).unwrap_err();
-    assert_eq!(error.to_string(), "position 2 is padding, outside of the tensor's shape, but its value is not zero");
+    assert_eq!(
+        error.to_string(),
+        "position 2 is padding, outside of the tensor's shape, but its value is not the fill value"
+    );
 }
 
 #[test]
@@ -187,4 +190,20 @@ fn maps_without_room_for_a_shape_are_refused() {
         Duplicates::Sum,
     );
     assert!(narrow.unwrap_err().to_string().contains("write `compressed(u32)`"));
+}
+
+#[test]
+fn holes_and_padding_hold_the_fill_value() {
+    let entries: Entries = [(vec![2, 2], 1.0), (vec![0, 1], 2.0)].into();
+    for text in ["bcsr(2)", "tiled(2)", "dia", "ell", "alto", "[bitmap, bitmap]"] {
+        let tensor =
+            pack_filled(coordinates(&[3, 3], &entries), &format(text, 2), Duplicates::Sum, f64::INFINITY).unwrap();
+        tensor.validate().unwrap();
+        let dense = tensor.convert(&Format::dense(2)).unwrap();
+        let expected = places(&[3, 3])
+            .iter()
+            .map(|place| entries.get(place).copied().unwrap_or(f64::INFINITY))
+            .collect::<Vec<_>>();
+        assert_eq!(dense.values_of::<f64>(), Some(&expected[..]), "{text}");
+    }
 }

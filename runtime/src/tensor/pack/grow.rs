@@ -35,6 +35,8 @@ pub(super) struct Grow<'a, K, T> {
     pub(super) layout: &'a Layout,
     pub(super) fields: &'a Fields,
     pub(super) maxima: &'a [u64],
+    /// What stands where there is no entry.
+    pub(super) fill: T,
 }
 
 impl<K: Key, T: Element> Grow<'_, K, T> {
@@ -48,7 +50,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             levels.push(storage);
         }
         let value =
-            |row: &Entries| row.as_ref().filter(|row| !row.is_empty()).map_or(T::ZERO, |row| self.values[row.start]);
+            |row: &Entries| row.as_ref().filter(|row| !row.is_empty()).map_or(self.fill, |row| self.values[row.start]);
         Ok((levels, rows.iter().map(value).collect::<Vec<T>>().into()))
     }
 

@@ -170,10 +170,10 @@ impl Packing<'_> {
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
             let (layout, fields) = (self.layout, self.fields);
-            Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima }.tensor()?
+            Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima, fill }.tensor()?
         };
         let values = T::wrap(Arc::new(values));
-        Ok(AnyTensor::from_parts_trusted(shape, self.format.clone(), levels, values))
+        Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, fill.literal()))
     }
 }
 

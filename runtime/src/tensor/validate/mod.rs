@@ -16,7 +16,8 @@ mod tests;
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
+use super::values::with_values;
+use super::{AnyTensor, Element, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
 use filled::{Vacant, is_vacant};
 use rayon::prelude::*;
 use spc_compiler::format::level;
@@ -58,10 +59,15 @@ pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     if layout.stores_modes() { Ok(()) } else { padding_is_empty(tensor) }
 }
 
-/// Where coordinates are computed, some of them may stand for no index of the tensor; nothing can be there.
+/// Where coordinates are computed, some of them may stand for no index of the tensor; nothing but the fill value can be there.
 fn padding_is_empty(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
-    let holds_something = |position: usize| tensor.values.get_f64(position) != 0.0;
-    match tensor.find_padding(&holds_something) {
+    fn find<T: Element>(tensor: &AnyTensor, values: &[T]) -> Option<usize> {
+        let fill = T::from_literal(tensor.fill).unwrap_or(T::ZERO);
+        // The bits tell a fill value that is no number.
+        let is_fill = |value: &T| *value == fill || bytemuck::bytes_of(value) == bytemuck::bytes_of(&fill);
+        tensor.find_padding(&|position| !is_fill(&values[position]))
+    }
+    match with_values!(&tensor.values, |values| find(tensor, values)) {
         Some(position) => Err(InvalidTensor::Padding { position }),
         None => Ok(()),
     }
