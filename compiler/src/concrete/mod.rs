@@ -202,7 +202,7 @@ impl Computed {
             Computed::Index { index, guarded, block } => Computed::Index {
                 index: index.map(replace),
                 guarded: *guarded,
-                block: block.as_ref().map(|block| replace(block)),
+                block: block.as_ref().map(&mut *replace),
             },
             Computed::Mode { tensor, mode, used, levels, guarded } => Computed::Mode {
                 tensor: *tensor,
@@ -385,6 +385,18 @@ impl Kernel {
             divides && level.format.ordered
         };
         used.iter().any(|&level| levels[level] == variable && is_block(&stored.format.levels[level]))
+    }
+
+    /// Whether different values of a variable are different places of a target, whatever the others are.
+    fn tells_apart(&self, variable: IndexVariable, target: &Access) -> bool {
+        target.indices.iter().any(|&index| match &self.variables[index.0].value {
+            None => index == variable,
+            Some(Computed::Index { index, .. }) => {
+                let affine = index.affine();
+                affine.is_some_and(|affine| affine.terms.iter().any(|(made_of, _)| *made_of == variable))
+            }
+            Some(Computed::Mode { .. }) => false,
+        })
     }
 
     /// Whether a loop is over something that a target does not determine, so that its iterations meet in one element.

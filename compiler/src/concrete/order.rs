@@ -183,7 +183,7 @@ impl Scheduler<'_> {
     fn asked_vector(&self, term: &Term, variables: &[IndexVariable], bound: &[IndexVariable]) -> Option<IndexVariable> {
         let is_asked = |variable: &IndexVariable| self.kernel.asked.vector.contains(variable);
         let is_own =
-            |variable: &IndexVariable| !bound.contains(variable) && !self.kernel.is_reduced(*variable, &term.target);
+            |variable: &IndexVariable| !bound.contains(variable) && self.kernel.tells_apart(*variable, &term.target);
         variables.iter().copied().find(|variable| is_asked(variable) && is_own(variable))
     }
 

@@ -24,7 +24,7 @@ impl Program {
         random.shuffle(&mut target);
         target.truncate(random.below(count.min(3) + 1));
         let all = target.clone();
-        let several = seed % 2 == 0;
+        let several = seed.is_multiple_of(2);
         let mut indices = if several { Indices::none() } else { Indices::random(&mut random) };
         if !several && random.chance(0.3) {
             indices.vary(&mut target, &all, &|variable| variables[variable].1, &mut random);
