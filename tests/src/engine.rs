@@ -202,7 +202,12 @@ fn stored(
         }),
         OutputStructure::Shared { access, .. } => {
             let target = &kernel.statements[0].target;
+            // Where loops see levels as modes, the operand has the indices of the result.
+            let has_same_indices = compiled.concrete.tensor(access.tensor).stored.is_some();
             let place = |index: &Vec<usize>| -> Vec<usize> {
+                if has_same_indices {
+                    return index.clone();
+                }
                 let find = |variable| access.indices.iter().position(|other| other == variable);
                 target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
             };

@@ -20,6 +20,12 @@ impl<T: Element, F: StorageFormat> FromAny for Tensor<T, F> {
     }
 }
 
+impl FromAny for u8 {
+    fn from_any(any: &AnyTensor) -> Self {
+        any.values().get_f64(0) as u8
+    }
+}
+
 impl FromAny for f64 {
     fn from_any(any: &AnyTensor) -> Self {
         any.values().get_f64(0)
@@ -449,6 +455,27 @@ cases! {
     statements_updated_by_a_product "cases/statements/updated_by_a_product.ti" [x, y, z] updated_by_a_product(&x, &y, &z);
     statements_updated_result "cases/statements/updated_result.ti" [A, B, x] updated_result(&A, &B, &x);
     statements_updated_sparse_result "cases/statements/updated_sparse_result.ti" [A, B, D] updated_sparse_result(&A, &B, &D);
+    fill_copied "cases/fill/copied.ti" [A, B] both(&A, &B);
+    fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
+    fill_integers "cases/fill/integers.ti" [A] least(&A);
+    fill_min_plus_product "cases/fill/min_plus_product.ti" [A, B] product(&A, &B);
+    fill_ones "cases/fill/ones.ti" [A, B] scale(&A, &B);
+    fill_products_of_ones "cases/fill/products_of_ones.ti" [A] products(&A);
+    fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);
+    fill_sparse_shortest_paths "cases/fill/sparse_shortest_paths.ti" [G, d] step(&G, &d);
+    fill_sums_beside_a_fill "cases/fill/sums_beside_a_fill.ti" [A, m] rows(&A, &m);
+    fill_under_dense_levels "cases/fill/under_dense_levels.ti" [A, B] copy(&A, &B);
+    fill_union_of_maxima "cases/fill/union_of_maxima.ti" [A, B] larger(&A, &B);
+    functions_angles "cases/functions/angles.ti" [A] angles(&A);
+    functions_logarithms "cases/functions/logarithms.ti" [A] logarithms(&A);
+    functions_rounding "cases/functions/rounding.ti" [A] rounding(&A);
+    mixed_any_and_all "cases/mixed/any_and_all.ti" [A] signs(&A);
+    mixed_comparison "cases/mixed/comparison.ti" [A, n] marked(&A, &n);
+    mixed_counted "cases/mixed/counted.ti" [A] count(&A);
+    mixed_integers_scale "cases/mixed/integers_scale.ti" [A, n, x] scale(&A, n, &x);
+    mixed_narrowed "cases/mixed/narrowed.ti" [A, x] spmv(&A, &x);
+    mixed_single_and_double "cases/mixed/single_and_double.ti" [A, x] spmv(&A, &x);
+    mixed_sums_of_bytes "cases/mixed/sums_of_bytes.ti" [A] sums(&A);
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
     types_i32 "cases/types/i32.ti" [A, x] spmv(&A, &x);

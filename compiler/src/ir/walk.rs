@@ -185,6 +185,13 @@ impl Statement {
         }
     }
 
+    /// Whether the value of a variable matters to this statement or one in its blocks.
+    pub fn uses(&self, variable: VariableId) -> bool {
+        let mut found = false;
+        self.for_each(&mut |statement| statement.for_each_expr(&mut |expr| found |= expr.uses(variable)));
+        found
+    }
+
     /// The array that this statement itself changes.
     pub fn written_array(&self) -> Option<ArrayId> {
         match self {

@@ -228,7 +228,9 @@ fn text_after_an_argument_is_an_error() {
     for text in ["a = b; c", "a = b;;", "a = b where c 1"] {
         assert_eq!(code(parse_statement(text).unwrap_err()), codes::TRAILING_TEXT, "{text}");
     }
-    assert_eq!(code(parse_parameter_format("[dense] x").unwrap_err()), codes::TRAILING_TEXT);
+    // Behind a format, `fill` may stand.
+    assert_eq!(code(parse_parameter_format("[dense] x").unwrap_err()), codes::UNEXPECTED_TOKEN);
+    assert_eq!(code(parse_parameter_format("[dense] fill 1 x").unwrap_err()), codes::TRAILING_TEXT);
     assert_eq!(code(parse_format("bcsr(4) x").unwrap_err()), codes::TRAILING_TEXT);
     assert_eq!(code(parse_parameter_format("half csf").unwrap_err()), codes::UNKNOWN_ELEMENT_TYPE);
     for text in ["", " ", "a(i) =", "a(i) = sum(k)("] {

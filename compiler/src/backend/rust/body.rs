@@ -154,8 +154,10 @@ impl Printer<'_> {
                 let end = self.expr(end);
                 self.namer.enter();
                 let name = self.declare_variable(*variable);
+                let is_used = body.iter().any(|statement| statement.uses(*variable));
                 let body = self.block(body);
                 self.namer.leave();
+                let name = if is_used { quote!(#name) } else { quote!(_) };
                 quote!(for #name in #begin..#end { #body })
             }
             Statement::While(condition, body) => {

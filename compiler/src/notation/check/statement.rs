@@ -212,7 +212,9 @@ fn check_target(
 /// outer one's variable as well.
 fn compute_inner_indices(target: &mut notation::Access, tensors: &[Tensor], indices: &mut Indices) {
     let tensor = &tensors[target.tensor.0];
-    let Some(modes) = tensor.format.mode_order().filter(|_| tensor.is_sparse()) else { return };
+    // Another number of indices is reported elsewhere.
+    let is_sound = tensor.is_sparse() && tensor.format.order == target.indices.len();
+    let Some(modes) = tensor.format.mode_order().filter(|_| is_sound) else { return };
     for (depth, &mode) in modes.iter().enumerate() {
         let own = target.indices[mode];
         let above: Vec<IndexVariable> = modes[..depth].iter().map(|&mode| target.indices[mode]).collect();
