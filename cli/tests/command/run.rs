@@ -161,6 +161,36 @@ fn without_a_compiler_the_interpreter_runs() {
     assert_has(&String::from_utf8(output.stderr).unwrap(), &["no Rust compiler", "--backend interpreter"]);
 }
 
+/// The best distances after each step, until nothing changes: from node 1, whose distance of zero a `.tns` leaves out, over the
+/// edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
+#[test]
+fn steps_of_shortest_paths() {
+    let file = examples().join("shortest_paths.ti");
+    let mut distances = "1 0\n2 inf\n3 inf\n4 inf\n".to_owned();
+    let mut steps = Vec::new();
+    for _ in 0..4 {
+        let edges = "1 1 0\n2 2 0\n3 3 0\n4 4 0\n1 2 3\n2 3 4\n1 3 9\n3 4 1\n";
+        let place = Place::new().with("G.tns", edges).with("d.tns", &distances);
+        let inputs = ["-i", "G=G.tns", "-i", "d=d.tns", "-o", "e=-", "--backend", "interpreter"];
+        distances = place.prints(&[&["run", file.to_str().unwrap(), "--kernel", "step"][..], &inputs].concat());
+        steps.push(distances.clone());
+    }
+    let expected = ["2 3\n3 9\n4 inf\n", "2 3\n3 7\n4 10\n", "2 3\n3 7\n4 8\n", "2 3\n3 7\n4 8\n"];
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn levels_of_a_breadth_first_search() {
+    let file = examples().join("shortest_paths.ti");
+    let place = Place::new()
+        .with("A.tns", "1 2 1\n1 3 1\n2 4 1\n3 1 1\n4 5 1\n")
+        .with("frontier.tns", "2 1\n3 1\n5 0\n")
+        .with("seen.tns", "1 1\n2 1\n3 1\n5 0\n");
+    let inputs = ["-i", "A=A.tns", "-i", "frontier=frontier.tns", "-i", "seen=seen.tns", "-o", "next=-"];
+    let kernel = ["run", file.to_str().unwrap(), "--kernel", "reach", "--backend", "interpreter"];
+    assert_eq!(place.prints(&[&kernel[..], &inputs].concat()), "4 1\n");
+}
+
 #[test]
 fn sparse_convolutions() {
     let place = Place::new().with("x.tns", "1 1\n2 2\n4 3\n6 4\n").with("w.tns", "1 1\n2 10\n");

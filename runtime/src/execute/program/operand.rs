@@ -180,7 +180,7 @@ impl Entries {
     /// Stores them in a format; other entries are `fill`.
     ///
     /// # Errors
-    /// As [`pack`].
+    /// As [`crate::tensor::pack`].
     pub fn pack(self, format: &Format, duplicates: Duplicates, fill: Literal) -> Result<AnyTensor, PackError> {
         fn filled<T: Element>(
             entries: Coordinates<T>,
