@@ -420,6 +420,7 @@ cases! {
     scatter_transposed_order_3 "cases/scatter/transposed_order_3.ti" [A] transposed(&A);
     scatter_ttm_block "cases/scatter/ttm_block.ti" [X, U] ttm(&X, &U);
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
+    scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
     schedules_convolution_in_tiles "cases/schedules/convolution_in_tiles.ti" [x, w] convolve(&x, &w);
     schedules_gemm_unrolled "cases/schedules/gemm_unrolled.ti" [A, B] gemm(&A, &B);
