@@ -213,6 +213,7 @@ cases! {
     functions_sqrt "cases/functions/sqrt.ti" [A] roots(&A);
     functions_upper_triangle "cases/functions/upper_triangle.ti" [A] upper(&A);
     functions_zero_only_when_computed "cases/functions/zero_only_when_computed.ti" [A] zero_only_when_computed(&A);
+    indices_rows_meet "cases/indices/rows_meet.ti" [a, b] products(&a, &b);
     indices_blocks "cases/indices/blocks.ti" [x] blocks(&x);
     indices_both_sparse "cases/indices/both_sparse.ti" [x, w] convolve(&x, &w);
     indices_constant "cases/indices/constant.ti" [A, B] row(&A, &B);
@@ -488,9 +489,10 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 6] = [
+const WITHOUT_EXTENT: [&str; 7] = [
     "edges/constant_result",
     "functions/diagonal",
+    "indices/constants_meet",
     "indices/halves",
     "reductions/broadcast",
     "scalars/literal_everywhere",

@@ -387,6 +387,16 @@ impl Kernel {
         used.iter().any(|&level| levels[level] == variable && is_block(&stored.format.levels[level]))
     }
 
+    /// Whether several values of its variables may be one place of a target: `s(i / 2)`, `c(i + j)`.
+    fn meets(&self, target: &Access) -> bool {
+        target.indices.iter().any(|index| match &self.variables[index.0].value {
+            Some(Computed::Index { index, guarded: false, .. }) => {
+                index.affine().is_none_or(|affine| affine.terms.len() > 1)
+            }
+            _ => false,
+        })
+    }
+
     /// Whether different values of a variable are different places of a target, whatever the others are.
     fn tells_apart(&self, variable: IndexVariable, target: &Access) -> bool {
         target.indices.iter().any(|&index| match &self.variables[index.0].value {

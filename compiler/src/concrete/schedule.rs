@@ -212,8 +212,10 @@ impl Scheduler<'_> {
         };
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
-        // Where stored coordinates do not ascend, loops come by the same element again.
-        let comes_again = reads.iter().any(|access| self.comes_again(access, &structure));
+        // Where stored coordinates do not ascend, or indices of the result meet, loops come by the same element again.
+        let is_dense = structure == OutputStructure::Dense;
+        let comes_again =
+            is_dense && self.kernel.meets(&target) || reads.iter().any(|access| self.comes_again(access, &structure));
         // What is combined with a result that holds nothing yet is assigned.
         let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
         let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));
