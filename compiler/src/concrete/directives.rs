@@ -56,11 +56,11 @@ impl Directives<'_> {
             }
             "split" => self.split(directive),
             "parallel" => {
-                let variables = arguments.iter().flat_map(|argument| self.variables(argument)).collect::<Vec<_>>();
+                let variables = self.all_variables(directive);
                 self.kernel.asked.parallel.extend(variables);
             }
             "vector" => {
-                let variables = arguments.iter().flat_map(|argument| self.variables(argument)).collect::<Vec<_>>();
+                let variables = self.all_variables(directive);
                 self.kernel.asked.vector.extend(variables);
             }
             "unroll" => self.unroll(directive),
@@ -87,6 +87,11 @@ impl Directives<'_> {
         };
         let named = self.kernel.variables.iter().enumerate().filter(|(_, variable)| is_named(variable));
         named.map(|(id, _)| IndexVariable(id)).collect()
+    }
+
+    /// Those that all arguments stand for.
+    fn all_variables(&self, directive: &Directive) -> Vec<IndexVariable> {
+        directive.arguments.iter().flat_map(|argument| self.variables(argument)).collect()
     }
 
     fn refuse(&mut self, span: Span, message: String, label: &str, help: String) {
@@ -165,8 +170,7 @@ impl Directives<'_> {
     }
 
     fn unroll(&mut self, directive: &Directive) {
-        let variables: Vec<_> = directive.arguments.iter().flat_map(|argument| self.variables(argument)).collect();
-        for variable in variables {
+        for variable in self.all_variables(directive) {
             let declaration = &self.kernel.variables[variable.0];
             let extent = &self.kernel.extents[declaration.extent];
             match (extent.size, extent.of) {
@@ -264,16 +268,20 @@ pub(super) fn can_be_cut(kernel: &Kernel, statement: &Statement) -> bool {
     match statement {
         Statement::Empty | Statement::Assign(_) => !kernel.tensors.iter().any(is_appended),
         Statement::Forall { variable, body, .. } => {
-            let walked = operands(kernel, *variable, body);
             if kernel.asked.parallel.contains(variable) {
-                return walked.is_empty() && !kernel.tensors.iter().any(is_appended);
+                return operands(kernel, *variable, body).is_empty() && !kernel.tensors.iter().any(is_appended);
             }
-            let is_unique = |access: &super::Access| {
-                kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique)
-            };
-            walked.len() <= 1 && walked.iter().all(is_unique) && can_be_cut(kernel, body)
+            can_be_cut_inside(kernel, *variable, body)
         }
         Statement::Where { consumer, producer, .. } => can_be_cut(kernel, producer) && can_be_cut(kernel, consumer),
         Statement::Sequence(statements) => statements.iter().all(|inner| can_be_cut(kernel, inner)),
     }
+}
+
+/// The same for those inside of a loop, which must have no cursor: it walks one operand at most, without runs of equal coordinates.
+pub(super) fn can_be_cut_inside(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> bool {
+    let walked = operands(kernel, variable, body);
+    let is_unique =
+        |access: &super::Access| kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique);
+    walked.len() <= 1 && walked.iter().all(is_unique) && can_be_cut(kernel, body)
 }

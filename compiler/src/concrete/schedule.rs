@@ -329,16 +329,7 @@ impl Scheduler<'_> {
         let asked = &self.kernel.asked.parallel;
         let mut is_inside = false;
         body.for_each_loop(&mut |inner, _| is_inside |= asked.contains(&inner));
-        let walked = super::cases::operands(&self.kernel, variable, body);
-        !asked.contains(&variable)
-            && is_inside
-            && walked.len() <= 1
-            && walked.iter().all(|access| self.is_unique(access))
-            && directives::can_be_cut(&self.kernel, body)
-    }
-
-    fn is_unique(&self, access: &Access) -> bool {
-        self.kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique)
+        !asked.contains(&variable) && is_inside && directives::can_be_cut_inside(&self.kernel, variable, body)
     }
 
     /// Marks the loops that the schedule asks for, and no others.

@@ -20,7 +20,7 @@
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Computed, IndexVariable, Statement};
+use crate::concrete::{Access, Computed, IndexVariable, Run, Statement};
 use crate::format::level::{self, Parents, Positions};
 use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
 use crate::lattice::{Lattice, Operands, Point};
@@ -93,23 +93,13 @@ impl Lowering<'_> {
         out: &mut Vec<ir::Statement>,
     ) {
         let value = self.coordinate(scope, variable);
-        let operands = self.operands(variable, body, scope);
-        let accesses: Vec<_> = operands.iter().map(|(access, _)| access.clone()).collect();
-        let lattice = Lattice::new(&self.concrete.tensors, body, &accesses);
-        if !operands.is_empty() {
-            self.report(variable, &accesses, &lattice);
-        }
+        let Some(loops) = self.over_lattice(variable, Run::Serial, body, scope) else { return };
         let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
-        let everywhere = lattice.everywhere().is_some() || visits_all;
-        if lattice.points.is_empty() && !everywhere {
-            return;
-        }
-        let mut points: Vec<Point> = lattice.points.clone();
-        if visits_all && lattice.everywhere().is_none() {
+        let mut points: Vec<Point> = loops.lattice.points.clone();
+        if visits_all && loops.lattice.everywhere().is_none() {
             points.push(Point { operands: Operands(0), statement: Statement::Empty });
         }
         let coordinate = self.bind_coordinate(variable, value, out);
-        let loops = Loop { variable, vector: false, operands, lattice, everywhere, body, scope };
         let cursors = self.found(&loops, &coordinate, out);
         self.branches(&loops, &cursors, &points, coordinate, out);
     }

@@ -73,6 +73,21 @@ impl Lowering<'_> {
             out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
             return self.forall(variable, run, body, &Scope { touched: None, ..scope.clone() }, out);
         }
+        let Some(loops) = self.over_lattice(variable, run, body, scope) else { return };
+        match run {
+            Run::Parallel => self.parallel(&loops, out),
+            Run::Serial | Run::Vector => self.loops(&loops, None, out),
+        }
+    }
+
+    /// The loop over the merge lattice of a body, unless there is nothing to do.
+    pub(super) fn over_lattice<'s>(
+        &mut self,
+        variable: IndexVariable,
+        run: Run,
+        body: &'s Statement,
+        scope: &'s Scope,
+    ) -> Option<Loop<'s>> {
         let operands = self.operands(variable, body, scope);
         let accesses: Vec<Access> = operands.iter().map(|(access, _)| access.clone()).collect();
         let lattice = Lattice::new(&self.concrete.tensors, body, &accesses);
@@ -82,14 +97,10 @@ impl Lowering<'_> {
         let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
         let everywhere = lattice.everywhere().is_some() || visits_all;
         if lattice.points.is_empty() && !everywhere {
-            return;
+            return None;
         }
         let everywhere = everywhere || self.probes_all(&operands, &lattice);
-        let loops = Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope };
-        match run {
-            Run::Parallel => self.parallel(&loops, out),
-            Run::Serial | Run::Vector => self.loops(&loops, None, out),
-        }
+        Some(Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope })
     }
 
     /// The loops, over all of the range or a part of it.
