@@ -20,13 +20,21 @@ fn variables(case: &Case) -> Vec<String> {
     loops.map(|variable| variable.name.clone()).filter(|name| written(name)).collect()
 }
 
-/// A block of one to four directives over a kernel's variables.
-fn schedule(variables: &[String], random: &mut Random) -> String {
+/// The names of a case's operands.
+fn operands(case: &Case) -> Vec<String> {
+    let kernels = syntax::parse_program(&case.text).and_then(|program| notation::check(&program)).unwrap_or_default();
+    let tensors = kernels.iter().flat_map(|kernel| &kernel.tensors);
+    let inputs = tensors.filter(|tensor| tensor.role == notation::Role::Input);
+    inputs.map(|tensor| tensor.name.clone()).collect()
+}
+
+/// A block of one to four directives over a kernel's variables and operands.
+fn schedule(variables: &[String], operands: &[String], random: &mut Random) -> String {
     let mut known = variables.to_vec();
     let mut text = String::new();
     for _ in 0..1 + random.below(4) {
         let any = |random: &mut Random, known: &[String]| random.choose(known).clone();
-        text.push_str(&match random.below(6) {
+        text.push_str(&match random.below(9) {
             0 | 1 => {
                 let (old, number) = (any(random, &known), known.len());
                 let size = *random.choose(&[1, 2, 3, 4, 8]);
@@ -43,7 +51,20 @@ fn schedule(variables: &[String], random: &mut Random) -> String {
                 }
                 format!("reorder({}); ", order.join(", "))
             }
-            4 => format!("parallel({}); ", any(random, &known)),
+            4 | 5 => format!("parallel({}); ", any(random, &known)),
+            6 => {
+                let (outer, inner, number) = (any(random, &known), any(random, &known), known.len());
+                if outer == inner {
+                    continue;
+                }
+                known.push(format!("f{number}"));
+                format!("fuse({outer}, {inner}, f{number}); ")
+            }
+            7 if !operands.is_empty() => {
+                let (old, number) = (any(random, &known), known.len());
+                known.push(format!("p{number}"));
+                format!("positions({old}, {}, p{number}); ", random.choose(operands))
+            }
             _ => format!("{}({}); ", random.choose(&["vector", "unroll"]), any(random, &known)),
         });
     }
@@ -56,12 +77,13 @@ fn any_schedule_gives_the_same() {
     let mut scheduled: Vec<(Case, u64)> = Vec::new();
     for case in corpus::cases().into_iter().filter(|case| case.refused.is_none()) {
         let variables = variables(&case);
+        let operands = operands(&case);
         if variables.is_empty() || case.text.contains("schedule {") {
             continue;
         }
         for seed in 0..count {
             let mut random = Random::new(seed.wrapping_mul(7919).wrapping_add(case.text.len() as u64));
-            let text = format!("{}\n{}", case.text.trim_end(), schedule(&variables, &mut random));
+            let text = format!("{}\n{}", case.text.trim_end(), schedule(&variables, &operands, &mut random));
             scheduled.push((Case { text, ..case.clone() }, seed));
         }
     }

@@ -13,6 +13,7 @@
 
 use super::cases::operands;
 use super::extents::is_searched;
+use super::fused::Chain;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, Size};
@@ -33,6 +34,8 @@ pub struct Asked {
     pub vector: Vec<IndexVariable>,
     /// The loops to write out.
     pub unrolled: Vec<IndexVariable>,
+    /// Loops over what is stored that have names of their own.
+    pub chains: Vec<Chain>,
 }
 
 /// Carries out directives, in order.
@@ -48,13 +51,18 @@ impl Directives<'_> {
         match directive.name.name.as_str() {
             "reorder" => {
                 let lists: Vec<Vec<IndexVariable>> =
-                    arguments.iter().map(|argument| self.variables(argument)).collect();
-                for pair in lists.windows(2) {
+                    arguments.iter().map(|argument| self.reordered(argument)).collect();
+                for (argument, pair) in arguments.iter().zip(lists.windows(2)) {
+                    if self.put_around(argument, &pair[1]) {
+                        continue;
+                    }
                     let edges = pair[0].iter().flat_map(|&outer| pair[1].iter().map(move |&inner| (outer, inner)));
-                    self.kernel.asked.order.extend(edges);
+                    self.kernel.asked.order.extend(edges.filter(|(outer, inner)| outer != inner));
                 }
             }
             "split" => self.split(directive),
+            "parallel" | "vector" | "unroll"
+                if arguments.iter().any(|argument| self.run_chain(directive, argument)) => {}
             "parallel" => {
                 let variables = self.all_variables(directive);
                 self.kernel.asked.parallel.extend(variables);
@@ -64,6 +72,8 @@ impl Directives<'_> {
                 self.kernel.asked.vector.extend(variables);
             }
             "unroll" => self.unroll(directive),
+            "fuse" => self.fuse(directive),
+            "positions" => self.positions(directive),
             other => {
                 let problem = Diagnostic::new(
                     codes::SCHEDULE_NOT_YET,
@@ -78,7 +88,7 @@ impl Directives<'_> {
     }
 
     /// The variables that a name stands for: one in each term that sums over it.
-    fn variables(&self, argument: &Expr) -> Vec<IndexVariable> {
+    pub(super) fn variables(&self, argument: &Expr) -> Vec<IndexVariable> {
         let ExprKind::Name(name) = &argument.kind else { return Vec::new() };
         let is_named = |variable: &Variable| {
             let rest = variable.name.strip_prefix(name.name.as_str());
@@ -94,7 +104,7 @@ impl Directives<'_> {
         directive.arguments.iter().flat_map(|argument| self.variables(argument)).collect()
     }
 
-    fn refuse(&mut self, span: Span, message: String, label: &str, help: String) {
+    pub(super) fn refuse(&mut self, span: Span, message: String, label: &str, help: String) {
         self.found.push(Diagnostic::new(codes::SCHEDULE_REFUSED, span, message).label(label.to_owned()).help(help));
     }
 
@@ -110,6 +120,11 @@ impl Directives<'_> {
             let help = "a block has at least 1 and less than 2^32 values".to_owned();
             return self.refuse(size.span, "a block of no size".to_owned(), "not a size", help);
         };
+        if let ExprKind::Name(name) = &old.kind
+            && !self.chains(&name.name).is_empty()
+        {
+            return self.split_positions(directive, &name.name, [&outer.name, &inner.name], by);
+        }
         for variable in self.variables(old) {
             if self.kernel.variables[variable.0].value.is_some() {
                 let message =
@@ -156,7 +171,7 @@ impl Directives<'_> {
         }
     }
 
-    fn declare(&mut self, name: &str, of: ExtentOf) -> IndexVariable {
+    pub(super) fn declare(&mut self, name: &str, of: ExtentOf) -> IndexVariable {
         self.kernel.extents.push(Extent { name: name.to_owned(), size: Size::Runtime, of: Some(of) });
         let extent = self.kernel.extents.len() - 1;
         self.kernel.variables.push(Variable {
@@ -165,6 +180,7 @@ impl Directives<'_> {
             value: None,
             has_loop: false,
             level: None,
+            share: None,
         });
         IndexVariable(self.kernel.variables.len() - 1)
     }
@@ -192,8 +208,10 @@ impl Directives<'_> {
 /// Refuses what the schedule does not keep to.
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
     let span = |name: &str| {
-        let of_name = directives.iter().filter(|directive| directive.name.name == name);
-        of_name.map(|directive| directive.span).next_back().unwrap_or_default()
+        // Fusing loops orders them too.
+        let of_name = |name: &str| directives.iter().rfind(|directive| directive.name.name == name);
+        let directive = of_name(name).or_else(|| of_name("fuse")).or(directives.last());
+        directive.map_or(Span::default(), |directive| directive.span)
     };
     let mut refuse = |name: &str, message: String, label: &str, help: &str| {
         found.push(

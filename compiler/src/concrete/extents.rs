@@ -38,7 +38,7 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
         });
         let (name, value) = (variable.name.clone(), variable.value.clone());
         let has_loop = value.is_some() && is_searched(notation, number);
-        variables.push(Variable { name, extent, has_loop, value: value.map(computed), level: None });
+        variables.push(Variable { name, extent, has_loop, value: value.map(computed), level: None, share: None });
     }
     (variables, extents)
 }

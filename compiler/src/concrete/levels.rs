@@ -141,6 +141,7 @@ impl Scheduler<'_> {
                         value: None,
                         has_loop: false,
                         level: Some(level),
+                        share: None,
                     });
                     IndexVariable(self.kernel.variables.len() - 1)
                 }

@@ -23,6 +23,7 @@ mod cost;
 mod directives;
 mod extents;
 mod factor;
+mod fused;
 mod levels;
 mod lift;
 mod order;
@@ -30,6 +31,7 @@ mod print;
 mod program;
 mod scatter;
 mod schedule;
+mod share;
 mod simplify;
 mod structure;
 
@@ -37,11 +39,14 @@ use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use directives::Asked;
+pub use fused::Chain;
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use program::{Program, schedule};
 pub use schedule::Options;
+pub use share::Meet;
 pub use simplify::{absent, simplify};
 pub(crate) use simplify::{changes_nothing, simplify_expr, without};
+use std::ops::Range;
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,7 +147,7 @@ pub enum OutputStructure {
 }
 
 /// An index variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// Its name.
     pub name: String,
@@ -155,6 +160,23 @@ pub struct Variable {
     pub has_loop: bool,
     /// The level that it runs over, where that stores a computed coordinate.
     pub level: Option<Level>,
+    /// What its loop goes over where that is no range of coordinates.
+    pub share: Option<Share>,
+}
+
+/// Positions of a level, in equal shares: the loop over them holds the loops over the levels above, which in a share go over
+/// those positions alone that have children in it. So the parents of a share's first and last position are searched for
+/// once, and those between come as the loops go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// The operand.
+    pub access: Access,
+    /// Its levels that the loop goes over together; the positions are those of the last of them.
+    pub levels: Range<usize>,
+    /// How many positions a block has, where the loop is over blocks.
+    pub by: Option<u64>,
+    /// How values meet in an element of a result that several shares have terms for, if there is one.
+    pub operator: Option<ReduceOperator>,
 }
 
 /// How an index variable is computed from others.
@@ -181,6 +203,15 @@ pub enum Computed {
         levels: Vec<IndexVariable>,
         /// Whether it may lie outside of the tensor, where nothing is to be done.
         guarded: bool,
+    },
+    /// From the number of an iteration of two loops that are fused: what it has of whole rows, or what is left.
+    Fused {
+        /// The variable of the fused loop.
+        whole: IndexVariable,
+        /// The extent of the inner of the two: a place in [`Kernel::extents`].
+        row: usize,
+        /// Whether this is the outer of the two.
+        is_outer: bool,
     },
 }
 
@@ -211,6 +242,9 @@ impl Computed {
                 levels: levels.iter().map(replace).collect(),
                 guarded: *guarded,
             },
+            Computed::Fused { whole, row, is_outer } => {
+                Computed::Fused { whole: replace(whole), row: *row, is_outer: *is_outer }
+            }
         }
     }
 
@@ -219,6 +253,7 @@ impl Computed {
         match self {
             Computed::Index { index, .. } => index.variables(),
             Computed::Mode { used, levels, .. } => used.iter().map(|&level| levels[level]).collect(),
+            Computed::Fused { whole, .. } => vec![*whole],
         }
     }
 }
@@ -257,6 +292,8 @@ pub enum ExtentOf {
     },
     /// It is that of a block.
     Inside(u64),
+    /// It is the product of two others, which are places in [`Kernel::extents`].
+    Product(usize, usize),
 }
 
 /// A statement.
@@ -308,6 +345,8 @@ pub enum Run {
     Serial,
     /// In chunks of equal work, at the same time.
     Parallel,
+    /// The same where the data has such chunks, else in [`Share`]s: this variable's.
+    ParallelOr(IndexVariable),
     /// Side by side, in the lanes of a vector.
     Vector,
 }
@@ -337,7 +376,10 @@ impl Kernel {
 
     /// The variables that run over their extents and that `variable` is made of.
     pub fn running(&self, variable: IndexVariable) -> Vec<IndexVariable> {
-        self.variables[variable.0].value.as_ref().map_or_else(|| vec![variable], Computed::variables)
+        match &self.variables[variable.0].value {
+            None => vec![variable],
+            Some(value) => value.variables().into_iter().flat_map(|made_of| self.running(made_of)).collect(),
+        }
     }
 
     /// The expression with its reductions over what runs: over both parts of a variable that is split.
@@ -345,7 +387,12 @@ impl Kernel {
         let expr = expr.map_children(&|child| self.over_running(child));
         match expr {
             Expr::Reduce(operator, variables, body) => {
-                let running = variables.iter().flat_map(|&variable| self.running(variable)).collect();
+                let mut running: Vec<IndexVariable> = Vec::new();
+                for variable in variables.iter().flat_map(|&variable| self.running(variable)) {
+                    if !running.contains(&variable) {
+                        running.push(variable);
+                    }
+                }
                 Expr::Reduce(operator, running, body)
             }
             other => other,
@@ -377,7 +424,7 @@ impl Kernel {
         let (tensor, mode, used, levels) = match &self.variables[index.0].value {
             Some(Computed::Mode { tensor, mode, used, levels, .. }) => (tensor, mode, used, levels),
             Some(Computed::Index { block, .. }) => return *block == Some(variable),
-            None => return false,
+            Some(Computed::Fused { .. }) | None => return false,
         };
         let Some(stored) = &self.tensor(*tensor).stored else { return false };
         let is_block = |level: &crate::format::Level| {
@@ -405,7 +452,7 @@ impl Kernel {
                 let affine = index.affine();
                 affine.is_some_and(|affine| affine.terms.iter().any(|(made_of, _)| *made_of == variable))
             }
-            Some(Computed::Mode { .. }) => false,
+            Some(Computed::Mode { .. } | Computed::Fused { .. }) => false,
         })
     }
 
@@ -416,8 +463,31 @@ impl Kernel {
             let is_index = |variable: &IndexVariable| target.indices.contains(variable);
             return !is_index(&variable) && !level.made_of.iter().all(is_index);
         }
-        let known: Vec<IndexVariable> = target.indices.iter().flat_map(|&index| self.running(index)).collect();
+        let known = self.told(target);
         self.running(variable).iter().any(|running| !known.contains(running))
+    }
+
+    /// The variables that the indices of a target tell, all that these are computed from included. The number of an iteration of
+    /// two fused loops is told by both.
+    fn told(&self, target: &Access) -> Vec<IndexVariable> {
+        let mut known = target.indices.clone();
+        loop {
+            let is_told = |id: &IndexVariable| {
+                let parts = |of: &&Variable| matches!(of.value, Some(Computed::Fused { whole, .. }) if whole == *id);
+                let is_known = |of: &Variable| known.iter().any(|known| std::ptr::eq(&self.variables[known.0], of));
+                let both = self.variables.iter().filter(parts);
+                let made = known.iter().filter_map(|known| self.variables[known.0].value.as_ref());
+                let is_made_of =
+                    |value: &Computed| !matches!(value, Computed::Fused { .. }) && value.variables().contains(id);
+                both.clone().count() == 2 && both.clone().all(is_known) || made.clone().any(is_made_of)
+            };
+            let ids = (0..self.variables.len()).map(IndexVariable);
+            let told: Vec<IndexVariable> = ids.filter(|id| !known.contains(id) && is_told(id)).collect();
+            if told.is_empty() {
+                return known;
+            }
+            known.extend(told);
+        }
     }
 }
 

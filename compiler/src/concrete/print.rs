@@ -1,6 +1,6 @@
 //! Concrete notation as text.
 
-use super::{Access, Assign, Collect, Expr, Kernel, OutputStructure, Run, Statement, TensorKind};
+use super::{Access, Assign, Collect, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorKind};
 use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
 use crate::syntax::AssignOperator;
 use std::fmt;
@@ -39,12 +39,16 @@ fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut
     match statement {
         Statement::Empty => writeln!(f, "{indent}nothing"),
         Statement::Forall { variable, run, body } => {
-            let run = match run {
+            let how = match run {
                 Run::Serial => "",
-                Run::Parallel => "parallel ",
+                Run::Parallel | Run::ParallelOr(_) => "parallel ",
                 Run::Vector => "vector ",
             };
-            writeln!(f, "{indent}{run}for all {}", kernel.variable(*variable))?;
+            write!(f, "{indent}{how}for all {}", range(kernel, *variable))?;
+            match run {
+                Run::ParallelOr(shares) => writeln!(f, ", or for all {}", range(kernel, *shares))?,
+                _ => writeln!(f)?,
+            }
             write_statement(kernel, body, depth + 1, f)
         }
         Statement::Where { workspace, consumer, producer } => {
@@ -56,6 +60,21 @@ fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut
         Statement::Assign(assign) => writeln!(f, "{indent}{}", assignment(kernel, assign)),
         Statement::Sequence(statements) => {
             statements.iter().try_for_each(|statement| write_statement(kernel, statement, depth, f))
+        }
+    }
+}
+
+/// What a loop goes over.
+fn range(kernel: &Kernel, variable: IndexVariable) -> String {
+    let name = kernel.variable(variable);
+    match &kernel.variables[variable.0].share {
+        None => name.to_owned(),
+        Some(share) => {
+            let positions = format!("positions of {}", access(kernel, &share.access));
+            match share.by {
+                None => format!("{name} in {positions}"),
+                Some(by) => format!("{name} in blocks of {by} {positions}"),
+            }
         }
     }
 }

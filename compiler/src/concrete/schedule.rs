@@ -61,6 +61,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         1 => statements.remove(0),
         _ => Statement::Sequence(statements),
     };
+    scheduler.cut_asked(&mut body, &mut diagnostics);
     if options.parallel {
         scheduler.mark_parallel(&mut body);
     }
@@ -348,6 +349,34 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Makes an outermost loop parallel: in equal shares of an operand's entries always, where it goes through those, or where a
+    /// call finds that chunks of its range would be uneven.
+    fn mark_outermost(&mut self, statement: &mut Statement) {
+        let Statement::Forall { variable, .. } = *statement else { return };
+        if self.kernel.variables[variable.0].share.is_some() {
+            return self.mark_shares(statement);
+        }
+        let is_asked = self.kernel.asked.parallel.contains(&variable);
+        let shares = if is_asked { None } else { self.default_shares(statement) };
+        if let Some((shares, share)) = shares.clone().filter(|(_, share)| share.levels.end == 1) {
+            return self.cut_in_shares(statement, shares, &share);
+        }
+        let Statement::Forall { run, body, .. } = statement else { return };
+        *run = shares.as_ref().map_or(Run::Parallel, |(shares, _)| Run::ParallelOr(*shares));
+        let what = format!("the loop over {} runs in parallel", self.kernel.variable(variable));
+        let why = match is_asked {
+            true => "the schedule asks for it",
+            false => "it is the outermost loop; its range is cut into chunks of equal work",
+        };
+        self.decide(Decision { what, why: why.to_owned() });
+        for decision in self.sharing(variable, body) {
+            self.decide(decision);
+        }
+        if let Some((_, share)) = shares {
+            self.explain_shares(variable, &share, body);
+        }
+    }
+
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
             Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
@@ -356,18 +385,7 @@ impl Scheduler<'_> {
                 self.mark_parallel(body);
             }
             Statement::Forall { variable, body, .. } if self.is_cut_inside(*variable, body) => self.mark_asked(body),
-            Statement::Forall { variable, run, body } => {
-                *run = Run::Parallel;
-                let what = format!("the loop over {} runs in parallel", self.kernel.variable(*variable));
-                let why = match self.kernel.asked.parallel.contains(variable) {
-                    true => "the schedule asks for it".to_owned(),
-                    false => "it is the outermost loop; its range is cut into chunks of equal work".to_owned(),
-                };
-                self.decide(Decision { what, why });
-                for decision in self.sharing(*variable, body) {
-                    self.decide(decision);
-                }
-            }
+            Statement::Forall { .. } => self.mark_outermost(statement),
             Statement::Where { consumer, producer, .. } => {
                 self.mark_parallel(producer);
                 self.mark_parallel(consumer);

@@ -18,6 +18,7 @@ impl Expr {
         match (self, other) {
             (Expr::Index(0), e) | (e, Expr::Index(0)) => e,
             (Expr::Index(a), Expr::Index(b)) => Expr::Index(a + b),
+            (Expr::Binary(BinaryOperator::Subtract, a, less), more) if *less == more => *a,
             (a, b) => Expr::binary(BinaryOperator::Add, a, b),
         }
     }

@@ -20,7 +20,7 @@
 //!   stands. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
-//!   chunks' writes come together. Nothing inside depends on how the range was cut.
+//!   chunks' writes come together. Nothing inside depends on how the range was cut. No chunk is empty.
 //! * Arithmetic on `index` must not wrap: the verifier can't see it, the interpreter reports it.
 //!
 //! A reduction is a node with an operator, never a pattern.
@@ -667,6 +667,9 @@ pub struct Parallel {
     pub reductions: Vec<(VariableId, ReduceOperator)>,
     /// What a chunk does.
     pub body: Vec<Statement>,
+    /// Does the same over another range, for where single places of this one have so much work that its chunks have no equal
+    /// shares. A target weighs the chunks and chooses; it may as well ignore this.
+    pub uneven: Option<Box<Parallel>>,
 }
 
 /// The work before a place of a parallel range.
@@ -687,6 +690,19 @@ pub enum Sharing {
         place: VariableId,
         /// The first element that such a chunk may touch.
         start: Expr,
+    },
+    /// Chunks reduce into ascending segments of `length` elements, and neighbours may meet in one: a chunk that begins at `place`
+    /// touches elements from `start` on, up to where the next begins, and the segment that begins there. Where segments
+    /// meet they are combined; nothing else is synchronised.
+    Segmented {
+        /// Stands for a chunk's first place. It is never `end`.
+        place: VariableId,
+        /// The first element of the segment that such a chunk begins in.
+        start: Expr,
+        /// How many elements a segment has; the same everywhere.
+        length: Expr,
+        /// How what meets is combined.
+        operator: ReduceOperator,
     },
     /// Each chunk has a copy that starts from the operator's identity; the copies are combined into the array.
     Private(ReduceOperator),

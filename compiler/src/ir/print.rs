@@ -463,7 +463,7 @@ fn branching(
 
 /// A parallel loop: its clauses, one a line, then its body.
 fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Parallel) -> fmt::Result {
-    let Parallel { begin, end, low, high, work, aligned, sharing, reductions, body } = node;
+    let Parallel { begin, end, low, high, work, aligned, sharing, reductions, body, uneven } = node;
     let (low, high) = (kernel.show(low), kernel.show(high));
     write!(f, "parallel {low}..{high} in {}..{}", kernel.show(begin), kernel.show(end))?;
     let mut clauses = Vec::new();
@@ -487,7 +487,11 @@ fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Paralle
     } else {
         write!(f, "\n{:indent$}", "", indent = 2 * depth)?;
     }
-    block(f, kernel, depth, body)
+    block(f, kernel, depth, body)?;
+    uneven.as_ref().map_or(Ok(()), |other| {
+        f.write_str(" uneven ")?;
+        parallel(f, kernel, depth, other)
+    })
 }
 
 impl Display for Shown<'_, Sharing> {
@@ -495,6 +499,10 @@ impl Display for Shown<'_, Sharing> {
         let kernel = self.kernel;
         match self.node {
             Sharing::Owned { place, start } => write!(f, "owned {} -> {}", kernel.show(place), kernel.show(start)),
+            Sharing::Segmented { place, start, length, operator } => {
+                let (place, start, length) = (kernel.show(place), kernel.show(start), kernel.show(length));
+                write!(f, "segmented {operator} {place} -> {start} length {length}")
+            }
             Sharing::Private(operator) => write!(f, "private {operator}"),
             Sharing::Joined { positions_of: None } => f.write_str("joined"),
             Sharing::Joined { positions_of: Some(array) } => write!(f, "joined positions {}", kernel.show(array)),

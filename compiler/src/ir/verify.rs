@@ -14,13 +14,14 @@
 //!  7. Only lists and arrays of appended outputs are appended to; index arrays of those are written in no other way.
 //!  8. While a mutable view is in scope, what it views is not touched; while another view is, it is not written.
 //!  9. What a parallel loop writes and does not make inside is named once in `sharing`, and is used as that says: `owned`
-//!     arrays are not appended to or filled; `private` ones are only reduced into, with that operator; `joined` ones,
-//!     and no others, are arrays of appended outputs, and positions are of another joined array.
+//!     arrays are not appended to or filled; `segmented` and `private` ones are only reduced into, with that operator;
+//!     `joined` ones, and no others, are arrays of appended outputs, and positions are of another joined array.
 //! 10. A mutable variable from outside a parallel loop is not read or assigned inside; only if it is named, once, in
 //!     `reducing` it is updated, with that operator.
 //! 11. Parallel loops do not nest.
-//! 12. `owned` starts mention their place, dimensions and arrays of inputs only; `work` its place, immutable variables and
-//!     arrays that the loop does not write; `aligned` is an index array that the loop does not write.
+//! 12. The starts of `owned` parts and of segments, and the length of these, mention their place, dimensions and arrays of
+//!     inputs only; `work` its place, immutable variables and arrays that the loop does not write; `aligned` is an index
+//!     array that the loop does not write.
 //! 13. The array parameters come first, tensor by tensor, level by level, positions before coordinates, values last; they
 //!     are those that the tensor's format and source call for, and so are their elements.
 //! 14. Tensors are inputs, then outputs, then sorted copies (of inputs). Each has a dimension for every mode, and each
@@ -34,9 +35,10 @@
 //! 17. Names of arrays are unique.
 //! 18. An `if` has a branch.
 //! 19. Only lists are sorted, cleared and inserted to; only tables know the places of keys, and nothing else mentions them.
+//! 20. What stands for a parallel loop where work is uneven writes the same arrays and variables, and nothing stands for it.
 //!
-//! What it can't see: bounds, wrapping index arithmetic, overflow of stored indices, and whether `owned` parts really are
-//! apart. The interpreter reports those.
+//! What it can't see: bounds, wrapping index arithmetic, overflow of stored indices, and whether `owned` parts and segments
+//! really are apart. The interpreter reports those.
 
 mod body;
 mod declarations;

@@ -140,16 +140,7 @@ impl Statement {
                 visit(end);
             }
             Statement::If(branches, _) => branches.iter_mut().for_each(|(condition, _)| visit(condition)),
-            Statement::Parallel(parallel) => {
-                visit(&mut parallel.begin);
-                visit(&mut parallel.end);
-                parallel.work.iter_mut().for_each(|work| visit(&mut work.before));
-                for (_, sharing) in &mut parallel.sharing {
-                    if let Sharing::Owned { start, .. } = sharing {
-                        visit(start);
-                    }
-                }
-            }
+            Statement::Parallel(parallel) => parallel.for_each_expr_mut(visit),
         }
     }
 
@@ -160,7 +151,7 @@ impl Statement {
             Statement::If(branches, otherwise) => {
                 branches.iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }
-            Statement::Parallel(parallel) => vec![&parallel.body],
+            Statement::Parallel(parallel) => parallel.bodies(),
             _ => Vec::new(),
         }
     }
@@ -172,7 +163,7 @@ impl Statement {
             Statement::If(branches, otherwise) => {
                 branches.iter_mut().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }
-            Statement::Parallel(parallel) => vec![&mut parallel.body],
+            Statement::Parallel(parallel) => parallel.bodies_mut(),
             _ => Vec::new(),
         }
     }
@@ -216,9 +207,43 @@ impl Parallel {
         visit(&self.end);
         self.work.iter().for_each(|work| visit(&work.before));
         for (_, sharing) in &self.sharing {
-            if let Sharing::Owned { start, .. } = sharing {
-                visit(start);
+            match sharing {
+                Sharing::Owned { start, .. } => visit(start),
+                Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
+                Sharing::Private(_) | Sharing::Joined { .. } => {}
             }
         }
+        self.uneven.iter().for_each(|other| other.for_each_expr(visit));
+    }
+
+    /// Calls `visit` on the same expressions, to change them.
+    fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        visit(&mut self.begin);
+        visit(&mut self.end);
+        self.work.iter_mut().for_each(|work| visit(&mut work.before));
+        for (_, sharing) in &mut self.sharing {
+            match sharing {
+                Sharing::Owned { start, .. } => visit(start),
+                Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
+                Sharing::Private(_) | Sharing::Joined { .. } => {}
+            }
+        }
+        self.uneven.iter_mut().for_each(|other| other.for_each_expr_mut(visit));
+    }
+
+    /// The loop and what it may do instead.
+    pub fn alternatives(&self) -> impl Iterator<Item = &Parallel> {
+        std::iter::successors(Some(self), |node| node.uneven.as_deref())
+    }
+
+    /// What a chunk does, and what one of the loop for uneven work does.
+    fn bodies(&self) -> Vec<&Vec<Statement>> {
+        self.alternatives().map(|node| &node.body).collect()
+    }
+
+    fn bodies_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        let mut bodies = vec![&mut self.body];
+        bodies.extend(self.uneven.iter_mut().flat_map(|other| other.bodies_mut()));
+        bodies
     }
 }

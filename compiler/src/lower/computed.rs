@@ -84,6 +84,20 @@ fn collect(index: &IndexExpr<IndexVariable>, factor: i64, scope: &Scope, terms: 
 }
 
 impl Lowering<'_> {
+    /// Names for the coordinates of fused loops, where they are known now.
+    pub(super) fn bind_fused(&mut self, scope: &mut Scope, out: &mut Vec<ir::Statement>) {
+        for id in (0..self.concrete.variables.len()).map(IndexVariable) {
+            let is_fused = matches!(self.concrete.variables[id.0].value, Some(Computed::Fused { .. }));
+            if is_fused
+                && !scope.coordinates.contains_key(&id)
+                && let Some(value) = self.known_coordinate(scope, id)
+            {
+                let coordinate = self.bind_coordinate(id, value, out);
+                scope.coordinates.insert(id, coordinate);
+            }
+        }
+    }
+
     /// The body at the one value of a computed variable, with a branch for each set of operands that have an entry there.
     pub(super) fn at_computed(
         &mut self,

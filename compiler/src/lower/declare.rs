@@ -163,6 +163,7 @@ impl<'a> Lowering<'a> {
                 return ir::Expr::binary(ir::BinaryOperator::Divide, rounded_up, ir::Expr::Index(by));
             }
             Some(ExtentOf::Inside(size)) => return ir::Expr::Index(size),
+            Some(ExtentOf::Product(outer, inner)) => return self.size(outer).times(self.size(inner)),
             None => {}
         }
         match self.concrete.extents[extent].size {
@@ -183,11 +184,28 @@ impl<'a> Lowering<'a> {
         self.known_coordinate(scope, variable).expect("the loop over an index variable encloses its uses")
     }
 
+    /// The scope with those variables that an index is made of and that are computed themselves.
+    fn with_parts(&self, index: &ir::IndexExpr<concrete::IndexVariable>, scope: &Scope) -> Scope {
+        let mut all = scope.clone();
+        for part in index.variables() {
+            if self.concrete.variables[part.0].value.is_some()
+                && let Some(value) = self.known_coordinate(scope, part)
+            {
+                all.coordinates.insert(part, value);
+            }
+        }
+        all
+    }
+
     /// The value of an index variable, where it is known already.
     pub(super) fn known_coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> Option<ir::Expr> {
         let bound = scope.coordinates.get(&variable).cloned();
         bound.or_else(|| match self.concrete.variables[variable.0].value.as_ref()? {
-            Computed::Index { index, .. } => computed::value(index, scope),
+            Computed::Index { index, .. } => computed::value(index, &self.with_parts(index, scope)),
+            Computed::Fused { whole, row, is_outer } => {
+                let operator = if *is_outer { ir::BinaryOperator::Divide } else { ir::BinaryOperator::Remainder };
+                Some(ir::Expr::binary(operator, self.known_coordinate(scope, *whole)?, self.size(*row)))
+            }
             Computed::Mode { tensor, mode, used, levels, .. } => {
                 let is_known = used.iter().all(|&level| scope.coordinates.contains_key(&levels[level]));
                 is_known.then(|| self.index_in_mode(*tensor, *mode, levels, scope))

@@ -68,6 +68,9 @@ impl Lowering<'_> {
         if self.concrete.variables[variable.0].value.is_some() {
             return self.at_computed(variable, body, scope, out);
         }
+        if let Some(share) = &self.concrete.variables[variable.0].share {
+            return self.share_loop(share, run, body, scope, out);
+        }
         if let (Run::Vector, Some(flag)) = (run, scope.touched) {
             // Lanes assign nothing from outside: a sum over them has a term.
             out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
@@ -75,7 +78,8 @@ impl Lowering<'_> {
         }
         let Some(loops) = self.over_lattice(variable, run, body, scope) else { return };
         match run {
-            Run::Parallel => self.parallel(&loops, out),
+            Run::Parallel => self.parallel(&loops, None, out),
+            Run::ParallelOr(shares) => self.parallel(&loops, Some(shares), out),
             Run::Serial | Run::Vector => self.loops(&loops, None, out),
         }
     }
@@ -105,6 +109,8 @@ impl Lowering<'_> {
 
     /// The loops, over all of the range or a part of it.
     pub(super) fn loops(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
+        let kept = self.kept_coordinates(loops);
+        let bounds = bounds.or(kept.as_ref());
         if let Some(walk) = self.walk_of_computed(loops) {
             return self.walk_computed(loops, &walk, bounds, out);
         }
@@ -127,7 +133,10 @@ impl Lowering<'_> {
             Some(sparse) if depth == 0 => Some(sparse.positions()),
             _ => level::of(storage.format.kind).positions(&storage, &parents),
         };
-        (storage, positions.expect("a walked level has positions"))
+        let positions = positions.expect("a walked level has positions");
+        let kept = scope.kept.iter().filter_map(|kept| kept.at(access, depth));
+        let positions = kept.fold(positions, |positions, kept| kept.within(positions));
+        (storage, positions)
     }
 
     pub(super) fn name_of_level(&self, access: &Access, depth: usize) -> String {
@@ -284,6 +293,7 @@ impl Lowering<'_> {
     ) {
         let coordinate = self.bind_coordinate(loops.variable, coordinate, out);
         let mut scope = loops.scope.at(loops.variable, coordinate);
+        self.bind_fused(&mut scope, out);
         for (operand, parents) in present {
             let (access, depth) = &loops.operands[*operand];
             scope.walk(access, *depth, parents.clone());

@@ -97,8 +97,8 @@ impl Lowering<'_> {
     fn unguarded(&self, variable: IndexVariable, scope: &Scope) -> Vec<IndexVariable> {
         let ids = (0..self.concrete.variables.len()).map(IndexVariable);
         ids.filter(|id| match &self.concrete.variables[id.0].value {
-            Some(value @ (Computed::Mode { guarded: true, .. } | Computed::Index { guarded: true, .. })) => {
-                let used = value.variables();
+            Some(Computed::Mode { guarded: true, .. } | Computed::Index { guarded: true, .. }) => {
+                let used = self.concrete.running(*id);
                 let is_known = |used: &IndexVariable| *used == variable || scope.coordinates.contains_key(used);
                 !scope.inside.contains(id) && used.contains(&variable) && used.iter().all(is_known)
             }
@@ -126,7 +126,7 @@ impl Lowering<'_> {
     pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, IndexVariable)> {
         let [guarded] = self.unguarded(loops.variable, loops.scope)[..] else { return None };
         let declaration = &self.concrete.variables[guarded.0];
-        let used = declaration.value.as_ref()?.variables();
+        let used = self.concrete.running(guarded);
         let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
         let ((first, less), (second, _)) = (at(0), at(1));
         if second != first.clone().plus(Expr::Index(1)) {

@@ -32,6 +32,7 @@ mod parallel;
 mod position;
 mod presence;
 mod scatter;
+mod share;
 mod statement;
 
 use crate::concrete::{self, Access, IndexVariable, TensorId};
@@ -95,6 +96,8 @@ struct Scope {
     appended: Option<ir::Expr>,
     /// The output whose entry is appended when the first of its values is known, at the position `appended`.
     pending: Option<Access>,
+    /// The positions that loops over operands' levels are kept to.
+    kept: Vec<share::Kept>,
     /// Computed variables that are known to lie inside of their tensors.
     inside: std::collections::BTreeSet<IndexVariable>,
     /// The place of the entry of a sparse workspace whose values are written.

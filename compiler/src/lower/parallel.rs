@@ -2,7 +2,7 @@
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
-use crate::concrete::{Access, OutputStructure, TensorId, TensorKind};
+use crate::concrete::{Access, Computed, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays, Parents};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
@@ -18,44 +18,55 @@ enum Places {
 }
 
 impl Lowering<'_> {
-    pub(super) fn parallel(&mut self, loops: &Loop, out: &mut Vec<ir::Statement>) {
+    /// The loop in chunks of its range; where their work is uneven, in shares that the variable `shares` numbers, if there is one.
+    pub(super) fn parallel(&mut self, loops: &Loop, shares: Option<IndexVariable>, out: &mut Vec<ir::Statement>) {
         if !self.can_share(loops) {
             return self.loops(loops, None, out);
         }
+        let (places, begin, end) = self.places(loops);
+        let mut parallel = self.cut(
+            (begin, end),
+            &mut |lowering, bounds, body| lowering.loops(loops, Some(bounds), body),
+            &mut |lowering, array| lowering.sharing(array, loops, &places),
+        );
+        parallel.work = self.work(loops, &places);
+        parallel.aligned = self.aligned(&places);
+        let shares = shares.and_then(|shares| self.concrete.variables[shares.0].share.as_ref());
+        if let Some(share) = shares {
+            let whole =
+                Statement::Forall { variable: loops.variable, run: Run::Serial, body: Box::new(loops.body.clone()) };
+            parallel.uneven = Some(Box::new(self.parallel_shares(share, &whole, loops.scope)));
+        }
+        out.push(ir::Statement::Parallel(Box::new(parallel)));
+    }
+
+    /// A parallel loop over a range: what a chunk does, and how what it writes is shared.
+    pub(super) fn cut(
+        &mut self,
+        (begin, end): (Expr, Expr),
+        chunk: &mut dyn FnMut(&mut Self, &Bounds, &mut Vec<ir::Statement>),
+        share: &mut dyn FnMut(&mut Self, ArrayId) -> Sharing,
+    ) -> ir::Parallel {
         let low = self.fresh("low", Type::Index, false);
         let high = self.fresh("high", Type::Index, false);
-        let (places, begin, end) = self.places(loops);
         let bounds = Bounds { low: Expr::Variable(low), high: Expr::Variable(high) };
         let outer = std::mem::take(&mut self.hoisted);
         let mut body = Vec::new();
-        self.loops(loops, Some(&bounds), &mut body);
+        chunk(self, &bounds, &mut body);
         let mut all = std::mem::replace(&mut self.hoisted, outer);
         all.extend(body);
         let written = Written::of(&all);
-        let sharing: Vec<(ArrayId, Sharing)> = self
-            .joined_together(&written.arrays)
-            .iter()
-            .map(|&array| (array, self.sharing(array, loops, &places)))
-            .collect();
-        reduce_into_private(&mut all, &sharing);
+        let sharing: Vec<(ArrayId, Sharing)> =
+            self.joined_together(&written.arrays).iter().map(|&array| (array, share(self, array))).collect();
+        reduce_into_copies(&mut all, &sharing);
         let reductions: Vec<(VariableId, ReduceOperator)> = written
             .variables
             .iter()
             .map(|(&variable, &operator)| (variable, self.reduction(variable, operator)))
             .collect();
         reduce_flags(&mut all, &reductions);
-        let parallel = ir::Parallel {
-            begin,
-            end,
-            low,
-            high,
-            work: self.work(loops, &places),
-            aligned: self.aligned(&places),
-            sharing,
-            reductions,
-            body: all,
-        };
-        out.push(ir::Statement::Parallel(Box::new(parallel)));
+        let (work, aligned, uneven) = (None, None, None);
+        ir::Parallel { begin, end, low, high, work, aligned, sharing, reductions, body: all, uneven }
     }
 
     /// The written arrays, and those that their elements are positions of: these are joined together.
@@ -85,6 +96,7 @@ impl Lowering<'_> {
                 }
                 TensorKind::Output(OutputStructure::Dense) => {
                     !assign.target.indices.is_empty() && self.level_variable(&assign.target, 0) == loops.variable
+                        || self.fused_rows(&assign.target, loops.variable).is_some_and(|(levels, _)| levels == 2)
                 }
                 _ => matches!(self.workspaces.get(&tensor), None | Some(super::Workspace::Scalar(_))),
             };
@@ -175,7 +187,7 @@ impl Lowering<'_> {
     }
 
     /// The position at the last of `levels` that begins below `position`; `None` when no level on the way stores positions.
-    fn descend(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Option<Expr> {
+    pub(super) fn descend(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Option<Expr> {
         let stores = |depth: usize| {
             let format = self.concrete.tensor(tensor).format.levels[depth].format;
             level::arrays(format) == Arrays::PositionsAndCoordinates
@@ -184,7 +196,7 @@ impl Lowering<'_> {
     }
 
     /// The first position of the last of `levels` below `position` of the level above them.
-    fn first_below(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Expr {
+    pub(super) fn first_below(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Expr {
         levels.fold(position, |position, depth| {
             let storage = self.storage(tensor, depth);
             let format = level::of(storage.format.kind);
@@ -214,7 +226,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn workspace_in(&self, array: ArrayId) -> Option<TensorId> {
+    pub(super) fn workspace_in(&self, array: ArrayId) -> Option<TensorId> {
         let is_there = |place: &super::Workspace| matches!(place, super::Workspace::Array(other) if *other == array);
         self.workspaces.iter().find(|(_, place)| is_there(place)).map(|(tensor, _)| *tensor)
     }
@@ -227,14 +239,17 @@ impl Lowering<'_> {
         }
     }
 
-    fn concrete_tensor(&self, id: ir::TensorId) -> Option<TensorId> {
+    pub(super) fn concrete_tensor(&self, id: ir::TensorId) -> Option<TensorId> {
         self.tensors.iter().find(|(_, candidate)| **candidate == id).map(|(tensor, _)| *tensor)
     }
 
     /// A dense output: chunks own rows when its outermost level is the loop's.
     fn owned_rows(&mut self, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
-        let Some(target) = target_of(loops, tensor) else { return self.private(tensor, loops) };
+        let Some(target) = target_of(loops.body, tensor) else { return self.private(tensor, loops) };
         let levels = self.concrete.tensor(tensor).format.levels.len();
+        if let Some((told, row)) = self.fused_rows(&target, loops.variable) {
+            return self.fused_part(&target, loops, told, row);
+        }
         if levels == 0 {
             return self.private(tensor, loops);
         }
@@ -261,6 +276,34 @@ impl Lowering<'_> {
                 self.private(tensor, loops)
             }
         }
+    }
+
+    /// How many outermost levels of a dense result the number of an iteration of two fused loops tells, and the extent of the
+    /// inner one.
+    fn fused_rows(&self, target: &Access, variable: IndexVariable) -> Option<(usize, usize)> {
+        let part = |depth: usize| {
+            let index = (depth < target.indices.len()).then(|| self.level_variable(target, depth))?;
+            match self.concrete.variables[index.0].value {
+                Some(Computed::Fused { whole, row, is_outer }) if whole == variable => Some((row, is_outer)),
+                _ => None,
+            }
+        };
+        let (row, _) = part(0).filter(|(_, is_outer)| *is_outer)?;
+        Some((if part(1).is_some() { 2 } else { 1 }, row))
+    }
+
+    /// What a chunk of two fused loops writes of a dense result: rows of its own, or ones that it shares at its ends.
+    fn fused_part(&mut self, target: &Access, loops: &Loop, told: usize, row: usize) -> Sharing {
+        let place = self.fresh("place", Type::Index, false);
+        let levels = self.concrete.tensor(target.tensor).format.levels.len();
+        let below = |position: Expr| self.first_below(target.tensor, told..levels, position);
+        if told == 2 {
+            return Sharing::Owned { place, start: below(Expr::Variable(place)) };
+        }
+        let number = Expr::binary(ir::BinaryOperator::Divide, Expr::Variable(place), self.size(row));
+        let (start, length) = (below(number), below(Expr::Index(1)));
+        let operator = self.combining(target.tensor, loops).unwrap_or(ReduceOperator::Add);
+        Sharing::Segmented { place, start, length, operator }
     }
 
     /// An output that shares an operand's structure: chunks own the positions below theirs.
@@ -291,20 +334,20 @@ impl Lowering<'_> {
 }
 
 /// A chunk's copy starts from the identity and the copies are combined, so an element that is written once may as well be
-/// combined with it.
-fn reduce_into_private(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sharing)]) {
+/// combined with it. The same goes for segments.
+fn reduce_into_copies(statements: &mut [ir::Statement], sharing: &[(ArrayId, Sharing)]) {
     for statement in statements {
         if let ir::Statement::Store(array, index, value) = statement {
-            let private = sharing.iter().find_map(|(other, sharing)| match sharing {
-                Sharing::Private(operator) if other == array => Some(*operator),
+            let operator = sharing.iter().find_map(|(other, sharing)| match sharing {
+                Sharing::Private(operator) | Sharing::Segmented { operator, .. } if other == array => Some(*operator),
                 _ => None,
             });
-            if let Some(operator) = private {
+            if let Some(operator) = operator {
                 *statement = ir::Statement::Reduce(*array, index.clone(), operator, value.clone());
                 continue;
             }
         }
-        statement.blocks_mut().into_iter().for_each(|block| reduce_into_private(block, sharing));
+        statement.blocks_mut().into_iter().for_each(|block| reduce_into_copies(block, sharing));
     }
 }
 
@@ -321,9 +364,10 @@ fn reduce_flags(statements: &mut [ir::Statement], reductions: &[(VariableId, Red
     }
 }
 
-fn target_of(loops: &Loop, tensor: TensorId) -> Option<Access> {
+/// The access by which a statement writes a tensor.
+pub(super) fn target_of(statement: &Statement, tensor: TensorId) -> Option<Access> {
     let mut found = None;
-    loops.body.for_each_assign(&mut |assign| {
+    statement.for_each_assign(&mut |assign| {
         if assign.target.tensor == tensor {
             found = Some(assign.target.clone());
         }
@@ -389,7 +433,7 @@ impl Written {
                 branches.iter().for_each(|(_, body)| self.block(body));
                 self.block(otherwise);
             }
-            Parallel(parallel) => self.block(&parallel.body),
+            Parallel(parallel) => parallel.alternatives().for_each(|node| self.block(&node.body)),
         }
     }
 }

@@ -177,7 +177,8 @@ fn binary_operator(operator: notation::BinaryOperator) -> ir::BinaryOperator {
 fn has_parallel_loop(statement: &Statement) -> bool {
     match statement {
         Statement::Empty | Statement::Assign(_) => false,
-        Statement::Forall { run, body, .. } => *run == Run::Parallel || has_parallel_loop(body),
+        Statement::Forall { run: Run::Parallel | Run::ParallelOr(_), .. } => true,
+        Statement::Forall { body, .. } => has_parallel_loop(body),
         Statement::Where { consumer, producer, .. } => has_parallel_loop(consumer) || has_parallel_loop(producer),
         Statement::Sequence(statements) => statements.iter().any(has_parallel_loop),
     }

@@ -3,8 +3,9 @@
 use super::testing::{csr, matrix, values, vector};
 use super::*;
 use crate::parallel::with_threads;
-use crate::tensor::AnyTensor;
-use spc_compiler::format::Format;
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, Indices, pack};
+use spc_compiler::format::{Format, LevelFormat};
+use spc_compiler::ir::ElementType;
 use spc_compiler::{Program, backend, compile_notation, notation, syntax};
 
 fn compiled(text: &str) -> Program {
@@ -71,4 +72,67 @@ fn a_sum_of_all_entries() {
     let a = skewed(5_000, 700, &Format::coo(2));
     let s = result("fn total(A: coo) -> s: f64 { s = A(i, j); }", &[&a], &[]);
     assert_eq!(values(&s), [values(&a).iter().sum::<f64>()]);
+}
+
+/// A tensor of small integers that is nearly all in one fiber of one of its few slices.
+fn heavy(format: &Format) -> AnyTensor {
+    let fiber = (0..40_000).map(|k| [1, 2, k]);
+    let others = (0..9_000).map(|k| [k % 3, k % 7, k * 5 % 40_000]).filter(|[i, j, _]| (*i, *j) != (1, 2));
+    let entries: Vec<[u32; 3]> = fiber.chain(others).collect();
+    let mode = |mode: usize| Indices::U32(entries.iter().map(|entry| entry[mode]).collect());
+    let coordinates = Coordinates {
+        shape: vec![4, 7, 40_000],
+        shape_is_stated: true,
+        indices: (0..3).map(mode).collect(),
+        values: entries.iter().map(|[i, j, k]| f64::from((i + j + k) % 4)).collect(),
+    };
+    pack(coordinates, format, Duplicates::Sum).unwrap()
+}
+
+/// A dense matrix of small integers.
+fn table(rows: usize, columns: usize) -> AnyTensor {
+    let mut table = AnyTensor::zeros(vec![rows, columns], Format::dense(2), ElementType::F64).unwrap();
+    let values = table.values_mut::<f64>().unwrap();
+    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64);
+    table
+}
+
+/// A fiber that holds most of the entries is cut, and its pieces come together.
+fn check_heavy(name: &str, format: &Format) {
+    let (x, b, c) = (heavy(format), table(7, 3), table(40_000, 3));
+    let v = vector((0..40_000).map(|k| f64::from(k % 3)).collect());
+    let mttkrp = "(X: FORMAT, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let ttv = "(X: FORMAT, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }";
+    let most = "(X: FORMAT) -> m: dense fill -inf { m(i) max= X(i, j, k); }";
+    let text = |kernel: &str| format!("fn kernel{}", kernel.replace("FORMAT", name));
+    let rows = values(&result(&text(mttkrp), &[&x, &b, &c], &[]));
+    let mut expected = vec![0.0; 12];
+    let add = |index: &[usize], value: f64| {
+        let product = |r: usize| value * ((3 * index[1] + r) % 5 * ((3 * index[2] + r) % 5)) as f64;
+        (0..3).for_each(|r| expected[3 * index[0] + r] += product(r));
+    };
+    x.for_each_entry::<f64>(add).unwrap();
+    assert_eq!(rows, expected, "{name}");
+    result(&text(ttv), &[&x, &v], &[]);
+    assert_eq!(values(&result(&text(most), &[&x], &[])), [3.0, 3.0, 3.0, 0.0]);
+    let sum = result(&text("(X: FORMAT) -> s: f64 { s = X(i, j, k); }"), &[&x], &[]);
+    assert_eq!(values(&sum), [values(&x).iter().sum::<f64>()]);
+}
+
+#[test]
+fn a_fiber_with_most_of_the_entries_is_cut() {
+    use LevelFormat as L;
+    check_heavy("csf", &Format::csf(3));
+    check_heavy("coo", &Format::coo(3));
+    check_heavy("[dense, dense, compressed]", &Format::of_levels([L::DENSE, L::DENSE, L::COMPRESSED]));
+    check_heavy("[dense, compressed, compressed]", &Format::of_levels([L::DENSE, L::COMPRESSED, L::COMPRESSED]));
+}
+
+#[test]
+fn pieces_of_a_fiber_meet_in_a_sparse_result() {
+    let (x, u) = (heavy(&Format::csf(3)), table(40_000, 3));
+    let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
+    result(ttm, &[&x, &u], &[]);
+    let twice = result("fn twice(X: csf) -> Y: csf { Y(i, j, k) = 2 * X(i, j, k); }", &[&x], &[]);
+    assert_eq!(values(&twice), values(&x).iter().map(|value| 2.0 * value).collect::<Vec<f64>>());
 }

@@ -6,6 +6,7 @@
 //! | | a chunk has | afterwards |
 //! |---|---|---|
 //! | [`Owned`] | its own part of the array | nothing to do |
+//! | [`Segmented`] | its own part, and the segment that it may share with the next chunk | those segments are combined |
 //! | [`Private`] | a copy of the whole array | the copies are combined, in the order of the chunks |
 //! | [`Joined`] | an array that grows | the arrays are joined, in the order of the chunks |
 //! | [`Partial`] | one value | the values come back, in the order of the chunks |
@@ -27,6 +28,8 @@ const CHUNKS_PER_THREAD: usize = 8;
 pub struct Chunks {
     /// Chunk `c` is `bounds[c]..bounds[c + 1]`.
     bounds: Vec<usize>,
+    /// Whether they have about equal shares of the work.
+    are_even: bool,
 }
 
 impl Chunks {
@@ -60,11 +63,18 @@ impl Chunks {
 
     fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
         if begin >= end {
-            return Chunks { bounds: vec![begin] };
+            return Chunks { bounds: vec![begin], are_even: true };
         }
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing).saturating_add(place - begin);
-        Chunks::cut(begin, end, work(end), per_thread, &|low, share| first(low, end, &|place| work(place) >= share))
+        let total = work(end);
+        let place = |low: usize, share: usize| first(low, end, &|place| work(place) >= share);
+        let mut chunks = Chunks::cut(begin, end, total, per_thread, &place);
+        let longest = chunks.bounds.windows(2).map(|bound| work(bound[1]) - work(bound[0])).max().unwrap_or(0);
+        let share = total / chunk_count(total, per_thread);
+        let allowance = total / (CHUNKS_PER_THREAD * super::threads().max(1));
+        chunks.are_even = longest <= share.saturating_add(allowance).max(GRAIN);
+        chunks
     }
 
     /// Cuts where equal shares of `total` end; `place(low, share)` is the first place, from `low` on, with that work before it.
@@ -82,7 +92,7 @@ impl Chunks {
             }
             bounds.push(end);
         }
-        Chunks { bounds }
+        Chunks { bounds, are_even: true }
     }
 
     /// The same chunks, but for those that begin at a place where `same` is true: they begin later, at the first place
@@ -104,7 +114,13 @@ impl Chunks {
             }
         }
         bounds.push(end);
-        Chunks { bounds }
+        Chunks { bounds, are_even: self.are_even }
+    }
+
+    /// Whether the chunks have about equal shares of the work: none is longer than was meant by more than an eighth of what a
+    /// thread has to do, for which the other threads may have to wait. A single place may be longer.
+    pub fn are_even(&self) -> bool {
+        self.are_even
     }
 
     /// How many chunks there are.
@@ -147,6 +163,27 @@ impl Chunks {
             (rest, base) = (later, next);
         }
         Owned { parts }
+    }
+
+    /// Divides `whole` among the chunks as [`Chunks::owned`] does, where neighbours may meet in one segment of `length`
+    /// elements: the one that the later begins in. The earlier has a copy of it, all `fill` at first.
+    ///
+    /// # Panics
+    /// When the starts do not ascend or lie beyond the array.
+    pub fn segmented<'a, T: Copy>(
+        &self,
+        whole: &'a mut [T],
+        start: &dyn Fn(usize) -> usize,
+        length: usize,
+        fill: T,
+    ) -> Segmented<'a, T> {
+        let last = self.count().saturating_sub(1);
+        let parts = self.owned(whole, start).parts.into_iter().enumerate().map(|(chunk, part)| {
+            let Part { base, elements } = unlock(part).expect("nobody has taken it yet");
+            let next = if chunk == last { 0 } else { length };
+            Mutex::new(Segments { base, elements, next: Vec::new(), length: next })
+        });
+        Segmented { fill, parts: parts.collect() }
     }
 
     /// A copy of an array of `length` elements for each chunk; all its elements are `fill` at first.
@@ -273,6 +310,129 @@ impl<T> Index<RangeTo<usize>> for Part<'_, T> {
 }
 
 impl<T> IndexMut<RangeTo<usize>> for Part<'_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, range: RangeTo<usize>) -> &mut [T] {
+        &mut self[0..range.end]
+    }
+}
+
+/// An array of which each chunk owns a part, and shares a segment with the next.
+#[derive(Debug)]
+pub struct Segmented<'a, T> {
+    fill: T,
+    parts: Vec<Mutex<Segments<'a, T>>>,
+}
+
+/// A chunk's own elements, and what it has of the segment that the next chunk begins in.
+#[derive(Debug, Default)]
+struct Segments<'a, T> {
+    /// The place of `elements[0]` in the whole.
+    base: usize,
+    elements: &'a mut [T],
+    /// The segment behind these; empty where the chunk has not been taken.
+    next: Vec<T>,
+    /// How long that is.
+    length: usize,
+}
+
+impl<'a, T: Copy> Segmented<'a, T> {
+    /// The elements that a chunk touches.
+    pub fn take(&self, chunk: usize) -> TakenSegments<'_, 'a, T> {
+        let home = &self.parts[chunk];
+        let mut segments = {
+            let mut here = lock(home);
+            let elements = std::mem::take(&mut here.elements);
+            Segments { elements, base: here.base, next: std::mem::take(&mut here.next), length: here.length }
+        };
+        if segments.next.is_empty() {
+            segments.next = vec![self.fill; segments.length];
+        }
+        TakenSegments { segments, home }
+    }
+
+    /// Combines each chunk's copy of the segment that the next begins in with that, in the order of the chunks:
+    /// `add(segment, copy)`.
+    pub fn combine(self, add: &dyn Fn(&mut [T], &[T])) {
+        let mut parts: Vec<Segments<'a, T>> = self.parts.into_iter().map(unlock).collect();
+        for chunk in 0..parts.len() {
+            let copy = std::mem::take(&mut parts[chunk].next);
+            // A chunk that begins in the same segment as the next has no elements of its own.
+            let owner = parts[chunk + 1..].iter_mut().find(|part| !part.elements.is_empty());
+            if let Some(owner) = owner.filter(|_| !copy.is_empty()) {
+                add(&mut owner.elements[..copy.len()], &copy);
+            }
+        }
+    }
+}
+
+/// The elements of a chunk, indexed as the whole is.
+#[derive(Debug)]
+pub struct TakenSegments<'s, 'a, T> {
+    segments: Segments<'a, T>,
+    home: &'s Mutex<Segments<'a, T>>,
+}
+
+impl<T> Drop for TakenSegments<'_, '_, T> {
+    fn drop(&mut self) {
+        let Segments { base, elements, next, length } = &mut self.segments;
+        let (elements, next) = (std::mem::take(elements), std::mem::take(next));
+        *lock(self.home) = Segments { base: *base, elements, next, length: *length };
+    }
+}
+
+// The elements end where the next segment begins, so an index beyond them is one of that, or out of bounds there; and one
+// below the base wraps around to one that is.
+impl<T> Index<usize> for TakenSegments<'_, '_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        let Segments { base, elements, next, .. } = &self.segments;
+        let at = index.wrapping_sub(*base);
+        if at < elements.len() { &elements[at] } else { &next[at - elements.len()] }
+    }
+}
+
+impl<T> IndexMut<usize> for TakenSegments<'_, '_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let Segments { base, elements, next, .. } = &mut self.segments;
+        let at = index.wrapping_sub(*base);
+        if at < elements.len() { &mut elements[at] } else { &mut next[at - elements.len()] }
+    }
+}
+
+impl<T> Index<Range<usize>> for TakenSegments<'_, '_, T> {
+    type Output = [T];
+
+    #[inline(always)]
+    fn index(&self, range: Range<usize>) -> &[T] {
+        let Segments { base, elements, next, .. } = &self.segments;
+        let (start, end) = (range.start.wrapping_sub(*base), range.end.wrapping_sub(*base));
+        if start < elements.len() { &elements[start..end] } else { &next[start - elements.len()..end - elements.len()] }
+    }
+}
+
+impl<T> IndexMut<Range<usize>> for TakenSegments<'_, '_, T> {
+    #[inline(always)]
+    fn index_mut(&mut self, range: Range<usize>) -> &mut [T] {
+        let Segments { base, elements, next, .. } = &mut self.segments;
+        let (start, end) = (range.start.wrapping_sub(*base), range.end.wrapping_sub(*base));
+        let own = elements.len();
+        if start < own { &mut elements[start..end] } else { &mut next[start - own..end - own] }
+    }
+}
+
+impl<T> Index<RangeTo<usize>> for TakenSegments<'_, '_, T> {
+    type Output = [T];
+
+    #[inline(always)]
+    fn index(&self, range: RangeTo<usize>) -> &[T] {
+        &self[0..range.end]
+    }
+}
+
+impl<T> IndexMut<RangeTo<usize>> for TakenSegments<'_, '_, T> {
     #[inline(always)]
     fn index_mut(&mut self, range: RangeTo<usize>) -> &mut [T] {
         &mut self[0..range.end]
@@ -409,7 +569,7 @@ impl<T: Copy + Default + Send + Sync> Joined<T> {
             larger[..whole.len()].copy_from_slice(whole);
             *whole = larger;
         }
-        let chunks = Chunks { bounds: (0..=parts.len()).collect() };
+        let chunks = Chunks { bounds: (0..=parts.len()).collect(), are_even: true };
         let slots = chunks.owned(whole, &|chunk| starts[chunk]);
         let copy = |chunk: usize| {
             let mut slot = slots.take(chunk);

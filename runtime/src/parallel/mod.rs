@@ -29,7 +29,7 @@ mod chunks;
 mod tests;
 mod workspace;
 
-pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Taken};
+pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
 pub use workspace::{Key, Table, sort};
 
 use rayon::prelude::*;

@@ -149,6 +149,71 @@ fn owned_parts_ascend() {
     .unwrap();
 }
 
+/// Sums of runs of places in segments of two elements, by four threads.
+fn sums_in_segments(segment_of: &(dyn Fn(usize) -> usize + Sync), places: usize) -> Vec<u64> {
+    let mut sums = vec![1; 2 * (segment_of(places - 1) + 2)];
+    with_threads(4, || {
+        let chunks = Chunks::even(0, places);
+        assert!(chunks.count() > 20);
+        let segments = chunks.segmented(&mut sums, &|place| 2 * segment_of(place), 2, 0);
+        chunks.run(&|chunk| {
+            let (low, high) = chunks.range(chunk);
+            let mut sums = segments.take(chunk);
+            for place in low..high {
+                sums[2 * segment_of(place)] += 1;
+                sums[2 * segment_of(place) + 1..2 * segment_of(place) + 2][0] += place as u64;
+            }
+        });
+        segments.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+    })
+    .unwrap();
+    sums
+}
+
+#[test]
+fn segments_that_chunks_share_are_combined() {
+    let places = 100_000;
+    for length in [1, 7, 3_000, 4_001, 60_000, 200_000] {
+        let segment_of = |place: usize| place / length;
+        let mut expected = vec![1; 2 * (segment_of(places - 1) + 2)];
+        for place in 0..places {
+            expected[2 * segment_of(place)] += 1;
+            expected[2 * segment_of(place) + 1] += place as u64;
+        }
+        assert_eq!(sums_in_segments(&segment_of, places), expected, "segments of {length} places");
+    }
+    // Segments without places lie between those that have some.
+    let sums = sums_in_segments(&|place| place / 5_000 * 100, places);
+    assert!((0..sums.len() / 2).all(|segment| (sums[2 * segment] == 5_001) == (segment % 100 == 0 && segment < 2_000)));
+}
+
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn an_index_behind_the_next_segment_is_refused() {
+    with_threads(4, || {
+        let mut array = vec![0; 100_000];
+        let chunks = Chunks::even(0, 100_000);
+        let end = chunks.range(0).1;
+        chunks.segmented(&mut array, &|place| place, 3, 0).take(0)[end + 3] = 1;
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_place_with_more_than_its_share_makes_chunks_uneven() {
+    on_four_threads(|| {
+        assert!(Chunks::weighted(0, 100_000, &|place| 20 * place).are_even());
+        assert!(Chunks::weighted_per_thread(0, 100_000, &|place| 20 * place).are_even());
+        let with_row = |share: usize| move |place: usize| 20 * place + if place > 50 { 20_000 * share } else { 0 };
+        assert!(Chunks::weighted(0, 100_000, &with_row(3)).are_even());
+        assert!(!Chunks::weighted(0, 100_000, &with_row(30)).are_even());
+        assert!(!Chunks::weighted_per_thread(0, 100_000, &with_row(100)).are_even());
+        assert!(!Chunks::weighted(0, 5, &|place| 100_000 * place).are_even(), "there are too few places");
+        assert!(Chunks::weighted(0, 5, &|place| 100 * place).are_even(), "there is too little work");
+    });
+    with_threads(1, || assert!(Chunks::weighted(0, 5, &|place| 100_000 * place).are_even())).unwrap();
+}
+
 #[test]
 fn private_copies_are_added_in_order() {
     on_four_threads(|| {

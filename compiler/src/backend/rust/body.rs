@@ -204,9 +204,21 @@ impl Printer<'_> {
         tokens
     }
 
+    /// A parallel loop. Where another stands for it if its work is uneven, chunks are weighed before either runs.
     fn parallel(&mut self, parallel: &Parallel) -> TokenStream {
-        let chunks = ident("chunks");
         let cut = self.cut(parallel);
+        let run = self.run(parallel);
+        let Some(uneven) = &parallel.uneven else { return quote!(#cut #run) };
+        let (cut_uneven, run_uneven) = (self.cut(uneven), self.run(uneven));
+        quote! {
+            #cut
+            if chunks.are_even() { #run } else { #cut_uneven #run_uneven }
+        }
+    }
+
+    /// Runs a parallel loop whose range is cut.
+    fn run(&mut self, parallel: &Parallel) -> TokenStream {
+        let chunks = ident("chunks");
         let mut before = TokenStream::new();
         let mut inside = TokenStream::new();
         self.namer.enter();
@@ -247,7 +259,6 @@ impl Printer<'_> {
         }
         self.namer.leave();
         quote! {
-            #cut
             #before
             let run = |chunk: usize| {
                 let (#low, #high) = chunks.range(chunk);
@@ -308,6 +319,12 @@ impl Printer<'_> {
                 let identity = self.identity(*operator, Type::of(element));
                 quote!(let #part = chunks.private(#whole.len(), #identity);)
             }
+            Sharing::Segmented { place, start, length, operator } => {
+                let element = self.array_element(array).expect("segments are of values");
+                let identity = self.identity(*operator, Type::of(element));
+                let (start, length) = (self.closure(*place, start), self.expr(length));
+                quote!(let #part = chunks.segmented(#whole, &#start, #length, #identity);)
+            }
             Sharing::Joined { .. } => {
                 let element = element(self.kernel.array(array).element);
                 quote!(let #part = chunks.joined::<#element>();)
@@ -326,6 +343,21 @@ impl Printer<'_> {
         }
     }
 
+    /// Says how elements of an array are combined with others, one by one.
+    fn combine(&self, array: ArrayId, operator: ReduceOperator) -> TokenStream {
+        let element = self.array_element(array);
+        // References have a minimum of their own.
+        let is_compared = matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
+        let current = if is_compared { quote!((*into)) } else { quote!(into) };
+        let update = update(&quote!(*into), &current, operator, element, &quote!(*from));
+        let element = ident(element.map_or("usize", ElementType::name));
+        quote! {
+            let combine = |into: &mut [#element], from: &[#element]| {
+                for (into, from) in into.iter_mut().zip(from) { #update }
+            };
+        }
+    }
+
     fn join(&self, parts: &[Part]) -> TokenStream {
         let mut tokens = TokenStream::new();
         let part_of = |array: ArrayId| parts.iter().find(|part| part.array == array).map(|part| &part.part);
@@ -340,20 +372,14 @@ impl Printer<'_> {
                 Sharing::Owned { .. } | Sharing::Joined { positions_of: Some(_) } => {}
                 Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
                 Sharing::Private(operator) => {
-                    let element = self.array_element(*array);
-                    // References have a minimum of their own.
-                    let is_compared = matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
-                    let current = if is_compared { quote!((*into)) } else { quote!(into) };
-                    let update = update(&quote!(*into), &current, *operator, element, &quote!(*from));
                     let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
                     let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
-                    let element = ident(element.map_or("usize", ElementType::name));
-                    tokens.extend(quote! {
-                        let combine = |into: &mut [#element], from: &[#element]| {
-                            for (into, from) in into.iter_mut().zip(from) { #update }
-                        };
-                        #part.combine(#whole, &combine);
-                    });
+                    let combine = self.combine(*array, *operator);
+                    tokens.extend(quote!(#combine #part.combine(#whole, &combine);));
+                }
+                Sharing::Segmented { operator, .. } => {
+                    let combine = self.combine(*array, *operator);
+                    tokens.extend(quote!(#combine #part.combine(&combine);));
                 }
             }
         }

@@ -49,9 +49,12 @@ impl Printer<'_> {
             }
             Expr::Search { array, begin, end, value } => {
                 let name = &self.arrays[array];
+                let value = self.at_least(value, Precedence::Sum);
+                if is_whole(*array, begin, end) {
+                    return quote!(#name.partition_point(|&stored| (stored as usize) < #value));
+                }
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
-                let value = self.at_least(value, Precedence::Sum);
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
             }
         }
@@ -72,6 +75,7 @@ impl Printer<'_> {
     fn printed_precedence(&self, expr: &Expr) -> Precedence {
         match expr {
             Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
+            Expr::Search { array, begin, end, .. } if is_whole(*array, begin, end) => Precedence::Atom,
             Expr::Search { .. } => Precedence::Sum,
             Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
             Expr::Binary(operator, left, _) if self.wraps(*operator, left) => Precedence::Atom,
@@ -268,4 +272,9 @@ pub(super) fn literal(literal: Literal) -> TokenStream {
         }
     };
     if is_signed(literal) { quote!(-#ty) } else { magnitude }
+}
+
+/// Whether a range is all of an array.
+fn is_whole(array: ArrayId, begin: &Expr, end: &Expr) -> bool {
+    *begin == Expr::Index(0) && *end == Expr::Length(array)
 }

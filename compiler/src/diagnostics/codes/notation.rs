@@ -920,21 +920,21 @@ Correct:
         code: SCHEDULE_NOT_YET,
         title: "a directive that is not carried out yet",
         explanation: "
-For now `fuse`, `positions` and `precompute` are checked, but not carried out.
+For now `precompute` is checked, but not carried out. A temporary does the same: `let t(j) = b(j) * c(j);`.
 
 Wrong:
 
-    fn product(A: csr, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
+    fn product(A: csr, b: dense, c: dense) -> y: dense {
+        y(i) = A(i, j) * b(j) * c(j);
     }
-    schedule { fuse(i, j, f); }
+    schedule { precompute(b(j) * c(j), j, jw); }
 
 Correct:
 
-    fn product(A: csr, x: dense) -> y: dense {
-        y(i) = A(i, j) * x(j);
+    fn product(A: csr, b: dense, c: dense) -> y: dense {
+        let t(j) = b(j) * c(j);
+        y(i) = A(i, j) * t(j);
     }
-    schedule { split(i, i0, i1, 16); parallel(i0); }
 ",
     },
     Entry {

@@ -50,6 +50,10 @@ impl Level for Banded {
         Some(first.plus(position.minus(begin)))
     }
 
+    fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(super::parent_of(storage.positions?, position))
+    }
+
     fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Option<Expr> {
         let first = Expr::load(storage.coordinates?, storage.parent.clone());
         Some(super::search_from(first, positions, value))

@@ -42,6 +42,10 @@ impl Level for Compressed {
         Some(Expr::load(storage.coordinates?, position))
     }
 
+    fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(super::parent_of(storage.positions?, position))
+    }
+
     fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
         Some(vec![Statement::Push(storage.coordinates?, coordinate)])
     }
@@ -73,6 +77,16 @@ mod tests {
     fn parents_that_share_their_coordinates_have_their_children_in_one_range() {
         let positions = Compressed.positions(&storage(LevelFormat::COMPRESSED), &parents()).expect("it is walked");
         assert_eq!(positions, Positions { begin: Expr::load(ArrayId(0), v(0)), end: Expr::load(ArrayId(0), v(1)) });
+    }
+
+    #[test]
+    fn a_parent_is_the_last_whose_children_begin_no_later() {
+        let Some(Expr::Binary(_, next, one)) = Compressed.parent(&storage(LevelFormat::COMPRESSED), v(0)) else {
+            panic!("it is found");
+        };
+        let Expr::Search { array, begin, end, value } = *next else { panic!("{next:?}") };
+        assert_eq!((array, *begin, *end), (ArrayId(0), Expr::Index(0), Expr::Length(ArrayId(0))));
+        assert_eq!((*value, *one), (v(0).plus(Expr::Index(1)), Expr::Index(1)));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::{Arrays, Level, Property, Storage};
 use crate::format::LevelFormat;
-use crate::ir::Expr;
+use crate::ir::{BinaryOperator, Expr};
 
 pub(super) struct Dense;
 
@@ -31,6 +31,10 @@ impl Level for Dense {
 
     fn fills(&self) -> bool {
         true
+    }
+
+    fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(Expr::binary(BinaryOperator::Divide, position, storage.extent.clone()))
     }
 
     fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {

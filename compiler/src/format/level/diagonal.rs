@@ -38,6 +38,10 @@ impl Level for Diagonal {
         storage.above.clone()
     }
 
+    fn parent(&self, _: &Storage, position: Expr) -> Option<Expr> {
+        Some(position)
+    }
+
     fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Option<Expr> {
         Some(super::search_from(storage.above.clone()?, positions, value))
     }

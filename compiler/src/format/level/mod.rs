@@ -138,6 +138,13 @@ pub trait Level: Sync {
         })
     }
 
+    /// **parent**: the parent of a position; of the one past the last position, the one past the last parent that may have
+    /// children.
+    fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let _ = (storage, position);
+        None
+    }
+
     /// **locate**: the position of a coordinate under one parent, found without a search. Every coordinate is there.
     fn locate(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
         let _ = (storage, parent, coordinate);
@@ -207,10 +214,27 @@ fn anywhere(format: LevelFormat) -> Storage {
     }
 }
 
+/// The parent of a position, where `positions` says where the children of each parent begin: the last that begins there or
+/// before.
+fn parent_of(positions: ArrayId, position: Expr) -> Expr {
+    let next = Expr::Search {
+        array: positions,
+        begin: Box::new(Expr::Index(0)),
+        end: Box::new(Expr::Length(positions)),
+        value: Box::new(position.plus(Expr::Index(1))),
+    };
+    next.minus(Expr::Index(1))
+}
+
 /// The first position, of some whose coordinates follow each other from `first` on, whose coordinate is not below a value.
 fn search_from(first: Expr, positions: &Positions, value: Expr) -> Expr {
     let steps = Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first);
     Expr::binary(BinaryOperator::Minimum, positions.begin.clone().plus(steps), positions.end.clone())
+}
+
+/// Whether kernels find the parent of a position.
+pub fn has_parents(format: LevelFormat) -> bool {
+    of(format.kind).parent(&anywhere(format), Expr::Index(0)).is_some()
 }
 
 /// Whether kernels walk the positions of a level, in the order of its coordinates.
@@ -302,6 +326,14 @@ mod tests {
     }
 
     #[test]
+    fn positions_have_parents() {
+        for (level, storage) in storages() {
+            let is_direct = is_walked(storage.format) || is_located(storage.format);
+            assert_eq!(level.parent(&storage, v(0)).is_some(), is_direct, "{}", level.name());
+        }
+    }
+
+    #[test]
     fn properties_are_those_of_what_is_stored() {
         for (level, Storage { format, .. }) in storages() {
             let arrays = level.arrays(format);
@@ -327,7 +359,7 @@ mod tests {
             let mut touched: Vec<ArrayId> = Vec::new();
             let mut see = |expr: &Expr| {
                 expr.for_each(&mut |expr| {
-                    if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
+                    if let Expr::Load(array, _) | Expr::Length(array) | Expr::Search { array, .. } = expr {
                         touched.push(*array)
                     }
                 });
@@ -337,6 +369,7 @@ mod tests {
                 see(&positions.end);
             }
             level.coordinate(&storage, v(0)).iter().for_each(&mut see);
+            level.parent(&storage, v(0)).iter().for_each(&mut see);
             level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
             level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
             level.has_entry(&storage, v(0)).iter().for_each(&mut see);

@@ -12,9 +12,17 @@
 
 use super::{Arrays, Level, Parents, Positions, Property, Storage, vacancy};
 use crate::format::LevelFormat;
-use crate::ir::Expr;
+use crate::ir::{BinaryOperator, Expr};
 
 pub(super) struct Padded;
+
+/// How many places each parent has.
+fn width(storage: &Storage) -> Option<Expr> {
+    match storage.format.width {
+        Some(width) => Some(Expr::Index(width)),
+        None => Some(Expr::load(storage.positions?, Expr::Index(0))),
+    }
+}
 
 impl Level for Padded {
     fn name(&self) -> &'static str {
@@ -41,10 +49,7 @@ impl Level for Padded {
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
-        let width = match storage.format.width {
-            Some(width) => Expr::Index(width),
-            None => Expr::load(storage.positions?, Expr::Index(0)),
-        };
+        let width = width(storage)?;
         let begin = parents.begin.clone().times(width.clone());
         let end = Expr::Search {
             array: storage.coordinates?,
@@ -53,6 +58,10 @@ impl Level for Padded {
             value: Box::new(Expr::Index(vacancy(storage.format.coordinates))),
         };
         Some(Positions { begin, end })
+    }
+
+    fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(Expr::binary(BinaryOperator::Divide, position, width(storage)?))
     }
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {

@@ -39,6 +39,10 @@ impl Level for Singleton {
         Some(Expr::load(storage.coordinates?, position))
     }
 
+    fn parent(&self, _: &Storage, position: Expr) -> Option<Expr> {
+        Some(position)
+    }
+
     fn append(&self, storage: &Storage, coordinate: Expr) -> Option<Vec<Statement>> {
         Some(vec![Statement::Push(storage.coordinates?, coordinate)])
     }

@@ -69,7 +69,7 @@ impl<'t> Parser<'t> {
                 Ok(Statement::While(condition, self.block()?))
             }
             "if" => self.branching(),
-            "parallel" => self.parallel(),
+            "parallel" => Ok(Statement::Parallel(Box::new(self.parallel()?))),
             _ => self.change(word),
         }
     }
@@ -212,8 +212,8 @@ impl<'t> Parser<'t> {
         Ok(Statement::If(branches, otherwise))
     }
 
-    fn parallel(&mut self) -> Result<Statement> {
-        self.next()?;
+    fn parallel(&mut self) -> Result<Parallel> {
+        self.require("parallel")?;
         let low = self.variable()?;
         self.require("..")?;
         let high = self.variable()?;
@@ -229,12 +229,16 @@ impl<'t> Parser<'t> {
             sharing: Vec::new(),
             reductions: Vec::new(),
             body: Vec::new(),
+            uneven: None,
         };
         while !self.at("{")? {
             self.clause(&mut node)?;
         }
         node.body = self.block()?;
-        Ok(Statement::Parallel(Box::new(node)))
+        if self.accept("uneven")? {
+            node.uneven = Some(Box::new(self.deeper(Self::parallel)?));
+        }
+        Ok(node)
     }
 
     fn clause(&mut self, node: &mut Parallel) -> Result<()> {
@@ -266,6 +270,13 @@ impl<'t> Parser<'t> {
             let place = self.variable()?;
             self.require("->")?;
             Sharing::Owned { place, start: self.expr()? }
+        } else if self.accept("segmented")? {
+            let operator = self.reduce_operator()?;
+            let place = self.variable()?;
+            self.require("->")?;
+            let start = self.expr()?;
+            self.require("length")?;
+            Sharing::Segmented { place, start, length: self.expr()?, operator }
         } else if self.accept("private")? {
             Sharing::Private(self.reduce_operator()?)
         } else {

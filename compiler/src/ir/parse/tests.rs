@@ -77,11 +77,13 @@ fn a_kernel_prints_as_it_was_read() {
 #[test]
 fn names_in_bodies_may_be_left_out_and_clauses_share_a_line() {
     let short = "kernel k { dimension d0 i 3 variable v0 a index variable v1 b index
-        body { parallel v0..v1 in 0..d0 work v0 -> v0 sharing a0 joined, a1 private * reducing v0 max, v1 & { } } }";
+        body { parallel v0..v1 in 0..d0 work v0 -> v0 sharing a0 joined, a1 private * reducing v0 max, v1 & { }
+            uneven parallel v0..v1 in 0..1 sharing a0 segmented min v0 -> v0 length d0 { } } }";
     let kernel = parse(short).unwrap();
     assert_eq!(parse(&kernel.to_string()).unwrap(), kernel);
     let Statement::Parallel(parallel) = &kernel.body[0] else { panic!("{kernel}") };
     assert_eq!((parallel.sharing.len(), parallel.reductions.len()), (2, 2));
+    assert_eq!(parallel.alternatives().count(), 2);
 }
 
 #[test]
@@ -405,12 +407,19 @@ impl Random {
                 sharing: self.many(3, |r| (r.array(), r.sharing())),
                 reductions: self.many(2, |r| (r.variable(), r.operator())),
                 body: self.block(less),
+                uneven: None,
             })),
         }
     }
 
     fn sharing(&mut self) -> Sharing {
-        match self.below(4) {
+        match self.below(5) {
+            4 => Sharing::Segmented {
+                place: self.variable(),
+                start: self.expr(3),
+                length: self.expr(2),
+                operator: self.operator(),
+            },
             0 => Sharing::Owned { place: self.variable(), start: self.expr(3) },
             1 => Sharing::Private(self.operator()),
             2 => Sharing::Joined { positions_of: None },

@@ -2,6 +2,7 @@
 
 use super::Violation;
 use crate::ir::*;
+use std::collections::BTreeSet;
 
 pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
     let made = |array: &Array| (array.role != ArrayRole::Local).then_some(Made::Parameter);
@@ -443,14 +444,20 @@ impl<'k> Body<'k> {
             {
                 format!("{name} is owned, but is filled or grows as a whole")
             }
-            Some((_, Sharing::Private(operator)))
+            Some((_, Sharing::Private(operator) | Sharing::Segmented { operator, .. }))
                 if ![Access::Length, Access::MutableView, Access::Reduce(*operator)].contains(&access) =>
             {
-                format!("{name} is private, and only reduced into with `{operator}`")
+                let how = if self.is_segmented(region, root) { "segmented" } else { "private" };
+                format!("{name} is {how}, and only reduced into with `{operator}`")
             }
             _ => return,
         };
         self.report(9, problem);
+    }
+
+    fn is_segmented(&self, region: Region<'k>, array: ArrayId) -> bool {
+        let mut entries = region.node.sharing.iter();
+        entries.any(|(shared, how)| *shared == array && matches!(how, Sharing::Segmented { .. }))
     }
 
     // Parallel loops.
@@ -471,6 +478,25 @@ impl<'k> Body<'k> {
         self.block(&path, &node.body);
         self.region = None;
         self.forget(keep);
+        self.path = path;
+        node.uneven.iter().for_each(|other| self.uneven(node, other));
+    }
+
+    /// What runs instead where work is uneven does the same, as far as can be seen.
+    fn uneven(&mut self, node: &'k Parallel, other: &'k Parallel) {
+        let path = self.path.clone();
+        self.path = format!("{path}/uneven");
+        let arrays = |node: &Parallel| node.sharing.iter().map(|(array, _)| *array).collect::<BTreeSet<_>>();
+        let variables =
+            |node: &Parallel| node.reductions.iter().map(|(variable, _)| *variable).collect::<BTreeSet<_>>();
+        if arrays(node) != arrays(other) || variables(node) != variables(other) {
+            self.report(20, "it writes other arrays or variables than the loop that it stands for".to_owned());
+        }
+        if other.uneven.is_some() {
+            self.report(20, "there is but one loop for uneven work".to_owned());
+        }
+        self.parallel(other);
+        self.path = path;
     }
 
     fn clauses(&mut self, node: &'k Parallel) {
@@ -556,6 +582,12 @@ impl<'k> Body<'k> {
                 self.at_place(*place, start);
                 self.start_reads(*place, start);
             }
+            Sharing::Segmented { place, start, length, operator } => {
+                self.reduces(*operator, self.element_type(array));
+                self.at_place(*place, start);
+                self.expr(length, Type::Index);
+                [start, length].into_iter().for_each(|expr| self.start_reads(*place, expr));
+            }
         }
     }
 
@@ -573,7 +605,7 @@ impl<'k> Body<'k> {
             _ => {}
         });
         for problem in problems {
-            self.report(12, format!("`owned`: {problem} is not its place, a dimension or an array of an input"));
+            self.report(12, format!("a part's start: {problem} is not its place, a dimension or an array of an input"));
         }
     }
 }

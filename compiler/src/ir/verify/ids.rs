@@ -143,11 +143,16 @@ impl Ids<'_> {
                     self.variable(*place);
                     self.expr(start);
                 }
+                Sharing::Segmented { place, start, length, .. } => {
+                    self.variable(*place);
+                    [start, length].into_iter().for_each(|e| self.expr(e));
+                }
                 Sharing::Joined { positions_of: Some(other) } => self.array(*other),
                 Sharing::Private(_) | Sharing::Joined { positions_of: None } => {}
             }
         }
         parallel.reductions.iter().for_each(|(id, _)| self.variable(*id));
         self.block(path, &parallel.body);
+        parallel.uneven.iter().for_each(|other| self.parallel(&format!("{path}/uneven"), other));
     }
 }

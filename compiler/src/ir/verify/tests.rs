@@ -239,6 +239,18 @@ fn rule_9_sharing() {
 }
 
 #[test]
+fn rule_9_segments() {
+    let segmented =
+        SPMV.replace("owned v6 -> v6", "segmented + v6 -> v6 length 1").replace("a4[v2] = v4", "a4[v2] += v4");
+    assert_eq!(violations(&segmented), []);
+    assert_eq!(breaks(&segmented, "a4[v2] += v4", "a4[v2] = v4"), [9]);
+    assert_eq!(breaks(&segmented, "a4[v2] += v4", "a4[v2] max= v4"), [9]);
+    assert_eq!(breaks(&segmented, "length 1\n", "length v5 as index\n"), [12]);
+    assert_eq!(breaks(&segmented, "segmented + v6 -> v6", "segmented + v6 -> length(a5)"), [12]);
+    assert_eq!(breaks(&segmented, "segmented +", "segmented |"), [16, 9]);
+}
+
+#[test]
 fn rule_10_variables_from_outside() {
     assert_eq!(breaks(SPMV, "v5 += v4", "v5 = v4"), [10]);
     assert_eq!(breaks(SPMV, "v5 += v4", "v5 max= v4"), [10]);
@@ -308,6 +320,20 @@ fn rule_17_names() {
 #[test]
 fn rule_18_branches() {
     assert_eq!(breaks(SPMV, "a5[0] = v5", "if else {}"), [18]);
+}
+
+#[test]
+fn rule_20_uneven_work() {
+    let other =
+        "uneven parallel v0..v1 in 0..d0 sharing a4 private + sharing a5 private + reducing v5 + { a4[v0] += 1.0f64 }";
+    let uneven = SPMV.replace("    }\n    a5[0] = v5", &format!("    }} {other}\n    a5[0] = v5"));
+    assert_eq!(violations(&uneven), []);
+    assert_eq!(breaks(&uneven, "sharing a4 private +", ""), [20, 9]);
+    assert_eq!(breaks(&uneven, "reducing v5 + { a4", "{ a4"), [20]);
+    let again =
+        "+= 1.0f64 } uneven parallel v0..v1 in 0..d0 sharing a4 private + sharing a5 private + reducing v5 + {}";
+    assert_eq!(breaks(&uneven, "+= 1.0f64 }", again), [20]);
+    assert_eq!(breaks(&uneven, "a4[v0] += 1.0f64", "a4[v9] += 1.0f64"), [1]);
 }
 
 #[test]

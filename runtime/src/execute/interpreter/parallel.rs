@@ -64,6 +64,10 @@ const SHORT: u64 = 24;
 
 impl Machine<'_> {
     pub(super) fn parallel(&mut self, node: &Parallel) -> Result<()> {
+        // Both do the same, so either is tried.
+        if let Some(uneven) = node.uneven.as_ref().filter(|_| self.random.below(2) == 0) {
+            return self.parallel(uneven);
+        }
         let (begin, end) = (self.index(&node.begin)?, self.index(&node.end)?);
         if begin > end {
             return Ok(());
@@ -105,6 +109,7 @@ impl Machine<'_> {
             }
         }
         cuts.sort_unstable();
+        cuts.dedup();
         Ok(cuts)
     }
 
@@ -142,42 +147,52 @@ impl Machine<'_> {
     fn parts(&mut self, node: &Parallel, chunks: &[(u64, u64)]) -> Result<Vec<Vec<Owned>>> {
         let mut parts = vec![Vec::new(); chunks.len()];
         for (array, sharing) in &node.sharing {
-            if let Sharing::Owned { place, start } = sharing {
-                self.part(*array, *place, start, chunks, &mut parts)?;
+            match sharing {
+                Sharing::Owned { place, start } => self.part(*array, *place, start, None, chunks, &mut parts)?,
+                Sharing::Segmented { place, start, length, .. } => {
+                    let length = self.index(length)?;
+                    self.part(*array, *place, start, Some(length), chunks, &mut parts)?;
+                }
+                Sharing::Private(_) | Sharing::Joined { .. } => {}
             }
         }
         Ok(parts)
     }
 
-    /// The parts of one array. Empty chunks have none.
+    /// The parts of one array. Those of segments of some length reach as far into the next, and lie in the chunk's copy.
     fn part(
         &mut self,
         array: ArrayId,
         place: VariableId,
         start: &Expr,
+        segment: Option<u64>,
         chunks: &[(u64, u64)],
         parts: &mut [Vec<Owned>],
     ) -> Result<()> {
         let (slot, length) = (self.slots[array.index()], self.length(array));
-        let full: Vec<usize> = (0..chunks.len()).filter(|&chunk| chunks[chunk].0 < chunks[chunk].1).collect();
         let mut starts = Vec::new();
-        for &chunk in &full {
-            let begin = self.at(place, chunks[chunk].0, start)?;
+        for &(low, _) in chunks {
+            let begin = self.at(place, low, start)?;
             if begin > length || starts.last().is_some_and(|&last| begin < last) {
-                let (name, low) = (self.name(array), chunks[chunk].0);
+                let name = self.name(array);
                 let what = format!("a chunk that begins at {low} owns {name} from {begin} on");
                 return problem(format!("{what}, which does not ascend within its length {length}"));
             }
             starts.push(begin);
         }
         for (part, chunk) in parts.iter_mut().zip(0..) {
-            let range = match full.binary_search(&chunk) {
-                Ok(0) => 0..starts.get(1).copied().unwrap_or(length),
-                Ok(rank) => starts[rank]..starts.get(rank + 1).copied().unwrap_or(length),
-                Err(_) => 0..0,
-            };
-            let range = slot.begin + range.start..slot.begin + range.end;
-            part.push(Owned { array, buffer: slot.buffer, origin: slot.begin, range });
+            let begin = if chunk == 0 { 0 } else { starts[chunk] };
+            let end = starts.get(chunk + 1).copied().unwrap_or(length);
+            part.push(match segment {
+                None => {
+                    let range = slot.begin + begin..slot.begin + end;
+                    Owned { array, buffer: slot.buffer, origin: slot.begin, range }
+                }
+                Some(segment) => {
+                    let range = begin..end.saturating_add(segment).min(length);
+                    Owned { array, buffer: self.copy_of(array), origin: 0, range }
+                }
+            });
         }
         Ok(())
     }
@@ -186,11 +201,11 @@ impl Machine<'_> {
 
     pub(super) fn check_read(&self, array: ArrayId, element: Element) -> Result<()> {
         let Some(chunk) = &self.chunk else { return Ok(()) };
+        self.check_owned(chunk, array, element)?;
         let buffer = &self.buffers[element.buffer];
         if buffer.is_private {
             return Ok(());
         }
-        self.check_owned(chunk, array, element)?;
         match buffer.writers.get(element.at) {
             Some(&writer) if writer >= chunk.first_stamp && writer != chunk.stamp => {
                 self.race(chunk, array, element, writer, "reads")
@@ -201,10 +216,10 @@ impl Machine<'_> {
 
     pub(super) fn check_write(&mut self, array: ArrayId, element: Element) -> Result<()> {
         let Some(chunk) = &self.chunk else { return Ok(()) };
+        self.check_owned(chunk, array, element)?;
         if self.buffers[element.buffer].is_private {
             return Ok(());
         }
-        self.check_owned(chunk, array, element)?;
         let stamp = chunk.stamp;
         let buffer = &mut self.buffers[element.buffer];
         if buffer.writers.len() <= element.at {
@@ -286,26 +301,31 @@ impl Machine<'_> {
             self.variables[node.high.index()] = Value::Index(high);
         }
         self.block(&node.body)?;
-        let copies = node.sharing.iter().map(|(array, _)| self.kernel.arrays.len() + array.index());
+        let copies: Vec<usize> = node.sharing.iter().map(|(array, _)| self.copy_of(*array)).collect();
         Ok(Outcome {
-            copies: copies.map(|copy| std::mem::take(&mut self.buffers[copy].data)).collect(),
+            copies: copies.into_iter().map(|copy| std::mem::take(&mut self.buffers[copy].data)).collect(),
             reduced: node.reductions.iter().map(|(id, _)| self.variables[id.index()]).collect(),
         })
     }
 
-    /// Lets a private or joined array stand for the chunk's own copy.
+    /// The buffer of the chunk's own copy of an array.
+    fn copy_of(&self, array: ArrayId) -> usize {
+        self.kernel.arrays.len() + array.index()
+    }
+
+    /// Lets the chunk's own copy stand for a segmented, private or joined array.
     fn give_copy(&mut self, array: ArrayId, sharing: &Sharing) -> Result<()> {
         let element = self.kernel.array(array).element;
         let length = match sharing {
             Sharing::Owned { .. } => return Ok(()),
-            Sharing::Private(_) => self.length(array),
+            Sharing::Private(_) | Sharing::Segmented { .. } => self.length(array),
             Sharing::Joined { .. } => 0,
         };
         let mut data = ArrayValue::empty(element).unwrap_or_default();
-        if let Sharing::Private(operator) = sharing {
+        if let Sharing::Private(operator) | Sharing::Segmented { operator, .. } = sharing {
             data.extend(length, private_identity(*operator, element)?)?;
         }
-        let copy = self.kernel.arrays.len() + array.index();
+        let copy = self.copy_of(array);
         let buffer = &mut self.buffers[copy];
         buffer.data = data;
         buffer.is_private = true;
@@ -323,7 +343,9 @@ impl Machine<'_> {
                 let copy = std::mem::take(&mut outcome.copies[number]);
                 let result = match sharing {
                     Sharing::Owned { .. } => Ok(()),
-                    Sharing::Private(operator) => self.add_copy(*array, *operator, &copy),
+                    Sharing::Private(operator) | Sharing::Segmented { operator, .. } => {
+                        self.add_copy(*array, *operator, &copy)
+                    }
                     Sharing::Joined { .. } => self.join(*array, &copy, shifts[number][chunk]),
                 };
                 result.map_err(|problem| problem.about(self.name(*array)))?;

@@ -158,6 +158,38 @@ fn segments_of_coordinates() {
     }
 }
 
+/// The same without a cut between rows: a chunk combines what it has of its first row and its last.
+fn cut_anywhere() -> String {
+    let anywhere = SEGMENTED.replace("[compressed(nonunique)", "[compressed(nonunique, u16, pos = u64)");
+    let anywhere = anywhere.replace("aligned a1", "").replace("a4[v7] = v4", "a4[v7] += v4");
+    anywhere.replace("owned v5 -> a1[v5]", "segmented + v5 -> a1[v5] length 1")
+}
+
+#[test]
+fn segments_that_chunks_share_are_combined() {
+    for seed in 0..100 {
+        let arrays = results(&cut_anywhere(), &[8, 3], &coo(), seed).unwrap();
+        assert_eq!(arrays[4], f64s(&[0.0, 6.0, 0.0, 4.0, 11.0, 0.0, 7.0, 0.0]));
+    }
+}
+
+#[test]
+fn a_chunk_that_writes_behind_the_segment_that_it_may_share_is_reported() {
+    let text = cut_anywhere().replace("a4[v7] += v4", "a4[v7] += v4 a4[(v7 + 2) % 8] += v4");
+    let faults = faults(&text, &[8, 3], &coo());
+    assert!(faults.iter().any(|fault| fault.contains("owns y_vals[")), "{faults:#?}");
+}
+
+#[test]
+fn either_of_two_loops_runs_where_work_may_be_uneven() {
+    let other = "uneven parallel v0..v1 in 0..d0 sharing a4 owned v5 -> v5 { for v2 in v0..v1 { a4[v2] = 7.0f64 } }";
+    let end = SPMV.rmatch_indices('}').nth(2).map(|(at, _)| at).unwrap();
+    let text = format!("{} {other} {}", &SPMV[..=end], &SPMV[end + 1..]);
+    let found: std::collections::BTreeSet<String> =
+        (0..50).map(|seed| format!("{:?}", results(&text, &[5, 3], &csr(), seed).unwrap()[4])).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
 #[test]
 fn a_chunk_that_leaves_its_segment_is_reported() {
     let text =

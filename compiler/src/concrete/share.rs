@@ -1,0 +1,397 @@
+//! Equal shares of the positions of an operand: where they may be had, and how results of shares meet.
+//!
+//! Chunks of rows can't be equal where a row holds most of the entries, or where there are fewer slices than threads. Chunks
+//! of positions can, as long as terms may be combined in any grouping: a share then has its part of a row's sum, and what it
+//! does to that sum afterwards distributes over the reduction.
+//!
+//! ```text
+//! for all i                                   for all p in positions of A(i, j)
+//!     with t                                      for all i
+//!         for all j: t += A(i, j) * x(j)     →        with t
+//!     then y(i) = 2 * t                                   for all j: t += A(i, j) * x(j)
+//!                                                     then y(i) += 2 * t
+//! ```
+//!
+//! Positions as a loop are from Senanayake et al. (2020), section 4; equal shares whose ends alone are synchronised from Merrill,
+//! Garland, *Merge-based Parallel Sparse Matrix-Vector Multiplication* (2016).
+
+use super::cases::operands;
+use super::factor::factors;
+use super::order::level_variables;
+use super::schedule::Scheduler;
+use super::simplify::{absent, is_identity, simplify};
+use super::{
+    Access, Assign, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
+    TensorKind, Variable,
+};
+use crate::format::LevelKind;
+use crate::format::level::{self, Arrays};
+use crate::ir::ReduceOperator;
+use crate::notation::UnaryOperator;
+use std::ops::Range;
+
+/// How the results of shares meet in a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meet {
+    /// They don't: a position of the shared level tells the element.
+    Apart,
+    /// In order: this many levels of the operand tell a segment of elements, of which neighbours may have one in common.
+    InSegments(usize),
+    /// Anywhere.
+    Anywhere,
+}
+
+/// Why there are no shares.
+type Reason = &'static str;
+
+impl Kernel {
+    /// The index variable of each level that a share's loop goes over.
+    pub fn shared_variables(&self, share: &Share) -> Vec<IndexVariable> {
+        level_variables(&share.access, &self.tensor(share.access.tensor).format)[share.levels.clone()].to_vec()
+    }
+
+    /// How the results of shares meet in a target.
+    pub fn meet(&self, share: &Share, target: &Access) -> Meet {
+        let operand = &self.tensor(share.access.tensor).format;
+        let depth = share.levels.end;
+        // Where blocks begin, the loops outside tell.
+        if share.by.is_some() && share.levels.start > 0 {
+            return Meet::Anywhere;
+        }
+        match &self.tensor(target.tensor).kind {
+            // An element is found by the position, and those ascend whatever the coordinates do.
+            TensorKind::Output(OutputStructure::Shared { access, levels }) if access.same_place(&share.access) => {
+                if *levels < depth {
+                    Meet::InSegments(*levels)
+                } else {
+                    Meet::Apart
+                }
+            }
+            TensorKind::Output(OutputStructure::Dense) => {
+                let own = level_variables(target, &self.tensor(target.tensor).format);
+                let of_operand = level_variables(&share.access, operand);
+                let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
+                let told = told.take_while(|((own, other), level)| own == other && level.format.ordered).count();
+                let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
+                match told {
+                    0 => Meet::Anywhere,
+                    levels if levels == depth && is_unique => Meet::Apart,
+                    levels => Meet::InSegments(levels),
+                }
+            }
+            _ => Meet::Anywhere,
+        }
+    }
+
+    /// The levels of an operand from `first` on whose last has as many positions as any: further ones have one for each.
+    pub(super) fn shareable_levels(&self, access: &Access, first: usize, last: usize) -> Option<Range<usize>> {
+        let levels = &self.tensor(access.tensor).format.levels;
+        let has_own = |level: &usize| !matches!(levels[*level].format.kind, LevelKind::Singleton | LevelKind::Diagonal);
+        let last = (first..=last).rev().find(has_own)?;
+        (first..=last).all(|level| level::has_parents(levels[level].format)).then_some(first..last + 1)
+    }
+
+    /// The shares of an operand's levels in a statement that has all loops over them.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(super) fn share(
+        &self,
+        statement: &Statement,
+        access: &Access,
+        levels: Range<usize>,
+        by: Option<u64>,
+    ) -> Result<Share, Reason> {
+        let tensor = self.tensor(access.tensor);
+        if tensor.stored.is_some() || !matches!(tensor.kind, TensorKind::Input | TensorKind::SortedCopy(_)) {
+            return Err("its positions number no entries of an operand as it is walked");
+        }
+        if simplify(&self.tensors, absent(&self.tensors, statement, access)) != Statement::Empty {
+            return Err("something is done also where it has no entry");
+        }
+        let mut share = Share { access: access.clone(), levels, by, operator: None };
+        let variables = self.shared_variables(&share);
+        if variables.iter().any(|variable| self.variables[variable.0].value.is_some()) {
+            return Err("its index is computed from others");
+        }
+        if !self.walks(statement, &share, &variables) {
+            return Err("other operands are walked in its place");
+        }
+        let mut operator = None;
+        if !self.distributes(statement, &variables, &mut operator) {
+            return Err("what is done to a sum of all its entries does not distribute over sums of some");
+        }
+        share.operator = operator;
+        let mut problem = None;
+        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign)));
+        problem.map_or(Ok(share), Err)
+    }
+
+    /// Whether each loop over a shared level walks the operand, or, where the level is dense, nothing.
+    fn walks(&self, statement: &Statement, share: &Share, variables: &[IndexVariable]) -> bool {
+        match statement {
+            Statement::Empty | Statement::Assign(_) => true,
+            Statement::Where { consumer, producer, .. } => {
+                self.walks(consumer, share, variables) && self.walks(producer, share, variables)
+            }
+            Statement::Sequence(statements) => statements.iter().all(|inner| self.walks(inner, share, variables)),
+            Statement::Forall { variable, body, .. } => {
+                let is_right = match variables.iter().position(|shared| shared == variable) {
+                    None => true,
+                    Some(place) => {
+                        let level = share.levels.start + place;
+                        let is_dense = level::is_located(self.tensor(share.access.tensor).format.levels[level].format);
+                        let walked = operands(self, *variable, body);
+                        if is_dense {
+                            walked.is_empty()
+                        } else {
+                            walked.iter().any(|other| other.same_place(&share.access))
+                        }
+                    }
+                };
+                is_right && self.walks(body, share, variables)
+            }
+        }
+    }
+
+    /// Whether a statement over some of the values of `variables` does its part of what it does over all, and the operator
+    /// by which parts are combined, where they are.
+    fn distributes(
+        &self,
+        statement: &Statement,
+        variables: &[IndexVariable],
+        operator: &mut Option<ReduceOperator>,
+    ) -> bool {
+        match statement {
+            Statement::Empty => true,
+            Statement::Assign(assign) => match assign.operator {
+                None => true,
+                Some(own) => *operator.get_or_insert(own) == own,
+            },
+            Statement::Forall { body, .. } => self.distributes(body, variables, operator),
+            Statement::Sequence(statements) => {
+                statements.iter().all(|inner| self.distributes(inner, variables, operator))
+            }
+            Statement::Where { consumer, producer, .. } if !has_loop_over(producer, variables) => {
+                self.distributes(consumer, variables, operator)
+            }
+            Statement::Where { workspace, consumer, producer } => {
+                self.distributes(producer, variables, operator)
+                    && !has_loop_over(consumer, variables)
+                    && operator.is_some_and(|operator| is_multiple(consumer, *workspace, operator))
+                    && self.distributes(consumer, variables, operator)
+            }
+        }
+    }
+
+    /// Says how what is assigned to a result is combined, or why it can't be.
+    fn settle(&self, share: &mut Share, assign: &Assign) -> Option<Reason> {
+        let tensor = self.tensor(assign.target.tensor);
+        match &tensor.kind {
+            TensorKind::Output(OutputStructure::Appended) | TensorKind::SparseWorkspace(_) => {
+                return Some("entries of the result are appended, each when it is complete");
+            }
+            kind if kind.is_workspace() => return None,
+            _ => {}
+        }
+        if self.meet(share, &assign.target) == Meet::Apart {
+            return None;
+        }
+        let begins_with = |operator: &ReduceOperator| {
+            operator.identity(tensor.element).is_some_and(|identity| identity.equals(tensor.fill))
+        };
+        match (assign.operator, share.operator) {
+            (Some(_), _) => None,
+            (None, Some(operator)) => {
+                (!is_identity(operator, tensor.fill)).then_some("the result holds something else before")
+            }
+            (None, None) => {
+                let keeps_all = |operator: &ReduceOperator| {
+                    !tensor.element.is_float() || !matches!(operator, ReduceOperator::Min | ReduceOperator::Max)
+                };
+                let candidates = || ReduceOperator::ALL.into_iter().filter(keeps_all);
+                share.operator = candidates().find(begins_with);
+                share.operator.is_none().then_some("the result holds something else before")
+            }
+        }
+    }
+}
+
+fn has_loop_over(statement: &Statement, variables: &[IndexVariable]) -> bool {
+    let mut found = false;
+    statement.for_each_loop(&mut |variable, _| found |= variables.contains(&variable));
+    found
+}
+
+/// Whether all that a statement assigns is a multiple of a workspace, for a reduction by `operator`.
+fn is_multiple(statement: &Statement, workspace: TensorId, operator: ReduceOperator) -> bool {
+    fn is_it(factor: &Expr, workspace: TensorId) -> bool {
+        match factor {
+            Expr::Access(access) => access.tensor == workspace,
+            Expr::Unary(UnaryOperator::Negate, operand) => is_it(operand, workspace),
+            _ => false,
+        }
+    }
+    let mentions = |expr: &Expr| {
+        let mut found = false;
+        expr.for_each_access(&mut |access| found |= access.tensor == workspace);
+        found
+    };
+    let mut all = true;
+    statement.for_each_assign(&mut |assign| {
+        let factors = factors(&assign.value, operator);
+        let (mentioning, negates) = (factors.iter().filter(|factor| mentions(factor)), operator != ReduceOperator::Add);
+        let of_it: Vec<&Expr> = mentioning.collect();
+        let is_negated = matches!(of_it[..], [Expr::Unary(..)]);
+        all &= matches!(of_it[..], [factor] if is_it(factor, workspace)) && !(negates && is_negated);
+    });
+    all
+}
+
+impl Scheduler<'_> {
+    /// Shares for a parallel outermost loop over `variable`, where chunks of its range may be uneven: of the positions of the
+    /// one operand that is walked. What it walks there alone can't be cut further.
+    pub(super) fn default_shares(&mut self, statement: &Statement) -> Option<(IndexVariable, Share)> {
+        let Statement::Forall { variable, .. } = statement else { return None };
+        let mut is_cut = false;
+        statement.for_each_loop(&mut |variable, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
+        (!is_cut).then_some(())?;
+        let mut reads: Vec<Access> = Vec::new();
+        statement.for_each_read(&mut |access| reads.push(access.clone()));
+        let share = reads.iter().find_map(|access| {
+            let format = &self.kernel.tensor(access.tensor).format;
+            format.mode_order()?;
+            (level_variables(access, format).first() == Some(variable)).then_some(())?;
+            let stores = |level: &crate::format::Level| level::arrays(level.format) == Arrays::PositionsAndCoordinates;
+            let last = format.levels.iter().rposition(stores)?;
+            let levels = self.kernel.shareable_levels(access, 0, last)?;
+            let is_worth = levels.end > 1 || !format.levels[0].format.unique;
+            let share = is_worth.then(|| self.kernel.share(statement, access, levels, None)).and_then(Result::ok)?;
+            self.is_walked_alone(statement, &share).then_some(share)
+        })?;
+        let name = format!("p{}", self.kernel.tensor(share.access.tensor).name);
+        Some((self.declare_share(name, share.clone()), share))
+    }
+
+    /// Whether the loops over a share's levels walk nothing but the operand.
+    fn is_walked_alone(&self, statement: &Statement, share: &Share) -> bool {
+        let variables = self.kernel.shared_variables(share);
+        let mut reads: Vec<Access> = Vec::new();
+        statement.for_each_read(&mut |access| reads.push(access.clone()));
+        reads.iter().filter(|access| !access.same_place(&share.access)).all(|access| {
+            let tensor = self.kernel.tensor(access.tensor);
+            let mut levels = level_variables(access, &tensor.format).into_iter().zip(&tensor.format.levels);
+            tensor.kind == TensorKind::Workspace
+                || levels.all(|(variable, level)| level::is_located(level.format) || !variables.contains(&variable))
+        })
+    }
+
+    /// A variable for shares.
+    pub(super) fn declare_share(&mut self, mut name: String, share: Share) -> IndexVariable {
+        while self.kernel.variables.iter().any(|variable| variable.name == name) {
+            name.push('_');
+        }
+        let innermost = *self.kernel.shared_variables(&share).last().expect("a share is of some levels");
+        let extent = self.kernel.variables[innermost.0].extent;
+        let share = Some(share);
+        self.kernel.variables.push(Variable { name, extent, value: None, has_loop: false, level: None, share });
+        IndexVariable(self.kernel.variables.len() - 1)
+    }
+
+    /// Puts a loop over shares around a statement.
+    pub(super) fn put_share_around(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
+        let body = combining(&self.kernel, std::mem::replace(statement, Statement::Empty), share);
+        *statement = Statement::Forall { variable: shares, run: Run::Serial, body: Box::new(body) };
+    }
+
+    /// Makes a loop over shares parallel that the schedule asks for.
+    pub(super) fn mark_shares(&mut self, statement: &mut Statement) {
+        let Statement::Forall { variable, run, body } = statement else { return };
+        let Some(share) = self.kernel.variables[variable.0].share.clone() else { return };
+        *run = Run::Parallel;
+        let operand = super::show_access(&self.kernel, &share.access);
+        let of = share.by.map_or(String::new(), |by| format!("blocks of {by} "));
+        self.decide(Decision {
+            what: format!("equal shares of the {of}positions of {operand} run in parallel"),
+            why: "the schedule asks for a loop over them".to_owned(),
+        });
+        self.explain_meeting(&share, body);
+    }
+
+    /// Puts the parallel loop over shares around a statement that has no other.
+    pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
+        self.put_share_around(statement, shares, share);
+        let operand = super::show_access(&self.kernel, &share.access);
+        let sorted =
+            "they are the outermost loop; runs of equal coordinates may be cut, so a long one keeps no thread waiting";
+        self.decide(Decision {
+            what: format!("equal shares of the stored entries of {operand} run in parallel"),
+            why: sorted.to_owned(),
+        });
+        let Statement::Forall { run, body, .. } = statement else { return };
+        *run = Run::Parallel;
+        self.explain_meeting(share, body);
+    }
+
+    /// What is to be said of shares that stand for uneven chunks of a loop's range.
+    pub(super) fn explain_shares(&mut self, variable: IndexVariable, share: &Share, body: &Statement) {
+        let operand = super::show_access(&self.kernel, &share.access);
+        let index = self.kernel.variable(variable).to_owned();
+        self.decide(Decision {
+            what: format!("where chunks of {index} are uneven, equal shares of the stored entries of {operand} run instead"),
+            why: format!("a chunk has whole values of {index}, of which one may have most entries, or there are few; each call weighs"),
+        });
+        self.explain_meeting(share, body);
+    }
+
+    /// How the results of shares meet, for each result.
+    pub(super) fn explain_meeting(&mut self, share: &Share, body: &Statement) {
+        let mut decisions = Vec::new();
+        body.for_each_assign(&mut |assign| {
+            let tensor = self.kernel.tensor(assign.target.tensor);
+            if !matches!(tensor.kind, TensorKind::Output(_)) {
+                return;
+            }
+            let name = &tensor.name;
+            let (what, why) = match self.kernel.meet(share, &assign.target) {
+                Meet::Apart => (format!("shares write distinct parts of {name}"), "each position has its own element"),
+                Meet::InSegments(_) => (
+                    format!("shares write {name} in order, and combine the segments at their ends alone"),
+                    "entries are sorted by the indices of the result",
+                ),
+                Meet::Anywhere => (
+                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
+                    "entries of all shares meet in the same places",
+                ),
+            };
+            decisions.push(Decision { what, why: why.to_owned() });
+        });
+        decisions.into_iter().for_each(|decision| self.decide(decision));
+    }
+}
+
+/// The statement as one for shares: what is assigned is combined with what other shares have assigned.
+pub(super) fn combining(kernel: &Kernel, statement: Statement, share: &Share) -> Statement {
+    match statement {
+        Statement::Empty => Statement::Empty,
+        Statement::Forall { variable, run, body } => {
+            let run = if run == Run::Vector { Run::Vector } else { Run::Serial };
+            Statement::Forall { variable, run, body: Box::new(combining(kernel, *body, share)) }
+        }
+        Statement::Where { workspace, consumer, producer } => Statement::Where {
+            workspace,
+            consumer: Box::new(combining(kernel, *consumer, share)),
+            producer: Box::new(combining(kernel, *producer, share)),
+        },
+        Statement::Sequence(statements) => {
+            Statement::Sequence(statements.into_iter().map(|inner| combining(kernel, inner, share)).collect())
+        }
+        Statement::Assign(mut assign) => {
+            let is_result = matches!(kernel.tensor(assign.target.tensor).kind, TensorKind::Output(_));
+            if is_result && assign.operator.is_none() && kernel.meet(share, &assign.target) != Meet::Apart {
+                assign.operator = share.operator;
+            }
+            Statement::Assign(assign)
+        }
+    }
+}
