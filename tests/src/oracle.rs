@@ -171,7 +171,8 @@ impl Extents {
         for tensor in &link.kernel.tensors {
             let of_whole = whole.tensors.iter().position(|other| other.name == tensor.name);
             let modes = of_whole.map_or(&[][..], |place| &self.modes[place]).iter().enumerate();
-            let sizes = modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)));
+            let sizes =
+                modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)));
             dims.extend(sizes);
         }
         dims

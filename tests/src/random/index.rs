@@ -88,12 +88,7 @@ impl Indices {
     }
 
     /// Now and then, makes indices computed that run over no more than the variables in their place.
-    pub(super) fn vary_within(
-        &mut self,
-        indices: &mut [usize],
-        extents: &dyn Fn(usize) -> usize,
-        random: &mut Random,
-    ) {
+    pub(super) fn vary_within(&mut self, indices: &mut [usize], extents: &dyn Fn(usize) -> usize, random: &mut Random) {
         for index in indices.iter_mut().filter(|index| **index < COMPUTED) {
             let (extent, variable) = (extents(*index), IndexExpr::Variable(*index));
             if extent == 0 || !random.chance(0.6) {
