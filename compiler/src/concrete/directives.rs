@@ -17,6 +17,7 @@ use super::fused::Chain;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, Size};
+use crate::lattice::Lattice;
 use crate::notation;
 use crate::syntax::{Directive, Expr, ExprKind};
 
@@ -296,10 +297,13 @@ pub(super) fn can_be_cut(kernel: &Kernel, statement: &Statement) -> bool {
     }
 }
 
-/// The same for those inside of a loop, which must have no cursor: it walks one operand at most, without runs of equal coordinates.
+/// The same for those inside of a loop, which must have no cursor: it walks one operand at most, without runs of equal coordinates,
+/// and does nothing where that has no entry.
 pub(super) fn can_be_cut_inside(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> bool {
     let walked = operands(kernel, variable, body);
     let is_unique =
         |access: &super::Access| kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique);
-    walked.len() <= 1 && walked.iter().all(is_unique) && can_be_cut(kernel, body)
+    let is_everywhere = || Lattice::new(&kernel.tensors, body, &walked).everywhere().is_some();
+    let has_cursor = !walked.is_empty() && (walked.len() > 1 || !walked.iter().all(is_unique) || is_everywhere());
+    !has_cursor && can_be_cut(kernel, body)
 }

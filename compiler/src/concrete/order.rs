@@ -187,9 +187,12 @@ impl Scheduler<'_> {
         variables.iter().copied().find(|variable| is_asked(variable) && is_own(variable))
     }
 
-    /// Whether no operand of a term has to be walked along a variable. Sorted copies may be sparse where the original is dense.
+    /// Whether no operand of a term has to be walked along a variable, and no coordinates of it are appended. Sorted copies may
+    /// be sparse where the original is dense.
     fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
-        let mut dense = true;
+        let result = &self.kernel.tensor(term.target.tensor).format;
+        let mut dense = term.structure != OutputStructure::Appended
+            || !level_variables(&term.target, result)[..stored_levels(result)].contains(&variable);
         term.value.for_each_access(&mut |access| {
             let format = &self.kernel.tensor(access.tensor).format;
             if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {

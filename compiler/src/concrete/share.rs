@@ -114,8 +114,12 @@ impl Kernel {
         if variables.iter().any(|variable| self.variables[variable.0].value.is_some()) {
             return Err("its index is computed from others");
         }
-        if !self.walks(statement, &share, &variables) {
-            return Err("other operands are walked in its place");
+        let above = &level_variables(access, &tensor.format)[..share.levels.start];
+        if has_loop_over(statement, above) {
+            return Err("loops over levels above it are inside");
+        }
+        if !self.walks(statement, &share, &variables, 0) {
+            return Err("other operands are walked in its place, or its levels in another order");
         }
         let mut operator = None;
         if !self.distributes(statement, &variables, &mut operator) {
@@ -127,29 +131,30 @@ impl Kernel {
         problem.map_or(Ok(share), Err)
     }
 
-    /// Whether each loop over a shared level walks the operand, or, where the level is dense, nothing.
-    fn walks(&self, statement: &Statement, share: &Share, variables: &[IndexVariable]) -> bool {
+    /// Whether each loop over a shared level walks the operand, or, where the level is dense, nothing; and whether it is inside
+    /// of those over the levels above it, of which `known` are outside.
+    fn walks(&self, statement: &Statement, share: &Share, variables: &[IndexVariable], known: usize) -> bool {
         match statement {
             Statement::Empty | Statement::Assign(_) => true,
             Statement::Where { consumer, producer, .. } => {
-                self.walks(consumer, share, variables) && self.walks(producer, share, variables)
+                self.walks(consumer, share, variables, known) && self.walks(producer, share, variables, known)
             }
-            Statement::Sequence(statements) => statements.iter().all(|inner| self.walks(inner, share, variables)),
+            Statement::Sequence(statements) => {
+                statements.iter().all(|inner| self.walks(inner, share, variables, known))
+            }
             Statement::Forall { variable, body, .. } => {
-                let is_right = match variables.iter().position(|shared| shared == variable) {
-                    None => true,
+                let (is_right, known) = match variables.iter().position(|shared| shared == variable) {
+                    None => (true, known),
                     Some(place) => {
                         let level = share.levels.start + place;
                         let is_dense = level::is_located(self.tensor(share.access.tensor).format.levels[level].format);
                         let walked = operands(self, *variable, body);
-                        if is_dense {
-                            walked.is_empty()
-                        } else {
-                            walked.iter().any(|other| other.same_place(&share.access))
-                        }
+                        let is_walked = walked.iter().any(|other| other.same_place(&share.access));
+                        let is_right = if is_dense { walked.is_empty() } else { is_walked };
+                        (is_right && place == known, known + 1)
                     }
                 };
-                is_right && self.walks(body, share, variables)
+                is_right && self.walks(body, share, variables, known)
             }
         }
     }

@@ -137,7 +137,9 @@ impl Lowering<'_> {
             }
             _ => {
                 let extent = self.concrete.variables[loops.variable.0].extent;
-                (Places::Coordinates, Expr::Index(0), self.size(extent))
+                let whole = || Bounds { low: Expr::Index(0), high: self.size(extent) };
+                let Bounds { low, high } = self.kept_coordinates(loops).unwrap_or_else(whole);
+                (Places::Coordinates, low, high)
             }
         }
     }

@@ -130,7 +130,10 @@ impl Lowering<'_> {
     fn position_of(&self, share: &Share, place: Expr, scope: &Scope) -> Expr {
         match share.by {
             None => place,
-            Some(by) => self.shared_positions(share, scope).0.plus(place.times(Expr::Index(by))),
+            Some(by) => {
+                let (begin, end) = self.shared_positions(share, scope);
+                Expr::binary(BinaryOperator::Minimum, begin.plus(place.times(Expr::Index(by))), end)
+            }
         }
     }
 
