@@ -9,6 +9,7 @@ mod index;
 mod shrink;
 
 use crate::case::Case;
+use crate::number::Number;
 use format::Storage;
 use spc_compiler::ir::ElementType;
 use std::collections::BTreeMap;
@@ -56,7 +57,7 @@ struct Let {
 struct Tensor {
     name: String,
     storage: Storage,
-    entries: BTreeMap<Vec<usize>, f64>,
+    entries: BTreeMap<Vec<usize>, Number>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

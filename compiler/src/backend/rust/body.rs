@@ -1,6 +1,7 @@
 //! Statements as Rust.
 
 use super::expr::literal;
+use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size,
@@ -385,15 +386,14 @@ fn update(
     element: Option<ElementType>,
     value: &TokenStream,
 ) -> TokenStream {
-    let is_float = element.is_none_or(ElementType::is_float);
-    match operator {
-        ReduceOperator::Add if is_float => quote!(#place += #value;),
-        ReduceOperator::Add => quote!(#place = #current.wrapping_add(#value);),
-        ReduceOperator::Multiply if is_float => quote!(#place *= #value;),
-        ReduceOperator::Multiply => quote!(#place = #current.wrapping_mul(#value);),
-        ReduceOperator::Min => quote!(#place = #current.min(#value);),
-        ReduceOperator::Max => quote!(#place = #current.max(#value);),
-        ReduceOperator::Or => quote!(#place |= #value;),
-        ReduceOperator::And => quote!(#place &= #value;),
+    match spelling::reduce(operator, element) {
+        Reduction::Operator(operator) => {
+            let operator: TokenStream = operator.parse().expect("operators are tokens");
+            quote!(#place #operator #value;)
+        }
+        Reduction::Method(method) => {
+            let method = ident(method);
+            quote!(#place = #current.#method(#value);)
+        }
     }
 }

@@ -152,6 +152,9 @@ fn undefined_function(
         Form::Function(Function::Abs) => {
             undefined.label(format!("`{}` has no negative values", element.name())).help("leave `abs` out")
         }
+        _ if element.is_complex() => undefined
+            .label("a function of real numbers")
+            .help(format!("apply it to a real number: `{name}(re({argument}))`, `{name}(abs({argument}))`")),
         _ if element.is_integer() => undefined
             .label("a function of floating point numbers")
             .help(format!("convert what it is applied to: `{name}(f64({argument}))`, or declare the tensors as `f64`")),
