@@ -197,6 +197,7 @@
 // What the macro writes names this crate `spc`, also in its own tests.
 extern crate self as spc;
 
+pub mod complex;
 pub mod execute;
 pub mod generate;
 pub mod io;
