@@ -321,7 +321,7 @@ impl Machine<'_> {
             Sharing::Private(_) | Sharing::Segmented { .. } => self.length(array),
             Sharing::Joined { .. } => 0,
         };
-        let mut data = ArrayValue::empty(element).unwrap_or_default();
+        let mut data = ArrayValue::empty(element);
         if let Sharing::Private(operator) | Sharing::Segmented { operator, .. } = sharing {
             data.extend(length, private_identity(*operator, element)?)?;
         }
