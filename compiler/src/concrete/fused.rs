@@ -276,7 +276,7 @@ impl Scheduler<'_> {
         }
         for named in names {
             let same = chains.iter().filter(|chain| chain.names == named.names);
-            let results: Vec<Result<(), &str>> = same.filter_map(|chain| self.cut_chain(body, chain, false)).collect();
+            let results: Vec<Result<(), &str>> = same.filter_map(|chain| self.cut_chain(body, chain)).collect();
             let problem = match results.iter().find_map(|result| result.err()) {
                 Some(problem) => problem,
                 None if results.is_empty() => "no operand stores these indices in levels that follow each other",
@@ -290,30 +290,23 @@ impl Scheduler<'_> {
     }
 
     /// Puts the loop over a chain's positions into a statement; `None` where it has no such loops.
-    fn cut_chain(
-        &mut self,
-        statement: &mut Statement,
-        chain: &Chain,
-        is_inside: bool,
-    ) -> Option<Result<(), &'static str>> {
+    fn cut_chain(&mut self, statement: &mut Statement, chain: &Chain) -> Option<Result<(), &'static str>> {
         match statement {
             Statement::Empty | Statement::Assign(_) => None,
             Statement::Where { consumer, producer, .. } => {
-                let in_producer = self.cut_chain(producer, chain, is_inside);
-                in_producer.or_else(|| self.cut_chain(consumer, chain, is_inside))
+                let in_producer = self.cut_chain(producer, chain);
+                in_producer.or_else(|| self.cut_chain(consumer, chain))
             }
-            Statement::Sequence(statements) => {
-                statements.iter_mut().find_map(|inner| self.cut_chain(inner, chain, is_inside))
-            }
+            Statement::Sequence(statements) => statements.iter_mut().find_map(|inner| self.cut_chain(inner, chain)),
             Statement::Forall { variable, body, .. } => {
                 let begins = chain.variables.first() == Some(variable) || chain.around.contains(variable);
                 if !begins {
-                    return self.cut_chain(body, chain, true);
+                    return self.cut_chain(body, chain);
                 }
                 let mut loops = vec![*variable];
                 body.for_each_loop(&mut |variable, _| loops.push(variable));
                 if !chain.variables.iter().all(|variable| loops.contains(variable)) {
-                    return self.cut_chain(body, chain, true);
+                    return self.cut_chain(body, chain);
                 }
                 Some(self.cut_here(statement, chain))
             }

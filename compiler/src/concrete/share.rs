@@ -325,7 +325,7 @@ impl Scheduler<'_> {
 
     /// Puts the parallel loop over shares around a statement that has no other.
     pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
-        self.put_share_around(statement, shares, share);
+        let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
         let sorted =
             "they are the outermost loop; runs of equal coordinates may be cut, so a long one keeps no thread waiting";
@@ -333,9 +333,8 @@ impl Scheduler<'_> {
             what: format!("equal shares of the stored entries of {operand} run in parallel"),
             why: sorted.to_owned(),
         });
-        let Statement::Forall { run, body, .. } = statement else { return };
-        *run = Run::Parallel;
-        self.explain_meeting(share, body);
+        self.explain_meeting(share, &body);
+        *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
 
     /// What is to be said of shares that stand for uneven chunks of a loop's range.
