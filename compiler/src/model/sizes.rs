@@ -83,7 +83,12 @@ fn find_loads(statement: &Statement, in_loop: bool, arrays: &mut BTreeSet<ArrayI
         });
     }
     let in_loop = in_loop || is_while || matches!(statement, Statement::For { .. });
-    for block in statement.blocks() {
+    let blocks = match statement {
+        // What would run where work is uneven moves as much, but for the ends of its shares.
+        Statement::Parallel(parallel) => vec![&parallel.body],
+        other => other.blocks(),
+    };
+    for block in blocks {
         block.iter().for_each(|statement| find_loads(statement, in_loop, arrays));
     }
 }
