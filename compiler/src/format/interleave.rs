@@ -89,6 +89,12 @@ pub fn spreads(extents: &[u64]) -> Result<Vec<Spread>, u32> {
     Ok(places(&widths).iter().map(|places| Spread::new(mask(places))).collect())
 }
 
+/// The bits that the number at a place takes among numbers below these extents; `None` where there is no such number, or all
+/// need more than 64 bits.
+pub fn mask(extents: &[u64], part: usize) -> Option<u64> {
+    Some(spreads(extents).ok()?.get(part)?.mask)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

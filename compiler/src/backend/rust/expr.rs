@@ -1,7 +1,7 @@
 //! Expressions as Rust.
 
 use super::{Printer, element, ident};
-use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
+use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, Size, Type, UnaryOperator,
 };
@@ -53,6 +53,11 @@ impl Printer<'_> {
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
                 let value = self.at_least(value, Precedence::Sum);
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
+            }
+            Expr::Mask { part, extents } => {
+                let helpers = &self.options.parallel;
+                let extents = extents.iter().map(|extent| self.expr(extent));
+                quote!(#helpers::mask(#part, &[#(#extents),*]))
             }
         }
     }
@@ -158,6 +163,11 @@ impl Printer<'_> {
             let left = self.typed(left, Precedence::Atom);
             let right = self.expr(right);
             return quote!(#left.#method(#right));
+        }
+        if matches!(operator, BinaryOperator::Gather | BinaryOperator::Scatter) {
+            let (helpers, function) = (&self.options.parallel, ident(sign(operator)));
+            let (bits, mask) = (self.expr(left), self.expr(right));
+            return quote!(#helpers::#function(#bits, #mask));
         }
         let Some((sign, own)) = infix(operator) else {
             let method = ident(if operator == BinaryOperator::Minimum { "min" } else { "max" });
