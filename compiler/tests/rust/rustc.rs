@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, workspace] =
-        ["bits.rs", "chunks.rs", "workspace.rs"].map(|file| read(file).expect("the run time stands beside the compiler"));
+    let [bits, chunks, workspace] = ["bits.rs", "chunks.rs", "workspace.rs"]
+        .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{

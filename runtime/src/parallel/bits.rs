@@ -17,7 +17,11 @@ pub fn mask(part: usize, extents: &[usize]) -> usize {
 /// One instruction, where the code is compiled for processors that have it and take a cycle for it (AMD's before those with
 /// `vaes` take hundreds). Elsewhere it is six steps of [`Spread::compress`](interleave::Spread::compress), whose masks a
 /// compiler moves out of loops.
-#[cfg(all(target_arch = "x86_64", target_feature = "bmi2", any(not(target_feature = "sse4a"), target_feature = "vaes")))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "bmi2",
+    any(not(target_feature = "sse4a"), target_feature = "vaes")
+))]
 #[inline(always)]
 pub fn gather(code: usize, mask: usize) -> usize {
     // SAFETY: all that the instruction needs is a processor that has it, and this function exists only in code that is

@@ -227,8 +227,11 @@ impl Printer<'_> {
             totals.push(Total { variable: *variable, operator: *operator, total, part });
         }
         let mut take = TokenStream::new();
-        for Part { whole, part, .. } in &parts {
+        for Part { sharing, whole, part, .. } in &parts {
             take.extend(quote!(let mut #whole = #part.take(chunk);));
+            if matches!(sharing, Sharing::Private(_)) {
+                take.extend(quote!(let #whole = #whole.elements();));
+            }
         }
         let low = self.declare_variable(parallel.low);
         let high = self.declare_variable(parallel.high);
@@ -306,13 +309,20 @@ impl Printer<'_> {
             Sharing::Private(operator) => {
                 let element = self.array_element(array).expect("copies are of values");
                 let identity = self.identity(*operator, Type::of(element));
-                quote!(let #part = chunks.private(#whole.len(), #identity);)
+                let whole = self.borrowed(array, whole);
+                quote!(let #part = chunks.private(#whole, #identity);)
             }
             Sharing::Joined { .. } => {
                 let element = element(self.kernel.array(array).element);
                 quote!(let #part = chunks.joined::<#element>();)
             }
         }
+    }
+
+    /// An array that is written, as an argument.
+    fn borrowed(&self, array: ArrayId, name: &Ident) -> TokenStream {
+        let is_local = self.kernel.array(array).role == crate::ir::ArrayRole::Local;
+        if is_local { quote!(&mut #name) } else { quote!(#name) }
     }
 
     fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {
@@ -345,14 +355,12 @@ impl Printer<'_> {
                     let is_compared = matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
                     let current = if is_compared { quote!((*into)) } else { quote!(into) };
                     let update = update(&quote!(*into), &current, *operator, element, &quote!(*from));
-                    let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
-                    let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
                     let element = ident(element.map_or("usize", ElementType::name));
                     tokens.extend(quote! {
                         let combine = |into: &mut [#element], from: &[#element]| {
                             for (into, from) in into.iter_mut().zip(from) { #update }
                         };
-                        #part.combine(#whole, &combine);
+                        #part.combine(&combine);
                     });
                 }
             }

@@ -57,6 +57,7 @@ impl Printer<'_> {
             Expr::Mask { part, extents } => {
                 let helpers = &self.options.parallel;
                 let extents = extents.iter().map(|extent| self.expr(extent));
+                let part = number(*part as u64);
                 quote!(#helpers::mask(#part, &[#(#extents),*]))
             }
         }
