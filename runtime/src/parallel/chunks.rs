@@ -1,7 +1,7 @@
 //! Chunks of equal work, and what each of them writes.
 //!
 //! [`Chunks`] cuts a range of places into chunks and runs a body once for each, in any order or at the same time. What the
-//! chunks write to one array comes together in one of these ways, each of which a chunk gets at with `take`:
+//! chunks write to one array comes together in one of these ways, each of which a chunk gets at with `take` or `with`:
 //!
 //! | | a chunk has | afterwards |
 //! |---|---|---|
@@ -328,35 +328,19 @@ pub struct Private<'a, T> {
     copies: Vec<Mutex<Vec<T>>>,
 }
 
-/// What a chunk works on, for as long as it does.
-#[derive(Debug)]
-pub enum Copied<'p, 'a, T> {
-    /// The array itself.
-    Whole(MutexGuard<'p, &'a mut [T]>),
-    /// A copy.
-    Copy(MutexGuard<'p, Vec<T>>),
-}
-
-impl<T> Copied<'_, '_, T> {
-    /// Its elements.
-    #[inline(always)]
-    pub fn elements(&mut self) -> &mut [T] {
-        match self {
-            Copied::Whole(whole) => whole,
-            Copied::Copy(copy) => copy,
-        }
-    }
-}
-
-impl<'a, T: Copy> Private<'a, T> {
-    /// The array or the copy of a chunk, which the chunk itself makes: the memory is near the thread that uses it.
-    pub fn take(&self, chunk: usize) -> Copied<'_, 'a, T> {
-        let Some(copy) = chunk.checked_sub(1) else { return Copied::Whole(lock(&self.whole)) };
+impl<T: Copy> Private<'_, T> {
+    /// Runs a chunk with the array or its copy, which the chunk itself makes: the memory is near the thread that uses it.
+    ///
+    /// The body has it as an argument because a compiler knows of those, and not of what is captured, that they overlap with
+    /// nothing else: sums into one row of rows of others then run in vector registers.
+    #[inline]
+    pub fn with(&self, chunk: usize, body: impl FnOnce(&mut [T])) {
+        let Some(copy) = chunk.checked_sub(1) else { return body(&mut lock(&self.whole)) };
         let mut copy = lock(&self.copies[copy]);
         if copy.is_empty() {
             *copy = vec![self.fill; self.length];
         }
-        Copied::Copy(copy)
+        body(&mut copy);
     }
 
     /// Combines the copies into the array, in the order of the chunks: `add(part of the array, the same part of a copy)` for

@@ -31,7 +31,7 @@ mod tests;
 mod workspace;
 
 pub use bits::{gather, mask, scatter};
-pub use chunks::{Chunks, Copied, Joined, Owned, Part, Partial, Position, Private, Taken};
+pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Taken};
 pub use workspace::{Key, Table, sort};
 
 use rayon::prelude::*;

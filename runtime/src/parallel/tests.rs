@@ -156,10 +156,8 @@ fn private_copies_are_added_in_order() {
         let mut array = vec![5; 10_000];
         let copies = chunks.private(&mut array, 0u64);
         chunks.run(&|chunk| {
-            let mut copy = copies.take(chunk);
-            let copy = copy.elements();
             let (low, high) = chunks.range(chunk);
-            (low..high).for_each(|place| copy[place % 10_000] += 1);
+            copies.with(chunk, |copy| (low..high).for_each(|place| copy[place % 10_000] += 1));
         });
         copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
         assert!(array.iter().all(|&sum| sum == 15));

@@ -227,11 +227,9 @@ impl Printer<'_> {
             totals.push(Total { variable: *variable, operator: *operator, total, part });
         }
         let mut take = TokenStream::new();
-        for Part { sharing, whole, part, .. } in &parts {
+        let is_copied = |part: &&Part| matches!(part.sharing, Sharing::Private(_));
+        for Part { whole, part, .. } in parts.iter().filter(|part| !is_copied(part)) {
             take.extend(quote!(let mut #whole = #part.take(chunk);));
-            if matches!(sharing, Sharing::Private(_)) {
-                take.extend(quote!(let #whole = #whole.elements();));
-            }
         }
         let low = self.declare_variable(parallel.low);
         let high = self.declare_variable(parallel.high);
@@ -249,15 +247,19 @@ impl Printer<'_> {
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
+        let body = quote!(#inside #body #results);
+        let body = parts
+            .iter()
+            .rev()
+            .filter(is_copied)
+            .fold(body, |body, Part { whole, part, .. }| quote!(#part.with(chunk, |#whole| { #body });));
         quote! {
             #cut
             #before
             let run = |chunk: usize| {
                 let (#low, #high) = chunks.range(chunk);
                 #take
-                #inside
                 #body
-                #results
             };
             chunks.run(&run);
             #after
