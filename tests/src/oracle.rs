@@ -11,7 +11,7 @@
 use crate::data::{Entries, for_each_index};
 use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 use spc_compiler::notation::{
-    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, UnaryOperator,
+    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Role, UnaryOperator,
 };
 use std::collections::BTreeMap;
 
@@ -159,6 +159,23 @@ impl Extents {
     /// The shape of a tensor, by its place among the kernel's.
     pub fn shape(&self, tensor: usize) -> Vec<usize> {
         self.modes[tensor].iter().map(|extent| extent.expect("every extent is known")).collect()
+    }
+
+    /// The extents of the variables and the modes of one link of a chain, as `dims` names them, where these are those of the
+    /// whole.
+    pub fn of_link(&self, whole: &Kernel, link: &Link) -> Vec<(String, usize)> {
+        let variables = link.kernel.variables.iter().zip(&link.variables);
+        let mut dims: Vec<(String, usize)> = variables
+            .filter_map(|(own, variable)| Some((own.name.clone(), self.variables.get(variable.0).copied()??)))
+            .collect();
+        for tensor in &link.kernel.tensors {
+            let of_whole = whole.tensors.iter().position(|other| other.name == tensor.name);
+            let modes = of_whole.map_or(&[][..], |place| &self.modes[place]).iter().enumerate();
+            let sizes =
+                modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)));
+            dims.extend(sizes);
+        }
+        dims
     }
 
     fn variable(&self, variable: IndexVariable) -> usize {

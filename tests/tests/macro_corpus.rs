@@ -396,6 +396,7 @@ cases! {
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);
     scalars_sum "cases/scalars/sum.ti" [X] total(&X);
+    scatter_bytes_listed "cases/scatter/bytes_listed.ti" [A, B] difference(&A, &B);
     scatter_chain "cases/scatter/chain.ti" [A, B, D] chain(&A, &B, &D);
     scatter_columns_to_a_vector "cases/scatter/columns_to_a_vector.ti" [A] columns(&A);
     scatter_different_patterns "cases/scatter/different_patterns.ti" [A, B] hadamard(&A, &B);

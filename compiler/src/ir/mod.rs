@@ -16,8 +16,8 @@
 //! * **Appended arrays** (all arrays of an output whose structure is [`Structure::Appended`]) start empty and grow by
 //!   [`Statement::Push`] and [`Statement::Extend`]. So do **lists**, local arrays made by [`Statement::List`], which can be
 //!   cleared and sorted.
-//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for each key in a list where in the list it
-//!   stands. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
+//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for the keys in a list where in the list they
+//!   stand. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut.
@@ -595,7 +595,9 @@ pub enum Statement {
         /// One more than the largest key that may come.
         extent: Expr,
     },
-    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended.
+    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended. A target may append it
+    /// also if it is, where that costs less than to find it: equal keys are told apart by nobody, and meet by a
+    /// [`Statement::Sort`] at the latest.
     Insert {
         /// The variable; an immutable index.
         place: VariableId,

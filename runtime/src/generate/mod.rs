@@ -8,8 +8,28 @@
 //! assert_eq!(entries, generate::uniform(&[100, 200, 300], 1000, 42)?);
 //! # Ok::<(), generate::TooManyEntries>(())
 //! ```
+//!
+//! Random numbers belong to places ([`uniform`] says how): any thread computes any of them. What decides where an entry goes
+//! is computed with integers, or with the operations of IEEE 754 alone, which give the same bits on every machine;
+//! logarithms and powers of a system's library do not, so there are some of our own.
+//!
+//! | function | entries are |
+//! |---|---|
+//! | [`uniform`] | everywhere alike |
+//! | [`kronecker`] | self-similar: a stochastic Kronecker power of a small [`Initiator`] |
+//! | [`power_law`] | more on some indices of a mode than on others, as often as a power says |
+//! | [`suite`] | those of a benchmark suite's synthetic tensors |
 
+mod distinct;
+mod kronecker;
+mod power;
+mod power_law;
 mod random;
+pub mod suite;
+
+pub use distinct::GenerateError;
+pub use kronecker::{Initiator, InvalidInitiator, kronecker};
+pub use power_law::power_law;
 
 use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor};
 use random::{Permutation, below, mix, unit};

@@ -212,16 +212,20 @@ impl Printer<'_> {
         quote!(#receiver.#method(#(#rest),*))
     }
 
-    /// A value for an element of an array: indices are narrowed.
+    /// A value for an element of an array: indices are narrowed, but for those that are loaded as narrow.
     pub(super) fn stored(&self, array: ArrayId, value: &Expr) -> TokenStream {
-        match self.kernel.array(array).element {
-            ArrayElement::Index(_) if matches!(value, Expr::Index(_)) => self.expr(value),
-            ArrayElement::Index(_) => {
-                let ty = element(self.kernel.array(array).element);
+        let stored = self.kernel.array(array).element;
+        match (stored, value) {
+            (ArrayElement::Index(_), Expr::Load(from, index)) if self.kernel.array(*from).element == stored => {
+                let (name, index) = (&self.arrays[from], self.expr(index));
+                quote!(#name[#index])
+            }
+            (ArrayElement::Value(_), _) | (_, Expr::Index(_)) => self.expr(value),
+            (ArrayElement::Index(_), _) => {
+                let ty = element(stored);
                 let value = self.at_least(value, Precedence::Cast);
                 quote!(#value as #ty)
             }
-            ArrayElement::Value(_) => self.expr(value),
         }
     }
 }
