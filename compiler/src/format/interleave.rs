@@ -54,6 +54,12 @@ impl Spread {
         Self { mask, moves }
     }
 
+    /// The mask.
+    #[inline]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
     /// The lowest bits of a number, at the ones of the mask.
     #[inline]
     pub fn expand(&self, number: u64) -> u64 {

@@ -13,7 +13,7 @@ pub(crate) fn parallel() -> String {
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
-            pub use bits::{{gather, mask, scatter}};
+            pub use bits::Bits;
             pub use chunks::Chunks;
             pub use workspace::{{Table, sort}};
             mod interleave {{ {interleave} }}

@@ -30,7 +30,7 @@ mod chunks;
 mod tests;
 mod workspace;
 
-pub use bits::{gather, mask, scatter};
+pub use bits::Bits;
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Taken};
 pub use workspace::{Key, Table, sort};
 

@@ -34,6 +34,12 @@ impl Printer<'_> {
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
             Statement::Comment(_) => TokenStream::new(),
+            Statement::Let(variable, mask @ Expr::Mask { .. }) if !self.kernel.variable(*variable).mutable => {
+                let bits = self.bits(mask);
+                let name = self.declare_variable(*variable);
+                self.masks.insert(*variable);
+                quote!(let #name = #bits;)
+            }
             Statement::Let(variable, value) => {
                 let ty = self.annotation(*variable, value);
                 let value = self.expr(value);
@@ -248,11 +254,7 @@ impl Printer<'_> {
         }
         self.namer.leave();
         let body = quote!(#inside #body #results);
-        let body = parts
-            .iter()
-            .rev()
-            .filter(is_copied)
-            .fold(body, |body, Part { whole, part, .. }| quote!(#part.with(chunk, |#whole| { #body });));
+        let body = parts.iter().rev().filter(is_copied).fold(body, |body, part| self.with_copy(part, &body));
         quote! {
             #cut
             #before
@@ -263,6 +265,16 @@ impl Printer<'_> {
             };
             chunks.run(&run);
             #after
+        }
+    }
+
+    /// What a chunk does with its copy of an array.
+    fn with_copy(&self, part: &Part, body: &TokenStream) -> TokenStream {
+        let Part { array, whole, part, .. } = part;
+        let element = element(self.kernel.array(*array).element);
+        quote! {
+            let body = |#whole: &mut [#element]| { #body };
+            #part.with(chunk, body);
         }
     }
 

@@ -16,7 +16,7 @@ impl Printer<'_> {
             Expr::Literal(literal) => self::literal(*literal),
             Expr::Variable(variable) => {
                 let name = &self.variables[variable];
-                quote!(#name)
+                if self.masks.contains(variable) { quote!(#name.mask()) } else { quote!(#name) }
             }
             Expr::Dimension(id) => self.dimension(*id),
             Expr::Length(array) => {
@@ -54,11 +54,29 @@ impl Printer<'_> {
                 let value = self.at_least(value, Precedence::Sum);
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
             }
+            Expr::Mask { .. } => {
+                let bits = self.bits(expr);
+                quote!(#bits.mask())
+            }
+        }
+    }
+
+    /// A mask, with what it takes to gather and scatter bits by it.
+    pub(super) fn bits(&self, mask: &Expr) -> TokenStream {
+        let helpers = &self.options.parallel;
+        match mask {
+            Expr::Variable(variable) if self.masks.contains(variable) => {
+                let name = &self.variables[variable];
+                quote!(#name)
+            }
             Expr::Mask { part, extents } => {
-                let helpers = &self.options.parallel;
-                let extents = extents.iter().map(|extent| self.expr(extent));
                 let part = number(*part as u64);
-                quote!(#helpers::mask(#part, &[#(#extents),*]))
+                let extents = extents.iter().map(|extent| self.expr(extent));
+                quote!(#helpers::Bits::of(#part, &[#(#extents),*]))
+            }
+            other => {
+                let mask = self.expr(other);
+                quote!(#helpers::Bits::at(#mask))
             }
         }
     }
@@ -166,9 +184,8 @@ impl Printer<'_> {
             return quote!(#left.#method(#right));
         }
         if matches!(operator, BinaryOperator::Gather | BinaryOperator::Scatter) {
-            let (helpers, function) = (&self.options.parallel, ident(sign(operator)));
-            let (bits, mask) = (self.expr(left), self.expr(right));
-            return quote!(#helpers::#function(#bits, #mask));
+            let (method, bits, number) = (ident(sign(operator)), self.bits(right), self.expr(left));
+            return quote!(#bits.#method(#number));
         }
         let Some((sign, own)) = infix(operator) else {
             let method = ident(if operator == BinaryOperator::Minimum { "min" } else { "max" });
