@@ -6,6 +6,7 @@ pub mod corpus;
 pub mod data;
 pub mod engine;
 pub mod native;
+pub mod number;
 pub mod oracle;
 pub mod random;
 pub mod report;

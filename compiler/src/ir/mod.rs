@@ -4,7 +4,8 @@
 //!
 //! A [`Kernel`] declares dimensions, tensors, arrays and variables, and has a body of statements. Expressions are pure;
 //! effects happen in statements only, in order. There are three types: `index` (an unsigned 64-bit integer: positions,
-//! coordinates, extents), `bool`, and element types.
+//! coordinates, extents), `bool`, and element types. An element of type `bool` is a `bool` like any other, so that what an
+//! array of them holds is a condition; [`Type::of`] says so, and no expression is of type `Element(Bool)`.
 //!
 //! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants. A
 //!   **bound** says which computed index runs over a dimension: the host finds sizes by it and checks them.
@@ -459,9 +460,9 @@ impl Literal {
         }
     }
 
-    /// Whether it is an infinity.
+    /// Whether it is an infinity. A complex number is none: what it absorbs has two parts.
     pub fn is_infinite(self) -> bool {
-        matches!(self, Literal::Float(_, value) if value.is_infinite())
+        matches!(self, Literal::Float(element, value) if value.is_infinite() && !element.is_complex())
     }
 
     /// Whether it is zero (of either sign) or `false`.

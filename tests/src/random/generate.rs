@@ -5,7 +5,9 @@ use super::format::Storage;
 use super::index::Indices;
 use super::{Expr, Let, Mask, Program, Statement, Tensor};
 use crate::data::{Entries, Random, for_each_index};
+use crate::number::Number;
 use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
 
 const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
 
@@ -83,7 +85,7 @@ impl Program {
         program
     }
 
-    fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> std::collections::BTreeMap<Vec<usize>, f64> {
+    fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> BTreeMap<Vec<usize>, Number> {
         let (shape, Tensor { storage, element, .. }) = (self.shape(id), &self.tensors[id]);
         let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
         let density = if storage.is_dense() { 1.0 } else { density };
@@ -91,13 +93,17 @@ impl Program {
         if is_wild && element.is_float() {
             for value in entries.values_mut() {
                 if random.chance(0.15) {
-                    *value = *random.choose(WILD);
+                    *value = Number::of(*element, *random.choose(WILD));
                 }
             }
         }
         if element.is_integer() && random.chance(0.1) {
             // Sums of these wrap around.
-            let extreme = if *element == ElementType::U8 { 255.0 } else { f64::from(i32::MAX) };
+            let extreme = match element {
+                ElementType::I64 => Number::I64(i64::MAX),
+                ElementType::I32 => Number::I32(i32::MAX),
+                _ => Number::U8(u8::MAX),
+            };
             entries.values_mut().for_each(|value| *value = if random.chance(0.3) { extreme } else { *value });
         }
         if storage.is_dense() || random.chance(0.5) {
@@ -108,7 +114,7 @@ impl Program {
         let is_there = |index: &[usize]| index.iter().zip(&last).any(|(index, last)| index == last);
         for_each_index(&shape, &mut |index| {
             if is_there(index) && shape.iter().any(|&extent| extent > 200) && random.chance(0.5) {
-                entries.entry(index.to_vec()).or_insert(1.0);
+                entries.entry(index.to_vec()).or_insert(Number::of(*element, 1.0));
             }
         });
         entries

@@ -120,7 +120,7 @@ impl Machine<'_> {
         if buffer.data.holds(element) {
             buffer.data.clear();
         } else {
-            buffer.data = ArrayValue::empty(element).unwrap_or_default();
+            buffer.data = ArrayValue::empty(element);
         }
         buffer.writers.clear();
         buffer.is_private = self.chunk.is_some();
@@ -153,7 +153,7 @@ impl Machine<'_> {
     /// Makes a list, or empties one.
     fn list(&mut self, array: ArrayId) {
         let buffer = &mut self.buffers[array.index()];
-        buffer.data = ArrayValue::empty(self.kernel.array(array).element).unwrap_or_default();
+        buffer.data = ArrayValue::empty(self.kernel.array(array).element);
         buffer.writers.clear();
         buffer.is_private = self.chunk.is_some();
         self.slots[array.index()] = Slot::whole(array.index());
