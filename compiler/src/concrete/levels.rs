@@ -97,7 +97,7 @@ impl Scheduler<'_> {
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
         let is_written = self.is_dense(statement.target.tensor) || shares;
         let is_good = is_only && is_mapped && is_walkable && is_plain && is_written;
-        (is_good && is_interpretable(&tensor.format) && self.decides(&driver, statement)).then_some(driver)
+        (is_good && self.decides(&driver, statement)).then_some(driver)
     }
 
     /// Whether loops over an operand may come by the same element of a dense result again, where nothing else does.
@@ -198,20 +198,4 @@ impl Scheduler<'_> {
 fn is_walkable(level: &format::LevelFormat) -> bool {
     use format::LevelKind::{Compressed, Dense, Singleton};
     matches!(level.kind, Dense | Compressed | Singleton)
-}
-
-/// Whether the loop IR can say the map: not yet for interleaved bits.
-fn is_interpretable(format: &Format) -> bool {
-    fn is(coordinate: &Coordinate) -> bool {
-        match coordinate {
-            Coordinate::Interleave(_) => false,
-            Coordinate::Mode(_) | Coordinate::Constant(_) | Coordinate::Extent(_) => true,
-            Coordinate::Add(a, b)
-            | Coordinate::Subtract(a, b)
-            | Coordinate::Multiply(a, b)
-            | Coordinate::Divide(a, b)
-            | Coordinate::Remainder(a, b) => is(a) && is(b),
-        }
-    }
-    format.levels.iter().all(|level| is(&level.coordinate))
 }

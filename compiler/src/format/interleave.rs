@@ -54,6 +54,12 @@ impl Spread {
         Self { mask, moves }
     }
 
+    /// The mask.
+    #[inline]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
     /// The lowest bits of a number, at the ones of the mask.
     #[inline]
     pub fn expand(&self, number: u64) -> u64 {
@@ -87,6 +93,12 @@ pub fn spreads(extents: &[u64]) -> Result<Vec<Spread>, u32> {
     }
     let mask = |places: &Vec<u32>| places.iter().fold(0, |mask, place| mask | 1 << place);
     Ok(places(&widths).iter().map(|places| Spread::new(mask(places))).collect())
+}
+
+/// The bits that the number at a place takes among numbers below these extents; `None` where there is no such number, or all
+/// need more than 64 bits.
+pub fn mask(extents: &[u64], part: usize) -> Option<u64> {
+    Some(spreads(extents).ok()?.get(part)?.mask)
 }
 
 #[cfg(test)]

@@ -243,7 +243,8 @@ impl Coordinate {
             Coordinate::Interleave(parts) => {
                 let part = |part: &Coordinate| {
                     let end: N = part.end(extents)?;
-                    Some((end.clone().minus(one()), end))
+                    let largest = end.clone().minus(end.clone().minimum(one()));
+                    Some((largest, end))
                 };
                 from_zero(N::interleave(&parts.iter().map(part).collect::<Option<Vec<_>>>()?)?.plus(one()))
             }

@@ -393,6 +393,14 @@ pub enum Expr {
         /// What to look for.
         value: Box<Expr>,
     },
+    /// An `index` with ones where one of several numbers has its bits when those of all are interleaved, as
+    /// [`interleave`](crate::format::interleave) says. They must need no more than 64 bits together.
+    Mask {
+        /// The place of the number among them.
+        part: usize,
+        /// One more than the largest that each of them may be.
+        extents: Vec<Expr>,
+    },
 }
 
 /// A value of an element type.
@@ -500,6 +508,10 @@ pub enum BinaryOperator {
     Minimum,
     /// `max`, of indices
     Maximum,
+    /// `gather`, of indices: the bits of the first at the ones of the second, side by side
+    Gather,
+    /// `scatter`, of indices: the lowest bits of the first, at the ones of the second
+    Scatter,
     /// `==`, gives `bool`
     Equal,
     /// `!=`, gives `bool`

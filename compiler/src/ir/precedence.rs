@@ -53,7 +53,7 @@ pub(crate) fn infix(operator: BinaryOperator) -> Option<(&'static str, Precedenc
         Multiply => ("*", Precedence::Product),
         Divide => ("/", Precedence::Product),
         Remainder => ("%", Precedence::Product),
-        Minimum | Maximum => return None,
+        Minimum | Maximum | Gather | Scatter => return None,
         Equal => ("==", Precedence::Comparison),
         NotEqual => ("!=", Precedence::Comparison),
         Less => ("<", Precedence::Comparison),
@@ -63,6 +63,18 @@ pub(crate) fn infix(operator: BinaryOperator) -> Option<(&'static str, Precedenc
         And => ("&&", Precedence::And),
         Or => ("||", Precedence::Or),
     })
+}
+
+/// The sign of an operator, or its name where it prints as a function.
+pub(crate) fn sign(operator: BinaryOperator) -> &'static str {
+    use BinaryOperator::*;
+    match (infix(operator), operator) {
+        (Some((sign, _)), _) => sign,
+        (None, Minimum) => "minimum",
+        (None, Maximum) => "maximum",
+        (None, Gather) => "gather",
+        (None, _) => "scatter",
+    }
 }
 
 /// How tightly an expression holds together.

@@ -17,7 +17,7 @@
 //! Ids are numbers; behind a colon stands the declared name, for the reader. Literals carry their element type. A line
 //! break is as good as a space.
 
-use super::precedence::{Place, infix, needs_parentheses};
+use super::precedence::{Place, infix, needs_parentheses, sign};
 use super::*;
 use std::fmt::{self, Display, Formatter};
 
@@ -224,7 +224,7 @@ impl Display for Literal {
 
 impl super::BinaryOperator {
     /// All operators between two operands.
-    pub const ALL: [super::BinaryOperator; 15] = {
+    pub const ALL: [super::BinaryOperator; 17] = {
         use super::BinaryOperator::*;
         [
             Add,
@@ -234,6 +234,8 @@ impl super::BinaryOperator {
             Remainder,
             Minimum,
             Maximum,
+            Gather,
+            Scatter,
             Equal,
             NotEqual,
             Less,
@@ -346,10 +348,7 @@ impl Display for Shown<'_, Expr> {
                     write!(f, " {sign} ")?;
                     self.operand(f, right, Place::Right(own))
                 }
-                None => {
-                    let name = if *operator == BinaryOperator::Minimum { "minimum" } else { "maximum" };
-                    self.call(f, name, &[left, right])
-                }
+                None => self.call(f, sign(*operator), &[left, right]),
             },
             Expr::Call(function, arguments) => self.call(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, one, other) => self.call(f, "select", &[condition, one, other]),
@@ -360,6 +359,10 @@ impl Display for Shown<'_, Expr> {
             Expr::Search { array, begin, end, value } => {
                 write!(f, "search({}, ", kernel.show(array))?;
                 write!(f, "{}, {}, {})", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))
+            }
+            Expr::Mask { part, extents } => {
+                let extents: Vec<String> = extents.iter().map(|extent| kernel.show(extent).to_string()).collect();
+                write!(f, "mask({part}; {})", extents.join(", "))
             }
         }
     }

@@ -122,6 +122,13 @@ impl Kernel {
                     ArrayElement::Value(_) => Err(format!("{} is searched, but holds values", self.show(array))),
                 }
             }
+            Expr::Mask { part, extents } => {
+                extents.iter().try_for_each(|e| self.expect(e, Type::Index))?;
+                match extents.get(*part) {
+                    Some(_) => Ok(Type::Index),
+                    None => Err(format!("part {part} of {} is masked", extents.len())),
+                }
+            }
         }
     }
 
@@ -154,12 +161,12 @@ impl Kernel {
         let (fits, result) = match operator {
             Add | Subtract | Multiply | Divide => (!is_bool, ty),
             Remainder => (!is_bool && !is_complex, ty),
-            Minimum | Maximum => (ty == Type::Index, ty),
+            Minimum | Maximum | Gather | Scatter => (ty == Type::Index, ty),
             Equal | NotEqual => (true, Type::Bool),
             Less | LessEqual | Greater | GreaterEqual => (!is_bool && !is_complex, Type::Bool),
             And | Or => (is_bool, ty),
         };
-        let name = precedence::infix(operator).map_or("minimum/maximum", |(sign, _)| sign);
+        let name = precedence::sign(operator);
         if fits { Ok(result) } else { Err(format!("`{name}` is not defined for `{ty}`")) }
     }
 

@@ -17,7 +17,7 @@ impl Expr {
                 visit(left);
                 visit(right);
             }
-            Expr::Call(_, arguments) => arguments.iter().for_each(visit),
+            Expr::Call(_, arguments) | Expr::Mask { extents: arguments, .. } => arguments.iter().for_each(visit),
             Expr::Select(a, b, c) => [a, b, c].into_iter().for_each(|operand| visit(operand)),
             Expr::Search { begin, end, value, .. } => {
                 [begin, end, value].into_iter().for_each(|operand| visit(operand))
@@ -40,6 +40,7 @@ impl Expr {
             Expr::Cast(ty, operand) => Expr::Cast(ty, boxed(operand)),
             Expr::Binary(operator, left, right) => Expr::Binary(operator, boxed(left), boxed(right)),
             Expr::Call(function, arguments) => Expr::Call(function, arguments.into_iter().map(replace).collect()),
+            Expr::Mask { part, extents } => Expr::Mask { part, extents: extents.into_iter().map(replace).collect() },
             Expr::Select(a, b, c) => Expr::Select(boxed(a), boxed(b), boxed(c)),
             Expr::Search { array, begin, end, value } => {
                 Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value) }

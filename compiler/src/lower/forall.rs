@@ -300,9 +300,11 @@ impl Lowering<'_> {
         }
         if let Some(condition) = self.guards(loops.variable, &scope) {
             let mut inside = Vec::new();
+            self.bind_modes(loops.variable, &mut scope, &mut inside);
             self.statement(statement, &scope, &mut inside);
             return out.push(ir::Statement::If(vec![(condition, inside)], Vec::new()));
         }
+        self.bind_modes(loops.variable, &mut scope, out);
         let mut assembly: Option<Assembly> = self.assembly(loops.body, loops.variable);
         if let Some(assembly) = &mut assembly {
             self.open_parent(assembly, out);

@@ -13,7 +13,7 @@ use super::forall::Loop;
 use super::{Lowering, Scope};
 use crate::concrete::{Computed, IndexVariable, Stored, TensorId};
 use crate::format::Number;
-use crate::ir::{BinaryOperator, Expr};
+use crate::ir::{self, BinaryOperator, Expr};
 
 impl Number for Expr {
     fn constant(value: u64) -> Self {
@@ -44,12 +44,18 @@ impl Number for Expr {
         Expr::binary(BinaryOperator::Minimum, self, other)
     }
 
-    fn interleave(_: &[(Self, Self)]) -> Option<Self> {
-        None
+    fn interleave(parts: &[(Self, Self)]) -> Option<Self> {
+        let extents: Vec<Expr> = parts.iter().map(|(_, extent)| extent.clone()).collect();
+        let scatter = |(part, (number, _)): (usize, &(Expr, Expr))| {
+            let mask = Expr::Mask { part, extents: extents.clone() };
+            Expr::binary(BinaryOperator::Scatter, number.clone(), mask)
+        };
+        Some(parts.iter().enumerate().map(scatter).fold(Expr::Index(0), Expr::plus))
     }
 
-    fn part(self, _: &[Self], _: usize) -> Option<Self> {
-        None
+    fn part(self, extents: &[Self], part: usize) -> Option<Self> {
+        let mask = Expr::Mask { part, extents: extents.to_vec() };
+        Some(Expr::binary(BinaryOperator::Gather, self, mask))
     }
 }
 
@@ -107,6 +113,20 @@ impl Lowering<'_> {
         .collect()
     }
 
+    /// Gives names to the modes that are known once `variable` is, where they take more than a sum to compute.
+    pub(super) fn bind_modes(&mut self, variable: IndexVariable, scope: &mut Scope, out: &mut Vec<ir::Statement>) {
+        let concrete = self.concrete;
+        for (id, declaration) in concrete.variables.iter().enumerate() {
+            let id = IndexVariable(id);
+            let Some(Computed::Mode { .. }) = &declaration.value else { continue };
+            let is_new = !scope.coordinates.contains_key(&id) && self.concrete.running(id).contains(&variable);
+            if let Some(value) = self.known_coordinate(scope, id).filter(|value| is_new && is_costly(value)) {
+                let bound = self.bind_coordinate(id, value, out);
+                scope.coordinates.insert(id, bound);
+            }
+        }
+    }
+
     /// What must hold for all variables that are known once `variable` is to lie inside of their tensors.
     pub(super) fn guards(&self, variable: IndexVariable, scope: &Scope) -> Option<Expr> {
         let conditions = self.unguarded(variable, scope).into_iter().map(|guarded| {
@@ -156,4 +176,12 @@ impl Lowering<'_> {
         }
         Some(self.coordinate(&scope, index))
     }
+}
+
+/// Whether to compute an index again where it is used costs more than to keep it.
+fn is_costly(index: &Expr) -> bool {
+    use BinaryOperator::{Divide, Gather, Remainder};
+    let mut costly = false;
+    index.for_each(&mut |part| costly |= matches!(part, Expr::Binary(Divide | Remainder | Gather, ..)));
+    costly
 }

@@ -6,6 +6,7 @@
 mod flatten;
 mod hoist;
 mod lanes;
+mod masks;
 mod tidy;
 mod views;
 
@@ -20,6 +21,7 @@ pub type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// All passes, in order.
 pub const PASSES: &[Pass] = &[
     ("tidy", tidy::tidy),
+    ("masks", masks::masks),
     ("flatten", flatten::flatten),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),

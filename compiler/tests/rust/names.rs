@@ -28,8 +28,8 @@ fn kernels(number: usize, [a, b, c, i, j, k]: [&str; 6]) -> String {
 
 /// Names that mean something to Rust, or to what is printed around them.
 const NAMES: &[&str] = &[
-    "as", "become", "bool", "box", "c", "chunk", "chunks", "combine", "crate", "dyn", "f64", "from", "gen", "high",
-    "i", "i_extent", "impl", "in_A", "into", "j", "k", "length", "low", "main", "macro", "match", "mod", "mut",
+    "as", "become", "body", "bool", "box", "c", "chunk", "chunks", "combine", "crate", "dyn", "f64", "from", "gen",
+    "high", "i", "i_extent", "impl", "in_A", "into", "j", "k", "length", "low", "main", "macro", "match", "mod", "mut",
     "owned", "p", "parallel", "part", "place", "run", "run_all", "self", "Self", "std", "String", "super", "t", "t_1",
     "t_parts", "touched", "total", "try", "type", "u32", "usize", "value", "Vec", "vec", "where", "while", "yield",
     "A2_pos", "A_vals", "länge", "Ψ", "x_row", "x_vals",

@@ -1,7 +1,8 @@
 //! Every pair of nested operators, printed as Rust and computed by rustc's program, against what the loop IR means.
 
-use crate::rustc::run;
+use crate::rustc::{parallel, run};
 use spc_compiler::backend;
+use spc_compiler::format::interleave;
 use spc_compiler::ir::{
     ArrayId, BinaryOperator, ElementType, Expr, Function, Kernel, Literal, Statement, Type, UnaryOperator, Variable,
     VariableId, parse, verify,
@@ -79,6 +80,11 @@ fn value(expr: &Expr, variables: &[Value]) -> Option<Value> {
             _ => return None,
         },
         Expr::Binary(operator, left, right) => binary(*operator, of(left)?, of(right)?)?,
+        Expr::Mask { part, extents } => {
+            let extent = |extent: &Expr| if let Some(Value::Index(extent)) = of(extent) { Some(extent) } else { None };
+            let extents: Option<Vec<u64>> = extents.iter().map(extent).collect();
+            Value::Index(interleave::mask(&extents?, *part)?)
+        }
         Expr::Call(function, arguments) => {
             let arguments: Option<Vec<Value>> = arguments.iter().map(of).collect();
             call(*function, &arguments?)?
@@ -163,6 +169,11 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Option<Value> 
             Remainder => a.checked_rem(b)?,
             Minimum => a.min(b),
             Maximum => a.max(b),
+            Gather => (0..64).rev().filter(|bit| b >> bit & 1 == 1).fold(0, |bits, bit| bits << 1 | a >> bit & 1),
+            Scatter => {
+                let ones = (0..64).filter(|bit| b >> bit & 1 == 1).enumerate();
+                ones.fold(0, |bits, (from, to)| bits | (a >> from & 1) << to)
+            }
             _ => return compare(operator, a, b),
         })),
         (Value::Bool(a), Value::Bool(b)) => match operator {
@@ -310,6 +321,8 @@ fn operators(kernel: &Kernel) -> Vec<Operator> {
         Expr::Search { array: ArrayId(1), begin, end, value }
     };
     add("search".to_owned(), vec![Type::Index; 3], Box::new(search));
+    let mask = |extents| Expr::Mask { part: 1, extents };
+    add("mask".to_owned(), vec![Type::Index; 2], Box::new(mask));
     for array in [1, 2, 4] {
         let load = move |operands: Vec<Expr>| {
             let [place] = boxed(operands);
@@ -481,6 +494,7 @@ fn every_pair_of_operators_means_in_rust_what_it_means_in_the_loop_ir() {
     let integers = INTEGERS.map(|value| value.to_string()).join(", ");
     let program = format!(
         "{}
+        {}
         fn main() {{
             let (mut w, mut x) = (vec![0; {count}], vec![0.0; {count}]);
             operators(4, &[0, 4], &{COORDINATES:?}, &[{floats}], &[{floats}], &[{integers}], &[{integers}], &{BYTES:?}, &mut w, &mut x);
@@ -488,6 +502,7 @@ fn every_pair_of_operators_means_in_rust_what_it_means_in_the_loop_ir() {
                 println!(\"{{w}} {{x:?}}\");
             }}
         }}",
+        parallel(),
         backend::rust::text(&verified)
     );
     let Some(output) = run("operators", &program) else { return };

@@ -8,12 +8,16 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [chunks, workspace] =
-        ["chunks.rs", "workspace.rs"].map(|file| read(file).expect("the run time stands beside the compiler"));
+    let [bits, chunks, workspace] = ["bits.rs", "chunks.rs", "workspace.rs"]
+        .map(|file| read(file).expect("the run time stands beside the compiler"));
+    let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
+            pub use bits::Bits;
             pub use chunks::Chunks;
             pub use workspace::{{Table, sort}};
+            mod interleave {{ {interleave} }}
+            mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}

@@ -1,13 +1,13 @@
 //! Chunks of equal work, and what each of them writes.
 //!
 //! [`Chunks`] cuts a range of places into chunks and runs a body once for each, in any order or at the same time. What the
-//! chunks write to one array comes together in one of these ways, each of which a chunk gets at with `take`:
+//! chunks write to one array comes together in one of these ways, each of which a chunk gets at with `take` or `with`:
 //!
 //! | | a chunk has | afterwards |
 //! |---|---|---|
 //! | [`Owned`] | its own part of the array | nothing to do |
 //! | [`Segmented`] | its own part, and the segment that it may share with the next chunk | those segments are combined |
-//! | [`Private`] | a copy of the whole array | the copies are combined, in the order of the chunks |
+//! | [`Private`] | a copy of the whole array, but the first has the array itself | the copies are combined, in the order of the chunks |
 //! | [`Joined`] | an array that grows | the arrays are joined, in the order of the chunks |
 //! | [`Partial`] | one value | the values come back, in the order of the chunks |
 //!
@@ -186,9 +186,10 @@ impl Chunks {
         Segmented { fill, parts: parts.collect() }
     }
 
-    /// A copy of an array of `length` elements for each chunk; all its elements are `fill` at first.
-    pub fn private<T: Copy>(&self, length: usize, fill: T) -> Private<T> {
-        Private { length, fill, copies: slots(self.count()) }
+    /// `whole` for the first chunk, and for each other an array of that length whose elements are `fill` at first.
+    pub fn private<'a, T: Copy>(&self, whole: &'a mut [T], fill: T) -> Private<'a, T> {
+        let copies = slots(self.count().saturating_sub(1));
+        Private { length: whole.len(), fill, whole: Mutex::new(whole), copies }
     }
 
     /// An empty array for each chunk, to append to.
@@ -477,37 +478,42 @@ fn put_back<T>(home: &Mutex<Vec<T>>, vector: Vec<T>) {
     *lock(home) = vector;
 }
 
-/// An array of which each chunk has a copy.
+/// An array that the first chunk works on, and of which each other has a copy.
 #[derive(Debug)]
-pub struct Private<T> {
+pub struct Private<'a, T> {
     length: usize,
     fill: T,
-    /// Empty where the chunk has not taken its copy.
+    whole: Mutex<&'a mut [T]>,
+    /// Those of the chunks from the second on; empty where the chunk has not taken its copy.
     copies: Vec<Mutex<Vec<T>>>,
 }
 
-impl<T: Copy> Private<T> {
-    /// The copy of a chunk, which the chunk itself makes: the memory is near the thread that uses it.
-    pub fn take(&self, chunk: usize) -> Taken<'_, T> {
-        let home = &self.copies[chunk];
-        let mut vector = std::mem::take(&mut *lock(home));
-        if vector.is_empty() {
-            vector = vec![self.fill; self.length];
+impl<T: Copy> Private<'_, T> {
+    /// Runs a chunk with the array or its copy, which the chunk itself makes: the memory is near the thread that uses it.
+    ///
+    /// The body has it as an argument because a compiler knows of those, and not of what is captured, that they overlap with
+    /// nothing else: sums into one row of rows of others then run in vector registers.
+    #[inline]
+    pub fn with(&self, chunk: usize, body: impl FnOnce(&mut [T])) {
+        let Some(copy) = chunk.checked_sub(1) else { return body(&mut lock(&self.whole)) };
+        let mut copy = lock(&self.copies[copy]);
+        if copy.is_empty() {
+            *copy = vec![self.fill; self.length];
         }
-        Taken { vector, home }
+        body(&mut copy);
     }
 
-    /// Combines the copies into `whole`, in the order of the chunks: `add(part of whole, the same part of a copy)` for each.
-    /// Parts are worked on in parallel.
-    ///
-    /// # Panics
-    /// When `whole` is not as long as the copies.
-    pub fn combine(self, whole: &mut [T], add: &(dyn Fn(&mut [T], &[T]) + Sync))
+    /// Combines the copies into the array, in the order of the chunks: `add(part of the array, the same part of a copy)` for
+    /// each. Parts are worked on in parallel.
+    pub fn combine(self, add: &(dyn Fn(&mut [T], &[T]) + Sync))
     where
         T: Send + Sync,
     {
-        assert_eq!(whole.len(), self.length, "copies are as long as the array");
         let copies: Vec<Vec<T>> = self.copies.into_iter().map(unlock).filter(|copy| !copy.is_empty()).collect();
+        if copies.is_empty() {
+            return;
+        }
+        let whole = unlock(self.whole);
         let chunks = Chunks::even(0, whole.len());
         let whole = chunks.owned(whole, &|place| place);
         chunks.run(&|chunk| {

@@ -24,17 +24,23 @@
 //! assert_eq!(sums, [3.0, 0.0, 12.0]);
 //! ```
 
+mod bits;
 mod chunks;
 #[cfg(test)]
 mod tests;
 mod workspace;
 
+pub use bits::Bits;
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
 pub use workspace::{Key, Table, sort};
 
 use rayon::prelude::*;
+use spc_compiler::format::interleave;
 
-/// The text of the helpers, for kernels that are compiled at run time.
+/// The text of what takes interleaved bits apart, for kernels that are compiled at run time.
+pub(crate) const BITS_TEXT: &str = include_str!("bits.rs");
+
+/// The text of the helpers of parallel loops, likewise.
 pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
 
 /// The text of what workspaces are made of, likewise.

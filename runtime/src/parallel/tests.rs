@@ -32,7 +32,7 @@ fn an_empty_range_has_no_chunks() {
             assert_eq!(joined, [1]);
             let mut array = [1.0];
             drop(chunks.owned(&mut array, &|place| place));
-            chunks.private(1, 0.0).combine(&mut array, &|_, _| panic!("there are no copies"));
+            chunks.private(&mut array, 0.0).combine(&|_, _| panic!("there are no copies"));
             assert_eq!(chunks.partial(0).into_values().count(), 0);
         }
     });
@@ -218,14 +218,13 @@ fn a_place_with_more_than_its_share_makes_chunks_uneven() {
 fn private_copies_are_added_in_order() {
     on_four_threads(|| {
         let chunks = Chunks::even_per_thread(0, 100_000);
-        let copies = chunks.private(10_000, 0u64);
-        chunks.run(&|chunk| {
-            let mut copy = copies.take(chunk);
-            let (low, high) = chunks.range(chunk);
-            (low..high).for_each(|place| copy[place % 10_000] += 1);
-        });
         let mut array = vec![5; 10_000];
-        copies.combine(&mut array, &|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+        let copies = chunks.private(&mut array, 0u64);
+        chunks.run(&|chunk| {
+            let (low, high) = chunks.range(chunk);
+            copies.with(chunk, |copy| (low..high).for_each(|place| copy[place % 10_000] += 1));
+        });
+        copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
         assert!(array.iter().all(|&sum| sum == 15));
     });
 }

@@ -35,6 +35,12 @@ impl Printer<'_> {
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
             Statement::Comment(_) => TokenStream::new(),
+            Statement::Let(variable, mask @ Expr::Mask { .. }) if !self.kernel.variable(*variable).mutable => {
+                let bits = self.bits(mask);
+                let name = self.declare_variable(*variable);
+                self.masks.insert(*variable);
+                quote!(let #name = #bits;)
+            }
             Statement::Let(variable, value) => {
                 let ty = self.annotation(*variable, value);
                 let value = self.expr(value);
@@ -257,7 +263,8 @@ impl Printer<'_> {
             totals.push(Total { variable: *variable, operator: *operator, total, part });
         }
         let mut take = TokenStream::new();
-        for Part { whole, part, .. } in &parts {
+        let is_copied = |part: &&Part| matches!(part.sharing, Sharing::Private(_));
+        for Part { whole, part, .. } in parts.iter().filter(|part| !is_copied(part)) {
             take.extend(quote!(let mut #whole = #part.take(chunk);));
         }
         let low = self.declare_variable(parallel.low);
@@ -276,17 +283,27 @@ impl Printer<'_> {
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
+        let body = quote!(#inside #body #results);
+        let body = parts.iter().rev().filter(is_copied).fold(body, |body, part| self.with_copy(part, &body));
         quote! {
             #before
             let run = |chunk: usize| {
                 let (#low, #high) = chunks.range(chunk);
                 #take
-                #inside
                 #body
-                #results
             };
             chunks.run(&run);
             #after
+        }
+    }
+
+    /// What a chunk does with its copy of an array.
+    fn with_copy(&self, part: &Part, body: &TokenStream) -> TokenStream {
+        let Part { array, whole, part, .. } = part;
+        let element = element(self.kernel.array(*array).element);
+        quote! {
+            let body = |#whole: &mut [#element]| { #body };
+            #part.with(chunk, body);
         }
     }
 
@@ -335,7 +352,8 @@ impl Printer<'_> {
             Sharing::Private(operator) => {
                 let element = self.array_element(array).expect("copies are of values");
                 let identity = self.identity(*operator, Type::of(element));
-                quote!(let #part = chunks.private(#whole.len(), #identity);)
+                let whole = self.borrowed(array, whole);
+                quote!(let #part = chunks.private(#whole, #identity);)
             }
             Sharing::Segmented { place, start, length, operator } => {
                 let element = self.array_element(array).expect("segments are of values");
@@ -348,6 +366,12 @@ impl Printer<'_> {
                 quote!(let #part = chunks.joined::<#element>();)
             }
         }
+    }
+
+    /// An array that is written, as an argument.
+    fn borrowed(&self, array: ArrayId, name: &Ident) -> TokenStream {
+        let is_local = self.kernel.array(array).role == crate::ir::ArrayRole::Local;
+        if is_local { quote!(&mut #name) } else { quote!(#name) }
     }
 
     fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {
@@ -390,10 +414,8 @@ impl Printer<'_> {
                 Sharing::Owned { .. } | Sharing::Joined { positions_of: Some(_) } => {}
                 Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
                 Sharing::Private(operator) => {
-                    let is_local = self.kernel.array(*array).role == crate::ir::ArrayRole::Local;
-                    let whole = if is_local { quote!(&mut #whole) } else { quote!(#whole) };
                     let combine = self.combine(*array, *operator);
-                    tokens.extend(quote!(#combine #part.combine(#whole, &combine);));
+                    tokens.extend(quote!(#combine #part.combine(&combine);));
                 }
                 Sharing::Segmented { operator, .. } => {
                     let combine = self.combine(*array, *operator);

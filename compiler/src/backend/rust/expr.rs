@@ -2,7 +2,7 @@
 
 use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
-use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
+use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, Size, Type, UnaryOperator,
 };
@@ -17,7 +17,7 @@ impl Printer<'_> {
             Expr::Literal(literal) => self::literal(*literal),
             Expr::Variable(variable) => {
                 let name = &self.variables[variable];
-                quote!(#name)
+                if self.masks.contains(variable) { quote!(#name.mask()) } else { quote!(#name) }
             }
             Expr::Dimension(id) => self.dimension(*id),
             Expr::Length(array) => {
@@ -49,6 +49,30 @@ impl Printer<'_> {
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
+            }
+            Expr::Mask { .. } => {
+                let bits = self.bits(expr);
+                quote!(#bits.mask())
+            }
+        }
+    }
+
+    /// A mask, with what it takes to gather and scatter bits by it.
+    pub(super) fn bits(&self, mask: &Expr) -> TokenStream {
+        let helpers = &self.options.parallel;
+        match mask {
+            Expr::Variable(variable) if self.masks.contains(variable) => {
+                let name = &self.variables[variable];
+                quote!(#name)
+            }
+            Expr::Mask { part, extents } => {
+                let part = number(*part as u64);
+                let extents = extents.iter().map(|extent| self.expr(extent));
+                quote!(#helpers::Bits::of(#part, &[#(#extents),*]))
+            }
+            other => {
+                let mask = self.expr(other);
+                quote!(#helpers::Bits::at(#mask))
             }
         }
     }
@@ -151,6 +175,10 @@ impl Printer<'_> {
             let left = self.typed(left, Precedence::Atom);
             let right = self.expr(right);
             return quote!(#left.#method(#right));
+        }
+        if matches!(operator, BinaryOperator::Gather | BinaryOperator::Scatter) {
+            let (method, bits, number) = (ident(sign(operator)), self.bits(right), self.expr(left));
+            return quote!(#bits.#method(#number));
         }
         let Some((sign, own)) = infix(operator) else {
             let method = ident(if operator == BinaryOperator::Minimum { "min" } else { "max" });

@@ -25,7 +25,7 @@ use crate::backend::namer::Namer;
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How to print.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ struct Printer<'a> {
     dimensions: BTreeMap<DimensionId, Ident>,
     arrays: BTreeMap<ArrayId, Ident>,
     variables: BTreeMap<VariableId, Ident>,
+    /// Those that hold a mask, with what it takes to gather bits by it.
+    masks: BTreeSet<VariableId>,
 }
 
 impl<'a> Printer<'a> {
@@ -79,7 +81,7 @@ impl<'a> Printer<'a> {
         for (id, array) in kernel.parameters() {
             arrays.insert(id, ident(&namer.name(&array.name)));
         }
-        Self { kernel, options, namer, dimensions, arrays, variables: BTreeMap::new() }
+        Self { kernel, options, namer, dimensions, arrays, variables: BTreeMap::new(), masks: BTreeSet::new() }
     }
 
     fn generics(&self) -> TokenStream {

@@ -10,7 +10,7 @@ const KEYWORDS: &[&str] = &[
 
 /// Names that generated code itself uses.
 const OWN: &[&str] = &[
-    "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length",
+    "body", "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length",
     "parallel", "run", "std", "stored", "u16", "u32", "u64", "u8", "usize", "value", "vec",
 ];
 

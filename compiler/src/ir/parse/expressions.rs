@@ -3,7 +3,7 @@
 
 use super::declarations::id_number;
 use super::{MAXIMUM_DEPTH, Parser, Result, Token};
-use crate::ir::precedence::{Place, Precedence, infix};
+use crate::ir::precedence::{Place, Precedence, infix, sign};
 use crate::ir::*;
 
 /// An expression and its height.
@@ -146,6 +146,7 @@ impl<'t> Parser<'t> {
                 Ok((Expr::Length(array), 1))
             }
             "search" => self.search(),
+            "mask" => self.mask(),
             _ => match literal(word, false) {
                 Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
                 None => self.call(word),
@@ -182,14 +183,20 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A function of expressions.
-    fn call(&mut self, word: &str) -> Result<Tree> {
-        let function = Function::ALL.into_iter().find(|function| function.name() == word);
-        if function.is_none() && !["minimum", "maximum", "select"].contains(&word) {
-            return self.expected("an expression");
-        }
+    /// `mask(1; d0, d1)`
+    fn mask(&mut self) -> Result<Tree> {
         self.next()?;
         self.require("(")?;
+        let number = self.number()?;
+        let Ok(part) = usize::try_from(number) else { return self.expected("the place of an extent") };
+        self.require(";")?;
+        let (extents, height) = self.arguments()?;
+        self.require(")")?;
+        self.node(Expr::Mask { part, extents }, height)
+    }
+
+    /// Expressions up to a closing parenthesis, and the height of the highest.
+    fn arguments(&mut self) -> Result<(Vec<Expr>, usize)> {
         let mut arguments = Vec::new();
         let mut height = 0;
         while !self.at(")")? {
@@ -200,16 +207,29 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        let expr = match (function, word) {
+        Ok((arguments, height))
+    }
+
+    /// A function of expressions.
+    fn call(&mut self, word: &str) -> Result<Tree> {
+        let function = Function::ALL.into_iter().find(|function| function.name() == word);
+        let is_named = |operator: &BinaryOperator| infix(*operator).is_none() && sign(*operator) == word;
+        let operator = BinaryOperator::ALL.into_iter().find(is_named);
+        if function.is_none() && operator.is_none() && word != "select" {
+            return self.expected("an expression");
+        }
+        self.next()?;
+        self.require("(")?;
+        let (arguments, height) = self.arguments()?;
+        let expr = match (function, operator) {
             (Some(function), _) => Expr::Call(function, arguments),
-            (None, "select") => match <[Expr; 3]>::try_from(arguments) {
+            (None, None) => match <[Expr; 3]>::try_from(arguments) {
                 Ok([condition, one, other]) => Expr::Select(Box::new(condition), Box::new(one), Box::new(other)),
                 Err(_) => return self.expected("three arguments of `select`"),
             },
-            (None, name) => match <[Expr; 2]>::try_from(arguments) {
-                Ok([left, right]) if name == "minimum" => Expr::binary(BinaryOperator::Minimum, left, right),
-                Ok([left, right]) => Expr::binary(BinaryOperator::Maximum, left, right),
-                Err(_) => return self.expected(&format!("two arguments of `{name}`")),
+            (None, Some(operator)) => match <[Expr; 2]>::try_from(arguments) {
+                Ok([left, right]) => Expr::binary(operator, left, right),
+                Err(_) => return self.expected(&format!("two arguments of `{word}`")),
             },
         };
         self.require(")")?;

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::values::{self, Result, Value, problem};
+use spc_compiler::format::interleave;
 use spc_compiler::ir::{ArrayId, BinaryOperator, Expr};
 
 /// An element: its buffer, and where in it.
@@ -50,6 +51,13 @@ impl Machine<'_> {
             Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
             Expr::Search { array, begin, end, value } => {
                 self.search(*array, self.index(begin)?, self.index(end)?, self.index(value)?).map(Value::Index)
+            }
+            Expr::Mask { part, extents } => {
+                let extents = extents.iter().map(|extent| self.index(extent)).collect::<Result<Vec<u64>>>()?;
+                match interleave::mask(&extents, *part) {
+                    Some(mask) => Ok(Value::Index(mask)),
+                    None => problem(format!("interleaved numbers below {extents:?} take more than 64 bits")),
+                }
             }
         }
     }

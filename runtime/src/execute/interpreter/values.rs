@@ -1,5 +1,6 @@
 //! Values and what operators make of them.
 
+use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::{BinaryOperator, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
 
 use super::Fault;
@@ -122,6 +123,8 @@ fn of_indices(operator: BinaryOperator, a: u64, b: u64) -> Result<Value> {
         Remainder => ("%", a.checked_rem(b)),
         Minimum => ("minimum", Some(a.min(b))),
         Maximum => ("maximum", Some(a.max(b))),
+        Gather => ("gather", Some(Spread::new(b).compress(a))),
+        Scatter => ("scatter", Some(Spread::new(b).expand(a))),
         _ => return compare(operator, a, b),
     };
     match result {

@@ -1,7 +1,8 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::{CHUNKS_TEXT, WORKSPACE_TEXT};
+use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, WORKSPACE_TEXT};
+use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
 
@@ -42,8 +43,17 @@ use complex::{{c32, c64}};
 {modules}
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
+    pub use bits::*;
     pub use chunks::*;
     pub use workspace::*;
+
+mod interleave {{
+{INTERLEAVE_TEXT}
+}}
+
+mod bits {{
+{BITS_TEXT}
+}}
 
 mod chunks {{
 {CHUNKS_TEXT}

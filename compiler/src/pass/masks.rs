@@ -1,0 +1,52 @@
+//! Masks of interleaved bits depend on extents alone: each is computed once, before all loops.
+//!
+//! ```text
+//! for p in 0..n: i = gather(X1_crd[p], mask(0; I, J))
+//!
+//! let i_bits = mask(0; I, J)
+//! for p in 0..n: i = gather(X1_crd[p], i_bits)
+//! ```
+
+use crate::ir::{Expr, Kernel, Statement, Type, Variable, VariableId};
+
+/// The kernel with its masks in variables.
+pub(super) fn masks(mut kernel: Kernel) -> Kernel {
+    let mut body = std::mem::take(&mut kernel.body);
+    let mut known: Vec<(Expr, VariableId)> = Vec::new();
+    block(&mut kernel, &mut body, &mut known);
+    let lets = known.into_iter().map(|(mask, variable)| Statement::Let(variable, mask));
+    kernel.body = lets.chain(body).collect();
+    kernel
+}
+
+fn block(kernel: &mut Kernel, statements: &mut [Statement], known: &mut Vec<(Expr, VariableId)>) {
+    for statement in statements {
+        statement.for_each_expr_mut(&mut |expr| {
+            let taken = std::mem::replace(expr, Expr::Index(0));
+            *expr = replace(kernel, taken, known);
+        });
+        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, known));
+    }
+}
+
+fn replace(kernel: &mut Kernel, expr: Expr, known: &mut Vec<(Expr, VariableId)>) -> Expr {
+    let Expr::Mask { part, extents } = &expr else {
+        return expr.map_children(&mut |child| replace(kernel, child, known));
+    };
+    let mut is_constant = true;
+    expr.for_each(&mut |inner| is_constant &= !matches!(inner, Expr::Variable(_) | Expr::Load(..)));
+    if !is_constant {
+        return expr;
+    }
+    if let Some((_, variable)) = known.iter().find(|(mask, _)| *mask == expr) {
+        return Expr::Variable(*variable);
+    }
+    let name = match extents.get(*part) {
+        Some(Expr::Dimension(dimension)) => format!("{}_bits", kernel.dimension(*dimension).name),
+        _ => "bits".to_owned(),
+    };
+    let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
+    kernel.variables.push(Variable { name, ty: Type::Index, mutable: false });
+    known.push((expr, variable));
+    Expr::Variable(variable)
+}
