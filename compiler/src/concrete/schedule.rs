@@ -136,6 +136,7 @@ impl Kernel {
                     fill: tensor.fill,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
+                    listed: None,
                     format: stands_in.unwrap_or_else(|| tensor.format.clone()),
                     extents: mode_extents(notation, TensorId(id), &variables),
                     kind: match tensor.role {
@@ -213,9 +214,9 @@ impl Scheduler<'_> {
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         // Where stored coordinates do not ascend, or indices of the result meet, loops come by the same element again.
-        let is_dense = structure == OutputStructure::Dense;
+        let is_in_place = structure != OutputStructure::Appended;
         let comes_again =
-            is_dense && self.kernel.meets(&target) || reads.iter().any(|access| self.comes_again(access, &structure));
+            is_in_place && self.kernel.meets(&target) || reads.iter().any(|access| self.comes_again(access, &structure));
         // What is combined with a result that holds nothing yet is assigned.
         let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
         let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));

@@ -49,7 +49,9 @@ impl Program {
         if !several && random.chance(0.3) {
             indices.vary(&mut target, &all, &|variable| extents[variable], &mut random);
         }
+        let is_computed = target != all;
         let mut result = match random.below(3) {
+            0 | 1 if is_computed => Storage::random(target.len(), &mut random),
             0 => Storage::random(target.len(), &mut random),
             _ => Storage::dense(target.len()),
         };
@@ -352,7 +354,10 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
+        // The least of nothing is infinite: see `is_wild`.
+        let is_empty = self.extents[bound] == 0 && !self.is_wild;
         let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
+            _ if is_empty => &["sum", "prod"],
             (true, _) => &["min", "max", "prod"],
             (false, true) => &["sum", "sum", "sum", "min", "max", "prod"],
             (false, false) => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],
