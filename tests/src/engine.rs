@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::compare;
 use crate::data::{Entries, for_each_index};
+use crate::number::Number;
 use crate::oracle;
 use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
@@ -202,7 +203,8 @@ fn stored(
     computed: Entries,
     inputs: &[Entries],
 ) -> Entries {
-    let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(0.0);
+    let zero = Number::of(kernel.tensor(kernel.statements[0].target.tensor).element, 0.0);
+    let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(zero);
     let mut stored = BTreeMap::new();
     match structure {
         OutputStructure::Dense => for_each_index(&computed.shape, &mut |index| {

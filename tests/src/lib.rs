@@ -7,6 +7,7 @@ pub mod data;
 pub mod engine;
 pub mod fuzz;
 pub mod native;
+pub mod number;
 pub mod oracle;
 pub mod random;
 pub mod report;

@@ -10,6 +10,7 @@ mod index;
 mod shrink;
 
 use crate::case::Case;
+use crate::number::Number;
 use format::Storage;
 use spc_compiler::ir::ElementType;
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ struct Tensor {
     name: String,
     element: ElementType,
     storage: Storage,
-    entries: BTreeMap<Vec<usize>, f64>,
+    entries: BTreeMap<Vec<usize>, Number>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

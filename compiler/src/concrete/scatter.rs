@@ -67,6 +67,15 @@ struct SumPlan {
     steps: f64,
 }
 
+impl SumPlan {
+    /// One value, without loops.
+    fn of_one(value: Expr) -> Self {
+        let (indices, loops, copied) = (Vec::new(), Vec::new(), Vec::new());
+        let collecting = Collecting::of(1.0, 1.0);
+        Self { value, indices, levels: 0, loops, copied, filled: (1.0, 1.0), collecting, loop_steps: 1.0, steps: 1.0 }
+    }
+}
+
 /// What a list is made of.
 struct Listed {
     /// The values whose entries are listed.
@@ -313,7 +322,7 @@ impl Scheduler<'_> {
     }
 
     /// Whether computed indices of a result do not ascend with the loops.
-    fn scatters(&self, target: &Access) -> bool {
+    pub(super) fn scatters(&self, target: &Access) -> bool {
         let value = |index: IndexVariable| match &self.kernel.variables[index.0].value {
             Some(Computed::Index { index, .. }) => Some(index),
             _ => None,
@@ -335,12 +344,15 @@ impl Scheduler<'_> {
         let mut sums = Vec::new();
         let mut steps = 0.0;
         for value in self.listed(term)?.terms {
+            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
             let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
             if !is_whole {
                 return None;
             }
-            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
-            let mut plan = self.plan_sum(&value, &[], &variables, &[])?;
+            let mut plan = match variables.is_empty() {
+                true => SumPlan::of_one(value),
+                false => self.plan_sum(&value, &[], &variables, &[])?,
+            };
             add_missing(&mut plan.loops, &mut computed.iter().copied());
             steps += plan.loop_steps + SORTED * plan.filled.0;
             sums.push(plan);

@@ -5,7 +5,9 @@ use super::format::Storage;
 use super::index::Indices;
 use super::{Expr, Let, Mask, Program, Statement, Tensor};
 use crate::data::{Entries, Random, for_each_index};
+use crate::number::Number;
 use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
 
 const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
 
@@ -69,10 +71,12 @@ impl Program {
             lets: Vec::new(),
             several,
             is_wild: false,
+            is_monotone: false,
         };
         generator.is_wild = generator.may_be_wild();
         // What is missing in an operand may be there in a temporary, which may be made or not.
         generator.several &= !generator.is_wild;
+        generator.is_monotone = generator.several && generator.algebra.is_extremal();
         generator.reserve();
         let statements = generator.statements(&result);
         let totals = generator.several && generator.random.chance(0.2);
@@ -85,7 +89,7 @@ impl Program {
         program
     }
 
-    fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> std::collections::BTreeMap<Vec<usize>, f64> {
+    fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> BTreeMap<Vec<usize>, Number> {
         let (shape, Tensor { storage, element, .. }) = (self.shape(id), &self.tensors[id]);
         let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
         let density = if storage.is_dense() { 1.0 } else { density };
@@ -93,13 +97,17 @@ impl Program {
         if is_wild && element.is_float() {
             for value in entries.values_mut() {
                 if random.chance(0.15) {
-                    *value = *random.choose(WILD);
+                    *value = Number::of(*element, *random.choose(WILD));
                 }
             }
         }
         if element.is_integer() && random.chance(0.1) {
             // Sums of these wrap around.
-            let extreme = if *element == ElementType::U8 { 255.0 } else { f64::from(i32::MAX) };
+            let extreme = match element {
+                ElementType::I64 => Number::I64(i64::MAX),
+                ElementType::I32 => Number::I32(i32::MAX),
+                _ => Number::U8(u8::MAX),
+            };
             entries.values_mut().for_each(|value| *value = if random.chance(0.3) { extreme } else { *value });
         }
         if storage.is_dense() || random.chance(0.5) {
@@ -110,7 +118,7 @@ impl Program {
         let is_there = |index: &[usize]| index.iter().zip(&last).any(|(index, last)| index == last);
         for_each_index(&shape, &mut |index| {
             if is_there(index) && shape.iter().any(|&extent| extent > 200) && random.chance(0.5) {
-                entries.entry(index.to_vec()).or_insert(1.0);
+                entries.entry(index.to_vec()).or_insert(Number::of(*element, 1.0));
             }
         });
         entries
@@ -134,6 +142,9 @@ struct Generator {
     /// Whether values may be infinite or undefined. Then nothing is summed: factors in front of a sum may be multiplied by it or
     /// by its terms, which are only the same where all are finite.
     is_wild: bool,
+    /// Whether infinities of both signs must not meet: what is missing may be known to be infinite, or be there as such, where a
+    /// temporary is made.
+    is_monotone: bool,
 }
 
 impl Generator {
@@ -255,7 +266,7 @@ impl Generator {
         let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
         let element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
         if storage.order() > 0 {
-            storage.fill = self.algebra.fill(element, &mut self.random);
+            storage.fill = self.algebra.fill(element, self.several, &mut self.random);
         }
         self.add(name, element, storage, indices)
     }
@@ -285,6 +296,20 @@ impl Generator {
 
     fn factor(&mut self, variables: &[usize], depth: usize) -> Expr {
         let simple = depth == 0;
+        if self.is_monotone && self.random.chance(0.9) {
+            return match self.random.below(4) {
+                0 if !simple => {
+                    let function = *self.random.choose(&["min", "max"]);
+                    Expr::Call(function, (0..2).map(|_| self.factor(variables, depth - 1)).collect())
+                }
+                1 => Expr::Literal(self.literal()),
+                _ => self.operand(variables),
+            };
+        }
+        if self.is_monotone {
+            let scalar = self.scalar();
+            return self.read(scalar, Vec::new());
+        }
         match self.random.below(24) {
             0 => Expr::Literal(self.literal()),
             1 if !simple && self.element != ElementType::U8 => {

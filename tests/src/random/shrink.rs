@@ -2,6 +2,7 @@
 
 use super::format::Storage;
 use super::{Expr, Program};
+use crate::number::Number;
 
 impl Program {
     /// The smallest program that still `fails`, found greedily.
@@ -99,7 +100,9 @@ impl Program {
             let dense = self.tensors[tensor].storage.is_dense();
             for index in self.tensors[tensor].entries.keys() {
                 if dense {
-                    with(&|program| _ = program.tensors[tensor].entries.insert(index.clone(), 1.0));
+                    with(&|program| {
+                        _ = program.tensors[tensor].entries.insert(index.clone(), Number::of(self.element, 1.0))
+                    });
                 } else {
                     with(&|program| _ = program.tensors[tensor].entries.remove(index));
                 }
