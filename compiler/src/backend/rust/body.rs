@@ -413,11 +413,7 @@ impl Printer<'_> {
             match sharing {
                 Sharing::Owned { .. } | Sharing::Joined { positions_of: Some(_) } => {}
                 Sharing::Joined { positions_of: None } => tokens.extend(quote!(#part.join(#whole);)),
-                Sharing::Private(operator) => {
-                    let combine = self.combine(*array, *operator);
-                    tokens.extend(quote!(#combine #part.combine(&combine);));
-                }
-                Sharing::Segmented { operator, .. } => {
+                Sharing::Private(operator) | Sharing::Segmented { operator, .. } => {
                     let combine = self.combine(*array, *operator);
                     tokens.extend(quote!(#combine #part.combine(&combine);));
                 }
