@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod compile;
+mod elements;
 mod explain;
 mod files;
 mod run;
