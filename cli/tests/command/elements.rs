@@ -48,6 +48,18 @@ fn truth_values() {
 }
 
 #[test]
+fn generated_tensors_have_any_element_type() {
+    let place = Place::new();
+    let generate = |element: &str| {
+        place.prints(&["generate", "uniform", "--shape", "9x9", "--nnz", "20", "--element", element, "-o", "-"])
+    };
+    let fields = |text: &str| text.lines().map(|line| line.split(' ').count()).collect::<Vec<_>>();
+    assert_eq!(fields(&generate("c64")), [4; 20]);
+    assert!(generate("bool").lines().all(|line| line.ends_with(" 1")));
+    assert!(generate("u8").lines().all(|line| ('1'..='9').any(|digit| line.ends_with(&format!(" {digit}")))));
+}
+
+#[test]
 fn files_are_converted_as_what_they_hold() {
     let place = place();
     place.prints(&["convert", "a.mtx", "a.tns", "--element", "c64"]);
