@@ -80,6 +80,8 @@ impl Algebra {
     pub(super) fn fill(self, element: ElementType, random: &mut Random) -> Option<&'static str> {
         let (chance, fills): (f64, &[&str]) = match (self, element.is_float()) {
             (Algebra::Plain | Algebra::Any, _) => return None,
+            (Algebra::Filled, _) if element == ElementType::Bool => (0.6, &["true", "false"]),
+            (Algebra::Products, _) if element == ElementType::Bool => (0.8, &["true"]),
             (Algebra::All, _) => (0.8, &["true"]),
             (Algebra::Filled, true) => (0.6, &["1", "0", "0.5", "-2", "inf", "-inf"]),
             (Algebra::Filled, false) => (0.6, &["1", "0", "3"]),

@@ -113,8 +113,8 @@ fn other_fields_are_complex_numbers_too() {
 fn what_is_wrong_with_a_line_is_told_where_it_is() {
     let message = |text: &str| of_text::<c64>("x.tns", text).unwrap_err().1;
     assert_eq!(
-        message("1 1 2 3\n1 2 3\n"),
-        "x.tns:2:1: 3 fields, where a line has 2 indices and a real and an imaginary part"
+        message("1 1 2 3\n1 1 2 3\n1 2 3\n"),
+        "x.tns:3:1: 3 fields, where a line has 2 indices and a real and an imaginary part"
     );
     assert_eq!(message("1 1 2 i\n"), "x.tns:1:7: value 'i' is not a number: write it as 12, -0.5 or 1e-3");
     assert_eq!(message("1 1 x 3\n"), "x.tns:1:5: value 'x' is not a number: write it as 12, -0.5 or 1e-3");
