@@ -1,6 +1,7 @@
 //! `spc generate`: tensors out of a seed.
 
 use crate::arguments::{Numbers, Shape, numbers, shape};
+use crate::convert::element;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -8,11 +9,14 @@ use clap::{Args, Subcommand};
 use spc::generate::{self, Initiator, suite};
 use spc::io;
 use spc::tensor::Coordinates;
+use spc::with_element;
 use spc_compiler::diagnostics::suggest;
+use spc_compiler::ir::ElementType;
 
 /// Generate a tensor
 ///
-/// Entries are at distinct places, with values in (0, 1]. The same seed gives the same tensor, on every machine.
+/// Entries are at distinct places, with values in (0, 1], or whole numbers from 1 to 9 of an integer type. The same seed gives
+/// the same tensor, on every machine.
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
     #[command(subcommand)]
@@ -44,6 +48,9 @@ struct Common {
     /// Another seed gives another tensor
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// The type of the elements
+    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
+    element: ElementType,
     /// The file to write; `-` for standard output, as .tns
     #[arg(short, long, value_name = "FILE")]
     output: String,
@@ -119,7 +126,8 @@ impl Generate {
                 (common, entries)
             }
         };
-        write(&common.output, &entries?, progress)
+        let entries = entries?;
+        with_element!(common.element, |T| write(&common.output, &generate::typed::<T>(entries), progress))
     }
 }
 
@@ -154,7 +162,7 @@ pub(crate) fn suite_tensor(name: &str, scale: f64, seed: u64) -> Result<Coordina
     tensor.generate(scale, seed).map_err(Failure::refused)
 }
 
-fn write(output: &str, entries: &Coordinates<f64>, progress: Progress) -> Result<(), Failure> {
+fn write<T: io::Value>(output: &str, entries: &Coordinates<T>, progress: Progress) -> Result<(), Failure> {
     if output == "-" {
         drop(progress);
         return output::with_stdout(|out| io::write_tns(out, entries));

@@ -126,7 +126,9 @@ impl Expr {
             Expr::Literal(literal) => text.push_str(literal),
             Expr::Index(variable) => text.push_str(&program.variables[*variable].0),
             Expr::Access(tensor, indices) => text.push_str(&program.access(&program.tensors[*tensor].name, indices)),
-            Expr::Negate(operand) => list("-(", "", &[operand]),
+            Expr::Negate(operand) => {
+                list(if program.element == ElementType::Bool { "!(" } else { "-(" }, "", &[operand])
+            }
             Expr::Cast(element, operand) => list(&format!("{}(", element.name()), "", &[operand]),
             Expr::Binary(operator, left, right) => list("(", operator, &[left, right]),
             Expr::Call(function, arguments) => {
@@ -134,7 +136,9 @@ impl Expr {
             }
             Expr::Select(parts) => {
                 let [a, b, yes, no] = &**parts;
-                let condition = Expr::Binary(" < ", Box::new(a.clone()), Box::new(b.clone()));
+                let has_order = program.element.is_float() || program.element.is_integer();
+                let operator = if has_order { " < " } else { " == " };
+                let condition = Expr::Binary(operator, Box::new(a.clone()), Box::new(b.clone()));
                 list("select(", ", ", &[&condition, yes, no]);
             }
             Expr::Reduce(reduction, variables, body) => {

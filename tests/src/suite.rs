@@ -11,7 +11,7 @@ const OPERATORS: [(&str, &str); 4] = [("add", "+"), ("subtract", "-"), ("multipl
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
-    let mut suite = Suite { element: "f64", cases: Vec::new() };
+    let mut suite = Suite { element: "f64", elements: REAL, cases: Vec::new() };
     suite.tensors();
     for format in ["csr", "csc", "dcsr", "coo"] {
         suite.elementwise(2, format);
@@ -58,7 +58,7 @@ pub const MAP_FORMATS: &[(&str, &str)] = &[
 
 /// The tensor kernels for third-order tensors in [`LEVEL_FORMATS`] or [`MAP_FORMATS`].
 pub fn formats(formats: &[(&str, &str)]) -> Vec<Case> {
-    let mut suite = Suite { element: "f64", cases: Vec::new() };
+    let mut suite = Suite { element: "f64", elements: REAL, cases: Vec::new() };
     for (name, format) in formats {
         let before = suite.cases.len();
         suite.elementwise(3, format);
@@ -77,16 +77,38 @@ pub fn formats(formats: &[(&str, &str)]) -> Vec<Case> {
 
 /// The tensor kernels of [`cases`] in single precision, but for MTTKRP, which is among those in both.
 pub fn single_precision() -> Vec<Case> {
-    let mut suite = Suite { element: "f32", cases: Vec::new() };
+    let mut suite = Suite { element: "f32", elements: REAL, cases: Vec::new() };
     suite.tensors();
     suite.cases.retain(|case| !case.name.contains("mttkrp"));
     suite.cases.iter_mut().for_each(|case| case.name += " in f32");
     suite.cases
 }
 
+/// The tensor kernels over complex numbers, in formats of each family.
+pub fn complex() -> Vec<Case> {
+    let mut suite = Suite { element: "c64", elements: &["c64"], cases: Vec::new() };
+    for format in ["csf", "coo", "hicoo(4)", "(i, j...) -> [i: compressed, j...: bitmap]"] {
+        suite.elementwise(3, format);
+        for mode in 0..3 {
+            suite.times_vector(3, mode, format);
+            suite.times_matrix(3, mode, format);
+        }
+    }
+    suite.mttkrp(3, 0, "csf");
+    suite.mttkrp(3, 1, "coo");
+    suite.matrix("csr");
+    suite.cases.iter_mut().for_each(|case| case.name += " in c64");
+    suite.cases
+}
+
+/// The element types of MTTKRP and the matrix kernels.
+const REAL: &[&str] = &["f64", "f32"];
+
 struct Suite {
-    /// The element type of kernels that have not both.
+    /// The element type of most kernels.
     element: &'static str,
+    /// Those of MTTKRP and the matrix kernels.
+    elements: &'static [&'static str],
     cases: Vec<Case>,
 }
 
@@ -179,7 +201,7 @@ impl Suite {
 
     fn mttkrp(&mut self, order: usize, mode: usize, format: &str) {
         let at = MODES[..order].join(", ");
-        for element in ["f64", "f32"] {
+        for element in self.elements {
             let factors = without(order, mode);
             let parameters: Vec<String> =
                 factors.iter().map(|factor| format!("{}: {element} dense", factor.to_uppercase())).collect();
@@ -195,7 +217,7 @@ impl Suite {
     }
 
     fn matrix(&mut self, format: &str) {
-        for element in ["f64", "f32"] {
+        for element in self.elements {
             self.case(
                 format!("spmv-{format}-{element}"),
                 &[],

@@ -75,6 +75,8 @@ fn element(name: &str) -> Result<&'static str, String> {
         "int64_t" => "i64",
         "uint8_t" => "u8",
         "bool" => "bool",
+        "float complex" => "c32",
+        "double complex" => "c64",
         _ => return Err("element type".to_owned()),
     })
 }

@@ -26,6 +26,13 @@ fn single_precision_is_right_in_the_interpreter() {
     );
 }
 
+#[test]
+fn complex_numbers_are_right_in_the_interpreter() {
+    let cases = suite::complex();
+    assert_eq!(cases.len(), 4 * (11 + 3 * 4) + 2 + 3);
+    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+}
+
 /// From formats of every kind of level, and into them.
 #[test]
 fn every_kind_of_level_is_right_in_the_interpreter() {
@@ -99,16 +106,18 @@ fn rustc_takes_all_without_a_warning() {
     let kernels: Vec<String> = cases.iter().enumerate().map(kernel).collect();
     let text = format!(
         "#![deny(warnings)]\n\
-         #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::parallel;\n{}\n}}\n\
+         #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::complex::{{c32, c64}};\nuse crate::parallel;\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
          pub use {{chunks::*, workspace::*}};\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
          mod chunks {{\n{}\n}}\n\
-         mod workspace {{\n{}\n}}\n}}\n",
+         mod workspace {{\n{}\n}}\n}}\n\
+         pub mod complex {{\n{}\n}}\n",
         kernels.join("\n"),
         include_str!("../../runtime/src/parallel/chunks.rs"),
         include_str!("../../runtime/src/parallel/workspace.rs"),
+        include_str!("../../runtime/src/execute/native/complex.rs"),
     );
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("kernels.rs");

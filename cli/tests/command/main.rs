@@ -3,6 +3,7 @@
 mod bad_input;
 mod bench;
 mod compile;
+mod elements;
 mod explain;
 mod files;
 mod run;

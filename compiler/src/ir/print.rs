@@ -214,8 +214,10 @@ impl Display for Literal {
             Literal::Float(element, value) if value.is_nan() && value.to_bits() != f64::NAN.to_bits() => {
                 write!(f, "NaN({}){element}", value.to_bits())
             }
-            Literal::Float(ElementType::F32, value) if f64::from(value as f32) == value => {
-                write!(f, "{:?}f32", value as f32)
+            Literal::Float(element @ (ElementType::F32 | ElementType::C32), value)
+                if f64::from(value as f32) == value =>
+            {
+                write!(f, "{:?}{element}", value as f32)
             }
             Literal::Float(element, value) => write!(f, "{value:?}{element}"),
             Literal::Integer(element, value) => write!(f, "{value}{element}"),

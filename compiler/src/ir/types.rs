@@ -196,6 +196,7 @@ fn can_cast(from: Type, to: Type) -> bool {
     let is_bool = |ty| ty == Type::Bool;
     match (from, to) {
         _ if is_bool(to) => is_bool(from),
+        (_, Type::Element(ElementType::Bool)) => false,
         (from, Type::Index) if is_bool(from) => true,
         (from, Type::Element(element)) if is_bool(from) => element.is_integer(),
         (Type::Element(from), Type::Element(to)) => to.is_complex() || !from.is_complex(),

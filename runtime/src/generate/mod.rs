@@ -117,11 +117,27 @@ fn drawn_modes(shape: &[usize]) -> (Vec<bool>, u64) {
 pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<AnyTensor, InvalidTensor> {
     let number = |place: u64| unit(mix(mix(seed).wrapping_add(place)));
     fill(shape, element, |place| match element {
-        ElementType::C32 | ElementType::C64 => c64::new(number(2 * place), number(2 * place + 1)),
         ElementType::Bool => number(place).round().into(),
-        _ if element.is_float() => number(place).into(),
-        _ => (9.0 * number(place)).ceil().into(),
+        _ => element_of(element, number(place)),
     })
+}
+
+/// The same entries as elements of a type, by the rules of [`random_dense`]; truth values are all true.
+pub fn typed<T: Element>(entries: Coordinates<f64>) -> Coordinates<T> {
+    let Coordinates { shape, shape_is_stated, indices, values } = entries;
+    let values = values.into_par_iter().with_min_len(GRAIN);
+    let values = values.map(|number| T::from_c64(element_of(T::TYPE, number))).collect();
+    Coordinates { shape, shape_is_stated, indices, values }
+}
+
+/// An element made of a number in (0, 1].
+fn element_of(element: ElementType, number: f64) -> c64 {
+    match element {
+        ElementType::F64 | ElementType::F32 => number.into(),
+        ElementType::C32 | ElementType::C64 => c64::new(number, unit(mix(number.to_bits()))),
+        ElementType::Bool => 1.0.into(),
+        ElementType::I32 | ElementType::I64 | ElementType::U8 => (9.0 * number).ceil().into(),
+    }
 }
 
 /// A dense tensor, row-major, of ones.
@@ -209,6 +225,8 @@ mod tests {
         assert!((400..600).contains(&share), "{share} are true");
         let complex = random_dense(&[1000], ElementType::C64, 5).unwrap();
         assert!((0..1000).all(|place| complex.values().get_c64(place).im > 0.0));
+        let listed = typed::<i32>(uniform(&[30, 40], 100, 5).unwrap());
+        assert!(listed.values.iter().all(|value| (1..=9).contains(value)) && listed.values.contains(&9));
         assert!((0..999).any(|place| complex.values().get_c64(place).im != complex.values().get_c64(place).re));
     }
 }

@@ -17,11 +17,17 @@ pub(super) enum Algebra {
     Greatest,
     /// Products; what is missing is one.
     Products,
+    /// Whether any of some truth values is true; what is missing is false.
+    Any,
+    /// Whether all of some truth values are true; what is missing is true.
+    All,
 }
 
 impl Algebra {
     pub(super) fn random(element: ElementType, random: &mut Random) -> Self {
         match random.below(16) {
+            0..=10 if element == ElementType::Bool => Algebra::Any,
+            _ if element == ElementType::Bool => Algebra::All,
             0 => Algebra::Filled,
             1 if element.is_float() => Algebra::Least,
             2 if element.is_float() => Algebra::Greatest,
@@ -42,12 +48,19 @@ impl Algebra {
             Algebra::Least => Some("min="),
             Algebra::Greatest => Some("max="),
             Algebra::Products => Some("*="),
+            Algebra::Any => Some("|="),
+            Algebra::All => Some("&="),
         }
     }
 
     /// What combines factors.
     pub(super) fn product(self) -> &'static str {
-        if self.is_extremal() { " + " } else { " * " }
+        match self {
+            Algebra::Least | Algebra::Greatest => " + ",
+            Algebra::Plain | Algebra::Filled | Algebra::Products => " * ",
+            Algebra::Any => " && ",
+            Algebra::All => " || ",
+        }
     }
 
     /// Two terms together.
@@ -56,6 +69,8 @@ impl Algebra {
             Algebra::Least => return Expr::Call("min", vec![left, right]),
             Algebra::Greatest => return Expr::Call("max", vec![left, right]),
             Algebra::Products => " * ",
+            Algebra::Any => " || ",
+            Algebra::All => " && ",
             Algebra::Plain | Algebra::Filled => *random.choose(&[" + ", " - "]),
         };
         Expr::Binary(operator, Box::new(left), Box::new(right))
@@ -64,8 +79,11 @@ impl Algebra {
     /// What is missing in an operand, where it is said; nothing infinite among other values where there are temporaries.
     pub(super) fn fill(self, element: ElementType, several: bool, random: &mut Random) -> Option<&'static str> {
         let (chance, fills): (f64, &[&str]) = match (self, element.is_float()) {
-            (Algebra::Plain, _) => return None,
+            (Algebra::Plain | Algebra::Any, _) => return None,
             (Algebra::Filled, true) if several => (0.6, &["1", "0", "0.5", "-2"]),
+            (Algebra::Filled, _) if element == ElementType::Bool => (0.6, &["true", "false"]),
+            (Algebra::Products, _) if element == ElementType::Bool => (0.8, &["true"]),
+            (Algebra::All, _) => (0.8, &["true"]),
             (Algebra::Filled, true) => (0.6, &["1", "0", "0.5", "-2", "inf", "-inf"]),
             (Algebra::Filled, false) => (0.6, &["1", "0", "3"]),
             (Algebra::Least, true) => (0.8, &["inf"]),
@@ -83,6 +101,8 @@ impl Algebra {
             Algebra::Least => random.chance(0.7).then_some("inf"),
             Algebra::Greatest => random.chance(0.7).then_some("-inf"),
             Algebra::Products => random.chance(0.7).then_some("1"),
+            Algebra::Any => None,
+            Algebra::All => random.chance(0.7).then_some("true"),
         }
     }
 }

@@ -20,12 +20,19 @@ const ELEMENTS: &[ElementType] = &[
     ElementType::I64,
     ElementType::I32,
     ElementType::U8,
+    ElementType::C64,
+    ElementType::C32,
+    ElementType::Bool,
 ];
 
 /// How a statement that may only be the first assigns.
 const FIRST: &[&str] = &["=", "=", "=", "=", "=", "=", "=", "=", "+=", "min=", "max=", "*="];
 const BITS: &[&str] = &["|=", "&="];
 const LATER: &[&str] = &["+=", "+=", "min=", "max=", "*="];
+/// Of what has no order.
+const UNORDERED: &[&str] = &["+=", "+=", "*="];
+/// Of truth values.
+const TRUTHS: &[&str] = &["|=", "|=", "&="];
 
 /// Values that arithmetic does not keep as others.
 const WILD: &[f64] = &[f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -79,7 +86,7 @@ impl Program {
         generator.is_monotone = generator.several && generator.algebra.is_extremal();
         generator.reserve();
         let statements = generator.statements(&result);
-        let totals = generator.several && generator.random.chance(0.2);
+        let totals = generator.several && element != ElementType::Bool && generator.random.chance(0.2);
         let Generator { mut random, extents, indices, tensors, lets, is_wild, .. } = generator;
         let variables = NAMES.iter().map(|name| (*name).to_owned()).zip(extents).collect();
         let mut program = Program { element, variables, indices, tensors, result, lets, statements, totals };
@@ -161,6 +168,9 @@ impl Generator {
             Some(reduction) if self.is_wild || meets || self.random.chance(0.8) => reduction,
             _ if meets => "+=",
             _ if self.is_wild => "=",
+            _ if self.element == ElementType::Bool => *self.random.choose(TRUTHS),
+            _ if self.element.is_complex() && self.random.chance(0.5) => *self.random.choose(UNORDERED),
+            _ if self.element.is_complex() => "=",
             _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
             _ => *self.random.choose(FIRST),
         };
@@ -174,6 +184,8 @@ impl Generator {
             let (value, mask) = self.statement(result);
             let update = match self.algebra.reduction() {
                 Some(reduction) if self.is_wild || self.random.chance(0.6) => reduction,
+                _ if self.element == ElementType::Bool => *self.random.choose(TRUTHS),
+                _ if self.element.is_complex() => *self.random.choose(UNORDERED),
                 _ => *self.random.choose(LATER),
             };
             statements.push(Statement { target, update, value, mask });
@@ -221,7 +233,7 @@ impl Generator {
     /// A temporary over some of the variables, and what it is.
     fn temporary(&mut self, indices: Vec<usize>) -> Expr {
         let mut inside = indices.clone();
-        if self.random.chance(0.5) {
+        if self.element != ElementType::Bool && self.random.chance(0.5) {
             let more: Vec<usize> = self.all().into_iter().filter(|other| !inside.contains(other)).collect();
             inside.extend(more.first());
         }
@@ -264,7 +276,11 @@ impl Generator {
     /// A new parameter.
     fn declare(&mut self, mut storage: Storage, indices: &[usize]) -> usize {
         let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
-        let element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
+        let mut element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
+        // Only a part of a complex number is a real one; truth values stay among themselves.
+        if element.is_complex() && !self.element.is_complex() || self.element == ElementType::Bool {
+            element = self.element;
+        }
         if storage.order() > 0 {
             storage.fill = self.algebra.fill(element, self.several, &mut self.random);
         }
@@ -278,7 +294,10 @@ impl Generator {
             (self.tensors[tensor].element, self.element),
             (ElementType::F32 | ElementType::I32 | ElementType::U8, ElementType::F64)
                 | (ElementType::I32 | ElementType::U8, ElementType::I64)
-                | (ElementType::U8, ElementType::I32 | ElementType::F32)
+                | (ElementType::U8, ElementType::I32 | ElementType::F32 | ElementType::C32)
+                | (ElementType::F32, ElementType::C32)
+                | (ElementType::F64 | ElementType::F32 | ElementType::I32 | ElementType::U8, ElementType::C64)
+                | (ElementType::C32, ElementType::C64)
         );
         let converts = self.tensors[tensor].element != self.element && (!widens || self.random.chance(0.5));
         if converts { Expr::Cast(self.element, Box::new(access)) } else { access }
@@ -296,6 +315,9 @@ impl Generator {
 
     fn factor(&mut self, variables: &[usize], depth: usize) -> Expr {
         let simple = depth == 0;
+        if self.element == ElementType::Bool {
+            return self.truth(variables, depth);
+        }
         if self.is_monotone && self.random.chance(0.9) {
             return match self.random.below(4) {
                 0 if !simple => {
@@ -336,6 +358,31 @@ impl Generator {
         }
     }
 
+    /// A factor of truth values.
+    fn truth(&mut self, variables: &[usize], depth: usize) -> Expr {
+        let simple = depth == 0;
+        match self.random.below(24) {
+            0 => Expr::Literal(if self.random.chance(0.5) { "true" } else { "false" }.to_owned()),
+            1 if !simple => Expr::Negate(Box::new(self.truth(variables, depth - 1))),
+            2..=5 if !simple => {
+                let operator = *self.random.choose(&[" && ", " || ", " && ", " || ", " != "]);
+                let left = self.truth(variables, depth - 1);
+                Expr::Binary(operator, Box::new(left), Box::new(self.truth(variables, depth - 1)))
+            }
+            6 if !simple => {
+                let mut part = || self.truth(variables, 0);
+                Expr::Select(Box::new([part(), part(), part(), part()]))
+            }
+            7 | 8 if !simple && self.bound.is_some() => self.sum(variables),
+            9 if !variables.is_empty() => {
+                let index = Expr::Index(*self.random.choose(variables));
+                Expr::Binary(" <= ", Box::new(index), Box::new(Expr::Literal("2".to_owned())))
+            }
+            10 => Expr::Access(self.scalar(), Vec::new()),
+            _ => self.operand(variables),
+        }
+    }
+
     fn literal(&mut self) -> String {
         let literals: &[&str] =
             if self.element.is_float() { &["2", "0.5", "1", "1.5", "0"] } else { &["2", "1", "3", "0"] };
@@ -345,11 +392,17 @@ impl Generator {
     fn quotient(&mut self, variables: &[usize], depth: usize) -> Expr {
         let numerator = self.factor(variables, depth);
         let divisor = Expr::Literal(if self.element.is_float() { "4" } else { "3" }.to_owned());
-        let operator = if self.random.chance(0.8) { " / " } else { " % " };
+        let operator = if self.element.is_complex() || self.random.chance(0.8) { " / " } else { " % " };
         Expr::Binary(operator, Box::new(numerator), Box::new(divisor))
     }
 
     fn call(&mut self, variables: &[usize], depth: usize) -> Expr {
+        if self.element.is_complex() {
+            let function = *self.random.choose(&["conj", "re", "im", "abs"]);
+            // What it is applied to may be real.
+            let argument = Expr::Cast(self.element, Box::new(self.factor(variables, depth)));
+            return Expr::Cast(self.element, Box::new(Expr::Call(function, vec![argument])));
+        }
         let function = *self.random.choose(&["min", "max", "abs"]);
         let count = if function == "abs" { 1 } else { 2 };
         Expr::Call(function, (0..count).map(|_| self.factor(variables, depth)).collect())
@@ -375,14 +428,19 @@ impl Generator {
         if self.random.chance(0.6) {
             let mut inside = variables.to_vec();
             inside.push(bound);
-            let operator = *self.random.choose(&[self.algebra.product(), " * ", " + ", " - "]);
+            let operator = match self.element {
+                ElementType::Bool => *self.random.choose(&[" && ", " || "]),
+                _ => *self.random.choose(&[self.algebra.product(), " * ", " + ", " - "]),
+            };
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
         // The least of nothing is infinite: see `is_wild`.
         let is_empty = self.extents[bound] == 0 && !self.is_wild;
         let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
+            _ if self.element == ElementType::Bool => &["any", "any", "all"],
             _ if is_empty => &["sum", "prod"],
+            _ if self.element.is_complex() => &["sum", "sum", "prod"],
             (true, _) => &["min", "max", "prod"],
             (false, true) => &["sum", "sum", "sum", "min", "max", "prod"],
             (false, false) => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],

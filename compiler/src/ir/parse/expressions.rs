@@ -307,14 +307,16 @@ fn literal(text: &str, negative: bool) -> Option<Literal> {
         (!digits.is_empty()).then_some((digits, element))
     })?;
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
-    if !is_number && !(element.is_float() && (digits == "inf" || (digits == "NaN" && !negative))) {
+    if !is_number && !(element.is_rounded() && (digits == "inf" || (digits == "NaN" && !negative))) {
         return None;
     }
     let text = if negative { format!("-{digits}") } else { digits.to_owned() };
     match element {
         // Rounded once, to the type that it has.
-        ElementType::F32 => text.parse::<f32>().ok().map(|value| Literal::Float(element, value.into())),
-        ElementType::F64 => text.parse().ok().map(|value| Literal::Float(element, value)),
+        ElementType::F32 | ElementType::C32 => {
+            text.parse::<f32>().ok().map(|value| Literal::Float(element, value.into()))
+        }
+        ElementType::F64 | ElementType::C64 => text.parse().ok().map(|value| Literal::Float(element, value)),
         _ => text.parse().ok().map(|value| Literal::Integer(element, value)),
     }
 }

@@ -322,6 +322,8 @@ impl Random {
             Literal::Float(ElementType::F64, f64::from_bits(bits)),
             Literal::Float(ElementType::F64, small as f64),
             Literal::Float(ElementType::F32, f64::from(small as f32 / 8.0)),
+            Literal::Float(ElementType::C32, f64::from(small as f32 / 10.0)),
+            Literal::Float(ElementType::C64, f64::from_bits(bits)),
             Literal::Integer(ElementType::I32, small),
             Literal::Integer(ElementType::I64, bits as i64),
             Literal::Integer(ElementType::U8, small.abs()),

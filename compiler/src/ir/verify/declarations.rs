@@ -1,4 +1,4 @@
-//! Rules 13, 14 and 17: tensors and arrays.
+//! Rules 13, 14 and 17: tensors and arrays; of rule 2, the types of variables.
 
 use super::Violation;
 use crate::format::level::{self, Arrays};
@@ -11,7 +11,18 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
     tensors(kernel, &mut violations);
     parameters(kernel, &mut violations);
     names(kernel, &mut violations);
+    variables(kernel, &mut violations);
     violations
+}
+
+/// Truth values have one type, whether they are elements or not.
+fn variables(kernel: &Kernel, violations: &mut Vec<Violation>) {
+    for (number, variable) in kernel.variables.iter().enumerate() {
+        if variable.ty == Type::Element(ElementType::Bool) {
+            let message = "an element of type `bool` is a `bool` like any other".to_owned();
+            violations.push(Violation { rule: 2, path: format!("variable v{number}"), message });
+        }
+    }
 }
 
 /// The array parameters of a tensor, as its format and source call for them.

@@ -1,7 +1,7 @@
 //! Kernels that pass, and for each rule changes to their text that must not.
 
 use super::{Violation, verify};
-use crate::ir::parse;
+use crate::ir::{ElementType, Type, parse};
 
 /// y(i) = A(i, j) * x(j), with everything that its loops can carry.
 const SPMV: &str = "kernel spmv {
@@ -174,6 +174,17 @@ fn rule_2_types() {
     assert_eq!(breaks(SPMV, "a2[v3] *", "search(a2, 0, 1, 2) as f64 *"), [2]);
     assert_eq!(breaks(SPMV, "row f64 local", "row f32 local").first(), Some(&2));
     assert_eq!(breaks(SPMV, "in 0..d0", "in 0..true"), [2]);
+}
+
+#[test]
+fn rule_2_truth_values() {
+    let mut kernel = parse(SPMV).unwrap();
+    kernel.variables[4].ty = Type::Element(ElementType::Bool);
+    let violations = verify(kernel).unwrap_err();
+    assert!(
+        violations.iter().any(|violation| violation.rule == 2 && violation.path == "variable v4"),
+        "{violations:?}"
+    );
 }
 
 #[test]

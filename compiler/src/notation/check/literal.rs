@@ -31,7 +31,9 @@ pub(super) fn constant(expr: &syntax::Expr, element: ElementType) -> Result<Lite
     let is_real = element.is_float();
     let signed = |value: f64| Literal::Float(element, if negative { -value } else { value });
     match &inner.kind {
-        ExprKind::Number { digits, suffix } if suffix.is_none_or(|suffix| suffix == element) => {
+        ExprKind::Number { digits, suffix }
+            if element != ElementType::Bool && suffix.is_none_or(|suffix| suffix == element) =>
+        {
             literal(&Number { digits, negative, span: expr.span }, element)
         }
         ExprKind::Bool(value) if element == ElementType::Bool && !negative => {

@@ -29,6 +29,16 @@ fn scalar() -> AnyTensor {
     AnyTensor::from_parts(vec![], Format::dense(0), vec![], Values::from(vec![5u8])).unwrap()
 }
 
+fn truths() -> AnyTensor {
+    AnyTensor::from_parts(vec![3], Format::dense(1), vec![LevelStorage::Dense], Values::from(vec![true, false, true]))
+        .unwrap()
+}
+
+fn complex() -> AnyTensor {
+    let values = Values::from(vec![crate::complex::c64::new(1.0, -2.0)]);
+    AnyTensor::from_parts(vec![], Format::dense(0), vec![], values).unwrap()
+}
+
 fn file(tensor: &AnyTensor) -> Vec<u8> {
     let mut file = Vec::new();
     write(&mut file, tensor).unwrap();
@@ -46,7 +56,7 @@ fn summed(mut file: Vec<u8>) -> Vec<u8> {
 
 #[test]
 fn tensors_come_back_as_they_were() {
-    for tensor in [csr(), coo(), scalar()] {
+    for tensor in [csr(), coo(), scalar(), truths(), complex()] {
         assert_eq!(parse(&file(&tensor)).unwrap(), tensor);
     }
 }
@@ -101,7 +111,7 @@ fn coordinates_nest() {
 
 #[test]
 fn no_damage_goes_unnoticed() {
-    for tensor in [csr(), coo(), scalar()] {
+    for tensor in [csr(), coo(), scalar(), truths(), complex()] {
         let whole = file(&tensor);
         for length in 0..whole.len() {
             parse(&whole[..length]).expect_err("cut short");
@@ -116,7 +126,7 @@ fn no_damage_goes_unnoticed() {
 
 #[test]
 fn hostile_files_with_a_right_checksum_neither_crash_nor_allocate() {
-    for tensor in [csr(), coo(), scalar()] {
+    for tensor in [csr(), coo(), scalar(), truths(), complex()] {
         let whole = file(&tensor);
         for place in 0..whole.len() - 4 {
             for byte in [0, 1, 0x7f, 0x80, 0xff, b' ', b'9'] {
@@ -161,4 +171,12 @@ fn messages() {
     let mut newer = whole.clone();
     newer[8] = 2;
     assert_eq!(of(newer), "version 2 of the .spct format is not supported: this is version 1");
+}
+
+#[test]
+fn a_byte_that_is_no_truth_value_is_damage() {
+    let mut file = file(&truths());
+    let last = file.len() - 5;
+    file[last] = 2;
+    assert_eq!(parse(&summed(file)).unwrap_err().message(), "a value is none of bool");
 }

@@ -2,6 +2,7 @@
 
 mod bad_files;
 mod chunks;
+mod elements;
 mod files;
 mod good_files;
 mod round_trip;

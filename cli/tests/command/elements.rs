@@ -1,0 +1,74 @@
+//! Tensors of truth values and of complex numbers.
+
+use super::{Place, assert_has};
+
+/// | 0   i |
+/// | 2   0 |
+const MATRIX: &str = "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 2 0 1\n2 1 2 0\n";
+
+fn place() -> Place {
+    Place::new().with("a.mtx", MATRIX).with("x.tns", "1 1 1\n2 0 -3\n")
+}
+
+#[test]
+fn complex_numbers() {
+    let place = place();
+    let kernel = ["run", "y(i) = alpha * A(i, j) * x(j)", "-f", "A=c64 csr", "-f", "x=c64 dense", "-f", "y=c64 dense"];
+    let inputs = ["-f", "alpha=c64", "-i", "A=a.mtx", "-i", "x=x.tns", "-i", "alpha=0-1i"];
+    for backend in ["native", "interpreter"] {
+        let run = |more: &[&str]| place.prints(&[&kernel[..], &inputs, &["--backend", backend], more].concat());
+        assert_eq!(run(&["-o", "y=-"]), "1 0 -3\n2 2 -2\n");
+        assert_has(&run(&[]), &["y: 2, c64 dense, 2 stored", "y(1)  = 0-3i", "y(2)  = 2-2i", "sum of all: 2-5i"]);
+    }
+    let json = place.json(&[&kernel[..], &inputs, &["--backend", "interpreter", "--json"]].concat());
+    assert_eq!(json["outputs"]["y"]["checksum"], serde_json::json!([2.0, -5.0]));
+    assert_eq!(json["checksum"], serde_json::json!([2.0, -5.0]));
+    let norm =
+        ["run", "n = abs(A(i, j))", "-f", "A=c64 csr", "-f", "n=f64", "-i", "A=a.mtx", "--backend", "interpreter"];
+    assert_has(&place.prints(&norm), &["n = 3\n"]);
+    let random = ["run", "s = x(i)", "-f", "x=c32 dense", "-f", "s=c32", "-i", "x=random", "--dim", "i=100"];
+    let json = place.json(&[&random[..], &["--backend", "interpreter", "--json"]].concat());
+    assert!(json["checksum"].as_array().unwrap().iter().all(|part| (30.0..70.0).contains(&part.as_f64().unwrap())));
+}
+
+#[test]
+fn truth_values() {
+    let place = Place::new().with("a.tns", "1 2 1\n2 3 1\n3 3 0\n").with("x.tns", "1 1\n3 1\n");
+    let kernel =
+        ["run", "y(j) |= x(i) && A(i, j) != flip", "-f", "A=bool csr", "-f", "x=bool dense", "-f", "y=bool dense"];
+    let inputs = ["-f", "flip=bool", "-i", "A=a.tns", "-i", "x=x.tns", "--backend", "interpreter"];
+    let run = |flip: &str| place.prints(&[&kernel[..], &inputs, &["-i", flip, "-o", "y=-"]].concat());
+    assert_eq!(run("flip=false"), "2 1\n");
+    assert_eq!(run("flip=1"), "1 1\n2 1\n3 1\n");
+    let refuses = |more: &[&str]| place.refuses(&[&kernel[..], &inputs, more].concat());
+    assert_has(&refuses(&["-i", "flip=2"]), &["2", "bool"]);
+    let place = place.with("x.tns", "1 5\n");
+    let message = place.refuses(&[&kernel[..], &inputs, &["-i", "flip=true"]].concat());
+    assert_has(&message, &["x.tns:1:3", "value '5' is beyond the range of bool"]);
+}
+
+#[test]
+fn generated_tensors_have_any_element_type() {
+    let place = Place::new();
+    let generate = |element: &str| {
+        place.prints(&["generate", "uniform", "--shape", "9x9", "--nnz", "20", "--element", element, "-o", "-"])
+    };
+    let fields = |text: &str| text.lines().map(|line| line.split(' ').count()).collect::<Vec<_>>();
+    assert_eq!(fields(&generate("c64")), [4; 20]);
+    assert!(generate("bool").lines().all(|line| line.ends_with(" 1")));
+    assert!(generate("u8").lines().all(|line| ('1'..='9').any(|digit| line.ends_with(&format!(" {digit}")))));
+}
+
+#[test]
+fn files_are_converted_as_what_they_hold() {
+    let place = place();
+    place.prints(&["convert", "a.mtx", "a.tns", "--element", "c64"]);
+    assert_eq!(place.read("a.tns"), "1 2 0 1\n2 1 2 0\n");
+    place.prints(&["convert", "a.tns", "a.spct", "--element", "c32", "--format", "csr"]);
+    place.prints(&["convert", "a.spct", "b.mtx", "--element", "c64"]);
+    assert_eq!(place.read("b.mtx"), MATRIX);
+    assert_has(&place.refuses(&["convert", "a.mtx", "b.tns"]), &["the values are complex", "c32 or c64"]);
+    assert_has(&place.refuses(&["convert", "a.spct", "b.tns"]), &["value 0+1i at position 0 is none that f64 holds"]);
+    let info = place.json(&["info", "a.tns", "--element", "c64", "--format", "coo", "--json"]);
+    assert_eq!((&info["nnz"], &info["shape"]), (&serde_json::json!(2), &serde_json::json!([2, 2])));
+}
