@@ -38,7 +38,7 @@ pub(crate) struct Compile {
 
 /// What code is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
+pub(crate) enum Target {
     /// Rust, parallel with rayon
     Rust,
     /// CUDA C
@@ -62,6 +62,8 @@ enum Stage {
     Rust,
     /// CUDA C
     Cuda,
+    /// What the host does to run CUDA C: memory, launches, scans
+    Plan,
     /// The code that NVRTC makes of the CUDA C
     Ptx,
 }
@@ -72,19 +74,19 @@ impl Compile {
             Target::Rust => Stage::Rust,
             Target::Cuda => Stage::Cuda,
         });
-        if matches!(stage, Stage::Cuda | Stage::Ptx) {
-            return Err(no_cuda());
+        if stage == Stage::Ptx || self.arch.is_some() {
+            let failure = Failure::refused("CUDA C is printed, but not yet compiled for an architecture");
+            return Err(failure.help("`spc compile --target cuda -o FILE.cu` writes what nvcc or NVRTC compiles"));
         }
-        if self.arch.is_some() {
-            return Err(Failure::Usage("`--arch` is for `--target cuda`".to_owned()));
-        }
+        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan);
+        let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
         let mut texts = Vec::new();
         if stage == Stage::Syntax {
             texts.push(source.syntax.clone());
         } else {
             for kernel in &source.kernels {
-                texts.push(self.stage(stage, kernel, &source)?);
+                texts.push(self.stage(stage, target, kernel, &source)?);
             }
         }
         let text = texts.join("\n");
@@ -95,11 +97,17 @@ impl Compile {
         }
     }
 
-    fn stage(&self, stage: Stage, kernel: &notation::Kernel, source: &Source) -> Result<String, Failure> {
+    fn stage(
+        &self,
+        stage: Stage,
+        target: concrete::Target,
+        kernel: &notation::Kernel,
+        source: &Source,
+    ) -> Result<String, Failure> {
         if stage == Stage::Notation {
             return Ok(format!("{kernel}\n"));
         }
-        let options = concrete::Options::default();
+        let options = concrete::Options { target, ..concrete::Options::default() };
         let mut program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
@@ -108,11 +116,13 @@ impl Compile {
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
             _ => {
                 let text = |compiled: &Compiled| match stage {
-                    Stage::Lattice => compiled.lattices.join("\n"),
-                    Stage::Ir => compiled.kernel.to_string(),
-                    _ => backend::rust::text(&compiled.kernel),
+                    Stage::Lattice => Ok(compiled.lattices.join("\n")),
+                    Stage::Ir => Ok(compiled.kernel.to_string()),
+                    Stage::Cuda => Ok(backend::cuda::text(&for_device(compiled)?)),
+                    Stage::Plan => Ok(backend::cuda::plan_text(&for_device(compiled)?)),
+                    _ => Ok(backend::rust::text(&compiled.kernel)),
                 };
-                spc_compiler::compile(program).kernels.iter().map(text).collect()
+                spc_compiler::compile(program).kernels.iter().map(text).collect::<Result<_, Failure>>()?
             }
         };
         Ok(texts.join("\n"))
@@ -135,7 +145,17 @@ fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Res
     Ok(())
 }
 
-/// CUDA is asked for.
-pub(crate) fn no_cuda() -> Failure {
-    Failure::refused("the CUDA backend is not built yet").help("leave it out: the Rust backend compiles every kernel")
+/// What the CUDA backend makes of a kernel.
+pub(crate) fn for_device(compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
+    backend::cuda::module(&compiled.kernel, None).map_err(|refusal| {
+        let failure =
+            Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
+        failure.help(refusal.help)
+    })
+}
+
+/// A kernel is to run on a device.
+pub(crate) fn no_device() -> Failure {
+    let failure = Failure::refused("kernels do not run on a CUDA device from here yet");
+    failure.help("leave `--backend` out, or print the kernel: `spc compile --target cuda`")
 }

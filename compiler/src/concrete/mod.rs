@@ -62,6 +62,8 @@ pub struct Kernel {
     pub bounds: Vec<Bound>,
     /// What the schedule block asks for.
     pub asked: Asked,
+    /// What the loops are for.
+    pub target: Target,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -155,6 +157,16 @@ pub struct Variable {
     pub has_loop: bool,
     /// The level that it runs over, where that stores a computed coordinate.
     pub level: Option<Level>,
+}
+
+/// What loops are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Target {
+    /// Few threads with vectors, and caches that hold what a thread comes back to.
+    #[default]
+    Cpu,
+    /// Very many threads that run side by side.
+    Gpu,
 }
 
 /// How an index variable is computed from others.
