@@ -39,6 +39,23 @@ pub(crate) fn shape(argument: &str) -> Result<Shape, String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape(pub(crate) Vec<usize>);
 
+/// Reads `1,0.5,0`.
+pub(crate) fn numbers(argument: &str) -> Result<Numbers, String> {
+    let numbers = argument.split(',').map(|part| part.trim().parse::<f64>()).collect::<Result<Vec<_>, _>>();
+    numbers.map(Numbers).map_err(|_| "these are numbers with `,` between them, as in `1,0.5,0`".to_owned())
+}
+
+/// A list of numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Numbers(pub(crate) Vec<f64>);
+
+impl Numbers {
+    /// One for each mode, where one is said for all.
+    pub(crate) fn for_modes(&self, order: usize) -> Vec<f64> {
+        if let [number] = self.0[..] { vec![number; order] } else { self.0.clone() }
+    }
+}
+
 /// Which kernel, and its formats.
 #[derive(Debug, Args)]
 pub(crate) struct KernelArguments {
@@ -61,6 +78,14 @@ mod tests {
     fn a_name_ends_at_the_first_equals_sign() {
         assert_eq!(named("X = a=b"), Ok(Named { name: "X".to_owned(), text: "a=b".to_owned() }));
         assert!(named("X").is_err() && named("=x").is_err() && named("X=").is_err());
+    }
+
+    #[test]
+    fn numbers_are_a_list_or_one_for_all() {
+        assert_eq!(numbers("1, 0.5,2e-1"), Ok(Numbers(vec![1.0, 0.5, 0.2])));
+        assert!(numbers("1,x").is_err() && numbers("").is_err());
+        assert_eq!(Numbers(vec![2.0]).for_modes(3), [2.0; 3]);
+        assert_eq!(Numbers(vec![2.0, 1.0]).for_modes(3), [2.0, 1.0]);
     }
 
     #[test]

@@ -1,13 +1,18 @@
 //! `spc generate`: tensors out of a seed.
 
-use crate::arguments::{Shape, shape};
+use crate::arguments::{Numbers, Shape, numbers, shape};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
 use clap::{Args, Subcommand};
-use spc::{generate, io};
+use spc::generate::{self, Initiator, suite};
+use spc::io;
+use spc::tensor::Coordinates;
+use spc_compiler::diagnostics::suggest;
 
 /// Generate a tensor
+///
+/// Entries are at distinct places, with values in (0, 1]. The same seed gives the same tensor, on every machine.
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
     #[command(subcommand)]
@@ -17,18 +22,26 @@ pub(crate) struct Generate {
 #[derive(Debug, Subcommand)]
 enum Kind {
     Uniform(Uniform),
+    Kronecker(Kronecker),
+    PowerLaw(PowerLaw),
+    Suite(Suite),
 }
 
-/// Entries at distinct places, all places equally likely, with values in (0, 1]
+/// How large a tensor is.
 #[derive(Debug, Args)]
-struct Uniform {
+struct Size {
     /// The extent of each mode
     #[arg(long, value_name = "100x200x50", value_parser = shape)]
     shape: Shape,
     /// How many entries
     #[arg(long, value_name = "N")]
     nnz: usize,
-    /// The same seed gives the same tensor, on every machine
+}
+
+/// Which of those that a kind gives, and where it goes.
+#[derive(Debug, Args)]
+struct Common {
+    /// Another seed gives another tensor
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The file to write; `-` for standard output, as .tns
@@ -36,16 +49,116 @@ struct Uniform {
     output: String,
 }
 
+/// All places equally likely
+#[derive(Debug, Args)]
+struct Uniform {
+    #[command(flatten)]
+    size: Size,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Self-similar: drawn from a Kronecker power of a small tensor of weights
+#[derive(Debug, Args)]
+struct Kronecker {
+    #[command(flatten)]
+    size: Size,
+    /// The weights, row-major: 0.57,0.19,0.19,0.05; weights that fall to a third with each second index if not given
+    #[arg(long, value_name = "WEIGHTS", value_parser = numbers)]
+    initiator: Option<Numbers>,
+    /// The shape of the weights; two indices a mode if not given
+    #[arg(long, value_name = "2x2x2", value_parser = shape, requires = "initiator")]
+    initiator_shape: Option<Shape>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Slices of very different sizes: a power law in each mode
+#[derive(Debug, Args)]
+struct PowerLaw {
+    #[command(flatten)]
+    size: Size,
+    /// The exponent of each mode, or one for all: 0 for slices that are alike, 1 for a slice twice as full as the second
+    #[arg(long, value_name = "1,1,0", value_parser = numbers, default_value = "1")]
+    exponents: Numbers,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// One of the benchmark suite's synthetic tensors: regS regM regL irrS irrM irrL, the same and irr2S irr2M irr2L with 4d behind
+#[derive(Debug, Args)]
+struct Suite {
+    /// Its name
+    name: String,
+    /// How many times larger than in the suite; 0.1 for a tenth of the entries
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    scale: f64,
+    #[command(flatten)]
+    common: Common,
+}
+
 impl Generate {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let Kind::Uniform(uniform) = self.kind;
         let progress = Progress::new("generating");
-        let entries = generate::uniform(&uniform.shape.0, uniform.nnz, uniform.seed).map_err(Failure::refused)?;
-        if uniform.output == "-" {
-            drop(progress);
-            return output::with_stdout(|out| io::write_tns(out, &entries));
-        }
-        progress.step(format!("writing {}", uniform.output));
-        Ok(io::write(&uniform.output, &entries)?)
+        let (common, entries) = match self.kind {
+            Kind::Uniform(Uniform { size, common }) => {
+                let entries = generate::uniform(&size.shape.0, size.nnz, common.seed).map_err(Failure::refused);
+                (common, entries)
+            }
+            Kind::Kronecker(kronecker) => {
+                let entries = kronecker.entries();
+                (kronecker.common, entries)
+            }
+            Kind::PowerLaw(PowerLaw { size, exponents, common }) => {
+                let exponents = exponents.for_modes(size.shape.0.len());
+                let entries = generate::power_law(&size.shape.0, size.nnz, &exponents, common.seed);
+                (common, entries.map_err(Failure::refused))
+            }
+            Kind::Suite(Suite { name, scale, common }) => {
+                let entries = suite_tensor(&name, scale, common.seed);
+                (common, entries)
+            }
+        };
+        write(&common.output, &entries?, progress)
     }
+}
+
+impl Kronecker {
+    fn entries(&self) -> Result<Coordinates<f64>, Failure> {
+        let shape = &self.size.shape.0;
+        let initiator = match &self.initiator {
+            None => Initiator::usual(shape.len()),
+            Some(weights) => {
+                let extents =
+                    self.initiator_shape.as_ref().map_or_else(|| vec![2; shape.len()], |shape| shape.0.clone());
+                Initiator::new(extents, weights.0.clone()).map_err(Failure::refused)?
+            }
+        };
+        generate::kronecker(shape, self.size.nnz, &initiator, self.common.seed).map_err(Failure::refused)
+    }
+}
+
+/// A tensor of the suite, by name.
+pub(crate) fn suite_tensor(name: &str, scale: f64, seed: u64) -> Result<Coordinates<f64>, Failure> {
+    let Some(tensor) = suite::find(name) else {
+        let names = || suite::TENSORS.iter().map(|tensor| tensor.name);
+        let failure = Failure::refused(format!("the suite has no tensor `{name}`"));
+        return Err(match suggest::similar(name, names()) {
+            Some(similar) => failure.help(format!("did you mean `{similar}`?")),
+            None => failure.help(format!("its tensors are {}", names().collect::<Vec<_>>().join(", "))),
+        });
+    };
+    if !(scale > 0.0 && scale <= 1000.0) {
+        return Err(Failure::refused(format!("{scale} is no scale: a number above 0, at most 1000")));
+    }
+    tensor.generate(scale, seed).map_err(Failure::refused)
+}
+
+fn write(output: &str, entries: &Coordinates<f64>, progress: Progress) -> Result<(), Failure> {
+    if output == "-" {
+        drop(progress);
+        return output::with_stdout(|out| io::write_tns(out, entries));
+    }
+    progress.step(format!("writing {output}"));
+    Ok(io::write(output, entries)?)
 }

@@ -1,15 +1,19 @@
 //! `spc info`: what a tensor looks like.
 
 use crate::arguments::{Shape, shape};
+use crate::convert::element;
 use crate::failure::Failure;
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
+use crate::run::entries;
 use clap::Args;
 use serde_json::{Value, json};
-use spc::io::{self, ReadOptions};
-use spc::tensor::{Coordinates, Groups, PackError, Statistics, StorageSize, statistics, storage_size};
+use spc::execute::Entries;
+use spc::io::ReadOptions;
+use spc::tensor::{Groups, PackError, Statistics, StorageSize};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::{Format, resolve};
+use spc_compiler::ir::ElementType;
 use spc_compiler::syntax;
 use std::fmt::Write;
 
@@ -28,6 +32,9 @@ pub(crate) struct Info {
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
+    /// The type of the elements
+    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
+    element: ElementType,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -40,18 +47,18 @@ impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let progress = Progress::new(format!("reading {}", self.file));
         let options = ReadOptions { shape: self.shape.map(|shape| shape.0), file_type: None };
-        let entries = io::read::<f64>(&self.file, &options)?;
-        let order = entries.shape.len();
+        let entries = entries(self.element, &self.file, &options)?;
+        let order = entries.shape().len();
         let mut formats = Vec::new();
         for text in split_formats(&self.formats) {
             formats.push((text, parse_format(text, order)?));
         }
         progress.step("counting slices and fibers");
-        let statistics = statistics(&entries).map_err(|error| Failure::refused(format!("{}: {error}", self.file)))?;
+        let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{}: {error}", self.file)))?;
         let mut storage: Vec<Storage> = Vec::new();
         for (text, format) in formats {
             progress.step(format!("storing as {text}"));
-            storage.push((text.to_owned(), storage_size(&entries, &format)));
+            storage.push((text.to_owned(), entries.storage_size(&format)));
         }
         drop(progress);
         if self.json {
@@ -82,9 +89,9 @@ pub(crate) fn parse_format(text: &str, order: usize) -> Result<Format, Failure> 
     resolved.map_err(|problems| Failure::Rendered(render(text, "--format", &problems.into_sorted(), true)))
 }
 
-fn as_text(file: &str, entries: &Coordinates<f64>, statistics: &Statistics, storage: &[Storage]) -> String {
+fn as_text(file: &str, entries: &Entries, statistics: &Statistics, storage: &[Storage]) -> String {
     let mut text = String::new();
-    let shape_is = if entries.shape_is_stated { "" } else { " (the largest indices)" };
+    let shape_is = if entries.shape_is_stated() { "" } else { " (the largest indices)" };
     _ = writeln!(text, "{file}: {}{shape_is}", output::shape(&statistics.shape));
     _ = write!(text, "{} entries, density {}", statistics.nnz, digits(statistics.density));
     if statistics.distinct < statistics.nnz {

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`tensor`] | tensors: [`Tensor`], whose format is a type, and [`AnyTensor`](tensor::AnyTensor), whose format is data |
 //! | [`io`] | `.tns`, `.mtx`, `.npy` and a binary format of our own, each also with gzip |
-//! | [`generate`] | random tensors from a seed |
+//! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
 //! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
 //!
@@ -195,6 +195,7 @@
 // What the macro writes names this crate `spc`, also in its own tests.
 extern crate self as spc;
 
+pub mod complex;
 pub mod execute;
 pub mod generate;
 pub mod io;

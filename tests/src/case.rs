@@ -14,6 +14,7 @@
 //! A case is one kernel. Names of index variables that a later stage splits (`j_1`) take the extent of the name they come from.
 
 use crate::data::{Entries, Random};
+use crate::number::Number;
 use crate::oracle::Extents;
 use spc_compiler::notation::{Kernel, Role, Tensor, Variable};
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub struct Case {
     /// The share of places with an entry, by tensor.
     pub density: BTreeMap<String, f64>,
     /// Entries of tensors that are not random.
-    pub data: BTreeMap<String, BTreeMap<Vec<usize>, f64>>,
+    pub data: BTreeMap<String, BTreeMap<Vec<usize>, String>>,
     /// Tensors that have entries where another one has.
     pub patterns: BTreeMap<String, String>,
     /// Engines that don't run it, each with the reason.
@@ -103,7 +104,12 @@ impl Case {
 
     fn input(&self, tensor: &Tensor, shape: Vec<usize>, random: &mut Random) -> Entries {
         if let Some(stored) = self.data.get(&tensor.name) {
-            return Entries { shape, stored: stored.clone() };
+            let number = |text: &String| {
+                Number::parse(tensor.element, text)
+                    .unwrap_or_else(|| panic!("{text} is no {} of `{}`", tensor.element.name(), tensor.name))
+            };
+            let stored = stored.iter().map(|(index, text)| (index.clone(), number(text))).collect();
+            return Entries { shape, stored };
         }
         let usual = if tensor.is_sparse() { 0.4 } else { 1.0 };
         let density = self.density.get(&tensor.name).copied().unwrap_or(usual);
@@ -129,13 +135,13 @@ fn assignments(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// `(0, 1)=1.5 (2, 0)=-2`
-fn entries(text: &str) -> Option<BTreeMap<Vec<usize>, f64>> {
+fn entries(text: &str) -> Option<BTreeMap<Vec<usize>, String>> {
     let mut entries = BTreeMap::new();
     for entry in text.split('(').skip(1) {
         let (index, value) = entry.split_once(")=")?;
         let index: Option<Vec<usize>> =
             index.split(',').map(str::trim).filter(|index| !index.is_empty()).map(|index| index.parse().ok()).collect();
-        entries.insert(index?, value.trim().parse().ok()?);
+        entries.insert(index?, value.trim().to_owned());
     }
     Some(entries)
 }

@@ -1,10 +1,11 @@
 //! Whether a result is what the oracle says.
 
 use crate::data::Entries;
+use crate::number::Number;
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::OutputStructure;
 use spc_compiler::format::{Format, LevelKind};
-use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::ir::Literal;
 use std::collections::BTreeSet;
 
 /// Checks a result: that it is a valid tensor, and that every value is right; `fill` is that of an entry that is not stored.
@@ -17,11 +18,7 @@ pub fn check(expected: &Entries, fill: Literal, actual: &AnyTensor) -> Result<()
         return Err(format!("the result's shape is {:?}, not {:?}", actual.shape(), expected.shape));
     }
     let found = Entries::of(actual);
-    let fill = match fill {
-        Literal::Float(_, value) => value,
-        Literal::Integer(_, value) => value as f64,
-    };
-    check_values(expected, &found, fill, actual.element())
+    check_values(expected, &found, Number::of_literal(fill))
 }
 
 /// Checks that a result stores the entries that it should.
@@ -44,28 +41,16 @@ pub fn check_structure(structure: &OutputStructure, stored: &Entries, actual: &A
     }
 }
 
-fn check_values(expected: &Entries, found: &Entries, fill: f64, element: ElementType) -> Result<(), String> {
+fn check_values(expected: &Entries, found: &Entries, fill: Number) -> Result<(), String> {
     let indices: BTreeSet<&Vec<usize>> = expected.stored.keys().chain(found.stored.keys()).collect();
     for index in indices {
         let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(fill);
         let (expected, found) = (value(expected), value(found));
-        if !is_close(expected, found, element) {
+        if !expected.is_close(found) {
             return Err(format!("at {index:?} the value is {found}, not {expected}"));
         }
     }
     Ok(())
-}
-
-/// Whether two values are the same but for rounding.
-pub fn is_close(expected: f64, found: f64, element: ElementType) -> bool {
-    let tolerance = match element {
-        ElementType::F64 => 1e-10,
-        ElementType::F32 => 1e-4,
-        _ => 0.0,
-    };
-    let is_same = expected == found || expected.is_nan() && found.is_nan();
-    // Test data are a few quarters, so that what cancels cancels to nearly nothing.
-    is_same || (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1e-3)
 }
 
 /// The modes of a format's levels down to the last that is not dense; `None` when all are dense, or when some store more

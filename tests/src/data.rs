@@ -1,18 +1,20 @@
 //! Tensors as plain lists of entries, and where their numbers come from.
 
+use crate::number::Number;
+use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack_filled};
+use spc::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use std::collections::BTreeMap;
 
-/// A tensor as its stored entries, by index. Numbers of every element type are kept as `f64`, which holds all that tests
-/// use exactly.
+/// A tensor as its stored entries, by index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entries {
     /// The extent of each mode.
     pub shape: Vec<usize>,
     /// The stored entries, explicit zeros included.
-    pub stored: BTreeMap<Vec<usize>, f64>,
+    pub stored: BTreeMap<Vec<usize>, Number>,
 }
 
 impl Entries {
@@ -20,7 +22,7 @@ impl Entries {
     pub fn of(tensor: &AnyTensor) -> Self {
         let mut stored = BTreeMap::new();
         tensor.for_each_position(|index, position| {
-            let repeated = stored.insert(index.to_vec(), tensor.values().get_f64(position));
+            let repeated = stored.insert(index.to_vec(), Number::at(tensor.values(), position));
             assert!(repeated.is_none(), "{tensor:?} stores {index:?} twice");
         });
         Entries { shape: tensor.shape().to_vec(), stored }
@@ -31,23 +33,16 @@ impl Entries {
     /// # Errors
     /// When the format can't hold them.
     pub fn pack(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
-        match fill.element() {
-            ElementType::F64 => self.pack_as::<f64>(format, fill),
-            ElementType::F32 => self.pack_as::<f32>(format, fill),
-            ElementType::I32 => self.pack_as::<i32>(format, fill),
-            ElementType::I64 => self.pack_as::<i64>(format, fill),
-            ElementType::U8 => self.pack_as::<u8>(format, fill),
-            other => panic!("the run time stores no {}", other.name()),
-        }
+        with_element!(fill.element(), |T| self.pack_as::<T>(format, fill))
     }
 
-    fn pack_as<T: Element>(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
+    fn pack_as<T: Element + From<Number>>(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
         let column = |mode: usize| Indices::U64(self.stored.keys().map(|index| index[mode] as u64).collect());
         let coordinates = Coordinates {
             shape: self.shape.clone(),
             shape_is_stated: true,
             indices: (0..self.shape.len()).map(column).collect(),
-            values: self.stored.values().map(|&value| T::from_f64(value)).collect(),
+            values: self.stored.values().map(|&number| number.into()).collect(),
         };
         let fill = T::from_literal(fill).expect("the fill value is an element");
         pack_filled(coordinates, format, Duplicates::Refuse, fill)
@@ -68,7 +63,7 @@ impl Entries {
     pub fn with_nonzeros(&self, element: ElementType, random: &mut Random) -> Self {
         let nonzero = |random: &mut Random| loop {
             let value = value(element, random);
-            if value != 0.0 {
+            if !value.is_zero() {
                 return value;
             }
         };
@@ -78,16 +73,22 @@ impl Entries {
 }
 
 /// A number that arithmetic keeps exact: a few quarters, or a small integer.
-fn value(element: ElementType, random: &mut Random) -> f64 {
+fn value(element: ElementType, random: &mut Random) -> Number {
     if random.chance(1.0 / 16.0) {
-        return 0.0;
+        return Number::of(element, 0.0);
     }
-    let magnitude = (1 + random.below(8)) as f64;
-    let signed = if random.chance(0.5) { magnitude } else { -magnitude };
+    let signed = |random: &mut Random| {
+        let magnitude = (1 + random.below(8)) as f64;
+        if random.chance(0.5) { magnitude } else { -magnitude }
+    };
+    let first = signed(random);
     match element {
-        ElementType::F64 | ElementType::F32 => signed / 4.0,
-        ElementType::I32 | ElementType::I64 => signed,
-        _ => (1 + random.below(3)) as f64,
+        ElementType::F64 | ElementType::F32 => Number::of(element, first / 4.0),
+        ElementType::I32 | ElementType::I64 => Number::of(element, first),
+        ElementType::U8 => Number::of(element, (1 + random.below(3)) as f64),
+        ElementType::Bool => Number::Bool(random.chance(0.8)),
+        ElementType::C32 => c32::new(first as f32 / 4.0, signed(random) as f32 / 4.0).into(),
+        ElementType::C64 => c64::new(first / 4.0, signed(random) / 4.0).into(),
     }
 }
 

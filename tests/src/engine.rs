@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::compare;
 use crate::data::{Entries, for_each_index};
+use crate::number::Number;
 use crate::oracle;
 use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
@@ -81,7 +82,7 @@ impl Ready {
         let inputs: Vec<Entries> = tensors.iter().map(Entries::of).collect();
         let dims = case.extents(&notation.variables);
         let expected = oracle::evaluate(&notation, &inputs, &dims);
-        let structures = structures(&program, &inputs, &|link| case.extents(&link.variables))?;
+        let structures = structures(&program, &inputs, &|kernel| case.extents(&kernel.variables))?;
         Ok(Ready { notation, program, tensors, inputs, expected, structures, dims })
     }
 
@@ -116,9 +117,14 @@ impl Ready {
     pub fn results(&self, chain: &Chain) -> Result<Vec<AnyTensor>, String> {
         let inputs: Vec<&AnyTensor> = self.tensors.iter().collect();
         let interface = &self.program.interface;
+        // Of variables of one name, later statements number theirs.
+        let names = |variable: &concrete::Variable, name: &str| {
+            let numbered = variable.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
+            variable.name == name || numbered.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
         let mut stated: Vec<(&str, usize)> = Vec::new();
         for (name, size) in &self.dims {
-            let variables = interface.variables.iter().filter(|variable| variable.name == *name);
+            let variables = interface.variables.iter().filter(|variable| names(variable, name));
             let of_variables = variables.map(|variable| &interface.extents[variable.extent]);
             let of_modes = interface.extents.iter().filter(|extent| extent.name == *name);
             stated.extend(of_variables.chain(of_modes).map(|extent| (extent.name.as_str(), *size)));
@@ -156,6 +162,9 @@ fn structures(
     inputs: &[Entries],
     dims: &dyn Fn(&Kernel) -> Vec<(String, usize)>,
 ) -> Result<Vec<(OutputStructure, Entries)>, Stop> {
+    // What a link says may leave the extents of what it makes open.
+    let whole = &program.chain.kernel;
+    let extents = oracle::Extents::of(whole, inputs, &dims(whole));
     let names = program.interface.tensors.iter().map(|tensor| tensor.name.as_str());
     let mut known: BTreeMap<&str, Entries> = names.zip(inputs.iter().cloned()).collect();
     let mut made: BTreeMap<&str, (OutputStructure, Entries)> = BTreeMap::new();
@@ -163,7 +172,7 @@ fn structures(
         let kernel = &link.kernel;
         let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
         let inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
-        let results = oracle::evaluate(kernel, &inputs, &dims(kernel));
+        let results = oracle::evaluate(kernel, &inputs, &extents.of_link(whole, link));
         for (tensor, computed) in of_role(Role::Output).zip(results) {
             let structure = output_structure(&tensor.name, compiled);
             let stored = stored(kernel, compiled, structure, computed, &inputs);
@@ -194,7 +203,8 @@ fn stored(
     computed: Entries,
     inputs: &[Entries],
 ) -> Entries {
-    let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(0.0);
+    let zero = Number::of(kernel.tensor(kernel.statements[0].target.tensor).element, 0.0);
+    let value = |index: &[usize]| computed.stored.get(index).copied().unwrap_or(zero);
     let mut stored = BTreeMap::new();
     match structure {
         OutputStructure::Dense => for_each_index(&computed.shape, &mut |index| {

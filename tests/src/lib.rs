@@ -7,6 +7,7 @@ pub mod data;
 pub mod emulation;
 pub mod engine;
 pub mod native;
+pub mod number;
 pub mod oracle;
 pub mod random;
 pub mod report;

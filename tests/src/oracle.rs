@@ -9,9 +9,11 @@
 //! have.
 
 use crate::data::{Entries, for_each_index};
+use crate::number::Number;
+use spc::complex::{c32, c64};
 use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 use spc_compiler::notation::{
-    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, UnaryOperator,
+    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Role, UnaryOperator,
 };
 use std::collections::BTreeMap;
 
@@ -34,7 +36,8 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
         let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
         if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
-            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(0.0));
+            let zero = Number::of(kernel.tensor(target).element, 0.0);
+            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(zero));
         }
         tensors[target.0] = result;
     }
@@ -161,6 +164,23 @@ impl Extents {
         self.modes[tensor].iter().map(|extent| extent.expect("every extent is known")).collect()
     }
 
+    /// The extents of the variables and the modes of one link of a chain, as `dims` names them, where these are those of the
+    /// whole.
+    pub fn of_link(&self, whole: &Kernel, link: &Link) -> Vec<(String, usize)> {
+        let variables = link.kernel.variables.iter().zip(&link.variables);
+        let mut dims: Vec<(String, usize)> = variables
+            .filter_map(|(own, variable)| Some((own.name.clone(), self.variables.get(variable.0).copied()??)))
+            .collect();
+        for tensor in &link.kernel.tensors {
+            let of_whole = whole.tensors.iter().position(|other| other.name == tensor.name);
+            let modes = of_whole.map_or(&[][..], |place| &self.modes[place]).iter().enumerate();
+            let sizes =
+                modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)));
+            dims.extend(sizes);
+        }
+        dims
+    }
+
     fn variable(&self, variable: IndexVariable) -> usize {
         self.variables[variable.0].expect("every extent is known")
     }
@@ -171,17 +191,6 @@ impl Extents {
 struct Value {
     number: Number,
     known: bool,
-}
-
-/// A number of an element type.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Number {
-    F64(f64),
-    F32(f32),
-    I64(i64),
-    I32(i32),
-    U8(u8),
-    Bool(bool),
 }
 
 impl Value {
@@ -199,83 +208,41 @@ impl Value {
     }
 }
 
-impl Number {
-    fn of(element: ElementType, value: f64) -> Self {
-        match element {
-            ElementType::F64 => Number::F64(value),
-            ElementType::F32 => Number::F32(value as f32),
-            ElementType::I64 => Number::I64(value as i64),
-            ElementType::I32 => Number::I32(value as i32),
-            ElementType::U8 => Number::U8(value as u8),
-            ElementType::Bool => Number::Bool(value != 0.0),
-            other => panic!("the oracle knows no {}", other.name()),
-        }
-    }
+/// Whether it is one; `true` is none.
+fn is_one(number: Number) -> bool {
+    !matches!(number, Number::Bool(_)) && number.to_c64() == c64::new(1.0, 0.0)
+}
 
-    fn of_literal(literal: Literal) -> Self {
-        match literal {
-            Literal::Integer(ElementType::I64, value) => Number::I64(value),
-            Literal::Integer(element, value) => Number::of(element, value as f64),
-            Literal::Float(element, value) => Number::of(element, value),
-        }
-    }
+/// Whether it is an infinity. A complex number is none: its other part would not be known.
+fn is_infinite(number: Number) -> bool {
+    matches!(number, Number::F64(_) | Number::F32(_)) && number.to_c64().re.is_infinite()
+}
 
-    fn is_zero(self) -> bool {
-        !matches!(self, Number::Bool(_)) && self.to_f64() == 0.0
+fn is_true(number: Number) -> bool {
+    match number {
+        Number::Bool(truth) => truth,
+        other => panic!("{other:?} is no truth value"),
     }
+}
 
-    fn is_one(self) -> bool {
-        !matches!(self, Number::Bool(_)) && self.to_f64() == 1.0
-    }
-
-    fn is_infinite(self) -> bool {
-        self.to_f64().is_infinite()
-    }
-
-    fn is_true(self) -> bool {
-        match self {
-            Number::Bool(truth) => truth,
-            other => panic!("{other:?} is no truth value"),
-        }
-    }
-
-    /// Whether it is what changes nothing for the reduction.
-    fn is_identity(self, operator: ReduceOperator) -> bool {
-        use ReduceOperator::*;
-        match (operator, self) {
-            (Add, number) => number.is_zero(),
-            (Multiply, number) => number.is_one(),
-            (Min, Number::I64(value)) => value == i64::MAX,
-            (Min, Number::I32(value)) => value == i32::MAX,
-            (Min, Number::U8(value)) => value == u8::MAX,
-            (Max, Number::I64(value)) => value == i64::MIN,
-            (Max, Number::I32(value)) => value == i32::MIN,
-            (Max, Number::U8(value)) => value == 0,
-            (Min, Number::F64(_) | Number::F32(_)) => self.to_f64() == f64::INFINITY,
-            (Max, Number::F64(_) | Number::F32(_)) => self.to_f64() == f64::NEG_INFINITY,
-            (Or, Number::Bool(truth)) => !truth,
-            (Or, number) => number.is_zero(),
-            (And, Number::Bool(truth)) => truth,
-            (And, Number::U8(value)) => value == u8::MAX,
-            (And, number) => number.to_f64() == -1.0,
-            (Min | Max, Number::Bool(_)) => false,
-        }
-    }
-
-    fn to_f64(self) -> f64 {
-        match self {
-            Number::F64(value) => value,
-            Number::F32(value) => value.into(),
-            Number::I64(value) => value as f64,
-            Number::I32(value) => value.into(),
-            Number::U8(value) => value.into(),
-            Number::Bool(truth) => f64::from(u8::from(truth)),
-        }
-    }
-
-    /// Whether it is the same value.
-    fn equals(self, other: Number) -> bool {
-        self == other || self.to_f64().is_nan() && other.to_f64().is_nan()
+/// Whether it is what changes nothing for the reduction.
+fn is_identity(number: Number, operator: ReduceOperator) -> bool {
+    use ReduceOperator::*;
+    match (operator, number) {
+        (Add, number) => number.is_zero(),
+        (Multiply, number) => is_one(number),
+        (Min, Number::I64(value)) => value == i64::MAX,
+        (Min, Number::I32(value)) => value == i32::MAX,
+        (Min, Number::U8(value)) => value == u8::MAX,
+        (Max, Number::I64(value)) => value == i64::MIN,
+        (Max, Number::I32(value)) => value == i32::MIN,
+        (Max, Number::U8(value)) => value == 0,
+        (Min, number) => is_infinite(number) && number.to_c64().re > 0.0,
+        (Max, number) => is_infinite(number) && number.to_c64().re < 0.0,
+        (Or, number) => number.is_zero(),
+        (And, Number::Bool(truth)) => truth,
+        (And, Number::U8(value)) => value == u8::MAX,
+        (And, number) => number.to_c64() == c64::new(-1.0, 0.0),
     }
 }
 
@@ -290,10 +257,6 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    fn element(&self) -> ElementType {
-        self.kernel.tensor(self.statement.target.tensor).element
-    }
-
     /// The index at which an access reads or writes.
     fn place(&self, access: &Access, indices: &Indices) -> Vec<usize> {
         let value = |variable: &IndexVariable| match &self.kernel.variables[variable.0].value {
@@ -321,14 +284,14 @@ impl Evaluation<'_> {
                 return;
             }
             let value = self.expr(&self.statement.value, &indices);
-            let old = result.stored.get(index).map(|&old| Number::of(self.element(), old));
+            let old = result.stored.get(index).copied();
             let value = match (self.statement.operator, old) {
                 (Some(operator), Some(number)) => update(operator, Value::given(number), value),
                 (Some(operator), None) if updates => update(operator, Value::known(fill), value),
                 _ => value,
             };
             match value.is_known(|number| number.equals(fill)) {
-                false => result.stored.insert(index.to_vec(), value.number.to_f64()),
+                false => result.stored.insert(index.to_vec(), value.number),
                 true => result.stored.remove(index),
             };
         });
@@ -347,13 +310,10 @@ impl Evaluation<'_> {
     fn expr(&self, expr: &Expr, indices: &Indices) -> Value {
         match expr {
             Expr::Literal(literal) => Value::known(Number::of_literal(*literal)),
-            Expr::Access(access) => {
-                let tensor = self.kernel.tensor(access.tensor);
-                match self.tensors[access.tensor.0].stored.get(&self.place(access, indices)) {
-                    Some(&value) => Value::given(Number::of(tensor.element, value)),
-                    None => Value::known(Number::of_literal(tensor.fill)),
-                }
-            }
+            Expr::Access(access) => match self.tensors[access.tensor.0].stored.get(&self.place(access, indices)) {
+                Some(&value) => Value::given(value),
+                None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),
+            },
             Expr::Index(variable, element) => Value::given(Number::of(*element, indices[variable] as f64)),
             Expr::Unary(operator, operand) => {
                 let operand = self.expr(operand, indices);
@@ -372,7 +332,7 @@ impl Evaluation<'_> {
             Expr::Select(condition, yes, no) => {
                 let condition = self.expr(condition, indices);
                 let (yes, no) = (self.expr(yes, indices), self.expr(no, indices));
-                let chosen = if condition.number.is_true() { yes } else { no };
+                let chosen = if is_true(condition.number) { yes } else { no };
                 let is_same = yes.known && no.known && yes.number.equals(no.number);
                 Value { number: chosen.number, known: chosen.known && (condition.known || is_same) }
             }
@@ -396,7 +356,7 @@ impl Evaluation<'_> {
                 return;
             }
             let term = self.expr(body, &indices);
-            if !term.is_known(|number| number.is_identity(operator)) {
+            if !term.is_known(|number| is_identity(number, operator)) {
                 // The first term meets the identity: of a minimum of nothing but NaN, that is left.
                 let before = total.unwrap_or_else(|| identity(operator, term.number));
                 total = Some(reduce(operator, before, term.number));
@@ -419,6 +379,8 @@ fn unary(operator: UnaryOperator, operand: Number) -> Number {
         (UnaryOperator::Negate, Number::F32(value)) => Number::F32(-value),
         (UnaryOperator::Negate, Number::I64(value)) => Number::I64(value.wrapping_neg()),
         (UnaryOperator::Negate, Number::I32(value)) => Number::I32(value.wrapping_neg()),
+        (UnaryOperator::Negate, Number::C64(value)) => Number::C64(-value),
+        (UnaryOperator::Negate, Number::C32(value)) => Number::C32(-value),
         (UnaryOperator::Not, Number::Bool(truth)) => Number::Bool(!truth),
         (operator, operand) => panic!("{operator:?} of {operand:?}"),
     }
@@ -427,8 +389,8 @@ fn unary(operator: UnaryOperator, operand: Number) -> Number {
 fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     use BinaryOperator::*;
     let is_zero = |side: Value| side.is_known(Number::is_zero);
-    let is_one = |side: Value| side.is_known(Number::is_one);
-    let is_infinite = |side: Value| side.is_known(Number::is_infinite);
+    let is_one = |side: Value| side.is_known(self::is_one);
+    let is_infinite = |side: Value| side.is_known(self::is_infinite);
     let is = |side: Value, truth: bool| side.is_known(|number| number == Number::Bool(truth));
     let is_signed = !matches!(left.number, Number::U8(_));
     match operator {
@@ -483,7 +445,22 @@ fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
             }
         };
     }
+    macro_rules! complex {
+        ($variant:ident, $a:expr, $b:expr) => {
+            match operator {
+                Add => Number::$variant($a + $b),
+                Subtract => Number::$variant($a - $b),
+                Multiply => Number::$variant($a * $b),
+                Divide => Number::$variant($a / $b),
+                Equal => Number::Bool($a == $b),
+                NotEqual => Number::Bool($a != $b),
+                other => panic!("{other:?} of complex numbers"),
+            }
+        };
+    }
     match (left, right) {
+        (Number::C64(a), Number::C64(b)) => complex!(C64, a, b),
+        (Number::C32(a), Number::C32(b)) => complex!(C32, a, b),
         (Number::F64(a), Number::F64(b)) => floats!(F64, a, b),
         (Number::F32(a), Number::F32(b)) => floats!(F32, a, b),
         (Number::I64(a), Number::I64(b)) => integers!(I64, a, b),
@@ -521,7 +498,8 @@ fn call(function: Function, arguments: &[Value]) -> Value {
         Function::Max => (ReduceOperator::Max, ReduceOperator::Min),
         _ => return Value::given(apply(function, &numbers)),
     };
-    let place = |operator| arguments.iter().position(|argument| argument.is_known(|n: Number| n.is_identity(operator)));
+    let place =
+        |operator| arguments.iter().position(|argument| argument.is_known(|number| is_identity(number, operator)));
     match (place(annihilates), place(neutral)) {
         (Some(place), _) => arguments[place],
         (None, Some(place)) => arguments[1 - place],
@@ -532,7 +510,24 @@ fn call(function: Function, arguments: &[Value]) -> Value {
 fn apply(function: Function, arguments: &[Number]) -> Number {
     let floats = |arguments: &[f64]| function.of_f64(arguments).expect("a function of so many numbers");
     let singles = |arguments: &[f32]| function.of_f32(arguments).expect("a function of so many numbers");
+    macro_rules! complex {
+        ($part:ident, $complex:ident, $number:expr) => {
+            match function {
+                Function::Re => Number::$part($number.re),
+                Function::Im => Number::$part($number.im),
+                Function::Abs => Number::$part($number.norm()),
+                Function::Conj => Number::$complex($number.conj()),
+                Function::Sqrt => Number::$complex($number.sqrt()),
+                Function::Exp => Number::$complex($number.exp()),
+                other => panic!("{other:?} of a complex number"),
+            }
+        };
+    }
     match (function, arguments) {
+        (_, [Number::C64(a)]) => complex!(F64, C64, a),
+        (_, [Number::C32(a)]) => complex!(F32, C32, a),
+        (Function::Complex, [Number::F64(re), Number::F64(im)]) => c64::new(*re, *im).into(),
+        (Function::Complex, [Number::F32(re), Number::F32(im)]) => c32::new(*re, *im).into(),
         (_, [Number::F64(a)]) => Number::F64(floats(&[*a])),
         (_, [Number::F64(a), Number::F64(b)]) => Number::F64(floats(&[*a, *b])),
         (_, [Number::F32(a)]) => Number::F32(singles(&[*a])),
@@ -559,6 +554,8 @@ fn cast(element: ElementType, number: Number) -> Number {
                 ElementType::I64 => Number::I64($value as i64),
                 ElementType::I32 => Number::I32($value as i32),
                 ElementType::U8 => Number::U8($value as u8),
+                ElementType::C64 => c64::new($value as f64, 0.0).into(),
+                ElementType::C32 => c32::new($value as f32, 0.0).into(),
                 other => panic!("{number:?} as {}", other.name()),
             }
         };
@@ -569,6 +566,9 @@ fn cast(element: ElementType, number: Number) -> Number {
         Number::I64(value) => number_as!(value),
         Number::I32(value) => number_as!(value),
         Number::U8(value) => number_as!(value),
+        Number::C64(value) if element == ElementType::C32 => c32::new(value.re as f32, value.im as f32).into(),
+        Number::C32(value) if element == ElementType::C64 => c64::new(value.re.into(), value.im.into()).into(),
+        Number::C64(_) | Number::C32(_) => panic!("{number:?} as {}", element.name()),
         Number::Bool(_) => panic!("truth values are not converted"),
     }
 }
@@ -580,21 +580,15 @@ fn update(operator: ReduceOperator, old: Value, value: Value) -> Value {
         ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
         ReduceOperator::Min => call(Function::Min, &[old, value]),
         ReduceOperator::Max => call(Function::Max, &[old, value]),
+        ReduceOperator::Or if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::Or, old, value),
+        ReduceOperator::And if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::And, old, value),
         other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
     }
 }
 
 /// What a reduction of numbers like this one starts from.
 fn identity(operator: ReduceOperator, like: Number) -> Number {
-    let element = match like {
-        Number::F64(_) => ElementType::F64,
-        Number::F32(_) => ElementType::F32,
-        Number::I64(_) => ElementType::I64,
-        Number::I32(_) => ElementType::I32,
-        Number::U8(_) => ElementType::U8,
-        Number::Bool(_) => ElementType::Bool,
-    };
-    Number::of_literal(operator.identity(element).expect("a checked reduction has an identity"))
+    Number::of_literal(operator.identity(like.element()).expect("a checked reduction has an identity"))
 }
 
 fn reduce(operator: ReduceOperator, a: Number, b: Number) -> Number {
@@ -609,7 +603,7 @@ fn reduce(operator: ReduceOperator, a: Number, b: Number) -> Number {
         (ReduceOperator::And, Number::I32(a), Number::I32(b)) => Number::I32(a & b),
         (ReduceOperator::Or, Number::U8(a), Number::U8(b)) => Number::U8(a | b),
         (ReduceOperator::And, Number::U8(a), Number::U8(b)) => Number::U8(a & b),
-        (ReduceOperator::Or, a, b) => Number::Bool(a.is_true() || b.is_true()),
-        (ReduceOperator::And, a, b) => Number::Bool(a.is_true() && b.is_true()),
+        (ReduceOperator::Or, a, b) => Number::Bool(is_true(a) || is_true(b)),
+        (ReduceOperator::And, a, b) => Number::Bool(is_true(a) && is_true(b)),
     }
 }

@@ -3,12 +3,14 @@
 //! A program prints as a [case](crate::case), so that what fails can be kept. [`Program::shrink`] finds a smaller program that
 //! fails in the same way.
 
+mod algebra;
 mod format;
 mod generate;
 mod index;
 mod shrink;
 
 use crate::case::Case;
+use crate::number::Number;
 use format::Storage;
 use spc_compiler::ir::ElementType;
 use std::collections::BTreeMap;
@@ -20,27 +22,33 @@ const TARGET: &str = "A";
 /// A kernel with its data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// The type of all elements.
+    /// The type of the results, and of most operands.
     element: ElementType,
     /// Index variables and their extents.
     variables: Vec<(String, usize)>,
     /// Indices that are computed from them.
     indices: index::Indices,
     tensors: Vec<Tensor>,
-    target: Vec<usize>,
     result: Storage,
-    /// How the result is assigned.
-    update: &'static str,
-    value: Expr,
-    /// A tensor and its index variables.
-    mask: Option<(usize, Vec<usize>)>,
     /// Temporaries, each read by what comes after it.
     lets: Vec<Let>,
-    /// What a second statement adds to the result.
-    addend: Option<Expr>,
+    /// What assigns the result, and what then updates it.
+    statements: Vec<Statement>,
     /// Whether a second result is the sum of the first.
     totals: bool,
 }
+
+/// `A(…) operator= value where mask`
+#[derive(Debug, Clone, PartialEq)]
+struct Statement {
+    target: Vec<usize>,
+    update: &'static str,
+    value: Expr,
+    mask: Option<Mask>,
+}
+
+/// A tensor and its indices.
+type Mask = (usize, Vec<usize>);
 
 /// A tensor that the program makes for itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +56,7 @@ struct Let {
     tensor: usize,
     indices: Vec<usize>,
     value: Expr,
+    mask: Option<Mask>,
     /// Whether its format is written.
     declared: bool,
 }
@@ -55,8 +64,9 @@ struct Let {
 #[derive(Debug, Clone, PartialEq)]
 struct Tensor {
     name: String,
+    element: ElementType,
     storage: Storage,
-    entries: BTreeMap<Vec<usize>, f64>,
+    entries: BTreeMap<Vec<usize>, Number>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +77,8 @@ enum Expr {
     /// A tensor at index variables.
     Access(usize, Vec<usize>),
     Negate(Box<Expr>),
+    /// `f32(…)`
+    Cast(ElementType, Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
     Call(&'static str, Vec<Expr>),
     /// `select(a < b, c, d)`
@@ -79,7 +91,7 @@ impl Expr {
     fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
-            Expr::Negate(operand) | Expr::Reduce(_, _, operand) => vec![operand],
+            Expr::Negate(operand) | Expr::Cast(_, operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter().collect(),
             Expr::Select(parts) => parts.iter().collect(),
@@ -89,7 +101,7 @@ impl Expr {
     fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
-            Expr::Negate(operand) | Expr::Reduce(_, _, operand) => vec![operand],
+            Expr::Negate(operand) | Expr::Cast(_, operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter_mut().collect(),
             Expr::Select(parts) => parts.iter_mut().collect(),
@@ -115,6 +127,7 @@ impl Expr {
             Expr::Index(variable) => text.push_str(&program.variables[*variable].0),
             Expr::Access(tensor, indices) => text.push_str(&program.access(&program.tensors[*tensor].name, indices)),
             Expr::Negate(operand) => list("-(", "", &[operand]),
+            Expr::Cast(element, operand) => list(&format!("{}(", element.name()), "", &[operand]),
             Expr::Binary(operator, left, right) => list("(", operator, &[left, right]),
             Expr::Call(function, arguments) => {
                 list(&format!("{function}("), ", ", &arguments.iter().collect::<Vec<_>>());
@@ -151,29 +164,31 @@ impl Program {
 
     /// Calls `visit` with the tensor's name and the indices of each access, the target first.
     fn for_each_access(&self, visit: &mut dyn FnMut(&str, &[usize])) {
-        visit(TARGET, &self.target);
-        for value in self.lets.iter().map(|made| &made.value).chain([&self.value]).chain(&self.addend) {
+        self.statements.iter().for_each(|statement| visit(TARGET, &statement.target));
+        let lets = self.lets.iter().map(|made| (&made.value, &made.mask));
+        for (value, mask) in lets.chain(self.statements.iter().map(|statement| (&statement.value, &statement.mask))) {
             value.for_each(&mut |expr| {
                 if let Expr::Access(tensor, indices) = expr {
                     visit(&self.tensors[*tensor].name, indices);
                 }
             });
+            mask.iter().for_each(|(tensor, indices)| visit(&self.tensors[*tensor].name, indices));
         }
-        self.mask.iter().for_each(|(tensor, indices)| visit(&self.tensors[*tensor].name, indices));
     }
 
     /// The tensors that the statements read, temporaries among them.
     fn read(&self) -> Vec<usize> {
-        fn collect(expr: &Expr, read: &mut Vec<usize>) {
-            expr.for_each(&mut |expr| {
+        fn collect(value: &Expr, mask: &Option<Mask>, read: &mut Vec<usize>) {
+            value.for_each(&mut |expr| {
                 read.extend(if let Expr::Access(tensor, _) = expr { Some(*tensor) } else { None })
             });
+            read.extend(mask.iter().map(|(tensor, _)| *tensor));
         }
-        let mut read: Vec<usize> = self.mask.iter().map(|(tensor, _)| *tensor).collect();
-        [&self.value].into_iter().chain(&self.addend).for_each(|value| collect(value, &mut read));
+        let mut read = Vec::new();
+        self.statements.iter().for_each(|statement| collect(&statement.value, &statement.mask, &mut read));
         for made in self.lets.iter().rev() {
             if read.contains(&made.tensor) {
-                collect(&made.value, &mut read);
+                collect(&made.value, &made.mask, &mut read);
             }
         }
         read.sort_unstable();
@@ -213,41 +228,41 @@ impl Program {
             value.print(self, &mut text);
             text
         };
-        let element = self.element.name();
-        let declare = |name: &str, storage: &Storage| match storage.order() {
-            0 => format!("{name}: {element}"),
-            _ => format!("{name}: {element} {storage}"),
+        let declare = |name: &str, element: ElementType, storage: &Storage| match storage.order() {
+            0 => format!("{name}: {}", element.name()),
+            _ => format!("{name}: {} {storage}", element.name()),
         };
-        let parameters: Vec<String> = self
-            .used()
-            .iter()
-            .map(|&tensor| declare(&self.tensors[tensor].name, &self.tensors[tensor].storage))
-            .collect();
-        let mask = self
-            .mask
-            .iter()
-            .map(|(tensor, indices)| format!(" where {}", self.access(&self.tensors[*tensor].name, indices)));
-        let mut results = declare(TARGET, &self.result);
+        let parameter = |&tensor: &usize| {
+            let Tensor { name, element, storage, .. } = &self.tensors[tensor];
+            declare(name, *element, storage)
+        };
+        let parameters: Vec<String> = self.used().iter().map(parameter).collect();
+        let mask = |mask: &Option<Mask>| match mask {
+            Some((tensor, indices)) => format!(" where {}", self.access(&self.tensors[*tensor].name, indices)),
+            None => String::new(),
+        };
+        let mut results = declare(TARGET, self.element, &self.result);
         if self.totals {
-            results = format!("({results}, total: {element})");
+            results = format!("({results}, total: {})", self.element.name());
         }
         let mut text = format!("fn kernel({}) -> {results} {{\n", parameters.join(", "));
         let read = self.read();
         for made in self.lets.iter().filter(|made| read.contains(&made.tensor)) {
-            let Tensor { name, storage, .. } = &self.tensors[made.tensor];
+            let Tensor { name, element, storage, .. } = &self.tensors[made.tensor];
             let format = match (made.declared, storage.order()) {
                 (false, _) => String::new(),
-                (true, 0) => format!(": {element}"),
-                (true, _) => format!(": {element} {storage}"),
+                (true, 0) => format!(": {}", element.name()),
+                (true, _) => format!(": {} {storage}", element.name()),
             };
-            _ = writeln!(text, "    let {}{format} = {};", self.access(name, &made.indices), printed(&made.value));
+            let target = self.access(name, &made.indices);
+            _ = writeln!(text, "    let {target}{format} = {}{};", printed(&made.value), mask(&made.mask));
         }
-        let target = self.access(TARGET, &self.target);
-        _ = writeln!(text, "    {target} {} {}{};", self.update, printed(&self.value), mask.collect::<String>(),);
-        if let Some(addend) = &self.addend {
-            _ = writeln!(text, "    {target} += {};", printed(addend));
+        for Statement { target, update, value, mask: chosen } in &self.statements {
+            let target = self.access(TARGET, target);
+            _ = writeln!(text, "    {target} {update} {}{};", printed(value), mask(chosen));
         }
         if self.totals {
+            let target = self.access(TARGET, &self.statements[0].target);
             _ = writeln!(text, "    total = {target};");
         }
         text + "}\n"

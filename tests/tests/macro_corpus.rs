@@ -2,6 +2,7 @@
 
 #![allow(non_snake_case)]
 
+use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
@@ -20,17 +21,22 @@ impl<T: Element, F: StorageFormat> FromAny for Tensor<T, F> {
     }
 }
 
-impl FromAny for u8 {
-    fn from_any(any: &AnyTensor) -> Self {
-        any.values().get_f64(0) as u8
-    }
-}
+macro_rules! scalars {
+    ($($type:ident)*) => {$(
+        impl FromAny for $type {
+            fn from_any(any: &AnyTensor) -> Self {
+                any.values_of::<$type>().expect("the case's types are the macro's")[0]
+            }
+        }
 
-impl FromAny for f64 {
-    fn from_any(any: &AnyTensor) -> Self {
-        any.values().get_f64(0)
-    }
+        impl IntoAny for $type {
+            fn into_any(self) -> AnyTensor {
+                Tensor::<$type, Scalar>::from(self).into_any()
+            }
+        }
+    )*};
 }
+scalars!(f64 f32 i64 i32 u8 bool c32 c64);
 
 /// What a kernel gives, as a tensor of any type.
 trait IntoAny {
@@ -40,18 +46,6 @@ trait IntoAny {
 impl<T: Element, F: StorageFormat> IntoAny for Tensor<T, F> {
     fn into_any(self) -> AnyTensor {
         Tensor::into_any(self)
-    }
-}
-
-impl IntoAny for f64 {
-    fn into_any(self) -> AnyTensor {
-        Tensor::<f64, Scalar>::from(self).into_any()
-    }
-}
-
-impl IntoAny for i64 {
-    fn into_any(self) -> AnyTensor {
-        Tensor::<i64, Scalar>::from(self).into_any()
     }
 }
 
@@ -392,6 +386,7 @@ cases! {
     scalars_reciprocal "cases/scalars/reciprocal.ti" [A, alpha] reciprocal(&A, alpha);
     scalars_squared_norm_coo "cases/scalars/squared_norm_coo.ti" [X] squared_norm(&X);
     scalars_sum "cases/scalars/sum.ti" [X] total(&X);
+    scatter_bytes_listed "cases/scatter/bytes_listed.ti" [A, B] difference(&A, &B);
     scatter_chain "cases/scatter/chain.ti" [A, B, D] chain(&A, &B, &D);
     scatter_columns_to_a_vector "cases/scatter/columns_to_a_vector.ti" [A] columns(&A);
     scatter_different_patterns "cases/scatter/different_patterns.ti" [A, B] hadamard(&A, &B);
@@ -478,10 +473,70 @@ cases! {
     mixed_narrowed "cases/mixed/narrowed.ti" [A, x] spmv(&A, &x);
     mixed_single_and_double "cases/mixed/single_and_double.ti" [A, x] spmv(&A, &x);
     mixed_sums_of_bytes "cases/mixed/sums_of_bytes.ti" [A] sums(&A);
+    types_bool_any_all "cases/types/bool_any_all.ti" [A, B, D] rows(&A, &B, &D);
+    types_bool_any_of_all "cases/types/bool_any_of_all.ti" [A, x] any(&A, &x);
+    types_bool_as_mask "cases/types/bool_as_mask.ti" [M, B] sample(&M, &B);
+    types_bool_bitmap "cases/types/bool_bitmap.ti" [A, B] step(&A, &B);
+    types_bool_block_result "cases/types/bool_block_result.ti" [A, B] both(&A, &B);
+    types_bool_blocks "cases/types/bool_blocks.ti" [A, x] step(&A, &x);
+    types_bool_breadth_first "cases/types/bool_breadth_first.ti" [A, x] step(&A, &x);
+    types_bool_breadth_first_by_columns "cases/types/bool_breadth_first_by_columns.ti" [A, x, seen] step(&A, &x, &seen);
+    types_bool_breadth_first_sparse "cases/types/bool_breadth_first_sparse.ti" [A, x] step(&A, &x);
+    types_bool_comparisons "cases/types/bool_comparisons.ti" [A, x] compare(&A, &x);
+    types_bool_counts "cases/types/bool_counts.ti" [A] degrees(&A);
+    types_bool_difference "cases/types/bool_difference.ti" [A, B] difference(&A, &B);
+    types_bool_exclusive_transposed "cases/types/bool_exclusive_transposed.ti" [A] asymmetric(&A);
+    types_bool_fill_true "cases/types/bool_fill_true.ti" [A, B] all(&A, &B);
+    types_bool_indices "cases/types/bool_indices.ti" [A] band(&A);
+    types_bool_masked "cases/types/bool_masked.ti" [A, x, z] differ(&A, &x, &z);
+    types_bool_of_numbers "cases/types/bool_of_numbers.ti" [A, n] pattern(&A, &n);
+    types_bool_padded "cases/types/bool_padded.ti" [A, x] step(&A, &x);
+    types_bool_product "cases/types/bool_product.ti" [A, B] paths(&A, &B);
+    types_bool_product_by_columns "cases/types/bool_product_by_columns.ti" [A, B] paths(&A, &B);
+    types_bool_product_coo "cases/types/bool_product_coo.ti" [A, B] paths(&A, &B);
+    types_bool_product_dense "cases/types/bool_product_dense.ti" [A, B] paths(&A, &B);
+    types_bool_rows "cases/types/bool_rows.ti" [A, X] sets(&A, &X);
+    types_bool_scalars "cases/types/bool_scalars.ti" [x, flip] invert(&x, flip);
+    types_bool_select "cases/types/bool_select.ti" [m, a, b] choose(&m, &a, &b);
+    types_bool_selects_entries "cases/types/bool_selects_entries.ti" [M, A] choose(&M, &A);
+    types_bool_temporary "cases/types/bool_temporary.ti" [A, x] two_steps(&A, &x);
+    types_bool_tensor "cases/types/bool_tensor.ti" [X, v] project(&X, &v);
+    types_bool_union "cases/types/bool_union.ti" [A, B] union(&A, &B);
+    types_bool_updated "cases/types/bool_updated.ti" [A, x] reach(&A, &x);
+    types_c32_functions "cases/types/c32_functions.ti" [z] functions(&z);
+    types_c32_mixed "cases/types/c32_mixed.ti" [A, x, b] mixed(&A, &x, &b);
+    types_c32_spgemm_coo "cases/types/c32_spgemm_coo.ti" [A, B] spgemm(&A, &B);
+    types_c32_spmm "cases/types/c32_spmm.ti" [A, X] spmm(&A, &X);
+    types_c64_add "cases/types/c64_add.ti" [A, B, alpha] add(&A, &B, alpha);
+    types_c64_banded "cases/types/c64_banded.ti" [A, B, x] spmv(&A, &B, &x);
+    types_c64_blocks "cases/types/c64_blocks.ti" [A, X] spmm(&A, &X);
+    types_c64_convolution "cases/types/c64_convolution.ti" [x, w] convolve(&x, &w);
+    types_c64_divide "cases/types/c64_divide.ti" [A, B, x] divide(&A, &B, &x);
+    types_c64_equal "cases/types/c64_equal.ti" [A, B] equal(&A, &B);
+    types_c64_fill "cases/types/c64_fill.ti" [A] shift(&A);
+    types_c64_functions "cases/types/c64_functions.ti" [z] functions(&z);
+    types_c64_hermitian "cases/types/c64_hermitian.ti" [A] adjoint(&A);
+    types_c64_hicoo "cases/types/c64_hicoo.ti" [X, v] ttv(&X, &v);
+    types_c64_index_values "cases/types/c64_index_values.ti" [A] weighted(&A);
+    types_c64_inner "cases/types/c64_inner.ti" [x, y] inner(&x, &y);
+    types_c64_masked "cases/types/c64_masked.ti" [S, A, B] sddmm(&S, &A, &B);
+    types_c64_mixed "cases/types/c64_mixed.ti" [A, n, w, x, z] mixed(&A, &n, &w, &x, &z);
+    types_c64_mttkrp "cases/types/c64_mttkrp.ti" [X, B, C] mttkrp(&X, &B, &C);
+    types_c64_of_parts "cases/types/c64_of_parts.ti" [A, B] join(&A, &B);
+    types_c64_padded "cases/types/c64_padded.ti" [A, x] spmv(&A, &x);
+    types_c64_parts "cases/types/c64_parts.ti" [Z] parts(&Z);
+    types_c64_product_of_all "cases/types/c64_product_of_all.ti" [A, B] products(&A, &B);
+    types_c64_spgemm "cases/types/c64_spgemm.ti" [A, B] spgemm(&A, &B);
+    types_c64_spgemm_by_columns "cases/types/c64_spgemm_by_columns.ti" [A, B] spgemm(&A, &B);
+    types_c64_spmv "cases/types/c64_spmv.ti" [A, x] spmv(&A, &x);
+    types_c64_spmv_by_columns "cases/types/c64_spmv_by_columns.ti" [A, x] spmv(&A, &x);
+    types_c64_temporary "cases/types/c64_temporary.ti" [A, x] gram(&A, &x);
+    types_c64_updated "cases/types/c64_updated.ti" [A, b] update(&A, &b);
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
     types_i32 "cases/types/i32.ti" [A, x] spmv(&A, &x);
     types_i64_divide "cases/types/i64_divide.ti" [A] halves(&A);
+    types_i64_extremes "cases/types/i64_extremes.ti" [x, n] wrap(&x, &n);
     types_i64_index "cases/types/i64_index.ti" [A] positions(&A);
     types_u8_maximum "cases/types/u8_maximum.ti" [A, B] larger(&A, &B);
     types_u8_subtract "cases/types/u8_subtract.ti" [A, B] u8_subtract(&A, &B);

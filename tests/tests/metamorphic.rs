@@ -1,11 +1,10 @@
 //! What must not change a result: other formats of the operands, operands in another order, modes in another order, indices and data
 //! that are shifted together, a window instead of a product with a matrix that selects it.
 
-use spc_compiler::ir::ElementType;
 use spc_tests::case::Case;
-use spc_tests::compare::is_close;
 use spc_tests::data::Entries;
 use spc_tests::engine::Ready;
+use spc_tests::number::Number;
 
 const DATA: &str = "// dims: i=6 j=6 k=6
 // data A: (0, 1)=1 (0, 4)=2 (2, 0)=-3 (2, 2)=0.5 (5, 5)=4
@@ -38,9 +37,9 @@ fn run_text(text: &str) -> Entries {
 
 fn assert_same(what: &str, expected: &Entries, found: &Entries) {
     for index in expected.stored.keys().chain(found.stored.keys()) {
-        let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(0.0);
+        let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(Number::F64(0.0));
         let (expected, found) = (value(expected), value(found));
-        assert!(is_close(expected, found, ElementType::F64), "{what}: {found} at {index:?} instead of {expected}");
+        assert!(expected.is_close(found), "{what}: {found} at {index:?} instead of {expected}");
     }
 }
 
@@ -126,7 +125,7 @@ fn indices_and_data_shift_together() {
         let head = format!("// dims: i=4 j=4 C1_size=9\n{}", data("A", &MATRIX, [0, 0]));
         let text = format!("{head}fn kernel(A: {format}) -> C: dense {{ C(2 * i + 1, j + 3) = A(i, j); }}");
         let shifted = run_text(&text);
-        let back = MATRIX.iter().map(|([i, j], value)| (vec![2 * i + 1, j + 3], *value)).collect();
+        let back = MATRIX.iter().map(|([i, j], value)| (vec![2 * i + 1, j + 3], Number::F64(*value))).collect();
         assert_same(&text, &Entries { shape: shifted.shape.clone(), stored: back }, &shifted);
     }
 }

@@ -61,7 +61,10 @@ fn kind(message: &str) -> String {
 #[test]
 fn random_programs_do_what_the_oracle_says() {
     let first = number("SPC_RANDOM_SEED", 1);
-    std::panic::set_hook(Box::new(|_| {}));
+    let is_loud = std::env::var_os("SPC_RANDOM_LOUD").is_some();
+    if !is_loud {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut failures: BTreeMap<String, (u64, usize, Program)> = BTreeMap::new();
     for seed in first..first + number("SPC_RANDOM", 300) {
@@ -70,6 +73,9 @@ fn random_programs_do_what_the_oracle_says() {
             Outcome::Right => *counts.entry("right".to_owned()).or_default() += 1,
             Outcome::Refused(codes) => *counts.entry(format!("refused: {}", codes.join(" "))).or_default() += 1,
             Outcome::Wrong(message) => {
+                if is_loud {
+                    println!("seed {seed}: {message}\n{}", program.case_text());
+                }
                 *counts.entry("wrong".to_owned()).or_default() += 1;
                 failures.entry(kind(&message)).or_insert((seed, 0, program)).1 += 1;
             }

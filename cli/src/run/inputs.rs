@@ -3,12 +3,14 @@
 use crate::arguments::Named;
 use crate::failure::Failure;
 use crate::progress::Progress;
+use spc::complex::{c32, c64};
 use spc::execute::{Entries, Operand};
 use spc::io::{self, FileType, ReadOptions};
-use spc::tensor::AnyTensor;
+use spc::tensor::{AnyTensor, Element, Scalar, Tensor};
+use spc::with_element;
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::ElementType;
-use spc_compiler::notation::{Kernel, Role, Tensor};
+use spc_compiler::notation::{Kernel, Role, Tensor as Parameter};
 use std::path::Path;
 
 /// Reads all inputs.
@@ -23,7 +25,7 @@ pub(super) fn read(kernel: &Kernel, inputs: &[Named], progress: &Progress) -> Re
 }
 
 /// The parameter of that name, and its place.
-fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Tensor), Failure> {
+fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter), Failure> {
     let inputs = || kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
     if let Some(found) = inputs().find(|(_, tensor)| tensor.name == name) {
         return Ok(found);
@@ -36,7 +38,7 @@ fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Tensor), F
     })
 }
 
-fn operand(tensor: &Tensor, place: u64, text: &str) -> Result<Operand, Failure> {
+fn operand(tensor: &Parameter, place: u64, text: &str) -> Result<Operand, Failure> {
     match text.split_once(':') {
         // Operands without a seed of their own differ from each other.
         None if text == "random" => return Ok(Operand::Random { seed: place }),
@@ -49,11 +51,11 @@ fn operand(tensor: &Tensor, place: u64, text: &str) -> Result<Operand, Failure> 
         }
         _ => {}
     }
-    if let Ok(number) = text.parse::<f64>()
+    if let Some(number) = scalar(tensor.element, text)
         && !Path::new(text).exists()
     {
         return match tensor.format.order {
-            0 => Ok(Operand::Scalar(number)),
+            0 => Ok(number),
             order => {
                 let message = format!("`{}` is a tensor of order {order}, and {text} is a number", tensor.name);
                 Err(Failure::refused(message)
@@ -64,7 +66,20 @@ fn operand(tensor: &Tensor, place: u64, text: &str) -> Result<Operand, Failure> 
     file(tensor, text)
 }
 
-fn file(tensor: &Tensor, path: &str) -> Result<Operand, Failure> {
+/// A number, or for parameters of those types `true`, `false` or `1+2i`.
+fn scalar(element: ElementType, text: &str) -> Option<Operand> {
+    fn of<T: Element>(value: T) -> Operand {
+        AnyTensor::from(Tensor::<T, Scalar>::from(value)).into()
+    }
+    match element {
+        ElementType::Bool if matches!(text, "true" | "false") => Some(of(text == "true")),
+        ElementType::C32 => text.parse::<c32>().ok().map(of),
+        ElementType::C64 => text.parse::<c64>().ok().map(of),
+        _ => text.parse::<f64>().ok().map(Operand::Scalar),
+    }
+}
+
+fn file(tensor: &Parameter, path: &str) -> Result<Operand, Failure> {
     let options = ReadOptions::default();
     if let Some((FileType::Npy | FileType::Spct, _)) = FileType::of(path) {
         let packed: AnyTensor = io::read_tensor(path, &options)?;
@@ -85,15 +100,5 @@ fn file(tensor: &Tensor, path: &str) -> Result<Operand, Failure> {
 
 /// Reads the entries of a file as elements of a type.
 pub(crate) fn entries(element: ElementType, path: &str, options: &ReadOptions) -> Result<Entries, Failure> {
-    Ok(match element {
-        ElementType::F64 => io::read::<f64>(path, options)?.into(),
-        ElementType::F32 => io::read::<f32>(path, options)?.into(),
-        ElementType::I32 => io::read::<i32>(path, options)?.into(),
-        ElementType::I64 => io::read::<i64>(path, options)?.into(),
-        ElementType::U8 => io::read::<u8>(path, options)?.into(),
-        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
-            let message = format!("{path}: tensors with elements of type {} can't be read yet", element.name());
-            return Err(Failure::refused(message).help("use f64, f32, i32, i64 or u8"));
-        }
-    })
+    Ok(with_element!(element, |T| io::read::<T>(path, options)?.into()))
 }

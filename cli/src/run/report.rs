@@ -4,11 +4,13 @@ use super::median;
 use crate::failure::Failure;
 use crate::output::{self, digits};
 use serde_json::{Map, Value, json};
+use spc::complex::c64;
 use spc::execute::{Outcome, Program};
-use spc::tensor::AnyTensor;
+use spc::tensor::{AnyTensor, Element};
+use spc::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::notation::Kernel;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 /// How many entries of a result are shown.
@@ -91,13 +93,15 @@ impl Report<'_> {
                     "nnz": tensor.nnz(), "bytes": tensor.storage_bytes(),
                 });
                 if with_sum {
-                    value["checksum"] = number(checksum(tensor));
+                    value["checksum"] = Checksum::of(tensor).json();
                 }
                 map.insert(name.to_owned(), value);
             }
             Value::Object(map)
         };
         let outputs = &self.outcome.outputs;
+        let sums = outputs.iter().map(|(_, tensor)| Checksum::of(tensor));
+        let sum = sums.reduce(Checksum::plus).unwrap_or(Checksum::Real(0.0));
         let value = json!({
             "kernel": self.kernel.name,
             "backend": self.program.backend().name(),
@@ -109,7 +113,7 @@ impl Report<'_> {
             "pack_ms": milliseconds(self.pack_time()),
             "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),
             "median_ms": milliseconds(median(times)),
-            "checksum": number(outputs.iter().map(|(_, tensor)| checksum(tensor)).sum()),
+            "checksum": sum.json(),
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
         });
@@ -148,16 +152,65 @@ fn result(text: &mut String, name: &str, tensor: &AnyTensor, format: &str) {
     if tensor.nnz() > SHOWN {
         text.push_str("    ...\n");
     }
-    _ = writeln!(text, "    sum of all: {}", checksum(tensor));
+    _ = writeln!(text, "    sum of all: {}", Checksum::of(tensor));
 }
 
 fn value(tensor: &AnyTensor, position: usize) -> String {
-    tensor.values().get_f64(position).to_string()
+    fn text<T: Element>(values: &[T], position: usize) -> String {
+        values[position].to_string()
+    }
+    with_element!(tensor.element(), |T| tensor
+        .values_of::<T>()
+        .map(|values| text(values, position))
+        .unwrap_or_default())
 }
 
 /// The sum of the stored values.
-fn checksum(tensor: &AnyTensor) -> f64 {
-    (0..tensor.nnz()).map(|position| tensor.values().get_f64(position)).sum()
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Checksum {
+    Real(f64),
+    Complex(c64),
+}
+
+impl Checksum {
+    fn of(tensor: &AnyTensor) -> Self {
+        let values = tensor.values();
+        match tensor.element().is_complex() {
+            true => Checksum::Complex((0..tensor.nnz()).map(|position| values.get_c64(position)).sum()),
+            false => Checksum::Real((0..tensor.nnz()).map(|position| values.get_f64(position)).sum()),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Checksum::Real(a), Checksum::Real(b)) => Checksum::Real(a + b),
+            (a, b) => Checksum::Complex(a.complex() + b.complex()),
+        }
+    }
+
+    fn complex(self) -> c64 {
+        match self {
+            Checksum::Real(value) => value.into(),
+            Checksum::Complex(value) => value,
+        }
+    }
+
+    /// A number; of complex numbers, a list of both parts.
+    fn json(self) -> Value {
+        match self {
+            Checksum::Real(value) => number(value),
+            Checksum::Complex(value) => json!([number(value.re), number(value.im)]),
+        }
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Checksum::Real(value) => value.fmt(f),
+            Checksum::Complex(value) => value.fmt(f),
+        }
+    }
 }
 
 /// A number, or its name where JSON has none.

@@ -38,6 +38,25 @@ fn info_refuses_what_it_can_not_count() {
 }
 
 #[test]
+fn generate_knows_skewed_tensors() {
+    let place = Place::new();
+    let lines = |arguments: &[&str]| place.prints(&[&["generate"], arguments, &["-o", "-"]].concat()).lines().count();
+    assert_eq!(lines(&["power-law", "--shape", "50x40x30", "--nnz", "300", "--exponents", "1.2,0.5,0"]), 300);
+    assert_eq!(lines(&["power-law", "--shape", "50x40", "--nnz", "300"]), 300);
+    assert_eq!(lines(&["kronecker", "--shape", "50x40x9", "--nnz", "300"]), 300);
+    assert_eq!(lines(&["kronecker", "--shape", "50x40", "--nnz", "300", "--initiator", "0.57,0.19,0.19,0.05"]), 300);
+    assert_eq!(lines(&["suite", "irr2S4d", "--scale", "0.001"]), 1600);
+    let refuse = |arguments: &[&str], parts: &[&str]| {
+        assert_has(&place.refuses(&[&["generate"], arguments, &["-o", "-"]].concat()), parts);
+    };
+    refuse(&["suite", "irrs"], &["no tensor `irrs`", "did you mean `irrS`?"]);
+    refuse(&["suite", "irrS", "--scale", "0"], &["0 is no scale"]);
+    refuse(&["kronecker", "--shape", "5x5", "--nnz", "3", "--initiator", "1,2,3"], &["has 4 weights, and 3 are given"]);
+    refuse(&["power-law", "--shape", "5x5", "--nnz", "3", "--exponents", "1,1,1"], &["2 modes", "exponents is 3"]);
+    refuse(&["power-law", "--shape", "5x5", "--nnz", "3", "--exponents=-1"], &["-1 is no exponent"]);
+}
+
+#[test]
 fn generate_makes_what_it_is_asked_for() {
     let place = Place::new();
     place.prints(&["generate", "uniform", "--shape", "10x20x5", "--nnz", "100", "--seed", "1", "-o", "x.tns"]);

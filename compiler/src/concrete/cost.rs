@@ -129,6 +129,8 @@ fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64) -> f64 {
     let of = |expr: &Expr| chance(expr, part);
     match expr {
         Expr::Access(access) => part(access),
+        // A sign in front of bytes: `0 - x`.
+        Expr::Literal(literal) if literal.is_zero() => 0.0,
         Expr::Literal(_) | Expr::Index(..) => 1.0,
         Expr::Reduce(_, _, body) => of(body),
         Expr::Unary(_, operand) => of(operand),

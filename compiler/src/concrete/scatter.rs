@@ -32,7 +32,7 @@ use super::{
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};
-use crate::ir::ReduceOperator;
+use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// So many operands of a sum may be read from copies; those of higher order first.
@@ -317,7 +317,7 @@ impl Scheduler<'_> {
         let variables = level_variables(&term.target, &target.format);
         let mut sums = Vec::new();
         let mut steps = 0.0;
-        for value in terms_of(&term.value) {
+        for value in terms_of(&term.value, term.element) {
             let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
             if !is_whole {
                 return None;
@@ -336,7 +336,7 @@ impl Scheduler<'_> {
         target.delivered.get_or_insert_with(|| target.format.clone());
         target.format = list_format(&target.format);
         let mut statements = Vec::new();
-        for (sum, value) in plan.sums.into_iter().zip(terms_of(&term.value)) {
+        for (sum, value) in plan.sums.into_iter().zip(terms_of(&term.value, term.element)) {
             let mut part = Term {
                 target: term.target.clone(),
                 in_memory: true,
@@ -501,8 +501,8 @@ fn masked(value: &Expr, mask: &Access) -> Expr {
 }
 
 /// The terms of a sum of terms, each with its sign.
-fn terms_of(value: &Expr) -> Vec<Expr> {
-    fn collect(value: &Expr, is_negative: bool, terms: &mut Vec<Expr>) {
+fn terms_of(value: &Expr, element: ElementType) -> Vec<Expr> {
+    fn collect<'e>(value: &'e Expr, is_negative: bool, terms: &mut Vec<(&'e Expr, bool)>) {
         match value {
             Expr::Binary(BinaryOperator::Add, left, right) => {
                 collect(left, is_negative, terms);
@@ -512,15 +512,25 @@ fn terms_of(value: &Expr) -> Vec<Expr> {
                 collect(left, is_negative, terms);
                 collect(right, !is_negative, terms);
             }
-            term if is_negative => {
-                terms.push(normalize(&Expr::Unary(UnaryOperator::Negate, Box::new(term.clone()))));
-            }
-            term => terms.push(term.clone()),
+            term => terms.push((term, is_negative)),
         }
     }
     let mut terms = Vec::new();
     collect(value, false, &mut terms);
-    terms
+    let signed = |(term, is_negative): (&Expr, bool)| match is_negative {
+        true => negative(term.clone(), element),
+        false => term.clone(),
+    };
+    terms.into_iter().map(signed).collect()
+}
+
+fn negative(term: Expr, element: ElementType) -> Expr {
+    // Bytes have no negative.
+    if element == ElementType::U8 {
+        let zero = Expr::Literal(element.zero());
+        return Expr::Binary(BinaryOperator::Subtract, Box::new(zero), Box::new(term));
+    }
+    normalize(&Expr::Unary(UnaryOperator::Negate, Box::new(term)))
 }
 
 /// Whether something is reduced by another operator than `+`.

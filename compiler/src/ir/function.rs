@@ -75,11 +75,11 @@ functions! {
     Max "max" max 2;
     /// Absolute value.
     Abs "abs" abs 1;
-    /// Square root (floating point).
+    /// Square root (floating point, complex).
     Sqrt "sqrt" sqrt 1;
     /// Cube root (floating point).
     Cbrt "cbrt" cbrt 1;
-    /// Exponential (floating point).
+    /// Exponential (floating point, complex).
     Exp "exp" exp 1;
     /// Natural logarithm (floating point).
     Ln "ln" ln 1;
@@ -144,6 +144,7 @@ impl Function {
             Function::Min | Function::Max => element.is_float() || element.is_integer(),
             Function::Abs => element != ElementType::Bool,
             Function::Re | Function::Im | Function::Conj => element.is_complex(),
+            Function::Sqrt | Function::Exp => element.is_rounded(),
             _ => element.is_float(),
         }
     }
@@ -182,5 +183,21 @@ impl Function {
             _ => return None,
         };
         Some(Literal::Float(element, value))
+    }
+
+    /// Its value for a complex number without an imaginary part, where that is a literal and has none either.
+    pub(crate) fn of_complex(self, element: ElementType, real: f64) -> Option<Literal> {
+        let part = element.part()?;
+        match self {
+            Function::Conj => Some(Literal::Float(element, real)),
+            Function::Im => Some(part.zero()),
+            Function::Re => Some(Literal::Float(part, real)),
+            Function::Abs => self.of_floats(part, &[real]),
+            Function::Sqrt | Function::Exp => match self.of_floats(part, &[real])? {
+                Literal::Float(_, value) if value.is_finite() => Some(Literal::Float(element, value)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! A [`Kernel`] declares dimensions, tensors, arrays and variables, and has a body of statements. Expressions are pure;
 //! effects happen in statements only, in order. There are three types: `index` (an unsigned 64-bit integer: positions,
-//! coordinates, extents), `bool`, and element types.
+//! coordinates, extents), `bool`, and element types. An element of type `bool` is a `bool` like any other, so that what an
+//! array of them holds is a condition; [`Type::of`] says so, and no expression is of type `Element(Bool)`.
 //!
 //! * **Dimensions** (`d0`) are the extents of index variables. Their sizes come with the call, or are constants. A
 //!   **bound** says which computed index runs over a dimension: the host finds sizes by it and checks them.
@@ -16,8 +17,8 @@
 //! * **Appended arrays** (all arrays of an output whose structure is [`Structure::Appended`]) start empty and grow by
 //!   [`Statement::Push`] and [`Statement::Extend`]. So do **lists**, local arrays made by [`Statement::List`], which can be
 //!   cleared and sorted.
-//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for each key in a list where in the list it
-//!   stands. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
+//! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for the keys in a list where in the list they
+//!   stand. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut.
@@ -451,9 +452,9 @@ impl Literal {
         }
     }
 
-    /// Whether it is an infinity.
+    /// Whether it is an infinity. A complex number is none: what it absorbs has two parts.
     pub fn is_infinite(self) -> bool {
-        matches!(self, Literal::Float(_, value) if value.is_infinite())
+        matches!(self, Literal::Float(element, value) if value.is_infinite() && !element.is_complex())
     }
 
     /// Whether it is zero (of either sign) or `false`.
@@ -583,7 +584,9 @@ pub enum Statement {
         /// One more than the largest key that may come.
         extent: Expr,
     },
-    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended.
+    /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended. A target may append it
+    /// also if it is, where that costs less than to find it: equal keys are told apart by nobody, and meet by a
+    /// [`Statement::Sort`] at the latest.
     Insert {
         /// The variable; an immutable index.
         place: VariableId,

@@ -43,6 +43,11 @@ impl ElementType {
         matches!(self, ElementType::C32 | ElementType::C64)
     }
 
+    /// Whether arithmetic on it rounds, so that the order of a sum matters: `f32`, `f64`, `c32` and `c64`.
+    pub fn is_rounded(self) -> bool {
+        self.is_float() || self.is_complex()
+    }
+
     /// Whether it is `i32`, `i64` or `u8`.
     pub fn is_integer(self) -> bool {
         matches!(self, ElementType::I32 | ElementType::I64 | ElementType::U8)

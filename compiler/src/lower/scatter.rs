@@ -9,12 +9,13 @@
 //!         if place == length(values): push values, A[pA] * B[pB]
 //!         else: values[place] += A[pA] * B[pB]
 //! sort keys from places
-//! for p in 0..length(keys): append (i, keys[p]), values[places[p]]
+//! combine the values of equal keys, of which count are left
+//! for p in 0..count: append (i, keys[p]), values[places[p]]
 //! reset keys by table; clear values
 //! ```
 //!
-//! Without a table, all terms are pushed, and those of equal keys are combined after the sort. The key of several
-//! coordinates is their place in a dense array of these modes; the scheduler sees to it that it fits in 64 bits. Where the
+//! Without a table, all terms are pushed; with one, it is the table that decides from how many keys on it looks for one that
+//! is there. So equal keys meet after the sort at the latest. The key of several coordinates is their place in a dense array of these modes; the scheduler sees to it that it fits in 64 bits. Where the
 //! innermost modes are dense, an entry is a block of values.
 //!
 //! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
@@ -244,10 +245,7 @@ impl Lowering<'_> {
     fn drain(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) {
         let Sparse { keys, table, places, .. } = self.sparse[&workspace];
         out.push(ir::Statement::Sort { keys, places, table });
-        let count = match table {
-            Some(_) => Expr::Length(keys),
-            None => self.combine(workspace, operator, out),
-        };
+        let count = self.combine(workspace, operator, out);
         self.sparse.entry(workspace).and_modify(|sparse| sparse.count = count);
         if self.sparse[&workspace].levels() > 1 {
             self.decode(workspace, out);

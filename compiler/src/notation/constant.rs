@@ -47,6 +47,10 @@ fn of_floats(operator: BinaryOperator, element: ElementType, a: f64, b: f64) -> 
         Remainder => a % b,
         _ => return compare(operator, a, b),
     };
+    // Where real numbers are infinite, complex ones may be undefined.
+    if element.is_complex() && !(a.is_finite() && b.is_finite() && value.is_finite()) {
+        return None;
+    }
     // The `f64` result of an operation on two `f32` rounds to theirs: Figueroa, "When is double rounding innocuous?", 1995.
     Some(float(element, value))
 }
@@ -107,7 +111,11 @@ pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
 /// A function of constants of one type.
 pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal> {
     match *arguments {
+        [Literal::Float(element, a)] if element.is_complex() => function.of_complex(element, a),
         [Literal::Float(element, a)] => function.of_floats(element, &[a]),
+        [Literal::Float(element, re), Literal::Float(_, im)] if function == Function::Complex => {
+            element.complex().filter(|_| im == 0.0).map(|complex| Literal::Float(complex, re))
+        }
         [Literal::Float(element, a), Literal::Float(_, b)] => function.of_floats(element, &[a, b]),
         [Literal::Integer(element, a)] if function == Function::Abs => integer(element, a.wrapping_abs()),
         [Literal::Integer(element, a), Literal::Integer(_, b)] => match function {

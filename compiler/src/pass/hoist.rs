@@ -65,7 +65,7 @@ fn replace(
             }
             let name = kernel.array(*array).name.trim_end_matches("_vals").to_owned() + "_val";
             let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-            kernel.variables.push(Variable { name, ty: Type::Element(element), mutable: false });
+            kernel.variables.push(Variable { name, ty: Type::of(element), mutable: false });
             hoisted.push((expr, variable));
             return Expr::Variable(variable);
         }

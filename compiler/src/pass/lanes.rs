@@ -58,7 +58,7 @@ impl Sum {
         let [Statement::Update(total, ReduceOperator::Add, term)] = &body[..] else { return None };
         let Type::Element(element) = kernel.variable(*total).ty else { return None };
         let enough = size(kernel, end).is_none_or(|size| size >= lane_count(element));
-        (element.is_float() && enough && term.uses(*variable) && walks_rows(kernel, term, *variable)).then(|| Sum {
+        (element.is_rounded() && enough && term.uses(*variable) && walks_rows(kernel, term, *variable)).then(|| Sum {
             counter: *variable,
             end: end.clone(),
             total: *total,

@@ -1,8 +1,9 @@
 //! The parameters of a kernel, with their elements.
 
 use super::error::Error;
-use crate::tensor::{Buffer, Element, Index, IndexArray, Values};
-use bytemuck::Pod;
+use crate::complex::{c32, c64};
+use crate::tensor::{Buffer, Element, Index, IndexArray, Plain, Values};
+use crate::with_element;
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
 use std::sync::Arc;
@@ -76,15 +77,17 @@ pub enum Data {
 }
 
 impl Data {
-    /// No elements; `None` for a type of values that is not stored.
-    pub(super) fn empty(element: ArrayElement) -> Option<Data> {
-        Some(match element {
+    /// No elements.
+    pub(super) fn empty(element: ArrayElement) -> Data {
+        match element {
             ArrayElement::Index(IndexWidth::U8) => Data::Index(Vec::<u8>::new().into()),
             ArrayElement::Index(IndexWidth::U16) => Data::Index(Vec::<u16>::new().into()),
             ArrayElement::Index(IndexWidth::U32) => Data::Index(Vec::<u32>::new().into()),
             ArrayElement::Index(IndexWidth::U64) => Data::Index(Vec::<u64>::new().into()),
-            ArrayElement::Value(element) => Data::Values(Values::try_zeroed(element, 0)?.ok()?),
-        })
+            ArrayElement::Value(element) => {
+                Data::Values(with_element!(element, |T| <T as Element>::wrap(Arc::default())))
+            }
+        }
     }
 
     /// Leaves no elements, but their memory where nobody shares it.
@@ -104,6 +107,9 @@ impl Data {
             Data::Values(Values::I32(values)) => clear(values),
             Data::Values(Values::I64(values)) => clear(values),
             Data::Values(Values::U8(values)) => clear(values),
+            Data::Values(Values::Bool(values)) => clear(values),
+            Data::Values(Values::C32(values)) => clear(values),
+            Data::Values(Values::C64(values)) => clear(values),
         }
     }
 
@@ -121,7 +127,7 @@ mod sealed {
 }
 
 /// The types that a kernel's arrays hold: those of indices and those of values (`u8` is both).
-pub trait Stored: sealed::Sealed + Pod {
+pub trait Stored: sealed::Sealed + Plain {
     /// Its name.
     const NAME: &'static str;
 
@@ -188,4 +194,7 @@ stored! {
     f32 take_value put_value;
     i32 take_value put_value;
     i64 take_value put_value;
+    bool take_value put_value;
+    c32 take_value put_value;
+    c64 take_value put_value;
 }

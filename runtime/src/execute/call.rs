@@ -41,7 +41,7 @@ use super::extents::{check_coordinate_widths, extents};
 use super::output::{appended_levels, assemble, fill, is_listed, same_structure, shared_levels, value_count};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
 use spc_compiler::format::Format;
-use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
+use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -207,17 +207,12 @@ impl<'k> Call<'k> {
                 (Access::Write(initial), Source::Output { structure, .. }) => {
                     Some(self.initial(declared, structure, initial)?)
                 }
-                (Access::Write(_) | Access::Append, _) => Data::empty(parameter.element),
+                (Access::Write(_) | Access::Append, _) => Some(Data::empty(parameter.element)),
             };
             match data {
                 Some(data) if data.element() == parameter.element => Ok(Array { parameter, data }),
                 Some(_) => Err(self.declaration(format!("`{}` does not hold what its format says", array.name))),
-                None => match parameter.element {
-                    ArrayElement::Value(element) => Err(Error::NotStored { tensor: declared.name.clone(), element }),
-                    ArrayElement::Index(_) => {
-                        Err(self.declaration(format!("`{}` is an array that its format does not have", array.name)))
-                    }
-                },
+                None => Err(self.declaration(format!("`{}` is an array that its format does not have", array.name))),
             }
         };
         parameters.zip(self.kernel.parameters()).map(make).collect()
@@ -228,18 +223,14 @@ impl<'k> Call<'k> {
         let tensor = || declared.name.clone();
         let count = value_count(declared, &self.given_levels(declared, structure)?, &self.dimensions)
             .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
-        match Values::try_zeroed(declared.element, count) {
-            None => Err(Error::NotStored { tensor: tensor(), element: declared.element }),
-            Some(values) => {
-                let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;
-                if let Initial::Filled(value) = initial
-                    && value != value.zero()
-                {
-                    fill(&mut values, value);
-                }
-                Ok(Data::Values(values))
-            }
+        let values = Values::try_zeroed(declared.element, count);
+        let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;
+        if let Initial::Filled(value) = initial
+            && value != value.zero()
+        {
+            fill(&mut values, value);
         }
+        Ok(Data::Values(values))
     }
 
     /// The levels of an output whose structure is given before the kernel runs.
@@ -385,7 +376,7 @@ impl<'k> Call<'k> {
 
     fn take<T: Stored>(&mut self, place: usize) -> Buffer<T> {
         let taken = self.arrays.get_mut(place).and_then(|array| {
-            let empty = Data::empty(array.parameter.element)?;
+            let empty = Data::empty(array.parameter.element);
             T::take(std::mem::replace(&mut array.data, empty))
         });
         taken.unwrap_or_else(|| self.wrong_type(place, T::NAME))

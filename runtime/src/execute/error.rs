@@ -185,14 +185,6 @@ pub enum Error {
         /// How much was asked for.
         source: OutOfMemory,
     },
-    /// Elements of this type can't be stored.
-    #[error("`{tensor}` has elements of type {}, which tensors are not stored with yet; use f64, f32, i32, i64 or u8", element.name())]
-    NotStored {
-        /// The tensor.
-        tensor: String,
-        /// Its element type.
-        element: ElementType,
-    },
     /// A tensor that was handed in for an output does not serve.
     #[error("`{tensor}` can't be written to: {reason}")]
     Reuse {

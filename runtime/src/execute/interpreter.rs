@@ -73,7 +73,7 @@ pub struct Fault {
 ///
 /// # Errors
 /// The first thing that generated code could not survive. The arrays then hold what they held at that moment, or, for those
-/// that a parallel loop was writing, what they held before it. Complex elements are not supported.
+/// that a parallel loop was writing, what they held before it.
 pub fn run(
     kernel: &Verified<Kernel>,
     dimensions: &[u64],
@@ -101,9 +101,6 @@ fn check_call(kernel: &Kernel, dimensions: &[u64], arrays: &[ArrayValue]) -> Res
         {
             return fault(format!("dimension {} is {size}, not {given}", declared.name));
         }
-    }
-    if let Some(array) = kernel.arrays.iter().find(|array| ArrayValue::empty(array.element).is_none()) {
-        return fault(format!("{} has complex elements, which the interpreter does not support", array.name));
     }
     let parameters = kernel.parameters().count();
     if parameters != arrays.len() {

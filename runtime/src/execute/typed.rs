@@ -2,6 +2,7 @@
 
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
+use crate::complex::{c32, c64};
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
 use std::sync::OnceLock;
@@ -227,4 +228,4 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(f64 f32 i64 i32 u8);
+scalars!(f64 f32 i64 i32 u8 bool c32 c64);

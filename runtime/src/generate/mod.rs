@@ -8,10 +8,32 @@
 //! assert_eq!(entries, generate::uniform(&[100, 200, 300], 1000, 42)?);
 //! # Ok::<(), generate::TooManyEntries>(())
 //! ```
+//!
+//! Random numbers belong to places ([`uniform`] says how): any thread computes any of them. What decides where an entry goes
+//! is computed with integers, or with the operations of IEEE 754 alone, which give the same bits on every machine;
+//! logarithms and powers of a system's library do not, so there are some of our own.
+//!
+//! | function | entries are |
+//! |---|---|
+//! | [`uniform`] | everywhere alike |
+//! | [`kronecker`] | self-similar: a stochastic Kronecker power of a small [`Initiator`] |
+//! | [`power_law`] | more on some indices of a mode than on others, as often as a power says |
+//! | [`suite`] | those of a benchmark suite's synthetic tensors |
 
+mod distinct;
+mod kronecker;
+mod power;
+mod power_law;
 mod random;
+pub mod suite;
 
+pub use distinct::GenerateError;
+pub use kronecker::{Initiator, InvalidInitiator, kronecker};
+pub use power_law::power_law;
+
+use crate::complex::c64;
 use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor};
+use crate::with_element;
 use random::{Permutation, below, mix, unit};
 use rayon::prelude::*;
 use spc_compiler::format::Format;
@@ -87,52 +109,35 @@ fn drawn_modes(shape: &[usize]) -> (Vec<bool>, u64) {
     (drawn, capacity)
 }
 
-/// A dense tensor, row-major, of random elements: in (0, 1], for integer types in 1..=9.
+/// A dense tensor, row-major, of random elements: in (0, 1], for integer types in 1..=9, of complex numbers both parts; of
+/// truth values every other is true, on average.
 ///
 /// # Errors
-/// When the element type is none that is stored, or there is not enough memory.
+/// When there is not enough memory.
 pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<AnyTensor, InvalidTensor> {
-    dense(shape, element, |place| unit(mix(mix(seed).wrapping_add(place as u64))))
+    let number = |place: u64| unit(mix(mix(seed).wrapping_add(place)));
+    fill(shape, element, |place| match element {
+        ElementType::C32 | ElementType::C64 => c64::new(number(2 * place), number(2 * place + 1)),
+        ElementType::Bool => number(place).round().into(),
+        _ if element.is_float() => number(place).into(),
+        _ => (9.0 * number(place)).ceil().into(),
+    })
 }
 
 /// A dense tensor, row-major, of ones.
 ///
 /// # Errors
-/// When the element type is none that is stored, or there is not enough memory.
+/// When there is not enough memory.
 pub fn ones(shape: &[usize], element: ElementType) -> Result<AnyTensor, InvalidTensor> {
-    fill(shape, element, |_| 1.0)
+    fill(shape, element, |_| 1.0.into())
 }
 
-/// Elements from numbers in (0, 1].
-fn dense(
-    shape: &[usize],
-    element: ElementType,
-    number: impl Fn(usize) -> f64 + Sync,
-) -> Result<AnyTensor, InvalidTensor> {
-    if element.is_float() {
-        fill(shape, element, number)
-    } else {
-        fill(shape, element, |place| (9.0 * number(place)).ceil())
-    }
-}
-
-fn fill(
-    shape: &[usize],
-    element: ElementType,
-    number: impl Fn(usize) -> f64 + Sync,
-) -> Result<AnyTensor, InvalidTensor> {
-    fn typed<T: Element>(tensor: &mut AnyTensor, number: impl Fn(usize) -> f64 + Sync) {
-        if let Some(values) = tensor.values_mut::<T>() {
-            let values = values.par_iter_mut().with_min_len(GRAIN).enumerate();
-            values.for_each(|(place, value)| *value = T::from_f64(number(place)));
-        }
-    }
+fn fill(shape: &[usize], element: ElementType, number: impl Fn(u64) -> c64 + Sync) -> Result<AnyTensor, InvalidTensor> {
     let mut tensor = AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), element)?;
-    typed::<f64>(&mut tensor, &number);
-    typed::<f32>(&mut tensor, &number);
-    typed::<i32>(&mut tensor, &number);
-    typed::<i64>(&mut tensor, &number);
-    typed::<u8>(&mut tensor, &number);
+    with_element!(element, |T| if let Some(values) = tensor.values_mut::<T>() {
+        let values = values.par_iter_mut().with_min_len(GRAIN).enumerate();
+        values.for_each(|(place, value)| *value = T::from_c64(number(place as u64)));
+    });
     Ok(tensor)
 }
 
@@ -199,6 +204,11 @@ mod tests {
             assert!((0..600).all(|place| (1e-9..=limit).contains(&tensor.values().get_f64(place))));
             assert!((0..6).all(|place| ones(&[2, 3], element).unwrap().values().get_f64(place) == 1.0));
         }
-        assert!(ones(&[2], ElementType::C64).is_err());
+        let bits = random_dense(&[1000], ElementType::Bool, 5).unwrap();
+        let share = bits.values_of::<bool>().unwrap().iter().filter(|&&bit| bit).count();
+        assert!((400..600).contains(&share), "{share} are true");
+        let complex = random_dense(&[1000], ElementType::C64, 5).unwrap();
+        assert!((0..1000).all(|place| complex.values().get_c64(place).im > 0.0));
+        assert!((0..999).any(|place| complex.values().get_c64(place).im != complex.values().get_c64(place).re));
     }
 }

@@ -38,9 +38,9 @@ pub use write::{write_mtx, write_tns};
 use std::path::Path;
 
 use spc_compiler::format::level;
-use spc_compiler::ir::ElementType;
 
 use crate::tensor::{AnyTensor, Coordinates, WrongElement};
+use crate::with_element;
 
 /// What a caller knows about a file that is to be read.
 #[derive(Debug, Clone, Default)]
@@ -126,13 +126,9 @@ pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), Wr
         write(path, &stored::<T>(tensor).map_err(refuse)?)
     }
     let path = path.as_ref();
-    match (writable(path)?, tensor.element()) {
-        ((FileType::Spct, compressed), _) => write::to_file(path, compressed, |out| spct::write(out, tensor)),
-        (_, ElementType::F32) => entries::<f32>(path, tensor),
-        (_, ElementType::I64) => entries::<i64>(path, tensor),
-        (_, ElementType::I32) => entries::<i32>(path, tensor),
-        (_, ElementType::U8) => entries::<u8>(path, tensor),
-        _ => entries::<f64>(path, tensor),
+    match writable(path)? {
+        (FileType::Spct, compressed) => write::to_file(path, compressed, |out| spct::write(out, tensor)),
+        _ => with_element!(tensor.element(), |T| entries::<T>(path, tensor)),
     }
 }
 
@@ -145,13 +141,7 @@ pub fn write_tensor_tns(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std
     fn entries<T: Value>(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std::io::Result<()> {
         write_tns(out, &stored::<T>(tensor).map_err(|error| write::invalid(error.to_string()))?)
     }
-    match tensor.element() {
-        ElementType::F32 => entries::<f32>(out, tensor),
-        ElementType::I64 => entries::<i64>(out, tensor),
-        ElementType::I32 => entries::<i32>(out, tensor),
-        ElementType::U8 => entries::<u8>(out, tensor),
-        _ => entries::<f64>(out, tensor),
-    }
+    with_element!(tensor.element(), |T| entries::<T>(out, tensor))
 }
 
 /// Writes text to a file of any name, which appears when it is complete.
@@ -197,13 +187,7 @@ fn converted<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> 
         let values = value::converted(&values).map_err(fail)?;
         Ok(Coordinates { shape, shape_is_stated, indices, values })
     }
-    match tensor.element() {
-        ElementType::F32 => of::<f32, T>(tensor),
-        ElementType::I64 => of::<i64, T>(tensor),
-        ElementType::I32 => of::<i32, T>(tensor),
-        ElementType::U8 => of::<u8, T>(tensor),
-        _ => of::<f64, T>(tensor),
-    }
+    with_element!(tensor.element(), |F| of::<F, T>(tensor))
 }
 
 /// The entries, if the file's shape is the one that the caller stated.

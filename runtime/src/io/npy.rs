@@ -1,6 +1,6 @@
 //! `.npy`: one dense array, as `NumPy` writes it.
 //!
-//! Versions 1 to 3; element types `<f8 <f4 <i8 <i4 |u1`; C and Fortran order. Written are version 1 and C order.
+//! Versions 1 to 3; element types `<f8 <f4 <i4 <i8 |u1 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
 //!
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 
@@ -16,6 +16,7 @@ use super::value::{self, Value};
 use super::write::{check, invalid};
 use super::{ReadError, ReadErrorKind, indices};
 use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, LevelStorage};
+use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -60,13 +61,7 @@ pub fn parse_tensor(file: &[u8]) -> Result<AnyTensor, ReadError> {
         AnyTensor::from_parts(shape, format, levels, values).map_err(|error| corrupt(error.to_string()))
     }
     let header = header(file)?;
-    match header.element {
-        ElementType::F32 => tensor::<f32>(&header),
-        ElementType::I64 => tensor::<i64>(&header),
-        ElementType::I32 => tensor::<i32>(&header),
-        ElementType::U8 => tensor::<u8>(&header),
-        _ => tensor::<f64>(&header),
-    }
+    with_element!(header.element, |T| tensor::<T>(&header))
 }
 
 /// Writes entries as a dense array; what has no entry is zero.
@@ -143,13 +138,7 @@ fn nonzeros<T: Value>(shape: &[usize], values: &[T]) -> Coordinates<T> {
 
 /// The elements as `T`, the last mode contiguous.
 fn elements<T: Value>(header: &Header<'_>) -> Result<Array<T>, ReadError> {
-    let values = match header.element {
-        ElementType::F32 => converted::<f32, T>(header)?,
-        ElementType::I64 => converted::<i64, T>(header)?,
-        ElementType::I32 => converted::<i32, T>(header)?,
-        ElementType::U8 => converted::<u8, T>(header)?,
-        _ => converted::<f64, T>(header)?,
-    };
+    let values = with_element!(header.element, |F| converted::<F, T>(header))?;
     let values = if header.fortran_order { transposed(&header.shape, values) } else { values };
     Ok(Array { shape: header.shape.clone(), values })
 }
@@ -203,7 +192,8 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
     let missing = |key: &str| wrong(format!("the header has no valid '{key}': {}", quote(text.trim().as_bytes())));
     let descr = field(text, "descr").and_then(quoted).ok_or_else(|| missing("descr"))?;
     let element = element(descr).ok_or_else(|| {
-        let message = format!("elements of type '{descr}' are not supported: use one of <f8 <f4 <i8 <i4 |u1");
+        let known = ElementType::ALL.map(npy_name).join(" ");
+        let message = format!("elements of type '{descr}' are not supported: use one of {known}");
         ReadError::new(ReadErrorKind::NotSupported, message)
     })?;
     let width = element.bytes();
@@ -221,16 +211,18 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
     Err(corrupt(format!("{found} bytes of data, which is not what shape {shape:?} takes: get the file again")))
 }
 
-/// The element type that `NumPy` calls `descr`, in little-endian order.
+/// What `NumPy` calls an element type, in little-endian order.
+fn npy_name(element: ElementType) -> &'static str {
+    with_element!(element, |T| <T as Sealed>::NPY)
+}
+
+/// The element type that `NumPy` calls `descr`. Of single bytes, the order may be said all the same.
 fn element(descr: &str) -> Option<ElementType> {
-    Some(match descr {
-        <f64 as Sealed>::NPY => ElementType::F64,
-        <f32 as Sealed>::NPY => ElementType::F32,
-        <i64 as Sealed>::NPY => ElementType::I64,
-        <i32 as Sealed>::NPY => ElementType::I32,
-        <u8 as Sealed>::NPY | "<u1" => ElementType::U8,
-        _ => return None,
-    })
+    let is_named = |element: &ElementType| {
+        let name = npy_name(*element);
+        name == descr || name.strip_prefix('|').is_some_and(|name| descr.strip_prefix('<') == Some(name))
+    };
+    ElementType::ALL.into_iter().find(is_named)
 }
 
 /// What stands behind `'key':` in the header, a dictionary in Python's notation.

@@ -10,6 +10,9 @@
 //! blank lines are skipped. There is no header: the first line says the order, and the largest indices are the shape
 //! unless the caller states one.
 //!
+//! A complex number is two values, the real part and the imaginary part. The file does not tell them from indices: what reads
+//! it as `c32` or `c64` expects them, and what reads it as another element type does not.
+//!
 //! Source: S. Smith et al., FROSTT: The Formidable Repository of Open Sparse Tensors and Tools, 2017.
 
 use super::entries::{self, Entries, LARGEST_INDEX, Layout, Values, quote};
@@ -42,8 +45,9 @@ pub(crate) fn parse_in_chunks<T: Value>(
     chunk_bytes: usize,
 ) -> Result<Coordinates<T>, ReadError> {
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let values = if T::COMPLEX { Values::Complex } else { Values::Real };
     let order = match (entries::first_entry(text, start, COMMENT), shape) {
-        (Some((offset, fields)), _) => order(&fields, shape).map_err(|error| error.at(text, offset))?,
+        (Some((offset, fields)), _) => order(&fields, values, shape).map_err(|error| error.at(text, offset))?,
         (None, Some(shape)) => shape.len(),
         (None, None) => return Err(without_entries()),
     };
@@ -52,7 +56,7 @@ pub(crate) fn parse_in_chunks<T: Value>(
         None => vec![LARGEST_INDEX; order],
     };
     let limits_are_stated = shape.is_some();
-    let layout = Layout { limits, limits_are_stated, values: Values::Real, comment: COMMENT, chunk_bytes };
+    let layout = Layout { limits, limits_are_stated, values, comment: COMMENT, chunk_bytes };
     let Entries { indices, largest, values, fault } = entries::parse(text, start, &layout);
     if let Some(fault) = fault {
         let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
@@ -65,15 +69,17 @@ pub(crate) fn parse_in_chunks<T: Value>(
 }
 
 /// The order that the first line has.
-fn order(fields: &[&[u8]], shape: Option<&[usize]>) -> Result<usize, ReadError> {
-    let order = fields.len() - 1;
+fn order(fields: &[&[u8]], values: Values, shape: Option<&[usize]>) -> Result<usize, ReadError> {
     let refuse = |message| Err(ReadError::new(ReadErrorKind::FieldCount, message));
+    let Some(order) = fields.len().checked_sub(values.fields()) else {
+        return refuse(format!("{} alone: of a complex number, both parts stand in a line", quote(fields[0])));
+    };
     match shape {
         Some(shape) if shape.len() != order => refuse(format!(
             "{} fields, where the stated shape has order {} and so {}: state an extent for each mode",
             fields.len(),
             shape.len(),
-            shape.len() + 1
+            shape.len() + values.fields()
         )),
         None if order == 0 => refuse(format!(
             "{} alone: a line has at least one index and a value; if it is a header, remove it",

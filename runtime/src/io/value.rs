@@ -1,8 +1,10 @@
 //! Numbers as files hold them.
 
+use crate::complex::{c32, c64};
 use std::io::Write;
 
-/// An element type that files can hold: `f64`, `f32`, `i64`, `i32`, `u8`.
+/// An element type that files can hold: all of them. In text, `true` is 1 and `false` is 0, and a complex number is two
+/// numbers: its real part and its imaginary part.
 ///
 /// The methods serve the readers and writers; callers only name the type, as in `io::read::<f32>(…)`.
 pub trait Value: sealed::Value {}
@@ -26,22 +28,36 @@ pub(crate) mod sealed {
 
     /// What the readers and writers need to know about a number.
     pub trait Value: Element {
+        /// The type of the parts of a complex number; of another number, its own.
+        type Part: Value;
         /// The name of the type, as in Rust and in the language.
         const NAME: &'static str;
         /// What `NumPy` calls it.
         const NPY: &'static str;
         /// Whether it is an integer type.
         const INTEGER: bool;
+        /// Whether it is a complex type, which takes two numbers in a text.
+        const COMPLEX: bool = false;
+        /// The complex number of a real and an imaginary part; of another type, the first.
+        fn of_parts(re: Self::Part, im: Self::Part) -> Self;
         /// The value of an integer of at most 18 digits, other than a negative zero.
         fn from_integer(value: i64) -> Option<Self>;
         /// The value of any number that is no such integer.
         fn parse(field: &[u8]) -> Result<Self, Refusal>;
         /// The value of a double-precision number, for files that hold other types than the caller wants.
         fn checked_from_f64(value: f64) -> Result<Self, Refusal>;
-        /// Appends the shortest text that reads back as the same value.
+        /// Appends the shortest text that reads back as the same value; the parts of a complex number with a blank between.
         fn print(self, text: &mut Vec<u8>);
         /// The value with the other sign, if the type has it.
         fn negated(self) -> Option<Self>;
+        /// The complex conjugate.
+        fn conjugate(self) -> Self {
+            self
+        }
+        /// Whether it has no imaginary part.
+        fn is_real(self) -> bool {
+            true
+        }
         /// Whether it has no fraction.
         fn is_whole(self) -> bool;
         /// Whether it is the zero that an absent entry has; a negative zero is not.
@@ -63,7 +79,7 @@ pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
 
 /// The same values in another type, each by way of its text, so that the rules for text files hold; or why one has none.
 pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, String> {
-    if let Ok(same) = bytemuck::try_cast_slice(values)
+    if let Ok(same) = bytemuck::checked::try_cast_slice(values)
         && F::TYPE == T::TYPE
     {
         return Ok(same.to_vec());
@@ -72,7 +88,12 @@ pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, Stri
     let values = values.iter().enumerate().map(|(position, value)| {
         text.clear();
         value.print(&mut text);
-        parse(&text).map_err(|_| {
+        let found = match text.iter().position(|&byte| byte == b' ') {
+            None => parse(&text),
+            Some(_) if !T::COMPLEX => Err(Refusal::NotANumber),
+            Some(blank) => parse(&text[..blank]).and_then(|re| Ok(T::of_parts(re, parse(&text[blank + 1..])?))),
+        };
+        found.map_err(|_| {
             format!("value {value} at position {position} is none that {} holds: read it as {}", T::NAME, F::NAME)
         })
     });
@@ -107,9 +128,14 @@ fn small_integer(field: &[u8]) -> Option<i64> {
 macro_rules! float {
     ($type:ident, $npy:literal) => {
         impl sealed::Value for $type {
+            type Part = Self;
             const NAME: &'static str = stringify!($type);
             const NPY: &'static str = $npy;
             const INTEGER: bool = false;
+
+            fn of_parts(re: Self, _: Self) -> Self {
+                re
+            }
 
             fn from_integer(value: i64) -> Option<Self> {
                 Some(value as $type) // rounds to nearest, as parsing the digits would
@@ -170,9 +196,14 @@ macro_rules! float {
 macro_rules! integer {
     ($type:ident, $npy:literal) => {
         impl sealed::Value for $type {
+            type Part = Self;
             const NAME: &'static str = stringify!($type);
             const NPY: &'static str = $npy;
             const INTEGER: bool = true;
+
+            fn of_parts(re: Self, _: Self) -> Self {
+                re
+            }
 
             fn from_integer(value: i64) -> Option<Self> {
                 Self::try_from(value).ok()
@@ -227,11 +258,129 @@ macro_rules! integer {
     };
 }
 
+macro_rules! complex {
+    ($type:ident, $part:ident, $npy:literal) => {
+        impl sealed::Value for $type {
+            type Part = $part;
+            const NAME: &'static str = stringify!($type);
+            const NPY: &'static str = $npy;
+            const INTEGER: bool = false;
+            const COMPLEX: bool = true;
+
+            fn of_parts(re: $part, im: $part) -> Self {
+                $type::new(re, im)
+            }
+
+            fn from_integer(value: i64) -> Option<Self> {
+                $part::from_integer(value).map(Self::from)
+            }
+
+            fn parse(field: &[u8]) -> Result<Self, Refusal> {
+                <$part as sealed::Value>::parse(field).map(Self::from)
+            }
+
+            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
+                $part::checked_from_f64(value).map(Self::from)
+            }
+
+            fn print(self, text: &mut Vec<u8>) {
+                self.re.print(text);
+                text.push(b' ');
+                self.im.print(text);
+            }
+
+            fn negated(self) -> Option<Self> {
+                Some(-self)
+            }
+
+            fn conjugate(self) -> Self {
+                self.conj()
+            }
+
+            fn is_real(self) -> bool {
+                self.im == 0.0
+            }
+
+            fn is_whole(self) -> bool {
+                self.re.is_whole() && self.im.is_whole()
+            }
+
+            fn is_zero(self) -> bool {
+                self.re.is_zero() && self.im.is_zero()
+            }
+
+            fn append_bytes(self, bytes: &mut Vec<u8>) {
+                self.re.append_bytes(bytes);
+                self.im.append_bytes(bytes);
+            }
+
+            fn from_bytes(bytes: &[u8]) -> Self {
+                let (re, im) = bytes.split_at(size_of::<$part>());
+                $type::new($part::from_bytes(re), $part::from_bytes(im))
+            }
+        }
+    };
+}
+
+impl sealed::Value for bool {
+    type Part = Self;
+    const NAME: &'static str = "bool";
+    const NPY: &'static str = "|b1";
+    const INTEGER: bool = true;
+
+    fn of_parts(re: Self, _: Self) -> Self {
+        re
+    }
+
+    fn from_integer(value: i64) -> Option<Self> {
+        match value {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    fn parse(field: &[u8]) -> Result<Self, Refusal> {
+        Self::checked_from_f64(<f64 as sealed::Value>::parse(field)?)
+    }
+
+    fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
+        let is_whole = value.is_finite() && value.fract() == 0.0;
+        Self::from_integer(if is_whole { value as i64 } else { -1 }).ok_or(Refusal::OutOfRange)
+    }
+
+    fn print(self, text: &mut Vec<u8>) {
+        text.push(if self { b'1' } else { b'0' });
+    }
+
+    fn negated(self) -> Option<Self> {
+        None
+    }
+
+    fn is_whole(self) -> bool {
+        true
+    }
+
+    fn is_zero(self) -> bool {
+        !self
+    }
+
+    fn append_bytes(self, bytes: &mut Vec<u8>) {
+        bytes.push(self.into());
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.iter().any(|&byte| byte != 0)
+    }
+}
+
 float!(f64, "<f8");
 float!(f32, "<f4");
 integer!(i64, "<i8");
 integer!(i32, "<i4");
 integer!(u8, "|u1");
+complex!(c64, f64, "<c16");
+complex!(c32, f32, "<c8");
 
 fn print_integer(value: i64, text: &mut Vec<u8>) {
     if value < 0 {
@@ -327,5 +476,26 @@ mod tests {
         assert_eq!(parse::<u8>(b"256"), Err(Refusal::OutOfRange));
         assert_eq!(parse::<u8>(b"nan"), Err(Refusal::OutOfRange));
         assert_eq!(parse::<i32>(b"-0"), Ok(0));
+    }
+
+    #[test]
+    fn truth_values_are_zero_and_one() {
+        assert_eq!((printed(true), printed(false)), ("1".to_owned(), "0".to_owned()));
+        assert_eq!((parse::<bool>(b"1"), parse::<bool>(b"0.0")), (Ok(true), Ok(false)));
+        for text in ["2", "-1", "0.5", "inf", "nan"] {
+            assert_eq!(parse::<bool>(text.as_bytes()), Err(Refusal::OutOfRange), "{text}");
+        }
+        assert_eq!(parse::<bool>(b"yes"), Err(Refusal::NotANumber));
+    }
+
+    #[test]
+    fn complex_numbers_convert_by_their_parts() {
+        let numbers = [c64::new(0.1, -2.0), c64::new(f64::NEG_INFINITY, 3e30)];
+        assert_eq!(printed(numbers[0]), "0.1 -2");
+        assert_eq!(converted::<c64, c32>(&numbers).unwrap(), [c32::new(0.1, -2.0), c32::new(f32::NEG_INFINITY, 3e30)]);
+        assert_eq!(converted::<f32, c64>(&[1.5]).unwrap(), [c64::new(1.5, 0.0)]);
+        let message = converted::<c64, f64>(&numbers).unwrap_err();
+        assert_eq!(message, "value 0.1-2i at position 0 is none that f64 holds: read it as c64");
+        assert!(converted::<c64, c32>(&[c64::new(0.0, 1e39)]).is_err());
     }
 }

@@ -229,3 +229,47 @@ fn partial_values_come_back_in_order() {
         assert_eq!(lows, ranges(&chunks).iter().map(|range| range.0).collect::<Vec<_>>());
     });
 }
+
+/// What a kernel does with a table: terms that come in any order are summed by key.
+fn sums_by_table(table: &mut Table, terms: &[(u32, u64)]) -> Vec<(u32, u64)> {
+    let (mut keys, mut places, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+    for &(key, term) in terms {
+        let place = table.insert(&mut keys, key);
+        match sums.get_mut(place) {
+            Some(sum) => *sum += term,
+            None => sums.push(term),
+        }
+    }
+    table.sort(&mut keys, &mut places);
+    let mut met: Vec<(u32, u64)> = Vec::new();
+    for (&key, &place) in keys.iter().zip(&places) {
+        match met.last_mut() {
+            Some((last, sum)) if *last == key => *sum += sums[place as usize],
+            _ => met.push((key, sums[place as usize])),
+        }
+    }
+    table.reset(&mut keys);
+    assert!(keys.is_empty());
+    met
+}
+
+proptest::proptest! {
+    #[test]
+    fn terms_of_equal_keys_meet_whatever_table_finds_them(
+        range in 1u32..3000,
+        hashed in proptest::bool::ANY,
+        rows in proptest::collection::vec(proptest::collection::vec((0u32..u32::MAX, 1u64..100), 0..400), 1..4),
+    ) {
+        // Beyond the extents of keys that have slots of their own, and spread so that hashes differ.
+        let (extent, step) = if hashed { (usize::MAX, 7_000_003) } else { (range as usize, 1) };
+        let mut table = Table::new(extent);
+        for row in rows {
+            let terms: Vec<(u32, u64)> =
+                row.iter().map(|&(key, term)| ((key % range).wrapping_mul(step), term)).collect();
+            let mut expected = std::collections::BTreeMap::new();
+            terms.iter().for_each(|&(key, term)| *expected.entry(key).or_insert(0) += term);
+            let expected: Vec<(u32, u64)> = expected.into_iter().collect();
+            proptest::prop_assert_eq!(sums_by_table(&mut table, &terms), expected);
+        }
+    }
+}

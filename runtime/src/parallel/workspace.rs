@@ -14,6 +14,9 @@ const SCANNED: usize = 8;
 /// Lists up to so long are sorted on the stack.
 const SHORT: usize = 64;
 
+/// From so many keys on, a table looks for them: to sort a few costs less.
+const FEW: usize = SHORT;
+
 /// An unsigned integer that keys are stored as.
 pub trait Key: Copy + Ord {
     /// As it is.
@@ -43,18 +46,26 @@ keys!(u8 u16 u32 u64);
 /// Where in a list of keys each of them stands.
 ///
 /// Where keys are small, each has a slot of its own. Else the slots are a hash table with open addressing, at most half full.
-/// Either way [`Table::reset`] touches the slots that are taken and no others.
+/// Either way [`Table::reset`] touches the slots that are taken and no others. The first few keys are listed as they come, so
+/// that some may stand there twice, until there are so many that they get slots.
 ///
 /// ```
 /// use spc::parallel::Table;
 ///
 /// let mut keys: Vec<u32> = Vec::new();
-/// let mut table = Table::new(100);
-/// assert_eq!([7, 3, 7].map(|key| table.insert(&mut keys, key)), [0, 1, 0]);
-/// assert_eq!(keys, [7, 3]);
+/// let mut table = Table::new(1000);
+/// assert_eq!([7, 3, 7].map(|key| table.insert(&mut keys, key)), [0, 1, 2]);
+/// for key in 100..200 {
+///     table.insert(&mut keys, key);
+/// }
+/// assert_eq!([150, 7, 300].map(|key| table.insert(&mut keys, key)), [53, 0, 103]);
 /// ```
 #[derive(Debug)]
 pub struct Table {
+    /// Whether keys have slots.
+    is_open: bool,
+    /// The keys that stood in the list twice when they got slots, and their later places.
+    again: Vec<(u64, u32)>,
     /// For each key one more than its place, 0 where it has none. Empty where keys are hashed.
     direct: Vec<u32>,
     /// While keys are sorted that have a slot each: a bit for each of them, and a bit for each 64 of those that have one set.
@@ -70,37 +81,64 @@ impl Table {
         let direct = if extent <= DIRECT { extent } else { 0 };
         let bits = vec![0; direct.div_ceil(64)];
         let summary = vec![0; bits.len().div_ceil(64)];
-        Table { direct: vec![0; direct], bits, summary, hashed: Vec::new() }
+        let (again, hashed) = (Vec::new(), Vec::new());
+        Table { is_open: false, again, direct: vec![0; direct], bits, summary, hashed }
     }
 
-    /// The place of `key` in `keys`, to which it is appended if it is not there.
+    /// The place of `key` in `keys`, to which it is appended if it is not there, or if there are few.
     #[inline(always)]
     pub fn insert<K: Key>(&mut self, keys: &mut Vec<K>, key: K) -> usize {
-        let Some(slot) = self.direct.get_mut(key.wide() as usize) else { return self.insert_hashed(keys, key) };
-        if *slot == 0 {
+        if !self.is_open {
+            if keys.len() < FEW {
+                keys.push(key);
+                return keys.len() - 1;
+            }
+            self.open(keys);
+        }
+        let place = self.place(key.wide(), keys.len());
+        if place == keys.len() {
             keys.push(key);
-            *slot = keys.len() as u32;
+        }
+        place
+    }
+
+    /// Gives slots to the keys that are listed.
+    #[cold]
+    #[inline(never)]
+    fn open<K: Key>(&mut self, keys: &[K]) {
+        self.is_open = true;
+        for (place, key) in keys.iter().enumerate() {
+            if self.place(key.wide(), place) != place {
+                self.again.push((key.wide(), place as u32));
+            }
+        }
+    }
+
+    /// The place of a key, which is `next` if it has none yet.
+    #[inline(always)]
+    fn place(&mut self, key: u64, next: usize) -> usize {
+        let Some(slot) = self.direct.get_mut(key as usize) else { return self.place_hashed(key, next) };
+        if *slot == 0 {
+            *slot = next as u32 + 1;
         }
         *slot as usize - 1
     }
 
     #[inline]
-    fn insert_hashed<K: Key>(&mut self, keys: &mut Vec<K>, key: K) -> usize {
-        if 2 * keys.len() >= self.hashed.len() {
-            self.grow(keys);
+    fn place_hashed(&mut self, key: u64, next: usize) -> usize {
+        if 2 * next >= self.hashed.len() {
+            self.grow(next);
         }
-        let wide = key.wide();
-        let mut slot = self.slot(wide);
+        let mut slot = self.slot(key);
         loop {
             match self.hashed[slot] {
                 (_, 0) => break,
-                (found, place) if found == wide => return place as usize - 1,
+                (found, place) if found == key => return place as usize - 1,
                 _ => slot = (slot + 1) & (self.hashed.len() - 1),
             }
         }
-        keys.push(key);
-        self.hashed[slot] = (wide, keys.len() as u32);
-        keys.len() - 1
+        self.hashed[slot] = (key, next as u32 + 1);
+        next
     }
 
     /// Where the search for a key begins: the upper bits of a product with the golden ratio (Knuth, The Art of Computer
@@ -114,8 +152,8 @@ impl Table {
     /// Makes room for twice as many keys.
     #[cold]
     #[inline(never)]
-    fn grow<K: Key>(&mut self, keys: &[K]) {
-        assert!(keys.len() < 1 << 31, "a workspace holds at most 2^31 entries");
+    fn grow(&mut self, keys: usize) {
+        assert!(keys < 1 << 31, "a workspace holds at most 2^31 entries");
         let length = (2 * self.hashed.len()).max(SHORT);
         let full = std::mem::replace(&mut self.hashed, vec![(0, 0); length]);
         for (key, place) in full.into_iter().filter(|(_, place)| *place != 0) {
@@ -129,11 +167,15 @@ impl Table {
 
     /// Forgets `keys`, in whatever order they are, and empties the list.
     pub fn reset<K: Key>(&mut self, keys: &mut Vec<K>) {
-        for key in keys.iter() {
-            match self.direct.get_mut(key.wide() as usize) {
-                Some(slot) => *slot = 0,
-                None => self.forget(key.wide()),
+        if self.is_open {
+            for key in keys.iter() {
+                match self.direct.get_mut(key.wide() as usize) {
+                    Some(slot) => *slot = 0,
+                    None => self.forget(key.wide()),
+                }
             }
+            self.again.clear();
+            self.is_open = false;
         }
         keys.clear();
     }
@@ -141,7 +183,7 @@ impl Table {
     /// As [`sort`], for keys that were inserted. Where there are many of them, a bit is set for each, and the bits are read off
     /// in order.
     pub fn sort<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
-        if self.summary.is_empty() || self.summary.len() > SCANNED * keys.len() {
+        if !self.is_open || self.summary.is_empty() || self.summary.len() > SCANNED * keys.len() {
             return sort(keys, places);
         }
         for key in keys.iter() {
@@ -160,6 +202,25 @@ impl Table {
                     places.push(self.direct[key] - 1);
                 }
             }
+        }
+        self.merge_again(keys, places);
+    }
+
+    /// Puts the keys that stood in the list twice behind their equals.
+    fn merge_again<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
+        self.again.sort_unstable();
+        let mut from = keys.len();
+        keys.extend(self.again.iter().map(|(key, _)| K::narrow(*key)));
+        places.extend(self.again.iter().map(|(_, place)| *place));
+        for (before, &(key, place)) in self.again.iter().enumerate().rev() {
+            let to = from;
+            while keys[from - 1].wide() > key {
+                from -= 1;
+            }
+            keys.copy_within(from..to, from + before + 1);
+            places.copy_within(from..to, from + before + 1);
+            keys[from + before] = K::narrow(key);
+            places[from + before] = place;
         }
     }
 

@@ -99,20 +99,18 @@ impl AnyTensor {
     /// A tensor of zeros in a format all of whose levels are dense.
     ///
     /// # Errors
-    /// When a level is not dense, the format does not serve the shape, the element type is none that is stored, or there
-    /// is not enough memory.
+    /// When a level is not dense, the format does not serve the shape, or there is not enough memory.
     pub fn zeros(shape: Vec<usize>, format: Format, element: ElementType) -> Result<Self, InvalidTensor> {
         let layout = Layout::new(&format, &shape)?;
-        let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
         if !format.is_dense() {
-            return Err(unsupported("zeros fill dense levels only; pack no entries instead".to_owned()));
+            let reason = "zeros fill dense levels only; pack no entries instead".to_owned();
+            return Err(InvalidTensor::Unsupported { format: format.to_string(), reason });
         }
         let mut count = 1usize;
         for (level, &extent) in layout.extents.iter().enumerate() {
             count = count.checked_mul(extent).ok_or(InvalidTensor::TooLarge { level })?;
         }
-        let values = Values::try_zeroed(element, count)
-            .ok_or_else(|| unsupported(format!("elements of type {} are not stored", element.name())))??;
+        let values = Values::try_zeroed(element, count)?;
         let levels = vec![LevelStorage::Dense; format.levels.len()];
         Ok(Self { shape, format, levels, values, fill: element.zero() })
     }
@@ -181,11 +179,6 @@ impl AnyTensor {
     /// The values as a slice, to be changed; any value is valid. Copies them where they are shared.
     pub fn values_mut<T: Element>(&mut self) -> Option<&mut [T]> {
         self.values.as_mut_slice()
-    }
-
-    /// The values as bytes, to be changed, for kernels. Copies them where they are shared.
-    pub fn values_bytes_mut(&mut self) -> &mut [u8] {
-        self.values.as_bytes_mut()
     }
 
     /// The same structure with other values.

@@ -1,6 +1,6 @@
 //! Contiguous values that begin on a cache line.
 
-use bytemuck::Pod;
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -26,6 +26,12 @@ pub struct Buffer<T> {
     length: usize,
 }
 
+/// What buffers hold: bytes of whatever type have no more to it than themselves, all zeros are one, and which are one can be
+/// checked, as not all are a `bool`.
+pub trait Plain: Zeroable + NoUninit + CheckedBitPattern + Send + Sync {}
+
+impl<T: Zeroable + NoUninit + CheckedBitPattern + Send + Sync> Plain for T {}
+
 /// There is not enough memory for a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is not enough memory for {length} elements of {size} bytes")]
@@ -36,7 +42,7 @@ pub struct OutOfMemory {
     pub size: usize,
 }
 
-impl<T: Pod> Buffer<T> {
+impl<T: Plain> Buffer<T> {
     /// `length` zeros, aligned. The system hands out pages of zeros when they are first touched, so this takes no time.
     ///
     /// # Panics
@@ -100,7 +106,7 @@ impl<T> From<Vec<T>> for Buffer<T> {
     }
 }
 
-impl<T: Pod> FromIterator<T> for Buffer<T> {
+impl<T: Plain> FromIterator<T> for Buffer<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         values.into_iter().collect::<Vec<T>>().into()
     }
@@ -112,7 +118,7 @@ impl<T> Default for Buffer<T> {
     }
 }
 
-impl<T: Pod> Clone for Buffer<T> {
+impl<T: Plain> Clone for Buffer<T> {
     /// A copy, aligned whether or not this one is.
     fn clone(&self) -> Self {
         Self::copy_of(self)

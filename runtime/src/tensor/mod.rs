@@ -40,7 +40,7 @@ pub(crate) mod values;
 mod walk;
 
 pub use any::{AnyTensor, Parts};
-pub use buffer::{ALIGNMENT, Buffer, OutOfMemory};
+pub use buffer::{ALIGNMENT, Buffer, OutOfMemory, Plain};
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use formats::{
@@ -54,6 +54,7 @@ pub use mapped::{
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
 };
 pub use pack::{Duplicates, PackError, pack, pack_filled};
+pub use spc_compiler::ir::ElementType;
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};

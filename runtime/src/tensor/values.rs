@@ -2,6 +2,7 @@
 
 use super::pack::Pack;
 use super::{Buffer, OutOfMemory};
+use crate::complex::{c32, c64};
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
 use std::sync::Arc;
@@ -10,31 +11,40 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The types of tensor elements that the run time stores: `f64 f32 i32 i64 u8`.
-pub trait Element:
-    sealed::Sealed + Pack + PartialEq + PartialOrd + Send + Sync + Default + fmt::Debug + fmt::Display
-{
+/// The types of tensor elements: `f64 f32 i32 i64 u8 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
+pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fmt::Display {
     /// Its name in the language.
     const TYPE: ElementType;
-    /// Zero.
+    /// Zero, or `false`.
     const ZERO: Self;
-    /// One.
+    /// One, or `true`.
     const ONE: Self;
 
-    /// The sum; integers wrap, as they do in kernels.
+    /// The sum; integers wrap, as they do in kernels. Of truth values, whether one is true.
     fn plus(self, other: Self) -> Self;
 
-    /// The nearest `f64`.
+    /// The nearest `f64`; of a complex number, the real part.
     fn to_f64(self) -> f64;
 
-    /// The value as a literal.
-    fn literal(self) -> Literal;
+    /// The nearest `c64`.
+    fn to_c64(self) -> c64 {
+        self.to_f64().into()
+    }
+
+    /// The value as a literal; `None` for a complex number that is not real.
+    fn literal(self) -> Option<Literal>;
 
     /// The value of a literal of this type.
     fn from_literal(literal: Literal) -> Option<Self>;
 
-    /// A number of this type, as by `as`: rounded, and the nearest that there is where it is out of range.
+    /// A number of this type, as by `as`: rounded, and the nearest that there is where it is out of range. Of truth values,
+    /// whether it is not zero.
     fn from_f64(value: f64) -> Self;
+
+    /// As [`from_f64`](Element::from_f64) of the real part; a complex type takes the other part too.
+    fn from_c64(value: c64) -> Self {
+        Self::from_f64(value.re)
+    }
 
     /// Values of this type.
     fn wrap(values: Arc<Buffer<Self>>) -> Values;
@@ -44,6 +54,36 @@ pub trait Element:
 
     /// The array of values of this type, to be changed.
     fn unwrap_mut(values: &mut Values) -> Option<&mut Arc<Buffer<Self>>>;
+}
+
+/// Evaluates an expression with a type that stands for the elements of an [`ElementType`].
+///
+/// ```
+/// use spc::tensor::{ElementType, Values};
+///
+/// let ones = |element: ElementType| spc::with_element!(element, |T| Values::from(vec![<T as spc::tensor::Element>::ONE]));
+/// assert_eq!(ones(ElementType::Bool).as_slice::<bool>(), Some(&[true][..]));
+/// ```
+#[macro_export]
+macro_rules! with_element {
+    ($element:expr, |$type:ident| $body:expr) => {{
+        macro_rules! arm {
+            ($actual:ty) => {{
+                type $type = $actual;
+                $body
+            }};
+        }
+        match $element {
+            $crate::tensor::ElementType::F64 => arm!(f64),
+            $crate::tensor::ElementType::F32 => arm!(f32),
+            $crate::tensor::ElementType::I32 => arm!(i32),
+            $crate::tensor::ElementType::I64 => arm!(i64),
+            $crate::tensor::ElementType::U8 => arm!(u8),
+            $crate::tensor::ElementType::Bool => arm!(bool),
+            $crate::tensor::ElementType::C32 => arm!($crate::complex::c32),
+            $crate::tensor::ElementType::C64 => arm!($crate::complex::c64),
+        }
+    }};
 }
 
 /// An array of values of one element type, cheap to clone: a copy is made when one of several owners changes it.
@@ -70,6 +110,12 @@ pub enum Values {
     I64(Arc<Buffer<i64>>),
     /// `u8`
     U8(Arc<Buffer<u8>>),
+    /// `bool`
+    Bool(Arc<Buffer<bool>>),
+    /// `c32`
+    C32(Arc<Buffer<c32>>),
+    /// `c64`
+    C64(Arc<Buffer<c64>>),
 }
 
 /// Evaluates an expression with [`Values`] as a slice of their own type.
@@ -93,6 +139,18 @@ macro_rules! with_values {
                 $body
             }
             $crate::tensor::Values::U8(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::Bool(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::C32(buffer) => {
+                let $slice = buffer.as_slice();
+                $body
+            }
+            $crate::tensor::Values::C64(buffer) => {
                 let $slice = buffer.as_slice();
                 $body
             }
@@ -125,28 +183,30 @@ macro_rules! with_values_mut {
                 let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
                 $body
             }
+            $crate::tensor::Values::Bool(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::C32(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
+            $crate::tensor::Values::C64(buffer) => {
+                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                $body
+            }
         }
     };
 }
 pub(crate) use with_values_mut;
 
 impl Values {
-    /// `length` zeros of an element type; `None` for one that the run time does not store.
+    /// `length` zeros of an element type.
     ///
     /// # Errors
     /// When there is not enough memory.
-    pub fn try_zeroed(element: ElementType, length: usize) -> Option<Result<Self, OutOfMemory>> {
-        fn zeroed<T: Element>(length: usize) -> Result<Values, OutOfMemory> {
-            Ok(T::wrap(Arc::new(Buffer::try_zeroed(length)?)))
-        }
-        Some(match element {
-            ElementType::F64 => zeroed::<f64>(length),
-            ElementType::F32 => zeroed::<f32>(length),
-            ElementType::I32 => zeroed::<i32>(length),
-            ElementType::I64 => zeroed::<i64>(length),
-            ElementType::U8 => zeroed::<u8>(length),
-            ElementType::Bool | ElementType::C32 | ElementType::C64 => return None,
-        })
+    pub fn try_zeroed(element: ElementType, length: usize) -> Result<Self, OutOfMemory> {
+        with_element!(element, |T| Ok(T::wrap(Arc::new(Buffer::try_zeroed(length)?))))
     }
 
     /// The type of its elements.
@@ -172,12 +232,20 @@ impl Values {
         self.as_bytes().len()
     }
 
-    /// A value as `f64`.
+    /// A value as `f64`; of a complex number, the real part.
     ///
     /// # Panics
     /// When there is no such value.
     pub fn get_f64(&self, position: usize) -> f64 {
         with_values!(self, |values| values[position].to_f64())
+    }
+
+    /// A value as `c64`.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    pub fn get_c64(&self, position: usize) -> c64 {
+        with_values!(self, |values| values[position].to_c64())
     }
 
     /// The values, where they are of type `T`.
@@ -195,11 +263,6 @@ impl Values {
         with_values!(self, |values| bytemuck::cast_slice(values))
     }
 
-    /// The values as bytes, to be changed. Copies them where they are shared.
-    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        with_values_mut!(self, |values| bytemuck::cast_slice_mut(values))
-    }
-
     /// The values of type `T` as a buffer: without a copy where they are not shared.
     pub fn into_buffer<T: Element>(self) -> Option<Buffer<T>> {
         let buffer = Arc::clone(T::unwrap(&self)?);
@@ -208,45 +271,14 @@ impl Values {
     }
 }
 
-macro_rules! elements {
-    ($($type:ident $variant:ident $zero:literal $one:literal |$a:ident, $b:ident| $plus:expr;)*) => {$(
+/// An element type: its constants and conversions, and how it stands among [`Values`].
+macro_rules! element {
+    ($type:ident $variant:ident $($own:tt)*) => {
         impl sealed::Sealed for $type {}
 
         impl Element for $type {
             const TYPE: ElementType = ElementType::$variant;
-            const ZERO: Self = $zero;
-            const ONE: Self = $one;
-
-            #[inline]
-            fn plus(self, other: Self) -> Self {
-                let ($a, $b) = (self, other);
-                $plus
-            }
-
-            #[inline]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-
-            fn literal(self) -> Literal {
-                match Self::TYPE.is_integer() {
-                    true => Literal::Integer(Self::TYPE, self as i64),
-                    false => Literal::Float(Self::TYPE, self as f64),
-                }
-            }
-
-            fn from_literal(literal: Literal) -> Option<Self> {
-                match literal {
-                    _ if literal.element() != Self::TYPE => None,
-                    Literal::Float(_, value) => Some(value as $type),
-                    Literal::Integer(_, value) => Some(value as $type),
-                }
-            }
-
-            #[inline]
-            fn from_f64(value: f64) -> Self {
-                value as $type
-            }
+            $($own)*
 
             fn wrap(values: Arc<Buffer<Self>>) -> Values {
                 Values::$variant(values)
@@ -278,14 +310,134 @@ macro_rules! elements {
                 Values::$variant(Arc::new(values))
             }
         }
+    };
+}
+
+macro_rules! reals {
+    ($($type:ident $variant:ident $zero:literal $one:literal |$a:ident, $b:ident| $plus:expr;)*) => {$(
+        element! { $type $variant
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                let ($a, $b) = (self, other);
+                $plus
+            }
+
+            #[inline]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            fn literal(self) -> Option<Literal> {
+                Some(match Self::TYPE.is_integer() {
+                    true => Literal::Integer(Self::TYPE, self as i64),
+                    false => Literal::Float(Self::TYPE, self as f64),
+                })
+            }
+
+            fn from_literal(literal: Literal) -> Option<Self> {
+                match literal {
+                    _ if literal.element() != Self::TYPE => None,
+                    Literal::Float(_, value) => Some(value as $type),
+                    Literal::Integer(_, value) => Some(value as $type),
+                }
+            }
+
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+        }
     )*};
 }
-elements! {
+reals! {
     f64 F64 0.0 1.0 |a, b| a + b;
     f32 F32 0.0 1.0 |a, b| a + b;
     i32 I32 0 1 |a, b| a.wrapping_add(b);
     i64 I64 0 1 |a, b| a.wrapping_add(b);
     u8 U8 0 1 |a, b| a.wrapping_add(b);
+}
+
+element! { bool Bool
+    const ZERO: Self = false;
+    const ONE: Self = true;
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self | other
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+
+    fn literal(self) -> Option<Literal> {
+        Some(Literal::Integer(Self::TYPE, self.into()))
+    }
+
+    fn from_literal(literal: Literal) -> Option<Self> {
+        match literal {
+            Literal::Integer(ElementType::Bool, value) => Some(value != 0),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        value != 0.0
+    }
+}
+
+macro_rules! complexes {
+    ($($type:ident $variant:ident $part:ident;)*) => {$(
+        element! { $type $variant
+            const ZERO: Self = $type::new(0.0, 0.0);
+            const ONE: Self = $type::new(1.0, 0.0);
+
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline]
+            fn to_f64(self) -> f64 {
+                self.re.into()
+            }
+
+            #[inline]
+            fn to_c64(self) -> c64 {
+                c64::new(self.re.into(), self.im.into())
+            }
+
+            fn literal(self) -> Option<Literal> {
+                (self.im == 0.0).then(|| Literal::Float(Self::TYPE, self.re.into()))
+            }
+
+            fn from_literal(literal: Literal) -> Option<Self> {
+                match literal {
+                    Literal::Float(element, value) if element == Self::TYPE => Some(Self::from_f64(value)),
+                    _ => None,
+                }
+            }
+
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                $type::new(value as $part, 0.0)
+            }
+
+            #[inline]
+            fn from_c64(value: c64) -> Self {
+                $type::new(value.re as $part, value.im as $part)
+            }
+        }
+    )*};
+}
+complexes! {
+    c32 C32 f32;
+    c64 C64 f64;
 }
 
 impl fmt::Debug for Values {
@@ -300,13 +452,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeros_of_each_element_type_that_is_stored() {
+    fn zeros_of_each_element_type() {
         for element in ElementType::ALL {
-            let Some(values) = Values::try_zeroed(element, 3) else {
-                assert!(matches!(element, ElementType::Bool | ElementType::C32 | ElementType::C64));
-                continue;
-            };
-            let values = values.unwrap();
+            let values = Values::try_zeroed(element, 3).unwrap();
             assert_eq!((values.element(), values.len(), values.get_f64(2)), (element, 3, 0.0));
             assert_eq!(values.bytes(), 3 * element.bytes());
         }

@@ -9,6 +9,8 @@ pub(super) struct Storage {
     pub(super) levels: Vec<(usize, String)>,
     /// A format whose levels store computed coordinates, in place of these levels.
     pub(super) map: Option<String>,
+    /// What a missing entry is, where that is said.
+    pub(super) fill: Option<&'static str>,
 }
 
 /// Formats with computed coordinates of matrices, and of any order from 1.
@@ -28,12 +30,12 @@ const TENSORS: &[&str] = &["hicoo(2)", "hicoo(4)", "alto", "lco", "mcoo", "bcsf(
 impl Storage {
     /// All modes dense.
     pub(super) fn dense(order: usize) -> Self {
-        Storage { levels: (0..order).map(|mode| (mode, "dense".to_owned())).collect(), map: None }
+        Storage { levels: (0..order).map(|mode| (mode, "dense".to_owned())).collect(), map: None, fill: None }
     }
 
     /// Compressed fibers.
     pub(super) fn csf(order: usize) -> Self {
-        Storage { levels: (0..order).map(|mode| (mode, "compressed".to_owned())).collect(), map: None }
+        Storage { levels: (0..order).map(|mode| (mode, "compressed".to_owned())).collect(), map: None, fill: None }
     }
 
     pub(super) fn order(&self) -> usize {
@@ -65,7 +67,7 @@ impl Storage {
             }
             _ => mixed(order, random),
         };
-        Storage { levels: modes.into_iter().zip(kinds).collect(), map: None }
+        Storage { levels: modes.into_iter().zip(kinds).collect(), map: None, fill: None }
     }
 
     /// Any format of an order with computed coordinates.
@@ -134,6 +136,13 @@ fn singletons(length: usize) -> Vec<String> {
 
 impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_levels(f)?;
+        self.fill.map_or(Ok(()), |fill| write!(f, " fill {fill}"))
+    }
+}
+
+impl Storage {
+    fn write_levels(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(map) = &self.map {
             return f.write_str(map);
         }

@@ -1,73 +1,130 @@
 //! Making programs up.
 
+use super::algebra::Algebra;
 use super::format::Storage;
 use super::index::Indices;
-use super::{Expr, Let, Program, Tensor};
-use crate::data::{Entries, Random};
+use super::{Expr, Let, Mask, Program, Statement, Tensor};
+use crate::data::{Entries, Random, for_each_index};
+use crate::number::Number;
 use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
 
 const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
 
-const UPDATES: &[&str] = &["=", "=", "=", "=", "=", "=", "=", "=", "=", "+=", "min=", "max=", "*="];
+const ELEMENTS: &[ElementType] = &[
+    ElementType::F64,
+    ElementType::F64,
+    ElementType::F64,
+    ElementType::F64,
+    ElementType::F32,
+    ElementType::I64,
+    ElementType::I32,
+    ElementType::U8,
+];
+
+/// How a statement that may only be the first assigns.
+const FIRST: &[&str] = &["=", "=", "=", "=", "=", "=", "=", "=", "+=", "min=", "max=", "*="];
+const BITS: &[&str] = &["|=", "&="];
+const LATER: &[&str] = &["+=", "+=", "min=", "max=", "*="];
+
+/// Values that arithmetic does not keep as others.
+const WILD: &[f64] = &[f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
 
 impl Program {
     /// The program of a seed.
     pub fn random(seed: u64) -> Program {
         let mut random = Random::new(seed.wrapping_mul(0x1000_0001).wrapping_add(17));
-        let element =
-            *random.choose(&[ElementType::F64, ElementType::F64, ElementType::F64, ElementType::F32, ElementType::I64]);
+        let element = *random.choose(ELEMENTS);
+        let algebra = Algebra::random(element, &mut random);
         let count = 1 + random.below(4);
-        let extent = |random: &mut Random| *random.choose(&[0, 1, 1, 2, 3, 3, 4, 4, 5, 5]);
-        let variables: Vec<(String, usize)> =
-            NAMES[..count].iter().map(|name| ((*name).to_owned(), extent(&mut random))).collect();
+        let mut extents: Vec<usize> = (0..count).map(|_| *random.choose(&[0, 1, 1, 2, 3, 3, 4, 4, 5, 5])).collect();
+        let several = random.chance(0.5);
+        let mut indices = if random.chance(0.6) { Indices::none() } else { Indices::random(&mut random) };
+        if count < 4 && !indices.compute() && random.chance(0.02) {
+            // The edge of what eight bits tell apart.
+            extents[random.below(count)] = 255 + usize::from(random.chance(0.5));
+        }
         let mut target: Vec<usize> = (0..count).collect();
         random.shuffle(&mut target);
         target.truncate(random.below(count.min(3) + 1));
         let all = target.clone();
-        let several = seed.is_multiple_of(2);
-        let mut indices = if several { Indices::none() } else { Indices::random(&mut random) };
         if !several && random.chance(0.3) {
-            indices.vary(&mut target, &all, &|variable| variables[variable].1, &mut random);
+            indices.vary(&mut target, &all, &|variable| extents[variable], &mut random);
         }
-        let result = match random.below(3) {
+        let mut result = match random.below(3) {
             0 => Storage::random(target.len(), &mut random),
             _ => Storage::dense(target.len()),
         };
+        result.fill = if target.is_empty() { None } else { algebra.fill_of_result(&mut random) };
         let mut generator = Generator {
             random,
             element,
-            extents: variables.iter().map(|(_, extent)| *extent).collect(),
-            target: target.clone(),
+            algebra,
+            extents,
+            target,
             indices,
             tensors: Vec::new(),
             shapes: Vec::new(),
             bound: None,
             lets: Vec::new(),
             several,
+            is_wild: false,
         };
+        generator.is_wild = generator.may_be_wild();
+        // What is missing in an operand may be there in a temporary, which may be made or not.
+        generator.several &= !generator.is_wild;
         generator.reserve();
-        let (value, mask) = generator.statement(&result);
-        let meets = generator.indices.meet(&target);
-        let updates = if generator.several { &UPDATES[..2] } else { UPDATES };
-        let update = if meets { "+=" } else { *generator.random.choose(updates) };
-        let addend = (generator.several && generator.random.chance(0.3)).then(|| generator.addend());
+        let statements = generator.statements(&result);
         let totals = generator.several && generator.random.chance(0.2);
-        let (tensors, indices, lets) = (generator.tensors, generator.indices, generator.lets);
-        let mut random = generator.random;
-        let mut program =
-            Program { element, variables, indices, tensors, target, result, update, value, mask, lets, addend, totals };
+        let Generator { mut random, extents, indices, tensors, lets, is_wild, .. } = generator;
+        let variables = NAMES.iter().map(|name| (*name).to_owned()).zip(extents).collect();
+        let mut program = Program { element, variables, indices, tensors, result, lets, statements, totals };
         for id in 0..program.tensors.len() {
-            let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
-            let density = if program.tensors[id].storage.is_dense() { 1.0 } else { density };
-            program.tensors[id].entries = Entries::random(&program.shape(id), density, element, &mut random).stored;
+            program.tensors[id].entries = program.entries(id, is_wild, &mut random);
         }
         program
+    }
+
+    fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> BTreeMap<Vec<usize>, Number> {
+        let (shape, Tensor { storage, element, .. }) = (self.shape(id), &self.tensors[id]);
+        let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
+        let density = if storage.is_dense() { 1.0 } else { density };
+        let mut entries = Entries::random(&shape, density, *element, random).stored;
+        if is_wild && element.is_float() {
+            for value in entries.values_mut() {
+                if random.chance(0.15) {
+                    *value = Number::of(*element, *random.choose(WILD));
+                }
+            }
+        }
+        if element.is_integer() && random.chance(0.1) {
+            // Sums of these wrap around.
+            let extreme = match element {
+                ElementType::I64 => Number::I64(i64::MAX),
+                ElementType::I32 => Number::I32(i32::MAX),
+                _ => Number::U8(u8::MAX),
+            };
+            entries.values_mut().for_each(|value| *value = if random.chance(0.3) { extreme } else { *value });
+        }
+        if storage.is_dense() || random.chance(0.5) {
+            return entries;
+        }
+        // The last of each mode, which is where widths end.
+        let last: Vec<usize> = shape.iter().map(|extent| extent.saturating_sub(1)).collect();
+        let is_there = |index: &[usize]| index.iter().zip(&last).any(|(index, last)| index == last);
+        for_each_index(&shape, &mut |index| {
+            if is_there(index) && shape.iter().any(|&extent| extent > 200) && random.chance(0.5) {
+                entries.entry(index.to_vec()).or_insert(Number::of(*element, 1.0));
+            }
+        });
+        entries
     }
 }
 
 struct Generator {
     random: Random,
     element: ElementType,
+    algebra: Algebra,
     extents: Vec<usize>,
     target: Vec<usize>,
     indices: Indices,
@@ -78,55 +135,105 @@ struct Generator {
     lets: Vec<Let>,
     /// Whether there may be several statements.
     several: bool,
+    /// Whether values may be infinite or undefined. Then nothing is summed: factors in front of a sum may be multiplied by it or
+    /// by its terms, which are only the same where all are finite.
+    is_wild: bool,
 }
 
 impl Generator {
-    fn statement(&mut self, result: &Storage) -> (Expr, Option<(usize, Vec<usize>)>) {
-        let all: Vec<usize> = (0..self.extents.len()).filter(|variable| Some(*variable) != self.bound).collect();
+    fn may_be_wild(&mut self) -> bool {
+        let sums = self.target.len() < self.extents.len() && !self.algebra.is_extremal();
+        self.element.is_float() && !sums && !self.indices.meet(&self.target) && self.random.chance(0.4)
+    }
+
+    fn statements(&mut self, result: &Storage) -> Vec<Statement> {
+        let target = self.target.clone();
+        let (value, mask) = self.statement(result);
+        let meets = self.indices.meet(&target);
+        let update = match self.algebra.reduction() {
+            Some(reduction) if self.is_wild || meets || self.random.chance(0.8) => reduction,
+            _ if meets => "+=",
+            _ if self.is_wild => "=",
+            _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
+            _ => *self.random.choose(FIRST),
+        };
+        let mut statements = vec![Statement { target, update, value, mask }];
+        while self.several && statements.len() < 3 && self.random.chance(0.35) {
+            let mut target = self.target.clone();
+            if self.random.chance(0.2) {
+                let extents = self.extents.clone();
+                self.indices.vary_within(&mut target, &|variable| extents[variable], &mut self.random);
+            }
+            let (value, mask) = self.statement(result);
+            let update = match self.algebra.reduction() {
+                Some(reduction) if self.is_wild || self.random.chance(0.6) => reduction,
+                _ => *self.random.choose(LATER),
+            };
+            statements.push(Statement { target, update, value, mask });
+        }
+        statements
+    }
+
+    fn statement(&mut self, result: &Storage) -> (Expr, Option<Mask>) {
+        let all = self.all();
         let terms = *self.random.choose(&[1, 1, 1, 2, 2, 3]);
         let mut value = self.term(&all);
         for _ in 1..terms {
-            let operator = *self.random.choose(&[" + ", " - "]);
-            value = Expr::Binary(operator, Box::new(value), Box::new(self.term(&all)));
+            let other = self.term(&all);
+            value = self.algebra.sum(value, other, &mut self.random);
         }
-        let mut mask = None;
-        if self.random.chance(if result.is_dense() { 0.08 } else { 0.3 }) {
-            let mut indices = if self.random.chance(0.7) { self.target.clone() } else { self.some(&all, 3) };
-            self.random.shuffle(&mut indices);
-            self.vary(&mut indices, &all);
-            if !indices.is_empty() {
-                let same = result.order() == indices.len() && self.random.chance(0.6);
-                let (indices, storage) = match same {
-                    true => (self.target.clone(), result.clone()),
-                    false => (indices.clone(), Storage::random(indices.len(), &mut self.random)),
-                };
-                mask = Some((self.declare(storage, &indices), indices));
-            }
-        }
-        (value, mask)
+        let chance = if result.is_dense() { 0.15 } else { 0.3 };
+        let mask = self.random.chance(chance).then(|| self.mask(&all, result));
+        (value, mask.flatten())
     }
 
-    /// What a second statement adds.
-    fn addend(&mut self) -> Expr {
-        let all: Vec<usize> = (0..self.extents.len()).filter(|variable| Some(*variable) != self.bound).collect();
-        self.term(&all)
+    /// The variables that no explicit sum has for its own. Where values may be infinite, nothing else is summed.
+    fn all(&self) -> Vec<usize> {
+        let is_plain = |variable: usize| !self.is_wild || self.algebra.is_extremal() || self.target.contains(&variable);
+        let all = (0..self.extents.len()).filter(|&variable| Some(variable) != self.bound && is_plain(variable));
+        all.collect()
+    }
+
+    fn mask(&mut self, all: &[usize], result: &Storage) -> Option<Mask> {
+        let is_target = self.random.chance(0.7);
+        let target = self.target.clone();
+        let mut indices = if is_target || all.is_empty() { target.clone() } else { self.some(all, 3) };
+        self.random.shuffle(&mut indices);
+        self.vary(&mut indices, all);
+        if indices.is_empty() {
+            return None;
+        }
+        let same = result.order() == indices.len() && self.random.chance(0.6);
+        let (indices, storage) = match same {
+            true => (target, Storage { fill: None, ..result.clone() }),
+            false => (indices.clone(), Storage::random(indices.len(), &mut self.random)),
+        };
+        Some((self.declare(storage, &indices), indices))
     }
 
     /// A temporary over some of the variables, and what it is.
     fn temporary(&mut self, indices: Vec<usize>) -> Expr {
         let mut inside = indices.clone();
         if self.random.chance(0.5) {
-            let more: Vec<usize> = (0..self.extents.len()).filter(|other| !inside.contains(other)).collect();
+            let more: Vec<usize> = self.all().into_iter().filter(|other| !inside.contains(other)).collect();
             inside.extend(more.first());
         }
         inside.retain(|variable| Some(*variable) != self.bound);
         let value = if inside.is_empty() { Expr::Access(self.scalar(), Vec::new()) } else { self.term(&inside) };
+        let mask = (!indices.is_empty() && self.random.chance(0.15)).then(|| {
+            let storage = Storage::random(indices.len(), &mut self.random);
+            (self.declare(storage, &indices), indices.clone())
+        });
         let storage = Storage::random(indices.len(), &mut self.random);
-        self.shapes.push(self.shape(&indices));
-        self.tensors.push(Tensor { name: format!("T{}", self.tensors.len()), storage, entries: Default::default() });
-        let tensor = self.tensors.len() - 1;
-        let declared = self.random.chance(0.3);
-        self.lets.push(Let { tensor, indices: indices.clone(), value, declared });
+        let name = format!("T{}", self.tensors.len());
+        let tensor = self.add(name, self.element, storage, &indices);
+        // Else it has the type of what it reads first.
+        let mut is_mixed = false;
+        value.for_each(&mut |expr| {
+            is_mixed |= matches!(expr, Expr::Access(read, _) if self.tensors[*read].element != self.element);
+        });
+        let declared = is_mixed || self.random.chance(0.3);
+        self.lets.push(Let { tensor, indices: indices.clone(), value, mask, declared });
         Expr::Access(tensor, indices)
     }
 
@@ -141,18 +248,41 @@ impl Generator {
         chosen
     }
 
-    fn declare(&mut self, storage: Storage, indices: &[usize]) -> usize {
+    fn add(&mut self, name: String, element: ElementType, storage: Storage, indices: &[usize]) -> usize {
         self.shapes.push(self.shape(indices));
-        let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
-        self.tensors.push(Tensor { name, storage, entries: Default::default() });
+        self.tensors.push(Tensor { name, element, storage, entries: Default::default() });
         self.tensors.len() - 1
+    }
+
+    /// A new parameter.
+    fn declare(&mut self, mut storage: Storage, indices: &[usize]) -> usize {
+        let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
+        let element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
+        if storage.order() > 0 {
+            storage.fill = self.algebra.fill(element, &mut self.random);
+        }
+        self.add(name, element, storage, indices)
+    }
+
+    /// A tensor where it is read, as a value of the result's type.
+    fn read(&mut self, tensor: usize, indices: Vec<usize>) -> Expr {
+        let access = Expr::Access(tensor, indices);
+        let widens = matches!(
+            (self.tensors[tensor].element, self.element),
+            (ElementType::F32 | ElementType::I32 | ElementType::U8, ElementType::F64)
+                | (ElementType::I32 | ElementType::U8, ElementType::I64)
+                | (ElementType::U8, ElementType::I32 | ElementType::F32)
+        );
+        let converts = self.tensors[tensor].element != self.element && (!widens || self.random.chance(0.5));
+        if converts { Expr::Cast(self.element, Box::new(access)) } else { access }
     }
 
     fn term(&mut self, variables: &[usize]) -> Expr {
         let factors = *self.random.choose(&[1, 1, 2, 2, 3]);
         let mut value = self.factor(variables, 2);
         for _ in 1..factors {
-            value = Expr::Binary(" * ", Box::new(value), Box::new(self.factor(variables, 2)));
+            let operator = self.algebra.product();
+            value = Expr::Binary(operator, Box::new(value), Box::new(self.factor(variables, 2)));
         }
         value
     }
@@ -161,7 +291,9 @@ impl Generator {
         let simple = depth == 0;
         match self.random.below(24) {
             0 => Expr::Literal(self.literal()),
-            1 if !simple => Expr::Negate(Box::new(self.factor(variables, depth - 1))),
+            1 if !simple && self.element != ElementType::U8 => {
+                Expr::Negate(Box::new(self.factor(variables, depth - 1)))
+            }
             2..=4 if !simple => {
                 let operator = *self.random.choose(&[" + ", " - ", " + ", " * "]);
                 let left = self.factor(variables, depth - 1);
@@ -174,21 +306,24 @@ impl Generator {
                 Expr::Select(Box::new([part(), part(), part(), part()]))
             }
             8 | 9 if !simple && self.bound.is_some() => self.sum(variables),
-            10 => Expr::Index(*self.random.choose(variables)),
-            11 => Expr::Access(self.scalar(), Vec::new()),
+            10 if !variables.is_empty() => Expr::Index(*self.random.choose(variables)),
+            11 => {
+                let scalar = self.scalar();
+                self.read(scalar, Vec::new())
+            }
             _ => self.operand(variables),
         }
     }
 
     fn literal(&mut self) -> String {
         let literals: &[&str] =
-            if self.element == ElementType::I64 { &["2", "1", "3", "0"] } else { &["2", "0.5", "1", "1.5", "0"] };
+            if self.element.is_float() { &["2", "0.5", "1", "1.5", "0"] } else { &["2", "1", "3", "0"] };
         (*self.random.choose(literals)).to_owned()
     }
 
     fn quotient(&mut self, variables: &[usize], depth: usize) -> Expr {
         let numerator = self.factor(variables, depth);
-        let divisor = Expr::Literal(if self.element == ElementType::I64 { "3" } else { "4" }.to_owned());
+        let divisor = Expr::Literal(if self.element.is_float() { "4" } else { "3" }.to_owned());
         let operator = if self.random.chance(0.8) { " / " } else { " % " };
         Expr::Binary(operator, Box::new(numerator), Box::new(divisor))
     }
@@ -210,19 +345,25 @@ impl Generator {
     /// An explicit sum, over the variable that is kept for them.
     fn sum(&mut self, variables: &[usize]) -> Expr {
         let Some(bound) = self.bound.take() else { return self.operand(variables) };
-        let mut indices = self.some(variables, 2);
+        let mut indices = if variables.is_empty() { Vec::new() } else { self.some(variables, 2) };
         indices.push(bound);
         self.random.shuffle(&mut indices);
         let storage = Storage::random(indices.len(), &mut self.random);
-        let mut body = Expr::Access(self.declare(storage, &indices), indices);
+        let tensor = self.declare(storage, &indices);
+        let mut body = self.read(tensor, indices);
         if self.random.chance(0.6) {
             let mut inside = variables.to_vec();
             inside.push(bound);
-            let operator = *self.random.choose(&[" * ", " * ", " + ", " - "]);
+            let operator = *self.random.choose(&[self.algebra.product(), " * ", " + ", " - "]);
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
-        let reduction = *self.random.choose(&["sum", "sum", "sum", "min", "max", "prod"]);
+        let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
+            (true, _) => &["min", "max", "prod"],
+            (false, true) => &["sum", "sum", "sum", "min", "max", "prod"],
+            (false, false) => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],
+        };
+        let reduction = *self.random.choose(reductions);
         Expr::Reduce(reduction, vec![bound], Box::new(body))
     }
 
@@ -236,6 +377,10 @@ impl Generator {
 
     /// A tensor; now and then one that was there already.
     fn operand(&mut self, variables: &[usize]) -> Expr {
+        if variables.is_empty() {
+            let scalar = self.scalar();
+            return self.read(scalar, Vec::new());
+        }
         let mut indices = self.some(variables, 4);
         if self.several && self.lets.len() < 3 && self.random.chance(0.3) {
             return self.temporary(indices);
@@ -244,10 +389,12 @@ impl Generator {
         let shape = self.shape(&indices);
         let known: Vec<usize> = (0..self.tensors.len()).filter(|&id| self.shapes[id] == shape).collect();
         if !known.is_empty() && self.random.chance(0.15) {
-            return Expr::Access(*self.random.choose(&known), indices);
+            let known = *self.random.choose(&known);
+            return self.read(known, indices);
         }
         let storage = Storage::random(indices.len(), &mut self.random);
-        Expr::Access(self.declare(storage, &indices), indices)
+        let tensor = self.declare(storage, &indices);
+        self.read(tensor, indices)
     }
 
     fn shape(&self, indices: &[usize]) -> Vec<usize> {

@@ -82,6 +82,31 @@ impl Indices {
         target.iter().any(|&index| value(index).is_some_and(|value| !is_alone(value)))
     }
 
+    /// Whether any index may be computed.
+    pub(super) fn compute(&self) -> bool {
+        self.share > 0.0
+    }
+
+    /// Now and then, makes indices computed that run over no more than the variables in their place.
+    pub(super) fn vary_within(&mut self, indices: &mut [usize], extents: &dyn Fn(usize) -> usize, random: &mut Random) {
+        for index in indices.iter_mut().filter(|index| **index < COMPUTED) {
+            let (extent, variable) = (extents(*index), IndexExpr::Variable(*index));
+            if extent == 0 || !random.chance(0.6) {
+                continue;
+            }
+            let (value, needed) = match random.below(4) {
+                0 => (IndexExpr::binary(IndexOperator::Subtract, number(extent - 1), variable), extent),
+                1 => (IndexExpr::binary(IndexOperator::Divide, variable, number(2)), extent.div_ceil(2)),
+                2 => (IndexExpr::binary(IndexOperator::Remainder, variable, number(2)), extent.min(2)),
+                _ => (number(0), 1),
+            };
+            let computed = Computed { value, room: extent - needed };
+            if self.computed.iter().all(|other| other.value != computed.value || *other == computed) {
+                *index = COMPUTED + self.place(computed);
+            }
+        }
+    }
+
     /// Now and then, makes indices of an access computed, from `variables`.
     pub(super) fn vary(
         &mut self,
@@ -92,7 +117,7 @@ impl Indices {
     ) {
         let mut windows = 0;
         for mode in 0..indices.len() {
-            if !random.chance(self.share) {
+            if variables.is_empty() || !random.chance(self.share) {
                 continue;
             }
             if random.chance(0.1) && !self.is_window(indices[0]) {

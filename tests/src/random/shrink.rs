@@ -2,6 +2,7 @@
 
 use super::format::Storage;
 use super::{Expr, Program};
+use crate::number::Number;
 
 impl Program {
     /// The smallest program that still `fails`, found greedily.
@@ -28,20 +29,22 @@ impl Program {
             change(&mut program);
             all.push(program);
         };
-        if self.mask.is_some() {
-            with(&|program| program.mask = None);
-        }
-        if self.update != "=" {
-            with(&|program| program.update = "=");
-        }
         if self.totals {
             with(&|program| program.totals = false);
         }
-        if self.addend.is_some() {
-            with(&|program| program.addend = None);
-        }
-        for addend in self.addend.iter().flat_map(smaller_exprs) {
-            with(&|program| program.addend = Some(addend.clone()));
+        for place in 0..self.statements.len() {
+            if place > 0 {
+                with(&|program| _ = program.statements.remove(place));
+            } else if self.statements.len() > 1 {
+                // The update alone.
+                with(&|program| _ = program.statements.remove(0));
+            }
+            if self.statements[place].mask.is_some() {
+                with(&|program| program.statements[place].mask = None);
+            }
+            if place == 0 && self.statements[0].update != "=" {
+                with(&|program| program.statements[0].update = "=");
+            }
         }
         for made in 0..self.lets.len() {
             // Made by the caller instead.
@@ -49,12 +52,22 @@ impl Program {
             if self.lets[made].declared {
                 with(&|program| program.lets[made].declared = false);
             }
+            if self.lets[made].mask.is_some() {
+                with(&|program| program.lets[made].mask = None);
+            }
             for value in smaller_exprs(&self.lets[made].value) {
                 with(&|program| program.lets[made].value = value.clone());
             }
         }
-        for value in smaller_exprs(&self.value) {
-            with(&|program| program.value = value.clone());
+        for place in 0..self.statements.len() {
+            for value in smaller_exprs(&self.statements[place].value) {
+                with(&|program| program.statements[place].value = value.clone());
+            }
+        }
+        for tensor in self.used() {
+            if self.tensors[tensor].element != self.element {
+                with(&|program| program.tensors[tensor].element = program.element);
+            }
         }
         for variable in 0..self.variables.len() {
             if self.variables[variable].1 > 0 {
@@ -87,7 +100,9 @@ impl Program {
             let dense = self.tensors[tensor].storage.is_dense();
             for index in self.tensors[tensor].entries.keys() {
                 if dense {
-                    with(&|program| _ = program.tensors[tensor].entries.insert(index.clone(), 1.0));
+                    with(&|program| {
+                        _ = program.tensors[tensor].entries.insert(index.clone(), Number::of(self.element, 1.0))
+                    });
                 } else {
                     with(&|program| _ = program.tensors[tensor].entries.remove(index));
                 }
@@ -123,16 +138,20 @@ impl Program {
 fn simpler(storage: &Storage) -> Vec<Storage> {
     let order = storage.order();
     let mut all = Vec::new();
+    if storage.fill.is_some() {
+        all.push(Storage { fill: None, ..storage.clone() });
+    }
     let mut plain = storage.clone();
     plain.levels.iter_mut().enumerate().for_each(|(level, (mode, _))| *mode = level);
     all.push(Storage::dense(order));
+    let csf = || Storage { fill: storage.fill, ..Storage::csf(order) };
     if storage.map.is_some() {
-        all.push(Storage::csf(order));
+        all.push(csf());
         return all;
     }
     if !storage.is_dense() {
-        if *storage != Storage::csf(order) {
-            all.push(Storage::csf(order));
+        if *storage != csf() {
+            all.push(csf());
         }
         all.push(plain);
         for (level, (_, kind)) in storage.levels.iter().enumerate() {

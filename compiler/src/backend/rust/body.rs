@@ -1,6 +1,7 @@
 //! Statements as Rust.
 
 use super::expr::literal;
+use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size,
@@ -71,6 +72,10 @@ impl Printer<'_> {
                 quote!(#name[#index] = #value;)
             }
             Statement::Reduce(array, index, operator, value) => {
+                if let Some(operator) = self.written_out(*array, *operator, value) {
+                    let value = Expr::binary(operator, Expr::load(*array, index.clone()), value.clone());
+                    return self.statement(&Statement::Store(*array, index.clone(), value));
+                }
                 let (name, index) = (&self.arrays[array], self.expr(index));
                 let value = self.expr(value);
                 let place = quote!(#name[#index]);
@@ -166,6 +171,19 @@ impl Printer<'_> {
             }
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
+        }
+    }
+
+    /// The operator of `a[i] = a[i] operator value`, where `a[i] operator= value` is refused: of all but its own number types,
+    /// Rust lends the element before it computes the value, which then can't read the same array.
+    fn written_out(&self, array: ArrayId, operator: ReduceOperator, value: &Expr) -> Option<BinaryOperator> {
+        let mut reads = false;
+        value.for_each(&mut |inner| reads |= matches!(inner, Expr::Load(id, _) if *id == array));
+        let is_lent = reads && self.array_element(array).is_some_and(ElementType::is_complex);
+        match operator {
+            ReduceOperator::Add => is_lent.then_some(BinaryOperator::Add),
+            ReduceOperator::Multiply => is_lent.then_some(BinaryOperator::Multiply),
+            _ => None,
         }
     }
 
@@ -385,15 +403,14 @@ fn update(
     element: Option<ElementType>,
     value: &TokenStream,
 ) -> TokenStream {
-    let is_float = element.is_none_or(ElementType::is_float);
-    match operator {
-        ReduceOperator::Add if is_float => quote!(#place += #value;),
-        ReduceOperator::Add => quote!(#place = #current.wrapping_add(#value);),
-        ReduceOperator::Multiply if is_float => quote!(#place *= #value;),
-        ReduceOperator::Multiply => quote!(#place = #current.wrapping_mul(#value);),
-        ReduceOperator::Min => quote!(#place = #current.min(#value);),
-        ReduceOperator::Max => quote!(#place = #current.max(#value);),
-        ReduceOperator::Or => quote!(#place |= #value;),
-        ReduceOperator::And => quote!(#place &= #value;),
+    match spelling::reduce(operator, element) {
+        Reduction::Operator(operator) => {
+            let operator: TokenStream = operator.parse().expect("operators are tokens");
+            quote!(#place #operator #value;)
+        }
+        Reduction::Method(method) => {
+            let method = ident(method);
+            quote!(#place = #current.#method(#value);)
+        }
     }
 }

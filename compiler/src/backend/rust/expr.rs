@@ -1,5 +1,6 @@
 //! Expressions as Rust.
 
+use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
@@ -38,15 +39,7 @@ impl Printer<'_> {
                 let (condition, yes, no) = (self.expr(condition), self.expr(yes), self.expr(no));
                 quote!(if #condition { #yes } else { #no })
             }
-            Expr::Cast(ty, operand) => {
-                let operand = self.typed(operand, Precedence::Cast);
-                let ty = match ty {
-                    Type::Index => ident("usize"),
-                    Type::Bool => ident("bool"),
-                    Type::Element(element) => ident(element.name()),
-                };
-                quote!(#operand as #ty)
-            }
+            Expr::Cast(ty, operand) => self.cast(*ty, operand),
             Expr::Search { array, begin, end, value } => {
                 let name = &self.arrays[array];
                 let first = self.at_least(begin, Precedence::Sum);
@@ -74,7 +67,8 @@ impl Printer<'_> {
             Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
             Expr::Search { .. } => Precedence::Sum,
             Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
-            Expr::Binary(operator, left, _) if self.wraps(*operator, left) => Precedence::Atom,
+            Expr::Binary(operator, left, _) if self.wrapping(*operator, left).is_some() => Precedence::Atom,
+            Expr::Cast(Type::Element(element), _) if element.is_complex() => Precedence::Atom,
             other => precedence(other),
         }
     }
@@ -116,10 +110,11 @@ impl Printer<'_> {
     /// Whether the printed form ends in `as usize`, so that a `<` behind it would begin a list of generic arguments.
     fn ends_in_cast(&self, expr: &Expr) -> bool {
         match expr {
+            Expr::Cast(Type::Element(element), _) => !element.is_complex(),
             Expr::Cast(..) => true,
             Expr::Load(array, _) => self.is_index_array(*array),
             Expr::Binary(operator, left, right) => infix(*operator).is_some_and(|(_, own)| {
-                !self.wraps(*operator, left)
+                self.wrapping(*operator, left).is_none()
                     && self.printed_precedence(right) >= own.tighter()
                     && self.ends_in_cast(right)
             }),
@@ -147,14 +142,8 @@ impl Printer<'_> {
     }
 
     fn binary(&self, operator: BinaryOperator, left: &Expr, right: &Expr) -> TokenStream {
-        if self.wraps(operator, left) {
-            let method = ident(match operator {
-                BinaryOperator::Add => "wrapping_add",
-                BinaryOperator::Subtract => "wrapping_sub",
-                BinaryOperator::Multiply => "wrapping_mul",
-                BinaryOperator::Divide => "wrapping_div",
-                _ => "wrapping_rem",
-            });
+        if let Some(method) = self.wrapping(operator, left) {
+            let method = ident(method);
             let left = self.typed(left, Precedence::Atom);
             let right = self.expr(right);
             return quote!(#left.#method(#right));
@@ -178,39 +167,93 @@ impl Printer<'_> {
         quote!(#left_tokens #sign #right)
     }
 
-    /// Whether the operator prints as a wrapping method: arithmetic on integer elements.
-    fn wraps(&self, operator: BinaryOperator, left: &Expr) -> bool {
-        use BinaryOperator::*;
-        matches!(operator, Add | Subtract | Multiply | Divide | Remainder) && self.is_integer(left)
+    /// The method that the operator prints as: arithmetic on integer elements wraps around.
+    fn wrapping(&self, operator: BinaryOperator, left: &Expr) -> Option<&'static str> {
+        spelling::wrapping(operator, self.element_of(left)?)
+    }
+
+    /// The element type of an expression; indices have none.
+    fn element_of(&self, expr: &Expr) -> Option<ElementType> {
+        match self.kernel.type_of(expr) {
+            Ok(Type::Element(element)) => Some(element),
+            _ => None,
+        }
     }
 
     /// Whether it is an element of an integer type; indices are none.
     fn is_integer(&self, expr: &Expr) -> bool {
-        matches!(self.kernel.type_of(expr), Ok(Type::Element(element)) if element.is_integer())
+        self.element_of(expr).is_some_and(ElementType::is_integer)
+    }
+
+    fn cast(&self, ty: Type, operand: &Expr) -> TokenStream {
+        let element = match ty {
+            Type::Index => ident("usize"),
+            Type::Bool => ident("bool"),
+            Type::Element(element) => match element.part() {
+                Some(part) => return self.complex_cast(element, part, operand),
+                None => ident(element.name()),
+            },
+        };
+        let operand = self.typed(operand, Precedence::Cast);
+        quote!(#operand as #element)
+    }
+
+    /// To complex numbers with parts of a type, from others part by part.
+    fn complex_cast(&self, to: ElementType, part: ElementType, operand: &Expr) -> TokenStream {
+        let (name, part_name) = (ident(to.name()), ident(part.name()));
+        match self.element_of(operand) {
+            Some(from) if from == to => self.expr(operand),
+            Some(from) if from == part => {
+                let operand = self.expr(operand);
+                quote!(#name::new(#operand, 0.0))
+            }
+            Some(from) if from.is_complex() => {
+                let operand = self.expr(operand);
+                quote!({ let wide = #operand; #name::new(wide.re as #part_name, wide.im as #part_name) })
+            }
+            _ => {
+                let operand = self.typed(operand, Precedence::Cast);
+                quote!(#name::new(#operand as #part_name, 0.0))
+            }
+        }
     }
 
     fn call(&self, function: Function, arguments: &[Expr]) -> TokenStream {
         let (first, rest) = arguments.split_first().expect("functions have arguments");
-        let is_abs = function == Function::Abs;
-        let receiver = self.typed(first, Precedence::Atom);
-        if is_abs && self.kernel.type_of(first) == Ok(Type::Element(ElementType::U8)) {
-            return receiver;
-        }
-        let method = ident(if is_abs && self.is_integer(first) { "wrapping_abs" } else { function.method() });
+        let element = self.element_of(first).expect("functions are of elements");
         let rest = rest.iter().map(|argument| self.expr(argument));
-        quote!(#receiver.#method(#(#rest),*))
+        let receiver = || self.typed(first, Precedence::Atom);
+        match spelling::function(function, element) {
+            Spelling::Itself => receiver(),
+            Spelling::Method(method) => {
+                let (receiver, method) = (receiver(), ident(method));
+                quote!(#receiver.#method(#(#rest),*))
+            }
+            Spelling::Field(field) => {
+                let (receiver, field) = (receiver(), ident(field));
+                quote!(#receiver.#field)
+            }
+            Spelling::New(element) => {
+                let (first, name) = (self.expr(first), ident(element.name()));
+                quote!(#name::new(#first, #(#rest),*))
+            }
+        }
     }
 
-    /// A value for an element of an array: indices are narrowed.
+    /// A value for an element of an array: indices are narrowed, but for those that are loaded as narrow.
     pub(super) fn stored(&self, array: ArrayId, value: &Expr) -> TokenStream {
-        match self.kernel.array(array).element {
-            ArrayElement::Index(_) if matches!(value, Expr::Index(_)) => self.expr(value),
-            ArrayElement::Index(_) => {
-                let ty = element(self.kernel.array(array).element);
+        let stored = self.kernel.array(array).element;
+        match (stored, value) {
+            (ArrayElement::Index(_), Expr::Load(from, index)) if self.kernel.array(*from).element == stored => {
+                let (name, index) = (&self.arrays[from], self.expr(index));
+                quote!(#name[#index])
+            }
+            (ArrayElement::Value(_), _) | (_, Expr::Index(_)) => self.expr(value),
+            (ArrayElement::Index(_), _) => {
+                let ty = element(stored);
                 let value = self.at_least(value, Precedence::Cast);
                 quote!(#value as #ty)
             }
-            ArrayElement::Value(_) => self.expr(value),
         }
     }
 }
@@ -235,9 +278,26 @@ fn is_untyped(expr: &Expr) -> bool {
     }
 }
 
+/// The real part of a complex literal.
+fn complex_part(element: ElementType, value: f64) -> TokenStream {
+    if !value.is_finite() {
+        return literal(Literal::Float(element.part().unwrap_or(element), value));
+    }
+    let token = match element {
+        ElementType::C32 => Token::f32_unsuffixed(value.abs() as f32),
+        _ => Token::f64_unsuffixed(value.abs()),
+    };
+    if value.is_sign_negative() { quote!(-#token) } else { quote!(#token) }
+}
+
 /// A literal of an element type.
 pub(super) fn literal(literal: Literal) -> TokenStream {
     let (ty, magnitude) = match literal {
+        Literal::Float(element, value) if element.is_complex() => {
+            let name = ident(element.name());
+            let part = complex_part(element, value);
+            return quote!(#name::new(#part, 0.0));
+        }
         Literal::Float(element, value) => {
             let ty = ident(element.name());
             if value.is_nan() {

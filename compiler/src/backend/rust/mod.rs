@@ -11,6 +11,7 @@ mod body;
 mod expansion;
 mod expr;
 mod reserved;
+mod spelling;
 #[cfg(feature = "pretty")]
 mod text;
 mod types;

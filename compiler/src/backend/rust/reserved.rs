@@ -10,8 +10,8 @@ const KEYWORDS: &[&str] = &[
 
 /// Names that generated code itself uses.
 const OWN: &[&str] = &[
-    "bool", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length", "parallel", "run",
-    "std", "stored", "u16", "u32", "u64", "u8", "usize", "value", "vec",
+    "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length",
+    "parallel", "run", "std", "stored", "u16", "u32", "u64", "u8", "usize", "value", "vec",
 ];
 
 /// Whether Rust keeps the word for itself.

@@ -5,18 +5,30 @@
 
 use super::ident;
 use crate::format::{Coordinate, Format, IndexWidth, LevelFormat, LevelKind, prelude};
+use crate::ir::ElementType;
 use crate::notation::Tensor;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 /// The type of a tensor; of a scalar, its element type.
 pub(super) fn value_type(tensor: &Tensor) -> TokenStream {
-    let element = primitive(tensor.element.name());
+    let element = element_type(tensor.element);
     if tensor.format.order == 0 {
         return element;
     }
     let format = format_type(&tensor.format, tensor.format_name.as_deref());
     quote!(::spc::tensor::Tensor<#element, #format>)
+}
+
+/// The type of elements.
+fn element_type(element: ElementType) -> TokenStream {
+    match element.is_complex() {
+        true => {
+            let name = ident(element.name());
+            quote!(::spc::complex::#name)
+        }
+        false => primitive(element.name()),
+    }
 }
 
 /// A primitive type, whatever else has its name where the macro is used.

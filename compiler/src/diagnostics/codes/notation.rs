@@ -83,8 +83,6 @@ pub const ASSIGNED_AGAIN: Code = Code(309);
 pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
 pub const MIXED_ELEMENTS: Code = Code(404);
-/// An element type that kernels can't compute with.
-pub const ELEMENT_TYPE_NOT_YET: Code = Code(405);
 /// A mask with an index that several terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A directive that is not carried out yet.
@@ -874,25 +872,6 @@ Correct:
 
     fn product(A: csr, x: f32 dense) -> y: f32 dense {
         y(i) = f32(A(i, j) * x(j));
-    }
-",
-    },
-    Entry {
-        code: ELEMENT_TYPE_NOT_YET,
-        title: "an element type that kernels can't compute with yet",
-        explanation: "
-For now the element types are `f64`, `f32`, `i32`, `i64` and `u8`.
-
-Wrong:
-
-    fn product(A: c64 csr, x: c64 dense) -> y: c64 dense {
-        y(i) = A(i, j) * x(j);
-    }
-
-Correct:
-
-    fn product(A: f64 csr, x: f64 dense) -> y: f64 dense {
-        y(i) = A(i, j) * x(j);
     }
 ",
     },

@@ -152,6 +152,12 @@ fn undefined_function(
         Form::Function(Function::Abs) => {
             undefined.label(format!("`{}` has no negative values", element.name())).help("leave `abs` out")
         }
+        Form::Function(Function::Min | Function::Max) if element == ElementType::Bool => {
+            undefined.label("a function of numbers").help("`&&` says whether both are true, `||` whether one is")
+        }
+        _ if element.is_complex() => undefined
+            .label("a function of real numbers")
+            .help(format!("apply it to a real number: `{name}(re({argument}))`, `{name}(abs({argument}))`")),
         _ if element.is_integer() => undefined
             .label("a function of floating point numbers")
             .help(format!("convert what it is applied to: `{name}(f64({argument}))`, or declare the tensors as `f64`")),

@@ -95,7 +95,7 @@ fn dense_result(
         value.span,
         format!("this would make the sparse result `{}` dense", target.name),
     )
-    .label(match target.fill.is_zero() {
+    .label(match target.fill.is_zero() && target.element != ElementType::Bool {
         true => format!("not zero where `{name}` stores no entry"),
         false => {
             format!("not {}, the fill value of `{}`, where `{name}` stores no entry", target.fill.text(), target.name)

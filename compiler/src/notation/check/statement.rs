@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use super::uses;
 use super::value::Values;
-use super::{reduction, result, tensors};
+use super::{reduction, result};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::LevelKind;
 use crate::ir::{Affine, ElementType, ReduceOperator};
@@ -80,10 +80,9 @@ fn check_sum(
     found: &mut Diagnostics,
 ) {
     let is_sum = checked.operator.is_none() && element == ElementType::Bool;
-    let summed = |variable: &IndexVariable| !checked.target.indices.contains(variable);
-    let Some(variable) = checked.value.free_variables(&|variable| vec![variable]).into_iter().find(summed) else {
-        return;
-    };
+    let target = indices.running(&checked.target.indices);
+    let free = checked.value.free_variables(&|variable| indices.running(&[variable]));
+    let Some(variable) = free.into_iter().find(|variable| !target.contains(variable)) else { return };
     if is_sum {
         let name = &indices.variables[variable.0].name;
         found.push(
@@ -94,16 +93,11 @@ fn check_sum(
     }
 }
 
-/// The tensor that gives a temporary without a type its own: the first that is read; the next where one is refused.
-fn typed_by<'a>(statement: &Statement, tensors: &'a [Tensor]) -> Option<&'a Tensor> {
+/// The element type of a temporary that declares none: that of the first tensor that is read.
+pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
     let uses = uses::of_statement(statement).into_iter().skip(1);
     let mut used = uses.filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
-    used.find(|tensor| tensors::is_lowered(tensor.element))
-}
-
-/// The element type of a temporary that declares none.
-pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
-    typed_by(statement, tensors).map_or(ElementType::F64, |tensor| tensor.element)
+    used.next().map_or(ElementType::F64, |tensor| tensor.element)
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {

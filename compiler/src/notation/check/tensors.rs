@@ -23,7 +23,7 @@ pub(super) fn check(
     let tensors = declarations.iter().map(|declaration| {
         let uses: Vec<&Use<'_>> = uses.iter().filter(|used| used.name.name == declaration.name).collect();
         let format = format(declaration, &uses, definitions, problems);
-        let element = element(declaration, problems);
+        let element = declaration.element.map_or(ElementType::F64, |(element, _)| element);
         Tensor {
             name: declaration.name.to_owned(),
             span: declaration.span,
@@ -58,25 +58,6 @@ pub(super) fn start(first: Option<&Statement>, element: ElementType) -> Literal 
         _ => None,
     };
     operator.and_then(|operator| operator.identity(element)).unwrap_or(element.zero())
-}
-
-fn element(declaration: &Declaration<'_>, problems: &mut Problems) -> ElementType {
-    let Some((element, span)) = declaration.element else { return ElementType::F64 };
-    if !is_lowered(element) {
-        let message = format!("tensors of `{}` are not lowered yet", element.name());
-        problems.push(
-            declaration.origin,
-            Diagnostic::new(codes::ELEMENT_TYPE_NOT_YET, span, message)
-                .label("kernels can't compute with it for now")
-                .help("the element types are `f64`, `f32`, `i32`, `i64` and `u8` for now"),
-        );
-    }
-    element
-}
-
-/// Whether kernels compute with an element type.
-pub(super) fn is_lowered(element: ElementType) -> bool {
-    !matches!(element, ElementType::Bool | ElementType::C32 | ElementType::C64)
 }
 
 fn format(

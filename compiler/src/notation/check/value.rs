@@ -174,7 +174,11 @@ impl<'s> Values<'_, 's> {
         let divisor = right.span;
         let (checked_left, checked_right) = (self.value(left, element), self.value(right, element));
         if element == ElementType::Bool {
-            self.found.push(condition_as_value(if self.kind(left).is_some() { left } else { right }));
+            let problem = condition_as_value(if self.kind(left).is_some() { left } else { right });
+            self.found.push(match of_truths(operator) {
+                Some(sign) => problem.help(format!("of truth values, write `{left} {sign} {right}`")),
+                None => problem,
+            });
             return None;
         }
         let (left, right) = (checked_left?, checked_right?);
@@ -246,6 +250,15 @@ impl<'s> Values<'_, 's> {
 
     pub(super) fn tensor(&self, name: &str) -> Option<TensorId> {
         self.tensors.iter().position(|tensor| tensor.name == name).map(TensorId)
+    }
+}
+
+/// What does with truth values what an operator does with the numbers 0 and 1.
+fn of_truths(operator: BinaryOperator) -> Option<&'static str> {
+    match operator {
+        BinaryOperator::Add => Some("||"),
+        BinaryOperator::Multiply => Some("&&"),
+        _ => None,
     }
 }
 

@@ -1,14 +1,14 @@
 //! Arrays: what the caller passes, and what stands behind a name while a kernel runs.
 
 use super::values::{Result, Value, problem};
+use crate::complex::{c32, c64};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ElementType};
 
-/// The elements of an array. Index arrays are of the unsigned type of their width; `u8` elements and truth values (0 or 1)
-/// are `U8`.
+/// The elements of an array. Index arrays are of the unsigned type of their width.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArrayValue {
-    /// `u8` indices, `u8` elements, truth values
+    /// `u8` indices, `u8` elements
     U8(Vec<u8>),
     /// `u16` indices
     U16(Vec<u16>),
@@ -24,6 +24,12 @@ pub enum ArrayValue {
     I32(Vec<i32>),
     /// `i64` elements
     I64(Vec<i64>),
+    /// `bool` elements
+    Bool(Vec<bool>),
+    /// `c32` elements
+    C32(Vec<c32>),
+    /// `c64` elements
+    C64(Vec<c64>),
 }
 
 impl Default for ArrayValue {
@@ -44,14 +50,17 @@ macro_rules! with_vector {
             ArrayValue::F32($vector) => $result,
             ArrayValue::I32($vector) => $result,
             ArrayValue::I64($vector) => $result,
+            ArrayValue::Bool($vector) => $result,
+            ArrayValue::C32($vector) => $result,
+            ArrayValue::C64($vector) => $result,
         }
     };
 }
 
 impl ArrayValue {
-    /// An array without elements; `None` for complex ones.
-    pub fn empty(element: ArrayElement) -> Option<Self> {
-        Some(match element {
+    /// An array without elements.
+    pub fn empty(element: ArrayElement) -> Self {
+        match element {
             ArrayElement::Index(IndexWidth::U8) => ArrayValue::U8(Vec::new()),
             ArrayElement::Index(IndexWidth::U16) => ArrayValue::U16(Vec::new()),
             ArrayElement::Index(IndexWidth::U32) => ArrayValue::U32(Vec::new()),
@@ -60,14 +69,16 @@ impl ArrayValue {
             ArrayElement::Value(ElementType::F32) => ArrayValue::F32(Vec::new()),
             ArrayElement::Value(ElementType::I32) => ArrayValue::I32(Vec::new()),
             ArrayElement::Value(ElementType::I64) => ArrayValue::I64(Vec::new()),
-            ArrayElement::Value(ElementType::U8 | ElementType::Bool) => ArrayValue::U8(Vec::new()),
-            ArrayElement::Value(ElementType::C32 | ElementType::C64) => return None,
-        })
+            ArrayElement::Value(ElementType::U8) => ArrayValue::U8(Vec::new()),
+            ArrayElement::Value(ElementType::Bool) => ArrayValue::Bool(Vec::new()),
+            ArrayElement::Value(ElementType::C32) => ArrayValue::C32(Vec::new()),
+            ArrayElement::Value(ElementType::C64) => ArrayValue::C64(Vec::new()),
+        }
     }
 
     /// Whether its elements are of this kind.
     pub fn holds(&self, element: ArrayElement) -> bool {
-        Self::empty(element).is_some_and(|empty| std::mem::discriminant(&empty) == std::mem::discriminant(self))
+        std::mem::discriminant(&Self::empty(element)) == std::mem::discriminant(self)
     }
 
     /// The number of elements.
@@ -85,7 +96,6 @@ impl ArrayValue {
         match self {
             ArrayValue::U8(vector) => match element {
                 ArrayElement::Index(_) => Value::Index(vector[at].into()),
-                ArrayElement::Value(ElementType::Bool) => Value::Bool(vector[at] != 0),
                 ArrayElement::Value(_) => Value::U8(vector[at]),
             },
             ArrayValue::U16(vector) => Value::Index(vector[at].into()),
@@ -95,6 +105,9 @@ impl ArrayValue {
             ArrayValue::F32(vector) => Value::F32(vector[at]),
             ArrayValue::I32(vector) => Value::I32(vector[at]),
             ArrayValue::I64(vector) => Value::I64(vector[at]),
+            ArrayValue::Bool(vector) => Value::Bool(vector[at]),
+            ArrayValue::C32(vector) => Value::C32(vector[at]),
+            ArrayValue::C64(vector) => Value::C64(vector[at]),
         }
     }
 
@@ -106,11 +119,13 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => vector[at] = narrow(value)?,
             (ArrayValue::U64(vector), Value::Index(value)) => vector[at] = value,
             (ArrayValue::U8(vector), Value::U8(value)) => vector[at] = value,
-            (ArrayValue::U8(vector), Value::Bool(value)) => vector[at] = value.into(),
             (ArrayValue::F64(vector), Value::F64(value)) => vector[at] = value,
             (ArrayValue::F32(vector), Value::F32(value)) => vector[at] = value,
             (ArrayValue::I32(vector), Value::I32(value)) => vector[at] = value,
             (ArrayValue::I64(vector), Value::I64(value)) => vector[at] = value,
+            (ArrayValue::Bool(vector), Value::Bool(value)) => vector[at] = value,
+            (ArrayValue::C32(vector), Value::C32(value)) => vector[at] = value,
+            (ArrayValue::C64(vector), Value::C64(value)) => vector[at] = value,
             _ => return problem("a value does not fit its array, which the verifier should have found"),
         }
         Ok(())
@@ -135,11 +150,13 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
             (ArrayValue::U64(vector), Value::Index(value)) => grow(vector, count, value),
             (ArrayValue::U8(vector), Value::U8(value)) => grow(vector, count, value),
-            (ArrayValue::U8(vector), Value::Bool(value)) => grow(vector, count, value.into()),
             (ArrayValue::F64(vector), Value::F64(value)) => grow(vector, count, value),
             (ArrayValue::F32(vector), Value::F32(value)) => grow(vector, count, value),
             (ArrayValue::I32(vector), Value::I32(value)) => grow(vector, count, value),
             (ArrayValue::I64(vector), Value::I64(value)) => grow(vector, count, value),
+            (ArrayValue::Bool(vector), Value::Bool(value)) => grow(vector, count, value),
+            (ArrayValue::C32(vector), Value::C32(value)) => grow(vector, count, value),
+            (ArrayValue::C64(vector), Value::C64(value)) => grow(vector, count, value),
             _ => problem("a value does not fit its array, which the verifier should have found"),
         }
     }

@@ -301,7 +301,7 @@ impl Machine<'_> {
             Sharing::Private(_) => self.length(array),
             Sharing::Joined { .. } => 0,
         };
-        let mut data = ArrayValue::empty(element).unwrap_or_default();
+        let mut data = ArrayValue::empty(element);
         if let Sharing::Private(operator) = sharing {
             data.extend(length, private_identity(*operator, element)?)?;
         }

@@ -3,6 +3,7 @@
 use spc_compiler::ir::{BinaryOperator, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
 
 use super::Fault;
+use crate::complex::{c32, c64};
 
 /// A value of any type. Truth values of tensors are those of conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,6 +15,8 @@ pub(super) enum Value {
     I32(i32),
     I64(i64),
     U8(u8),
+    C32(c32),
+    C64(c64),
 }
 
 /// A fault on its way out: the segments of its path, innermost first.
@@ -72,6 +75,8 @@ impl Value {
         Ok(match literal {
             Literal::Float(ElementType::F64, value) => Value::F64(value),
             Literal::Float(ElementType::F32, value) => Value::F32(value as f32),
+            Literal::Float(ElementType::C32, value) => Value::C32((value as f32).into()),
+            Literal::Float(ElementType::C64, value) => Value::C64(value.into()),
             Literal::Integer(ElementType::I32, value) => Value::I32(value as i32),
             Literal::Integer(ElementType::I64, value) => Value::I64(value),
             Literal::Integer(ElementType::U8, value) => Value::U8(value as u8),
@@ -88,11 +93,13 @@ pub(super) fn unary(operator: UnaryOperator, operand: Value) -> Result<Value> {
         (UnaryOperator::Negate, Value::F32(a)) => Value::F32(-a),
         (UnaryOperator::Negate, Value::I32(a)) => Value::I32(a.wrapping_neg()),
         (UnaryOperator::Negate, Value::I64(a)) => Value::I64(a.wrapping_neg()),
+        (UnaryOperator::Negate, Value::C32(a)) => Value::C32(-a),
+        (UnaryOperator::Negate, Value::C64(a)) => Value::C64(-a),
         _ => return mismatch(),
     })
 }
 
-/// The comparisons, which all types share.
+/// The comparisons, which all types with an order share.
 fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Result<Value> {
     Ok(Value::Bool(match operator {
         BinaryOperator::Equal => a == b,
@@ -152,6 +159,20 @@ macro_rules! of_integers {
     };
 }
 
+macro_rules! of_complex {
+    ($variant:ident, $operator:expr, $a:expr, $b:expr) => {
+        Ok(match $operator {
+            BinaryOperator::Add => Value::$variant($a + $b),
+            BinaryOperator::Subtract => Value::$variant($a - $b),
+            BinaryOperator::Multiply => Value::$variant($a * $b),
+            BinaryOperator::Divide => Value::$variant($a / $b),
+            BinaryOperator::Equal => Value::Bool($a == $b),
+            BinaryOperator::NotEqual => Value::Bool($a != $b),
+            _ => return mismatch(),
+        })
+    };
+}
+
 /// Both operands are values already: `&&` and `||` do not stop early here.
 pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value) -> Result<Value> {
     match (left, right) {
@@ -161,6 +182,8 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value) -> Res
         (Value::I32(a), Value::I32(b)) => of_integers!(I32, operator, a, b),
         (Value::I64(a), Value::I64(b)) => of_integers!(I64, operator, a, b),
         (Value::U8(a), Value::U8(b)) => of_integers!(U8, operator, a, b),
+        (Value::C32(a), Value::C32(b)) => of_complex!(C32, operator, a, b),
+        (Value::C64(a), Value::C64(b)) => of_complex!(C64, operator, a, b),
         (Value::Bool(a), Value::Bool(b)) => match operator {
             BinaryOperator::And => Ok(Value::Bool(a && b)),
             BinaryOperator::Or => Ok(Value::Bool(a || b)),
@@ -228,6 +251,20 @@ pub(super) fn identity(operator: ReduceOperator, ty: Type) -> Result<Value> {
     }
 }
 
+macro_rules! of_complex_number {
+    ($function:expr, $a:expr, $part:ident, $complex:ident) => {
+        match $function {
+            Function::Re => Some(Value::$part($a.re)),
+            Function::Im => Some(Value::$part($a.im)),
+            Function::Abs => Some(Value::$part($a.norm())),
+            Function::Conj => Some(Value::$complex($a.conj())),
+            Function::Sqrt => Some(Value::$complex($a.sqrt())),
+            Function::Exp => Some(Value::$complex($a.exp())),
+            _ => None,
+        }
+    };
+}
+
 pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
     let value = match (function, arguments) {
         (Function::Min, &[a, b]) => return minimum(a, b),
@@ -235,6 +272,10 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
         (Function::Abs, &[Value::I32(a)]) => Some(Value::I32(a.wrapping_abs())),
         (Function::Abs, &[Value::I64(a)]) => Some(Value::I64(a.wrapping_abs())),
         (Function::Abs, &[Value::U8(a)]) => Some(Value::U8(a)),
+        (Function::Complex, &[Value::F32(re), Value::F32(im)]) => Some(Value::C32(c32::new(re, im))),
+        (Function::Complex, &[Value::F64(re), Value::F64(im)]) => Some(Value::C64(c64::new(re, im))),
+        (_, &[Value::C32(a)]) => of_complex_number!(function, a, F32, C32),
+        (_, &[Value::C64(a)]) => of_complex_number!(function, a, F64, C64),
         (_, &[Value::F64(a)]) => function.of_f64(&[a]).map(Value::F64),
         (_, &[Value::F32(a)]) => function.of_f32(&[a]).map(Value::F32),
         (_, &[Value::F64(a), Value::F64(b)]) => function.of_f64(&[a, b]).map(Value::F64),
@@ -253,12 +294,24 @@ macro_rules! number_as {
             Type::Element(ElementType::I32) => Value::I32($value as i32),
             Type::Element(ElementType::I64) => Value::I64($value as i64),
             Type::Element(ElementType::U8) => Value::U8($value as u8),
+            Type::Element(ElementType::C32) => Value::C32(($value as f32).into()),
+            Type::Element(ElementType::C64) => Value::C64(($value as f64).into()),
             _ => return mismatch(),
         }
     };
 }
 
-/// As Rust's `as`.
+macro_rules! complex_as {
+    ($value:expr, $ty:expr) => {
+        match $ty {
+            Type::Element(ElementType::C32) => Value::C32(c32::new($value.re as f32, $value.im as f32)),
+            Type::Element(ElementType::C64) => Value::C64(c64::new($value.re as f64, $value.im as f64)),
+            _ => return mismatch(),
+        }
+    };
+}
+
+/// As Rust's `as`, part by part; of a real number to a complex one, with no imaginary part.
 pub(super) fn cast(ty: Type, value: Value) -> Result<Value> {
     Ok(match value {
         Value::Bool(a) if ty == Type::Bool => Value::Bool(a),
@@ -269,5 +322,7 @@ pub(super) fn cast(ty: Type, value: Value) -> Result<Value> {
         Value::I32(a) => number_as!(a, ty),
         Value::I64(a) => number_as!(a, ty),
         Value::U8(a) => number_as!(a, ty),
+        Value::C32(a) => complex_as!(a, ty),
+        Value::C64(a) => complex_as!(a, ty),
     })
 }

@@ -3,9 +3,10 @@
 use super::abi::{self, Body, Host};
 use crate::execute::array::{Access, Array, Data, Stored};
 use crate::parallel;
-use crate::tensor::Buffer;
+use crate::tensor::{Buffer, values::with_values_mut};
+use crate::with_element;
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{ArrayElement, ElementType};
+use spc_compiler::ir::ArrayElement;
 use std::alloc::{self, Layout};
 use std::ffi::c_void;
 use std::fs::File;
@@ -67,27 +68,21 @@ pub(super) fn nothing() -> abi::Array {
     abi::Array { data: null_mut(), length: 0, capacity: 0 }
 }
 
-/// Evaluates an expression with a type parameter that stands for the type of an array's elements.
-macro_rules! with_element {
+/// Evaluates an expression with a type that stands for that of an array's elements.
+macro_rules! with_stored {
     ($element:expr, |$type:ident| $result:expr) => {{
-        macro_rules! arm {
+        macro_rules! index {
             ($actual:ty) => {{
                 type $type = $actual;
                 $result
             }};
         }
         match $element {
-            ArrayElement::Index(IndexWidth::U8) | ArrayElement::Value(ElementType::U8) => arm!(u8),
-            ArrayElement::Index(IndexWidth::U16) => arm!(u16),
-            ArrayElement::Index(IndexWidth::U32) => arm!(u32),
-            ArrayElement::Index(IndexWidth::U64) => arm!(u64),
-            ArrayElement::Value(ElementType::F64) => arm!(f64),
-            ArrayElement::Value(ElementType::F32) => arm!(f32),
-            ArrayElement::Value(ElementType::I32) => arm!(i32),
-            ArrayElement::Value(ElementType::I64) => arm!(i64),
-            ArrayElement::Value(ElementType::Bool | ElementType::C32 | ElementType::C64) => {
-                unreachable!("a call has no arrays of elements that are not stored")
-            }
+            ArrayElement::Index(IndexWidth::U8) => index!(u8),
+            ArrayElement::Index(IndexWidth::U16) => index!(u16),
+            ArrayElement::Index(IndexWidth::U32) => index!(u32),
+            ArrayElement::Index(IndexWidth::U64) => index!(u64),
+            ArrayElement::Value(element) => with_element!(element, |$type| $result),
         }
     }};
 }
@@ -97,12 +92,11 @@ macro_rules! with_element {
 pub(super) fn lend(array: &mut Array) -> abi::Array {
     let element = array.parameter.element;
     let (data, length) = match (&mut array.data, array.parameter.access) {
-        (data, Access::Append) => return with_element!(element, |T| give::<T>(data, element)),
+        (data, Access::Append) => return with_stored!(element, |T| give::<T>(data, element)),
         (Data::Index(indices), _) => (indices.as_bytes().as_ptr().cast_mut(), indices.len()),
         (Data::Values(values), Access::Read) => (values.as_bytes().as_ptr().cast_mut(), values.len()),
         (Data::Values(values), Access::Write(_)) => {
-            let length = values.len();
-            (values.as_bytes_mut().as_mut_ptr(), length)
+            with_values_mut!(values, |values| (values.as_mut_ptr().cast(), values.len()))
         }
     };
     abi::Array { data: data.cast(), length, capacity: 0 }
@@ -135,7 +129,7 @@ pub(super) unsafe fn receive<T>(given: &abi::Array) -> Vec<T> {
 /// As for [`receive`], with the type of `element`.
 pub(super) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
     // SAFETY: as the caller promises.
-    with_element!(element, |T| T::put(unsafe { receive::<T>(given) }.into(), element))
+    with_stored!(element, |T| T::put(unsafe { receive::<T>(given) }.into(), element))
 }
 
 /// What tells this machine's processor from another that shares its cache folder, so far as the system says.

@@ -6,6 +6,7 @@
 //! | `rustc` | finds the compiler and calls it |
 //! | `cache` | keeps libraries on disk, by a hash of all that they depend on |
 //! | `abi` | what host and library hand to each other; compiled on both sides |
+//! | `complex` | complex numbers for the library; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
 //! | `host` | the host's side |
 //!
@@ -17,6 +18,9 @@
 
 mod abi;
 mod cache;
+#[cfg(test)]
+#[allow(unreachable_pub)]
+mod complex;
 mod hash;
 mod host;
 mod rustc;

@@ -256,3 +256,42 @@ fn a_call_of_another_kernel_is_refused() {
     let error = native.run(&mut Call::new(&kernel, &[&a]).unwrap()).unwrap_err().to_string();
     assert_eq!(error, "this is a call of `append`, not of `spmv` with the same declarations");
 }
+
+/// What kernels compute with is what the host computes with, to the last bit.
+#[test]
+fn complex_numbers_are_those_of_the_host() {
+    macro_rules! agree {
+        ($part:ident, $host:ident) => {{
+            let parts: [$part; 11] =
+                [0.0, -0.0, 1.0, -2.5, 0.1, 1e30, -1e-30, $part::MAX, $part::INFINITY, $part::NEG_INFINITY, $part::NAN];
+            let same = |a: complex::Complex<$part>, b: crate::complex::$host, what: &str| {
+                let is_same =
+                    |ours: $part, hosts: $part| ours.to_bits() == hosts.to_bits() || ours.is_nan() && hosts.is_nan();
+                assert!(is_same(a.re, b.re) && is_same(a.im, b.im), "{what}: {a:?}, not {b:?}");
+            };
+            for (re, im) in parts.into_iter().flat_map(|re| parts.map(|im| (re, im))) {
+                let (a, b) = (complex::$host::new(re, im), crate::complex::$host::new(re, im));
+                same(a.conj(), b.conj(), "conj");
+                same(a.sqrt(), b.sqrt(), &format!("sqrt of {b}"));
+                same(a.exp(), b.exp(), &format!("exp of {b}"));
+                same(-a, -b, "-");
+                assert!(a.norm() == b.norm() || a.norm().is_nan());
+                for (re, im) in parts.into_iter().flat_map(|re| parts.map(|im| (re, im))) {
+                    let (c, d) = (complex::$host::new(re, im), crate::complex::$host::new(re, im));
+                    same(a + c, b + d, "+");
+                    same(a - c, b - d, "-");
+                    same(a * c, b * d, &format!("{b} * {d}"));
+                    same(a / c, b / d, &format!("{b} / {d}"));
+                    let (mut sum, mut product) = ((a, b), (a, b));
+                    (sum.0 += c, sum.1 += d);
+                    same(sum.0, sum.1, "+=");
+                    (product.0 *= c, product.1 *= d);
+                    same(product.0, product.1, "*=");
+                    assert_eq!(a == c, b == d);
+                }
+            }
+        }};
+    }
+    agree!(f32, c32);
+    agree!(f64, c64);
+}

@@ -11,6 +11,7 @@ pub(super) fn entry(place: usize) -> String {
 }
 
 const ABI: &str = include_str!("abi.rs");
+const COMPLEX: &str = include_str!("complex.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
 /// The files of a library.
@@ -29,9 +30,14 @@ pub(super) fn kernel_file(place: usize) -> String {
 /// A library of kernels.
 pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
     let modules: String = kernels.iter().enumerate().map(|(place, (_, signature))| module(place, signature)).collect();
-    let kernels = kernels.iter().map(|(text, _)| format!("use crate::parallel;\n\n{text}\n")).collect();
+    let kernels = kernels
+        .iter()
+        .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\n\n{text}\n"))
+        .collect();
     let root = format!(
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
+
+use complex::{{c32, c64}};
 
 {modules}
 mod parallel {{
@@ -46,6 +52,10 @@ mod chunks {{
 mod workspace {{
 {WORKSPACE_TEXT}
 }}
+}}
+
+mod complex {{
+{COMPLEX}
 }}
 
 mod library {{

@@ -1,10 +1,13 @@
 //! What a caller hands in for the parameters of a kernel.
 
 use super::ProgramError;
+use crate::complex::{c32, c64};
 use crate::generate;
 use crate::tensor::{
-    AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Values, pack_filled,
+    AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, Values,
+    pack_filled, statistics, storage_size,
 };
+use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use std::sync::Arc;
@@ -85,25 +88,20 @@ impl Operand {
 fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
     fn values<T: Element>(value: f64) -> Option<Values> {
         let element = T::from_f64(value);
-        (element.to_f64() == value || T::TYPE.is_float()).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
+        let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
+        (element.to_f64() == value || is_rounded).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
     }
-    let values = match element {
-        ElementType::F64 => values::<f64>(value),
-        ElementType::F32 => values::<f32>(value),
-        ElementType::I32 => values::<i32>(value),
-        ElementType::I64 => values::<i64>(value),
-        ElementType::U8 => values::<u8>(value),
-        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
-            return Err(crate::execute::Error::NotStored { tensor: name.to_owned(), element }.into());
-        }
-    };
     let tensor = || name.to_owned();
-    let values = values.ok_or_else(|| ProgramError::Scalar { tensor: tensor(), value, element })?;
+    let values = with_element!(element, |T| values::<T>(value)).ok_or_else(|| ProgramError::Scalar {
+        tensor: tensor(),
+        value,
+        element,
+    })?;
     AnyTensor::from_parts(Vec::new(), Format::dense(0), Vec::new(), values)
         .map_err(|source| ProgramError::Pack { tensor: tensor(), source: source.into() })
 }
 
-/// Entries of any element type that tensors are stored with.
+/// Entries of any element type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entries {
     /// `f64`
@@ -116,6 +114,12 @@ pub enum Entries {
     I64(Coordinates<i64>),
     /// `u8`
     U8(Coordinates<u8>),
+    /// `bool`
+    Bool(Coordinates<bool>),
+    /// `c32`
+    C32(Coordinates<c32>),
+    /// `c64`
+    C64(Coordinates<c64>),
 }
 
 /// Evaluates an expression with [`Entries`] as coordinates of their own type.
@@ -127,6 +131,9 @@ macro_rules! with_entries {
             Entries::I32($coordinates) => $body,
             Entries::I64($coordinates) => $body,
             Entries::U8($coordinates) => $body,
+            Entries::Bool($coordinates) => $body,
+            Entries::C32($coordinates) => $body,
+            Entries::C64($coordinates) => $body,
         }
     };
 }
@@ -177,6 +184,22 @@ impl Entries {
         self
     }
 
+    /// What they look like: see [`crate::tensor::statistics`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn statistics(&self) -> Result<Statistics, PackError> {
+        with_entries!(self, entries => statistics(entries))
+    }
+
+    /// What it takes to store them in a format: see [`crate::tensor::storage_size`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn storage_size(&self, format: &Format) -> Result<StorageSize, PackError> {
+        with_entries!(self, entries => storage_size(entries, format))
+    }
+
     /// Stores them in a format; other entries are `fill`.
     ///
     /// # Errors
@@ -203,7 +226,7 @@ macro_rules! from_coordinates {
         }
     )*};
 }
-from_coordinates!(F64 f64, F32 f32, I32 i32, I64 i64, U8 u8);
+from_coordinates!(F64 f64, F32 f32, I32 i32, I64 i64, U8 u8, Bool bool, C32 c32, C64 c64);
 
 impl From<AnyTensor> for Operand {
     fn from(tensor: AnyTensor) -> Self {

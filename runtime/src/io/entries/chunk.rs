@@ -73,6 +73,17 @@ impl<T: Value> Chunk<T> {
 /// Reads the value at the cursor, which goes behind it.
 #[inline(always)]
 pub(super) fn value<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Result<T, Refusal> {
+    if !T::COMPLEX || values != Values::Complex {
+        return number(cursor, values);
+    }
+    let re = number(cursor, values)?;
+    cursor.skip_blanks();
+    Ok(T::of_parts(re, number(cursor, values)?))
+}
+
+/// Reads one number.
+#[inline(always)]
+pub(super) fn number<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Result<T, Refusal> {
     if let Some(value) = cursor.small_integer() {
         return T::from_integer(value).ok_or(Refusal::OutOfRange);
     }

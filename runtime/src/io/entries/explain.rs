@@ -20,14 +20,19 @@ pub(super) fn fault<T: Value>(mut cursor: Cursor<'_>, layout: &Layout) -> Fault 
         }
         cursor.skip_blanks();
     }
-    let offset = cursor.at();
-    let reason = chunk::value::<T>(&mut cursor.clone(), layout.values).err().unwrap_or(Refusal::NotANumber);
+    let mut offset = cursor.at();
+    if layout.values == Values::Complex && chunk::number::<T::Part>(&mut cursor.clone(), layout.values).is_ok() {
+        cursor.field();
+        cursor.skip_blanks();
+        offset = cursor.at();
+    }
+    let reason = chunk::number::<T::Part>(&mut cursor.clone(), layout.values).err().unwrap_or(Refusal::NotANumber);
     Fault { kind: ReadErrorKind::Value, offset, message: value_message::<T>(cursor.field(), reason, layout) }
 }
 
 /// How many fields a line has.
 fn fields(layout: &Layout) -> usize {
-    layout.limits.len() + usize::from(layout.values != Values::Pattern)
+    layout.limits.len() + layout.values.fields()
 }
 
 fn index_message(field: &[u8], mode: usize, limit: u64, layout: &Layout) -> Option<String> {
@@ -53,12 +58,16 @@ fn count_message(found: &[&[u8]], layout: &Layout) -> String {
         [only] => format!("1 field ({})", quote(only)),
         found => format!("{} fields", found.len()),
     };
+    let value = match layout.values {
+        Values::Pattern => "no value",
+        Values::Real | Values::Integer => "a value",
+        Values::Complex => "a real and an imaginary part",
+    };
     let indices = match layout.limits.len() {
-        0 => return format!("{count}, where a line has a value only"),
+        0 => return format!("{count}, where a line has {value} only"),
         1 => "1 index".to_owned(),
         order => format!("{order} indices"),
     };
-    let value = if layout.values == Values::Pattern { "no value" } else { "a value" };
     format!("{count}, where a line has {indices} and {value}")
 }
 

@@ -50,6 +50,19 @@ pub(crate) enum Values {
     Integer,
     /// Nothing: every value is one.
     Pattern,
+    /// The real part and the imaginary part of a number, for complex element types only.
+    Complex,
+}
+
+impl Values {
+    /// How many fields they take.
+    pub(crate) fn fields(self) -> usize {
+        match self {
+            Values::Pattern => 0,
+            Values::Real | Values::Integer => 1,
+            Values::Complex => 2,
+        }
+    }
 }
 
 /// The entries of a text, up to its first fault if it has one.

@@ -10,7 +10,7 @@ pub(super) fn stored([rows, columns]: [usize; 2], symmetry: Symmetry) -> usize {
     let below = |rows: usize| (rows as u128 * rows.saturating_sub(1) as u128) / 2;
     let stored = match symmetry {
         Symmetry::General => rows as u128 * columns as u128,
-        Symmetry::Symmetric => below(rows) + rows as u128,
+        Symmetry::Symmetric | Symmetry::Hermitian => below(rows) + rows as u128,
         Symmetry::SkewSymmetric => below(rows),
     };
     usize::try_from(stored).unwrap_or(usize::MAX)
@@ -23,7 +23,7 @@ pub(super) fn expand<T: Value>(shape: [usize; 2], symmetry: Symmetry, values: Ve
     for column in 0..shape[1] {
         let first_row = match symmetry {
             Symmetry::General => 0,
-            Symmetry::Symmetric => column,
+            Symmetry::Symmetric | Symmetry::Hermitian => column,
             Symmetry::SkewSymmetric => column + 1,
         };
         for (row, value) in (first_row..shape[0]).zip(&mut values) {

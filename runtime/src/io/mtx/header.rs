@@ -33,6 +33,7 @@ pub(super) enum Field {
     Real,
     Integer,
     Pattern,
+    Complex,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub(super) enum Symmetry {
     General,
     Symmetric,
     SkewSymmetric,
+    Hermitian,
 }
 
 impl Symmetry {
@@ -48,6 +50,7 @@ impl Symmetry {
             Self::General => "general",
             Self::Symmetric => "symmetric",
             Self::SkewSymmetric => "skew-symmetric",
+            Self::Hermitian => "hermitian",
         }
     }
 }
@@ -103,11 +106,7 @@ fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
         "integer" | "unsigned-integer" => Field::Integer,
         "pattern" if array => return Err(wrong("an `array` file has values: `pattern` contradicts it".to_owned())),
         "pattern" => Field::Pattern,
-        "complex" => {
-            return Err(unsupported(
-                "complex values are not supported yet: write real and imaginary parts as two files".to_owned(),
-            ));
-        }
+        "complex" => Field::Complex,
         other => {
             let expected = "it is `real`, `integer`, `pattern` or `complex`";
             return Err(wrong(format!("field {}: {expected}", quote(other.as_bytes()))));
@@ -120,11 +119,9 @@ fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
             return Err(wrong("a `pattern` has no sign: `skew-symmetric` contradicts it".to_owned()));
         }
         "skew-symmetric" => Symmetry::SkewSymmetric,
+        "hermitian" if field == Field::Complex => Symmetry::Hermitian,
         "hermitian" => {
-            return Err(unsupported(
-                "`hermitian` is for complex values, which are not supported yet: a real matrix is `symmetric`"
-                    .to_owned(),
-            ));
+            return Err(wrong("`hermitian` is for complex values: a real matrix is `symmetric`".to_owned()));
         }
         other => {
             let expected = "it is `general`, `symmetric`, `skew-symmetric` or `hermitian`";

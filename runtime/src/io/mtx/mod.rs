@@ -8,8 +8,8 @@
 //! 3 1  -1.0
 //! ```
 //!
-//! `coordinate` and `array` (all elements, column by column); `real`, `integer` and `pattern` (every value is 1);
-//! `general`, `symmetric` and `skew-symmetric`. Of a symmetric matrix the file has the lower triangle; reading adds the
+//! `coordinate` and `array` (all elements, column by column); `real`, `integer`, `complex` (two numbers, the real and the
+//! imaginary part) and `pattern` (every value is 1); `general`, `symmetric`, `skew-symmetric` and `hermitian`. Of a symmetric matrix the file has the lower triangle; reading adds the
 //! other one behind it, so that the example gives the three entries (1, 1), (3, 1) and (1, 3).
 //!
 //! Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST IR 5935, 1996.
@@ -40,6 +40,11 @@ pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Resu
         Field::Real => Values::Real,
         Field::Integer => Values::Integer,
         Field::Pattern => Values::Pattern,
+        Field::Complex if T::COMPLEX => Values::Complex,
+        Field::Complex => {
+            let message = format!("the values are complex, which {} is not: read them as c32 or c64", T::NAME);
+            return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, 0));
+        }
     };
     let limits = match header.storage {
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),

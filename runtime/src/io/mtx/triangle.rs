@@ -23,6 +23,8 @@ pub(super) fn first_misplaced<T: Value>(
     let name = symmetry.name();
     let message = if above {
         format!("an entry above the diagonal: a {name} file has the lower triangle only")
+    } else if symmetry == Symmetry::Hermitian {
+        "a number on the diagonal that is not real: that of a hermitian matrix is".to_owned()
     } else {
         format!("a nonzero on the diagonal: that of a {name} matrix is zero")
     };
@@ -36,10 +38,14 @@ fn first<I: Ord + Sync, T: Value>(
     values: &[T],
     symmetry: Symmetry,
 ) -> Option<(usize, bool)> {
-    let skew = symmetry == Symmetry::SkewSymmetric;
+    let is_off = |value: T| match symmetry {
+        Symmetry::SkewSymmetric => value != T::ZERO,
+        Symmetry::Hermitian => !value.is_real(),
+        Symmetry::General | Symmetry::Symmetric => false,
+    };
     let misplaced = |entry: &usize| {
         let (row, column) = (&rows[*entry], &columns[*entry]);
-        row < column || skew && row == column && values[*entry] != T::ZERO
+        row < column || row == column && is_off(values[*entry])
     };
     let entry = (0..values.len()).into_par_iter().find_first(misplaced)?;
     Some((entry, rows[entry] < columns[entry]))
@@ -88,6 +94,7 @@ fn extend<I: Copy + PartialEq, T: Value>(
 pub(super) fn mirrored_value<T: Value>(value: T, symmetry: Symmetry) -> T {
     match symmetry {
         Symmetry::SkewSymmetric => value.negated().unwrap_or(value),
+        Symmetry::Hermitian => value.conjugate(),
         Symmetry::General | Symmetry::Symmetric => value,
     }
 }

@@ -38,7 +38,8 @@ use self::header::Header;
 use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, Values};
+use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelStorage, Plain, Values};
+use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
 
@@ -168,8 +169,9 @@ impl<'file> Bytes<'file> {
     }
 
     fn indices(&mut self, width: IndexWidth, what: &str) -> Result<IndexArray, ReadError> {
+        // Any bytes are an index.
         fn of<I: Index>(bytes: &[u8]) -> IndexArray {
-            I::wrap(Arc::new(aligned(bytes)))
+            I::wrap(Arc::new(aligned(bytes).unwrap_or_default()))
         }
         let bytes = self.array(width.bytes(), what)?;
         Ok(match width {
@@ -181,29 +183,22 @@ impl<'file> Bytes<'file> {
     }
 
     fn values(&mut self, element: ElementType) -> Result<Values, ReadError> {
-        fn of<T: Element>(bytes: &[u8]) -> Values {
-            T::wrap(Arc::new(aligned(bytes)))
-        }
         let bytes = self.array(element.bytes(), "values")?;
-        Ok(match element {
-            ElementType::F64 => of::<f64>(bytes),
-            ElementType::F32 => of::<f32>(bytes),
-            ElementType::I64 => of::<i64>(bytes),
-            ElementType::I32 => of::<i32>(bytes),
-            ElementType::U8 => of::<u8>(bytes),
-            ElementType::Bool | ElementType::C32 | ElementType::C64 => {
-                let message = format!("elements of type {} are not supported yet", element.name());
-                return Err(ReadError::new(ReadErrorKind::NotSupported, message));
-            }
+        with_element!(element, |T| {
+            let values =
+                aligned::<T>(bytes).ok_or_else(|| corrupt(format!("a value is none of {}", element.name())))?;
+            Ok(values.into())
         })
     }
 }
 
-/// A copy whose length is a multiple of the element's size.
-fn aligned<T: bytemuck::Pod>(bytes: &[u8]) -> Buffer<T> {
+/// A copy whose length is a multiple of the element's size; `None` where bytes are no element.
+fn aligned<T: Plain>(bytes: &[u8]) -> Option<Buffer<T>> {
     let mut buffer = Buffer::zeroed(bytes.len() / size_of::<T>());
-    bytemuck::cast_slice_mut(buffer.as_mut_slice()).copy_from_slice(bytes);
-    buffer
+    for (element, bytes) in buffer.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
+        *element = bytemuck::checked::try_pod_read_unaligned(bytes).ok()?;
+    }
+    Some(buffer)
 }
 
 #[cfg(test)]

@@ -169,12 +169,12 @@ fn mtx_headers() {
             (
                 "x.mtx",
                 b"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n",
-                "x.mtx:1:1: complex values are not supported yet: write real and imaginary parts as two files",
+                "x.mtx:1:1: the values are complex, which f64 is not: read them as c32 or c64",
             ),
             (
                 "x.mtx",
                 b"%%MatrixMarket matrix coordinate real hermitian\n",
-                "x.mtx:1:1: `hermitian` is for complex values, which are not supported yet: a real matrix is `symmetric`",
+                "x.mtx:1:1: `hermitian` is for complex values: a real matrix is `symmetric`",
             ),
             (
                 "x.mtx",
@@ -315,7 +315,7 @@ fn npy() {
     let header = |header: &str| of(&npy_file(1, header, &[0; 16]));
     assert_eq!(
         header("{'descr': '>f8', 'fortran_order': False, 'shape': (2,), }"),
-        "x.npy: elements of type '>f8' are not supported: use one of <f8 <f4 <i8 <i4 |u1"
+        "x.npy: elements of type '>f8' are not supported: use one of <f8 <f4 <i4 <i8 |u1 |b1 <c8 <c16"
     );
     assert_eq!(
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"),

@@ -33,7 +33,7 @@ pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io:
     write_entries(out, entries, |_| {})
 }
 
-/// Writes `.mtx` text, `coordinate`, `general`, and `real` or `integer` as the element type is. A vector becomes a matrix
+/// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is. A vector becomes a matrix
 /// of one column, a scalar one of one element.
 ///
 /// # Errors
@@ -48,7 +48,11 @@ pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io:
         let message = format!("a .mtx file holds a matrix, but this tensor has order {order}: write it as .tns");
         return Err(invalid(message));
     }
-    let field = if T::INTEGER { "integer" } else { "real" };
+    let field = match (T::INTEGER, T::COMPLEX) {
+        (true, _) => "integer",
+        (false, true) => "complex",
+        (false, false) => "real",
+    };
     writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
     writeln!(out, "{} {} {}", extent(0), extent(1), entries.values.len())?;
     let missing = &b"1 1 "[..2 * (2 - order)];

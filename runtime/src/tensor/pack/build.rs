@@ -8,10 +8,9 @@
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory};
+use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
 use super::key::{Fields, Key};
-use bytemuck::Pod;
 use spc_compiler::format::{LevelKind, level};
 use std::ops::Range;
 use std::sync::Arc;
@@ -155,11 +154,7 @@ impl<'a, K: Key> Build<'a, K> {
     /// The values of the last level's positions, from those of the entries.
     ///
     /// Places without an entry hold `fill`, or zero.
-    pub(super) fn values<T: Pod + Send + Sync>(
-        &self,
-        values: Buffer<T>,
-        fill: Option<T>,
-    ) -> Result<Buffer<T>, PackError> {
+    pub(super) fn values<T: Plain>(&self, values: Buffer<T>, fill: Option<T>) -> Result<Buffer<T>, PackError> {
         let last = self.layout.depth() - 1;
         // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
         if self.count == values.len() {
@@ -226,7 +221,7 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// An element for each position, from the entry that begins it; zero where none does.
-    fn scatter<T: Pod + Send + Sync>(
+    fn scatter<T: Plain>(
         &self,
         level: usize,
         fill: Option<T>,
@@ -245,7 +240,7 @@ impl<'a, K: Key> Build<'a, K> {
         Ok(elements)
     }
 
-    fn allocate<T: Pod>(&self, level: usize, count: usize) -> Result<Buffer<T>, PackError> {
+    fn allocate<T: Plain>(&self, level: usize, count: usize) -> Result<Buffer<T>, PackError> {
         match count.checked_mul(size_of::<T>()) {
             Some(..=LARGEST) => Buffer::try_zeroed(count).map_err(|error: OutOfMemory| error.into()),
             _ => Err(PackError::TooLarge { level, count }),

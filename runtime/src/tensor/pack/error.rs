@@ -165,6 +165,12 @@ pub enum PackError {
         /// How many, if 64 bits can say it, else the largest number that they can.
         count: usize,
     },
+    /// The fill value is a complex number that is not real.
+    #[error("the fill value is {fill}, but what stands for entries that are not stored must be real")]
+    ComplexFill {
+        /// The fill value.
+        fill: String,
+    },
     /// There is not enough memory.
     #[error("{0}; `compressed` levels store only what occurs")]
     Memory(#[from] OutOfMemory),

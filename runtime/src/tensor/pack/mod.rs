@@ -27,13 +27,15 @@ pub use error::PackError;
 
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Buffer, Coordinates, Element, Indices};
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices, Plain};
+use crate::complex::{c32, c64};
 use build::Build;
 use bytemuck::Pod;
 use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::Sorted;
 use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::ir::Literal;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -87,13 +89,13 @@ pub fn pack_filled<T: Element>(
     duplicates: Duplicates,
     fill: T,
 ) -> Result<AnyTensor, PackError> {
-    T::pack(coordinates, format, duplicates, fill).map(|tensor| tensor.with_fill(fill.literal()))
+    T::pack(coordinates, format, duplicates, fill)
 }
 
 /// Packing of each element type, compiled once in this crate and not again in each that packs.
-pub trait Pack: Pod {
+pub trait Pack: Plain {
     /// An integer of its size: what is sorted, so that types of one size share the code.
-    type Bits: Pod + Send + Sync;
+    type Integer: Pod + Send + Sync;
 
     /// See [`pack`].
     fn pack(
@@ -105,9 +107,9 @@ pub trait Pack: Pod {
 }
 
 macro_rules! packs {
-    ($($type:ident as $bits:ident),*) => {$(
+    ($($type:ident as $integer:ident),*) => {$(
         impl Pack for $type {
-            type Bits = $bits;
+            type Integer = $integer;
 
             fn pack(
                 coordinates: Coordinates<Self>,
@@ -120,7 +122,7 @@ macro_rules! packs {
         }
     )*};
 }
-packs!(f64 as u64, f32 as u32, i32 as u32, i64 as u64, u8 as u8);
+packs!(f64 as u64, f32 as u32, i32 as u32, i64 as u64, u8 as u8, bool as u8, c32 as u64, c64 as u128);
 
 fn pack_elements<T: Element>(
     coordinates: Coordinates<T>,
@@ -128,13 +130,14 @@ fn pack_elements<T: Element>(
     duplicates: Duplicates,
     fill: T,
 ) -> Result<AnyTensor, PackError> {
+    let literal = fill.literal().ok_or_else(|| PackError::ComplexFill { fill: fill.to_string() })?;
     let layout = Layout::new(format, &coordinates.shape)?;
     let maxima = check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
     if layout.depth() == 0 {
-        return pack_scalar(&coordinates.values, format, duplicates, fill);
+        return pack_scalar(&coordinates.values, format, duplicates, fill).map(|tensor| tensor.with_fill(literal));
     }
     let fields = Fields::of_layout(&layout);
-    let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates };
+    let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates, literal };
     match fields.bits {
         0..=64 => packing.pack::<u64, T>(coordinates, fill),
         65..=128 => packing.pack::<u128, T>(coordinates, fill),
@@ -149,6 +152,8 @@ struct Packing<'a> {
     maxima: &'a [u64],
     format: &'a Format,
     duplicates: Duplicates,
+    /// The fill value.
+    literal: Literal,
 }
 
 impl Packing<'_> {
@@ -173,7 +178,7 @@ impl Packing<'_> {
             Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima, fill }.tensor()?
         };
         let values = T::wrap(Arc::new(values));
-        Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, fill.literal()))
+        Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, self.literal))
     }
 }
 

@@ -80,7 +80,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
             return Ok(Self { keys, values: values.into() });
         }
         let is_sorted = ascends(false);
-        let mut pairs: Vec<(K, T::Bits)> = bytemuck::allocation::zeroed_vec(keys.len());
+        let mut pairs: Vec<(K, T::Integer)> = bytemuck::allocation::zeroed_vec(keys.len());
         tasks::each(pairs.chunks_mut(GRAIN).collect(), &|task, pairs| {
             let begin = task * GRAIN;
             for (pair, (&key, &value)) in pairs.iter_mut().zip(keys[begin..].iter().zip(&values[begin..])) {
@@ -92,7 +92,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
     }
 
     /// Joins neighbours of equal keys.
-    fn join(pairs: Vec<(K, T::Bits)>, duplicates: Duplicates) -> Result<Self, K> {
+    fn join(pairs: Vec<(K, T::Integer)>, duplicates: Duplicates) -> Result<Self, K> {
         if duplicates == Duplicates::Refuse {
             let twice = tasks::first(&tasks::ranges(pairs.len(), GRAIN), &|range| {
                 let pairs = &pairs[range.start..pairs.len().min(range.end + 1)];
@@ -111,7 +111,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
             let chunk = &pairs[chunks[task].clone()];
             let mut out = 0;
             for (place, &(key, bits)) in chunk.iter().enumerate() {
-                let value = bytemuck::cast(bits);
+                let value: T = bytemuck::checked::cast(bits);
                 if place > 0 && chunk[place - 1].0 == key {
                     values[out - 1] = values[out - 1].plus(value);
                 } else {

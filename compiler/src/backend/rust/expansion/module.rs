@@ -26,10 +26,12 @@ pub(super) fn module(program: concrete::Program) -> TokenStream {
     quote! {
         #[doc(hidden)]
         #[allow(
-            non_snake_case, unused_mut, unused_parens, unused_variables, unused_assignments,
+            non_snake_case, unused_imports, unused_mut, unused_parens, unused_variables, unused_assignments,
             clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery
         )]
         mod #name {
+            use ::spc::complex::{c32, c64};
+
             pub(super) static KERNEL: ::spc::execute::StaticKernel =
                 ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*]);
             #(#functions)*

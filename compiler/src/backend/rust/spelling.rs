@@ -1,0 +1,69 @@
+//! How what is done with elements is spelled in Rust, by their type: one table.
+//!
+//! Floating point and complex numbers have the operators of Rust. Integers wrap around, which methods say. Complex numbers are
+//! those of the crate `num-complex`, under the names `c32` and `c64`.
+
+use crate::ir::{BinaryOperator, ElementType, Function, ReduceOperator};
+
+/// How a function is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// `a.min(b)`
+    Method(&'static str),
+    /// `a.re`
+    Field(&'static str),
+    /// `c64::new(a, b)`
+    New(ElementType),
+    /// `a`
+    Itself,
+}
+
+/// How a value is worked into a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reduction {
+    /// `place += value`
+    Operator(&'static str),
+    /// `place = place.min(value)`
+    Method(&'static str),
+}
+
+/// The method that an operator between two elements is, where it is not one of Rust's operators.
+pub(super) fn wrapping(operator: BinaryOperator, element: ElementType) -> Option<&'static str> {
+    use BinaryOperator::*;
+    let method = match operator {
+        Add => "wrapping_add",
+        Subtract => "wrapping_sub",
+        Multiply => "wrapping_mul",
+        Divide => "wrapping_div",
+        Remainder => "wrapping_rem",
+        _ => return None,
+    };
+    element.is_integer().then_some(method)
+}
+
+/// A reduction of elements; of indices, where there is no element type.
+pub(super) fn reduce(operator: ReduceOperator, element: Option<ElementType>) -> Reduction {
+    let wraps = element.is_some_and(ElementType::is_integer);
+    match operator {
+        ReduceOperator::Add if wraps => Reduction::Method("wrapping_add"),
+        ReduceOperator::Add => Reduction::Operator("+="),
+        ReduceOperator::Multiply if wraps => Reduction::Method("wrapping_mul"),
+        ReduceOperator::Multiply => Reduction::Operator("*="),
+        ReduceOperator::Min => Reduction::Method("min"),
+        ReduceOperator::Max => Reduction::Method("max"),
+        ReduceOperator::Or => Reduction::Operator("|="),
+        ReduceOperator::And => Reduction::Operator("&="),
+    }
+}
+
+/// A function of elements.
+pub(super) fn function(function: Function, element: ElementType) -> Spelling {
+    match function {
+        Function::Abs if element == ElementType::U8 => Spelling::Itself,
+        Function::Abs if element.is_integer() => Spelling::Method("wrapping_abs"),
+        Function::Abs if element.is_complex() => Spelling::Method("norm"),
+        Function::Re | Function::Im => Spelling::Field(function.method()),
+        Function::Complex => Spelling::New(function.result(element)),
+        _ => Spelling::Method(function.method()),
+    }
+}

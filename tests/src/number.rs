@@ -1,0 +1,136 @@
+//! Numbers of every element type, as they are: what tests put in, what the oracle computes with, and what comes out.
+
+use spc::complex::{c32, c64};
+use spc::tensor::Values;
+use spc_compiler::ir::{ElementType, Literal};
+use std::fmt;
+
+macro_rules! numbers {
+    ($($variant:ident $type:ident,)*) => {
+        /// A number of an element type.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub enum Number {
+            $(#[doc = concat!("`", stringify!($type), "`")] $variant($type),)*
+        }
+
+        impl Number {
+            /// Its element type.
+            pub fn element(self) -> ElementType {
+                match self {
+                    $(Number::$variant(_) => ElementType::$variant,)*
+                }
+            }
+
+            /// The number as Rust writes it; `None` where it is no number of the type.
+            pub fn parse(element: ElementType, text: &str) -> Option<Self> {
+                match element {
+                    $(ElementType::$variant => text.parse().ok().map(Number::$variant),)*
+                }
+            }
+        }
+
+        impl fmt::Display for Number {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Number::$variant(number) => number.fmt(f),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$type> for Number {
+                fn from(number: $type) -> Self {
+                    Number::$variant(number)
+                }
+            }
+
+            impl From<Number> for $type {
+                fn from(number: Number) -> Self {
+                    match number {
+                        Number::$variant(number) => number,
+                        other => panic!("{other:?} is no {}", stringify!($type)),
+                    }
+                }
+            }
+        )*
+    };
+}
+numbers! {
+    F64 f64,
+    F32 f32,
+    I64 i64,
+    I32 i32,
+    U8 u8,
+    Bool bool,
+    C32 c32,
+    C64 c64,
+}
+
+impl Number {
+    /// The number of a type that a `f64` is, as by `as`.
+    pub fn of(element: ElementType, value: f64) -> Self {
+        spc::with_element!(element, |T| <T as spc::tensor::Element>::from_f64(value).into())
+    }
+
+    /// The value of a literal.
+    pub fn of_literal(literal: Literal) -> Self {
+        match literal {
+            Literal::Integer(ElementType::I64, value) => Number::I64(value),
+            Literal::Integer(element, value) => Number::of(element, value as f64),
+            Literal::Float(element, value) => Number::of(element, value),
+        }
+    }
+
+    /// One of the values of a tensor.
+    ///
+    /// # Panics
+    /// When there is no such value.
+    pub fn at(values: &Values, position: usize) -> Self {
+        spc::with_element!(values.element(), |T| match values.as_slice::<T>() {
+            Some(values) => values[position].into(),
+            None => unreachable!("values are of their element type"),
+        })
+    }
+
+    /// The nearest `c64`.
+    pub fn to_c64(self) -> c64 {
+        match self {
+            Number::F64(value) => value.into(),
+            Number::F32(value) => f64::from(value).into(),
+            Number::I64(value) => (value as f64).into(),
+            Number::I32(value) => f64::from(value).into(),
+            Number::U8(value) => f64::from(value).into(),
+            Number::Bool(truth) => f64::from(u8::from(truth)).into(),
+            Number::C32(value) => c64::new(value.re.into(), value.im.into()),
+            Number::C64(value) => value,
+        }
+    }
+
+    /// Whether it is zero; `false` is.
+    pub fn is_zero(self) -> bool {
+        self.to_c64() == c64::new(0.0, 0.0)
+    }
+
+    /// Whether it, or a part of it, is not a number.
+    pub fn is_nan(self) -> bool {
+        let number = self.to_c64();
+        number.re.is_nan() || number.im.is_nan()
+    }
+
+    /// Whether it is the same value.
+    pub fn equals(self, other: Number) -> bool {
+        self == other || self.is_nan() && other.is_nan()
+    }
+
+    /// Whether it is the same value but for rounding.
+    pub fn is_close(self, other: Number) -> bool {
+        let tolerance = match self.element() {
+            ElementType::F64 | ElementType::C64 => 1e-10,
+            ElementType::F32 | ElementType::C32 => 1e-4,
+            _ => return self == other,
+        };
+        let (one, another) = (self.to_c64(), other.to_c64());
+        // Test data are a few quarters, so that what cancels cancels to nearly nothing.
+        self.equals(other) || (one - another).norm() <= tolerance * one.norm().max(another.norm()).max(1e-3)
+    }
+}
