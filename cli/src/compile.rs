@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::source::Source;
 use clap::{Args, ValueEnum};
+use spc::cuda::{self, Nvrtc, NvrtcError};
 use spc_compiler::ir::Size;
 use spc_compiler::{Compiled, backend, concrete, notation};
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub(crate) struct Compile {
     /// The architecture to compile for, with `--target cuda`
     #[arg(long, value_name = "sm_90")]
     arch: Option<String>,
+    /// Print what each function takes of the device: registers, and whether any were spilled
+    #[arg(long, conflicts_with_all = ["emit", "output"])]
+    report: bool,
     /// Compile for this extent of an index alone: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
@@ -74,11 +78,10 @@ impl Compile {
             Target::Rust => Stage::Rust,
             Target::Cuda => Stage::Cuda,
         });
-        if stage == Stage::Ptx || self.arch.is_some() {
-            let failure = Failure::refused("CUDA C is printed, but not yet compiled for an architecture");
-            return Err(failure.help("`spc compile --target cuda -o FILE.cu` writes what nvcc or NVRTC compiles"));
+        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
+        if !is_for_gpu && (self.arch.is_some() || self.report) {
+            return Err(Failure::Usage("`--arch` and `--report` are for `--target cuda`".to_owned()));
         }
-        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan);
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
         let mut texts = Vec::new();
@@ -118,7 +121,13 @@ impl Compile {
                 let text = |compiled: &Compiled| match stage {
                     Stage::Lattice => Ok(compiled.lattices.join("\n")),
                     Stage::Ir => Ok(compiled.kernel.to_string()),
+                    Stage::Cuda if self.report => Ok(report(&self.by_nvrtc(compiled)?)),
+                    Stage::Cuda if self.arch.is_some() => {
+                        self.by_nvrtc(compiled)?;
+                        Ok(backend::cuda::text(&for_device(compiled)?))
+                    }
                     Stage::Cuda => Ok(backend::cuda::text(&for_device(compiled)?)),
+                    Stage::Ptx => Ok(self.by_nvrtc(compiled)?.ptx),
                     Stage::Plan => Ok(backend::cuda::plan_text(&for_device(compiled)?)),
                     _ => Ok(backend::rust::text(&compiled.kernel)),
                 };
@@ -127,6 +136,34 @@ impl Compile {
         };
         Ok(texts.join("\n"))
     }
+}
+
+impl Compile {
+    /// A kernel for the architecture that was asked for.
+    fn by_nvrtc(&self, compiled: &Compiled) -> Result<cuda::Compiled, Failure> {
+        let text = backend::cuda::text(&for_device(compiled)?);
+        let architecture = self.arch.as_deref().unwrap_or(ARCHITECTURE);
+        let name = format!("{}.cu", compiled.kernel.name);
+        let result = Nvrtc::find().and_then(|nvrtc| nvrtc.compile(&text, &name, architecture));
+        result.map_err(|error| match error {
+            NvrtcError::Missing { .. } => Failure::refused(&error).help(NvrtcError::REMEDIES),
+            error => Failure::refused(&error),
+        })
+    }
+}
+
+/// What is compiled for where nothing is asked for.
+const ARCHITECTURE: &str = "sm_90";
+
+/// What functions take, one a line.
+fn report(compiled: &cuda::Compiled) -> String {
+    let head = ["function", "registers", "stack", "spill stores", "spill loads", "shared"].map(str::to_owned);
+    let rows = compiled.usage.iter().map(|usage| {
+        let numbers = [usage.registers, usage.stack, usage.spill_stores, usage.spill_loads, usage.shared];
+        std::iter::once(usage.function.clone()).chain(numbers.map(|number| number.to_string())).collect()
+    });
+    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
+    output::table(&rows, 2)
 }
 
 /// Makes an extent part of the kernels of a program.

@@ -7,7 +7,9 @@
 use super::array::{Access, Array, Data};
 use super::call::Call;
 use super::error::Error;
-use crate::tensor::{IndexArray, Values};
+use super::interpreted::overwrite;
+use crate::tensor::{IndexArray, Plain, Values};
+use crate::with_element;
 use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
@@ -149,11 +151,9 @@ impl Run<'_> {
         if count > 0 {
             self.device.read(held.memory, &mut read)?;
         }
-        match (&mut array.data, element) {
-            (Data::Values(values), ArrayElement::Value(_)) if values.len() == count => {
-                values.as_bytes_mut().copy_from_slice(&read);
-            }
-            (data, _) => *data = received(&read, element).ok_or("a result can't be stored")?,
+        match (&mut array.data, received(&read, element).ok_or("a result holds what is no value")?) {
+            (Data::Values(values), Data::Values(written)) if values.len() == count => overwrite(values, &written),
+            (data, written) => *data = written,
         }
         Ok(())
     }
@@ -385,19 +385,18 @@ fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Elements that came back.
+/// Elements that came back; `None` where some bytes are no value of their type.
 fn received(read: &[u8], element: ArrayElement) -> Option<Data> {
-    fn typed<T: bytemuck::Pod>(read: &[u8]) -> Vec<T> {
-        bytemuck::pod_collect_to_vec(read)
+    fn typed<T: Plain>(read: &[u8]) -> Option<Vec<T>> {
+        read.chunks_exact(size_of::<T>()).map(|bytes| bytemuck::checked::try_pod_read_unaligned(bytes).ok()).collect()
     }
     Some(match element {
-        ArrayElement::Index(IndexWidth::U8) => Data::Index(IndexArray::from(typed::<u8>(read))),
-        ArrayElement::Index(IndexWidth::U16) => Data::Index(IndexArray::from(typed::<u16>(read))),
-        ArrayElement::Index(IndexWidth::U32) => Data::Index(IndexArray::from(typed::<u32>(read))),
-        ArrayElement::Index(IndexWidth::U64) => Data::Index(IndexArray::from(typed::<u64>(read))),
+        ArrayElement::Index(IndexWidth::U8) => Data::Index(IndexArray::from(typed::<u8>(read)?)),
+        ArrayElement::Index(IndexWidth::U16) => Data::Index(IndexArray::from(typed::<u16>(read)?)),
+        ArrayElement::Index(IndexWidth::U32) => Data::Index(IndexArray::from(typed::<u32>(read)?)),
+        ArrayElement::Index(IndexWidth::U64) => Data::Index(IndexArray::from(typed::<u64>(read)?)),
         ArrayElement::Value(element) => {
-            let mut values = Values::try_zeroed(element, read.len() / element.bytes())?.ok()?;
-            values.as_bytes_mut().copy_from_slice(read);
+            let values: Values = with_element!(element, |T| typed::<T>(read)?.into());
             Data::Values(values)
         }
     })
