@@ -67,6 +67,18 @@ pub(crate) fn note(message: impl Display) {
     anstream::eprintln!("{bold}note{bold:#}: {message}");
 }
 
+impl Display for Failure {
+    /// What is wrong, without what to do about it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Refused { message, .. } | Failure::Rendered(message) | Failure::Usage(message) => {
+                f.write_str(message.trim_end())
+            }
+            Failure::BrokenPipe => f.write_str("nobody reads the output"),
+        }
+    }
+}
+
 impl From<spc::io::ReadError> for Failure {
     fn from(error: spc::io::ReadError) -> Self {
         Failure::refused(error)

@@ -69,7 +69,7 @@ impl Info {
 }
 
 /// Cuts a list of formats at the commas that no bracket encloses.
-fn split_formats(text: &str) -> Vec<&str> {
+pub(crate) fn split_formats(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     let parts = text.split(|character| {
         match character {

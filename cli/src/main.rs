@@ -5,6 +5,7 @@
 //! wrong usage.
 
 mod arguments;
+mod bench;
 mod compile;
 mod completions;
 mod convert;
@@ -36,6 +37,7 @@ enum Verb {
     Info(info::Info),
     Convert(convert::Convert),
     Generate(generate::Generate),
+    Bench(Box<bench::Bench>),
     #[command(hide = true)]
     Completions(completions::Completions),
 }
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Verb::Info(verb) => verb.run(),
         Verb::Convert(verb) => verb.run(),
         Verb::Generate(verb) => verb.run(),
+        Verb::Bench(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
     };
     match result {

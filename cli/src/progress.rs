@@ -1,6 +1,6 @@
 //! What a long command is doing, on a terminal only.
 
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
 /// A line on standard error that says what is going on, and disappears in the end.
@@ -14,6 +14,21 @@ impl Progress {
         bar.set_message(step.into());
         bar.enable_steady_tick(Duration::from_millis(120));
         Self(bar)
+    }
+
+    /// The same for so many steps, with a bar.
+    pub(crate) fn of_steps(count: usize) -> Self {
+        let bar = ProgressBar::new(count as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self(bar)
+    }
+
+    /// One of the steps is done.
+    pub(crate) fn done(&self) {
+        self.0.inc(1);
     }
 
     /// Says what begins next.

@@ -22,6 +22,7 @@ pub mod guide;
 pub mod ir;
 pub mod lattice;
 pub mod lower;
+pub mod model;
 pub mod notation;
 pub mod pass;
 pub mod syntax;

@@ -14,6 +14,7 @@
 //! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
 //! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
+//! | [`measure`] | what the machine can do, and how close to that a kernel is |
 //!
 //! # Kernels in a program
 //!
@@ -173,8 +174,9 @@
 //! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
 //!
 //! `unsafe` stands in one folder, `execute/native`, which loads libraries that `rustc` has just compiled and hands arrays to
-//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. The
-//! helpers that share arrays among threads, [`parallel`], have no `unsafe`. Miri runs their tests with
+//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. One
+//! more file, `measure/processor.rs`, calls loops that are compiled for several kinds of processor, once it has asked which
+//! this one is. The helpers that share arrays among threads, [`parallel`], have no `unsafe`. Miri runs their tests with
 //! `cargo +nightly miri test -p spc parallel::`.
 //!
 //! # Performance
@@ -200,6 +202,7 @@ pub mod cuda;
 pub mod execute;
 pub mod generate;
 pub mod io;
+pub mod measure;
 pub mod parallel;
 pub mod tensor;
 

@@ -14,7 +14,7 @@ use spc_compiler::notation::{Kernel, Role, Tensor as Parameter};
 use std::path::Path;
 
 /// Reads all inputs.
-pub(super) fn read(kernel: &Kernel, inputs: &[Named], progress: &Progress) -> Result<Vec<(String, Operand)>, Failure> {
+pub(crate) fn read(kernel: &Kernel, inputs: &[Named], progress: &Progress) -> Result<Vec<(String, Operand)>, Failure> {
     let mut operands = Vec::with_capacity(inputs.len());
     for input in inputs {
         let (place, tensor) = declared(kernel, &input.name)?;

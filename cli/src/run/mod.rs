@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use outputs::Destination;
 use report::Report;
 
-pub(crate) use inputs::entries;
+pub(crate) use inputs::{entries, read};
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions};
 use spc::tensor::Duplicates;
 use spc_compiler::notation;
@@ -125,7 +125,7 @@ impl Run {
 }
 
 /// Why a program does not run, with what to do about it.
-fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &Source) -> Failure {
+pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &Source) -> Failure {
     match error {
         ProgramError::Schedule(problems) => source.refuse(problems),
         ProgramError::NoInput { ref name } => {

@@ -1,6 +1,7 @@
 //! The command as its users meet it: arguments in; standard output, standard error, files and exit status out.
 
 mod bad_input;
+mod bench;
 mod compile;
 mod explain;
 mod files;

@@ -229,6 +229,11 @@ impl AnyTensor {
         count
     }
 
+    /// How many coordinates are possible at each level.
+    pub(crate) fn level_extents(&self) -> Vec<usize> {
+        self.layout().extents
+    }
+
     /// The number of bytes of all its arrays.
     pub fn storage_bytes(&self) -> usize {
         self.levels.iter().map(LevelStorage::bytes).sum::<usize>() + self.values.bytes()

@@ -1,0 +1,266 @@
+//! Which kernels run on a tensor, and in which forms.
+
+use super::data::{Data, Packed};
+use super::record::{Case, Findings, Record, Refused};
+use super::suite::{Choice, Definition, KERNELS, Parameter, SuiteKernel};
+use super::timing::{Budget, Measuring, Subject};
+use crate::failure::Failure;
+use crate::info::split_formats;
+use crate::progress::Progress;
+use spc::execute::{Operand, Program, ProgramOptions};
+use spc_compiler::diagnostics::suggest;
+use spc_compiler::ir::ElementType;
+use spc_compiler::{notation, syntax};
+use std::time::Duration;
+
+/// What is to be measured.
+pub(super) struct Choices {
+    kernels: Vec<SuiteKernel>,
+    /// From 1; all if there are none.
+    modes: Vec<usize>,
+    /// Those that suit the order if there are none.
+    formats: Vec<String>,
+    ranks: Vec<usize>,
+    elements: Vec<ElementType>,
+    quick: bool,
+}
+
+/// One form of a kernel, for one tensor in one format.
+struct Form<'a> {
+    kernel: &'a SuiteKernel,
+    mode: usize,
+    rank: usize,
+}
+
+/// A tensor in a format, and what is made of it, packed when it is asked for.
+struct Operands<'a> {
+    data: &'a Data,
+    format: &'a str,
+    element: ElementType,
+    packed: Vec<(Parameter, Packed)>,
+}
+
+impl Choices {
+    pub(super) fn new(
+        kernels: &[String],
+        modes: Vec<usize>,
+        formats: &[String],
+        ranks: &[usize],
+        elements: &[ElementType],
+        quick: bool,
+    ) -> Result<Self, Failure> {
+        let kernels = match kernels {
+            [] => KERNELS.to_vec(),
+            names => names.iter().map(|name| kernel(name)).collect::<Result<_, _>>()?,
+        };
+        if ranks.contains(&0) {
+            return Err(Failure::Usage("`--rank` is a length from 1 on".to_owned()));
+        }
+        let formats = formats.iter().flat_map(|text| split_formats(text)).map(str::to_owned).collect();
+        Ok(Self { kernels, modes, formats, ranks: ranks.to_vec(), elements: elements.to_vec(), quick })
+    }
+
+    /// Measures all on one tensor.
+    pub(super) fn measure(&self, tensor: &str, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
+        let progress = Progress::new(format!("reading {tensor}"));
+        let data = Data::load(tensor)?;
+        drop(progress);
+        let formats = self.formats(data.order());
+        let count = formats.iter().map(|format| self.forms(&data, format).len()).sum::<usize>();
+        let progress = Progress::of_steps(count * self.elements.len());
+        for &element in &self.elements {
+            for format in &formats {
+                progress.step(format!("{}: packing as {format}", data.name));
+                let mut operands = Operands { data: &data, format, element, packed: Vec::new() };
+                for form in self.forms(&data, format) {
+                    progress.step(format!("{}: {} as {format}", data.name, form.kernel.name));
+                    self.measure_form(&form, &mut operands, budget, findings)?;
+                    progress.done();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The formats for tensors of an order.
+    fn formats(&self, order: usize) -> Vec<String> {
+        let usual: &[&str] = match (order, self.quick) {
+            _ if !self.formats.is_empty() => return self.formats.clone(),
+            (0..=2, true) => &["csr"],
+            (0..=2, false) => &["csr", "coo"],
+            (_, true) => &["csf"],
+            (_, false) => &["csf", "coo", "hicoo(128)", "alto"],
+        };
+        let one = |format: &str| if order == 1 && format == "csr" { "csf".to_owned() } else { format.to_owned() };
+        usual.iter().map(|format| one(format)).collect()
+    }
+
+    /// The kernels that serve a tensor, in a format, a mode and rank each.
+    fn forms(&self, data: &Data, format: &str) -> Vec<Form<'_>> {
+        let order = data.order();
+        let is_plain = matches!(format, "csr" | "csf" | "coo");
+        let suits = |kernel: &&SuiteKernel| {
+            kernel.serves(order) && (kernel.in_all_formats || is_plain || !self.formats.is_empty())
+        };
+        let mut forms = Vec::new();
+        for kernel in self.kernels.iter().filter(suits) {
+            let modes = (0..if kernel.has_modes { order } else { 1 })
+                .filter(|mode| self.modes.is_empty() || !kernel.has_modes || self.modes.contains(&(mode + 1)));
+            for mode in modes {
+                let ranks = if kernel.has_rank { &self.ranks[..] } else { &[0] };
+                forms.extend(ranks.iter().map(|&rank| Form { kernel, mode, rank }));
+            }
+        }
+        forms
+    }
+
+    /// Measures a kernel with each number of threads. What is refused is noted.
+    fn measure_form(
+        &self,
+        form: &Form,
+        operands: &mut Operands,
+        budget: Budget,
+        findings: &mut Findings,
+    ) -> Result<(), Failure> {
+        let case = |threads: usize| Case {
+            tensor: operands.data.name.clone(),
+            kernel: form.kernel.name.to_owned(),
+            mode: if form.kernel.has_modes { form.mode + 1 } else { 0 },
+            format: operands.format.to_owned(),
+            rank: form.rank,
+            element: operands.element.name(),
+            threads,
+        };
+        let cases: Vec<Case> = findings.machines.iter().map(|machine| case(machine.threads())).collect();
+        let (shape, nnz, read) = (operands.data.shape().to_vec(), operands.data.nnz(), operands.data.read_time);
+        let (program, pack) = match operands.program(form)? {
+            Ok(program) => program,
+            Err(reason) => {
+                findings.refused.extend(cases.into_iter().next().map(|case| Refused { case, reason }));
+                return Ok(());
+            }
+        };
+        for (machine, case) in findings.machines.iter().zip(cases) {
+            let measuring = Measuring { budget, machine, caches: &findings.caches };
+            let subject = Subject { case: case.clone(), shape: shape.clone(), nnz, read, pack };
+            match measuring.record(&program, subject) {
+                Ok(record) => findings.records.push(record),
+                Err(failure) => findings.refused.push(Refused { case, reason: failure.to_string() }),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Operands<'_> {
+    /// A kernel with its operands and how long they took to pack, or why there is none.
+    fn program(&mut self, form: &Form) -> Result<Result<(Program, Duration), String>, Failure> {
+        let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
+        let Definition { text, parameters } = form.kernel.define(&choice);
+        let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
+        let kernel = match kernels {
+            Ok(kernels) => kernels.into_iter().next().ok_or_else(|| "it defines no kernel".to_owned()),
+            Err(problems) => Err(first_problem(problems.into_sorted())),
+        };
+        let kernel = match kernel {
+            Ok(kernel) => kernel,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let mut pack = Duration::ZERO;
+        let mut inputs = Vec::with_capacity(parameters.len());
+        for (seed, (name, parameter)) in (1..).zip(parameters) {
+            let operand = match parameter {
+                Parameter::Random => Operand::Random { seed },
+                Parameter::Two => Operand::Scalar(2.0),
+                stored => match self.packed(stored) {
+                    Ok(packed) => {
+                        pack += packed.time;
+                        Operand::Tensor(packed.tensor.clone())
+                    }
+                    Err(failure) => return Ok(Err(failure.to_string())),
+                },
+            };
+            inputs.push((name.to_owned(), operand));
+        }
+        let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
+        let program = Program::new(&kernel, inputs, &dimensions, &ProgramOptions::default());
+        Ok(program.map(|program| (program, pack)).map_err(|error| error.to_string()))
+    }
+
+    fn packed(&mut self, parameter: Parameter) -> Result<&Packed, Failure> {
+        let place = match self.packed.iter().position(|(known, _)| *known == parameter) {
+            Some(place) => place,
+            None => {
+                let packed = self.data.pack(parameter, self.format, self.element)?;
+                self.packed.push((parameter, packed));
+                self.packed.len() - 1
+            }
+        };
+        Ok(&self.packed[place].1)
+    }
+}
+
+fn first_problem(problems: Vec<spc_compiler::diagnostics::Diagnostic>) -> String {
+    problems.first().map_or_else(|| "it is refused".to_owned(), |problem| problem.message.clone())
+}
+
+/// The kernel of a name.
+fn kernel(name: &str) -> Result<SuiteKernel, Failure> {
+    let names = || KERNELS.iter().map(|kernel| kernel.name);
+    if let Some(kernel) = KERNELS.into_iter().find(|kernel| kernel.name == name) {
+        return Ok(kernel);
+    }
+    let failure = Failure::refused(format!("there is no kernel `{name}` to measure"));
+    Err(match suggest::similar(name, names()) {
+        Some(similar) => failure.help(format!("did you mean `{similar}`?")),
+        None => failure
+            .help(format!("they are {}; `--expression` measures any other", names().collect::<Vec<_>>().join(", "))),
+    })
+}
+
+/// Records of one kernel in several formats whose results differ by more than rounding.
+pub(super) fn disagreements(records: &[Record]) -> Vec<String> {
+    let is_same = |a: &Case, b: &Case| {
+        (&a.tensor, &a.kernel, a.mode, a.rank, a.element) == (&b.tensor, &b.kernel, b.mode, b.rank, b.element)
+    };
+    let mut warnings = Vec::new();
+    for (place, record) in records.iter().enumerate() {
+        let Some(first) = records[..place].iter().find(|other| is_same(&other.case, &record.case)) else { continue };
+        let (a, b) = (first.checksum, record.checksum);
+        if (a - b).abs() > 1e-3 * a.abs().max(b.abs()) {
+            let Case { kernel, tensor, format, .. } = &record.case;
+            let other = &first.case.format;
+            warnings.push(format!("{kernel} of {tensor} sums up to {b} as {format} and to {a} as {other}"));
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(kernels: &[&str], modes: &[usize], quick: bool) -> Choices {
+        let kernels: Vec<String> = kernels.iter().map(|&name| name.to_owned()).collect();
+        Choices::new(&kernels, modes.to_vec(), &[], &[16, 32], &[ElementType::F64], quick).unwrap()
+    }
+
+    #[test]
+    fn forms_are_those_of_the_order() {
+        let data = Data::load("uniform:9x9x9:50").unwrap();
+        let forms = |choices: &Choices, format| choices.forms(&data, format).len();
+        assert_eq!(forms(&choices(&["mttkrp"], &[], false), "csf"), 3 * 2);
+        assert_eq!(forms(&choices(&["mttkrp", "ttv"], &[2, 3], false), "csf"), 2 * 2 + 2);
+        assert_eq!(forms(&choices(&["spmv"], &[], false), "csf"), 0);
+        // Elementwise kernels are measured in plain formats, unless others are asked for.
+        assert_eq!(forms(&choices(&["scalar"], &[], false), "alto"), 0);
+        assert_eq!(choices(&[], &[], true).formats(3), ["csf"]);
+        assert_eq!(choices(&[], &[], true).formats(2), ["csr"]);
+    }
+
+    #[test]
+    fn unknown_kernels_are_refused() {
+        let unknown = Choices::new(&["mtkrp".to_owned()], vec![], &[], &[16], &[], false);
+        assert!(matches!(unknown, Err(Failure::Refused { help, .. }) if help == ["did you mean `mttkrp`?"]));
+    }
+}

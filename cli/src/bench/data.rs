@@ -1,0 +1,182 @@
+//! The tensors that are measured on.
+
+use super::suite::Parameter;
+use crate::arguments::{Shape, shape};
+use crate::failure::Failure;
+use crate::generate::suite_tensor;
+use crate::info::parse_format;
+use spc::execute::Entries;
+use spc::generate::{self, Initiator, suite};
+use spc::io::{self, ReadOptions};
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
+use spc_compiler::ir::ElementType;
+use std::time::{Duration, Instant};
+
+/// Different seeds for the entries of generated tensors and for what they meet are not needed; this one makes runs alike.
+const SEED: u64 = 1;
+
+/// A tensor with a name.
+pub(super) struct Data {
+    /// What it is called in reports.
+    pub(super) name: String,
+    entries: Coordinates<f64>,
+    /// How long it took to read or generate it.
+    pub(super) read_time: Duration,
+}
+
+/// A tensor in a format, and how long it took to pack it.
+pub(super) struct Packed {
+    pub(super) tensor: AnyTensor,
+    pub(super) time: Duration,
+}
+
+impl Data {
+    /// Reads or generates what `text` says: a file; a suite's tensor `irrS` or `irrS:0.1`; `uniform:9x9x9:20`, and so `kronecker`
+    /// and `power-law`.
+    pub(super) fn load(text: &str) -> Result<Self, Failure> {
+        let start = Instant::now();
+        let entries = entries(text)?;
+        let name = match text.rsplit_once('/') {
+            Some((_, file)) => file.to_owned(),
+            None => text.to_owned(),
+        };
+        if entries.values.is_empty() {
+            return Err(Failure::refused(format!("{text} has no entries to measure with")));
+        }
+        Ok(Self { name, entries, read_time: start.elapsed() })
+    }
+
+    pub(super) fn order(&self) -> usize {
+        self.entries.shape.len()
+    }
+
+    pub(super) fn shape(&self) -> &[usize] {
+        &self.entries.shape
+    }
+
+    pub(super) fn nnz(&self) -> usize {
+        self.entries.values.len()
+    }
+
+    /// The tensor, or what is made of it, in a format.
+    pub(super) fn pack(&self, parameter: Parameter, format: &str, element: ElementType) -> Result<Packed, Failure> {
+        let format = parse_format(format, self.order())?;
+        let mut entries = self.entries.clone();
+        match parameter {
+            Parameter::Turned => turn(&mut entries),
+            Parameter::Transposed => {
+                entries.shape.reverse();
+                entries.indices.reverse();
+            }
+            Parameter::Tensor | Parameter::Random | Parameter::Two => {}
+        }
+        let entries = typed(entries, element)?;
+        let start = Instant::now();
+        let packed = entries.pack(&format, Duplicates::Sum, element.zero());
+        let tensor = packed.map_err(|error| Failure::refused(format!("{}: {error}", self.name)))?;
+        Ok(Packed { tensor, time: start.elapsed() })
+    }
+}
+
+fn entries(text: &str) -> Result<Coordinates<f64>, Failure> {
+    if !std::path::Path::new(text).exists() {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        if suite::find(name).is_some() {
+            let scale = if rest.is_empty() { Some(1.0) } else { rest.parse().ok() };
+            let scale = scale.ok_or_else(|| Failure::refused(format!("`{rest}` is no scale for {name}: a number")))?;
+            return suite_tensor(name, scale, SEED);
+        }
+        if let "uniform" | "kronecker" | "power-law" = name {
+            return generated(name, rest);
+        }
+    }
+    Ok(io::read::<f64>(text, &ReadOptions::default())?)
+}
+
+/// `100x200x300:5000`
+fn generated(kind: &str, text: &str) -> Result<Coordinates<f64>, Failure> {
+    let parts =
+        text.split_once(':').and_then(|(extents, nnz)| Some((shape(extents).ok()?, nnz.parse::<usize>().ok()?)));
+    let Some((Shape(shape), nnz)) = parts else {
+        let failure = Failure::refused(format!("`{kind}:{text}` does not say a shape and a number of entries"));
+        return Err(failure.help(format!("it has the form {kind}:100x200x300:5000")));
+    };
+    match kind {
+        "uniform" => generate::uniform(&shape, nnz, SEED).map_err(Failure::refused),
+        "kronecker" => generate::kronecker(&shape, nnz, &Initiator::usual(shape.len()), SEED).map_err(Failure::refused),
+        _ => generate::power_law(&shape, nnz, &vec![suite::EXPONENT; shape.len()], SEED).map_err(Failure::refused),
+    }
+}
+
+/// Adds one to each index of the first mode; the last becomes the first.
+fn turn(entries: &mut Coordinates<f64>) {
+    let Some(&extent) = entries.shape.first() else { return };
+    match &mut entries.indices[0] {
+        Indices::U32(indices) => {
+            indices.iter_mut().for_each(|index| *index = ((*index as usize + 1) % extent) as u32);
+        }
+        Indices::U64(indices) => {
+            indices.iter_mut().for_each(|index| *index = (*index + 1) % extent as u64);
+        }
+    }
+}
+
+/// The same entries as elements of a type; for integers, parts are rounded up.
+fn typed(entries: Coordinates<f64>, element: ElementType) -> Result<Entries, Failure> {
+    fn convert<T: Element>(entries: Coordinates<f64>) -> Coordinates<T> {
+        let value = |value: f64| T::from_f64(if T::TYPE.is_float() { value } else { value.ceil() });
+        Coordinates {
+            shape: entries.shape,
+            shape_is_stated: true,
+            indices: entries.indices,
+            values: entries.values.into_iter().map(value).collect(),
+        }
+    }
+    Ok(match element {
+        ElementType::F64 => convert::<f64>(entries).into(),
+        ElementType::F32 => convert::<f32>(entries).into(),
+        ElementType::I32 => convert::<i32>(entries).into(),
+        ElementType::I64 => convert::<i64>(entries).into(),
+        ElementType::U8 => convert::<u8>(entries).into(),
+        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
+            let failure = Failure::refused(format!("kernels of {} are not measured", element.name()));
+            return Err(failure.help("choose f64, f32, i32, i64 or u8; `--expression` takes any type"));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_are_generated_by_name() {
+        let data = Data::load("uniform:20x30x40:500").unwrap();
+        assert_eq!((data.order(), data.nnz(), data.name.as_str()), (3, 500, "uniform:20x30x40:500"));
+        assert_eq!(Data::load("irrS:0.001").unwrap().nnz(), 1000);
+        assert_eq!(Data::load("power-law:20x30:50").unwrap().shape(), [20, 30]);
+        for wrong in ["uniform:20x30", "irrS:x", "irrX", "uniform:2x2:5", "uniform:2x2:0"] {
+            assert!(Data::load(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_turned_tensor_has_other_places() {
+        let data = Data::load("uniform:20x30:50").unwrap();
+        let pack = |parameter| data.pack(parameter, "csr", ElementType::F32).unwrap().tensor;
+        let (tensor, turned) = (pack(Parameter::Tensor), pack(Parameter::Turned));
+        let first = |tensor: &AnyTensor, row: usize| {
+            let entries = tensor.entries::<f32>().unwrap();
+            entries
+                .into_iter()
+                .filter(|(index, _)| index[0] == row)
+                .map(|(index, value)| (index[1], value))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(first(&tensor, 19), first(&turned, 0));
+        assert_eq!(first(&tensor, 3), first(&turned, 4));
+        assert_eq!(pack(Parameter::Transposed).shape(), [30, 20]);
+        let counts = data.pack(Parameter::Tensor, "coo", ElementType::I32).unwrap().tensor;
+        assert!(counts.entries::<i32>().unwrap().iter().all(|(_, value)| *value == 1));
+    }
+}

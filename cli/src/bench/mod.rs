@@ -1,0 +1,264 @@
+//! `spc bench`: how fast kernels are, and how fast they could be.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `suite` | the kernels, as text |
+//! | `data` | the tensors |
+//! | `cases` | which kernels run on a tensor, in which forms |
+//! | `timing` | runs one and takes its times |
+//! | `record` | what was measured, and as JSON |
+//! | `table`, `plot`, `page` | the same for people |
+//! | `baseline` | beside an earlier run |
+
+mod baseline;
+mod cases;
+mod data;
+mod page;
+mod plot;
+mod record;
+mod suite;
+mod table;
+mod timing;
+
+use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::convert::element;
+use crate::failure::{Failure, note};
+use crate::output;
+use crate::progress::Progress;
+use crate::run::{read, refuse};
+use crate::source::Source;
+use baseline::Baseline;
+use cases::Choices;
+use clap::{Args, ValueEnum};
+use record::{Case, Findings, Refused};
+use spc::execute::{Program, ProgramOptions};
+use spc::io;
+use spc::measure::{Effort, Machine, caches};
+use spc_compiler::ir::ElementType;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use timing::{Budget, Measuring, Subject};
+
+/// Measure kernels against the limits of the machine
+///
+/// Runs the kernels of the benchmark suites on tensors, in one process: each kernel, mode, format, rank, element type and number
+/// of threads. Beside each median stand the operations and bytes that a model counts, and the part of the time that memory
+/// and processor, measured in the same run, need at least. A TENSOR is a file; a tensor of the suite with a scale, irrS or
+/// irrS:0.1; or uniform:100x200x300:5000 (shape and number of entries), and so kronecker and power-law.
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// What to measure on; some generated tensors if not given
+    #[arg(value_name = "TENSOR", conflicts_with = "expression")]
+    tensors: Vec<String>,
+    /// The kernels: elementwise scalar add ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
+    #[arg(long = "kernel", value_name = "NAME", value_delimiter = ',')]
+    kernels: Vec<String>,
+    /// The modes, from 1; all if not given
+    #[arg(long = "mode", value_name = "N", value_delimiter = ',')]
+    modes: Vec<NonZeroUsize>,
+    /// How tensors are stored, with commas between: csf,coo,hicoo(128); with `--expression` NAME=FORMAT
+    #[arg(short = 'f', long = "format", value_name = "FORMATS")]
+    formats: Vec<String>,
+    /// The lengths of dense modes
+    #[arg(long = "rank", value_name = "N", value_delimiter = ',', default_values_t = [16])]
+    ranks: Vec<usize>,
+    /// The element types
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = element, default_value = "f64")]
+    elements: Vec<ElementType>,
+    /// The numbers of threads; as many as there are processors if not given
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<NonZeroUsize>,
+    /// Measure this kernel instead: a `.ti` file or an assignment, as `spc run` takes it
+    #[arg(long, value_name = "FILE|EXPR")]
+    expression: Option<String>,
+    /// With `--expression`, where an input comes from
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named, requires = "expression")]
+    inputs: Vec<Named>,
+    /// With `--expression`, the extent of an index
+    #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
+    dimensions: Vec<(String, usize)>,
+    /// How many seconds the runs of one kernel take together, about
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
+    budget: f64,
+    /// Fewer runs, one format, smaller generated tensors, and a shorter look at the machine
+    #[arg(long)]
+    quick: bool,
+    /// How long a look at the machine; thorough if not given
+    #[arg(long, value_enum, value_name = "LOOK")]
+    machine: Option<Look>,
+    /// Write all figures to a file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write a page with tables and pictures
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the roofline picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Show how many times slower each is than in an earlier run's JSON file
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Fail if something is so many times slower than in the earlier run
+    #[arg(long, value_name = "RATIO", requires = "baseline")]
+    fail_above: Option<f64>,
+}
+
+/// How much time measuring the machine takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Look {
+    /// Next to none: rooflines say little
+    Least,
+    /// A second
+    Quick,
+    /// A few seconds, up to what no cache holds
+    Thorough,
+}
+
+impl Bench {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        if !(self.budget > 0.0 && self.budget <= 3600.0) {
+            return Err(Failure::Usage("`--budget` is a number of seconds above 0, at most 3600".to_owned()));
+        }
+        let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
+        let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
+        let mut findings = Findings { machines: self.machines()?, caches: caches(), records: vec![], refused: vec![] };
+        match &choices {
+            Some(choices) => self.suite(choices, &mut findings)?,
+            None => self.measure_expression(&mut findings)?,
+        }
+        self.write(&findings, baseline.as_ref())?;
+        match (self.fail_above, baseline) {
+            (Some(limit), Some(baseline)) => baseline.check(&findings, limit),
+            _ => Ok(()),
+        }
+    }
+
+    fn choices(&self) -> Result<Choices, Failure> {
+        let modes = self.modes.iter().map(|mode| mode.get()).collect();
+        Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)
+    }
+
+    fn budget(&self) -> Budget {
+        match self.quick {
+            true => Budget { time: Duration::from_secs_f64(self.budget.min(0.05)), fewest: 3, most: 100 },
+            false => Budget { time: Duration::from_secs_f64(self.budget), fewest: 5, most: 1000 },
+        }
+    }
+
+    /// What the machine can do, for each number of threads.
+    fn machines(&self) -> Result<Vec<Machine>, Failure> {
+        let progress = Progress::new("measuring the machine");
+        let effort = match self.machine {
+            Some(Look::Least) => Effort::Least,
+            Some(Look::Quick) => Effort::Quick,
+            Some(Look::Thorough) => Effort::Thorough,
+            None if self.quick => Effort::Quick,
+            None => Effort::Thorough,
+        };
+        let mut numbers: Vec<usize> = self.threads.iter().map(|threads| threads.get()).collect();
+        if numbers.is_empty() {
+            numbers.push(0);
+        }
+        let mut machines: Vec<Machine> = Vec::new();
+        for threads in numbers {
+            if machines.iter().any(|machine| machine.threads() == threads) {
+                continue;
+            }
+            progress.step(match threads {
+                0 => "measuring the machine".to_owned(),
+                threads => format!("measuring the machine, {threads} threads"),
+            });
+            let machine = spc::parallel::with_threads(threads, || Machine::measure(effort));
+            machines.push(
+                machine.map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?,
+            );
+        }
+        Ok(machines)
+    }
+
+    fn suite(&self, choices: &Choices, findings: &mut Findings) -> Result<(), Failure> {
+        let generated: &[&str] = match self.quick {
+            true => &["irrS:0.05", "kronecker:20000x20000:200000"],
+            false => &["regS", "irrS", "irr2S4d", "kronecker:100000x100000:1000000"],
+        };
+        let mut tensors: Vec<&str> = self.tensors.iter().map(String::as_str).collect();
+        if tensors.is_empty() {
+            tensors.extend(generated);
+        }
+        for tensor in tensors {
+            choices.measure(tensor, self.budget(), findings)?;
+        }
+        if findings.records.is_empty() && findings.refused.is_empty() {
+            return Err(Failure::refused("none of these kernels is for tensors of that order or has that mode"));
+        }
+        Ok(())
+    }
+
+    fn measure_expression(&self, findings: &mut Findings) -> Result<(), Failure> {
+        let formats = self.formats.iter().map(|format| named(format)).collect::<Result<Vec<_>, _>>();
+        let formats = formats.map_err(|error| Failure::Usage(format!("`--format` with `--expression`: {error}")))?;
+        let kernel = match &self.kernels[..] {
+            [] => None,
+            [kernel] => Some(kernel.clone()),
+            _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
+        };
+        let program = self.expression.clone().unwrap_or_default();
+        let source = Source::load(&KernelArguments { program, formats, kernel })?;
+        let kernel = source.single()?;
+        let progress = Progress::new("reading");
+        let start = Instant::now();
+        let operands = read(kernel, &self.inputs, &progress)?;
+        let read_time = start.elapsed();
+        progress.step("packing and compiling");
+        let options = ProgramOptions::default();
+        let program = Program::new(kernel, operands, &self.dimensions, &options)
+            .map_err(|error| refuse(error, kernel, &source))?;
+        let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
+        let format_of = |name: &str| kernel.tensors.iter().find(|tensor| tensor.name == name)?.format_name.clone();
+        let stored = |(name, tensor): (&str, &spc::tensor::AnyTensor)| {
+            format!("{name}: {}", format_of(name).unwrap_or_else(|| tensor.format().to_string()))
+        };
+        let files: Vec<&str> = self.inputs.iter().map(|input| input.text.as_str()).collect();
+        let first = sparse().next().or_else(|| program.inputs().next());
+        let element = first.map_or(ElementType::F64, |(_, tensor)| tensor.element());
+        for machine in findings.machines.clone() {
+            progress.step(format!("running on {} threads", machine.threads()));
+            let case = Case {
+                tensor: files.join(", "),
+                kernel: kernel.name.clone(),
+                mode: 0,
+                format: sparse().map(stored).collect::<Vec<_>>().join(", "),
+                rank: 0,
+                element: element.name(),
+                threads: machine.threads(),
+            };
+            let shape = first.map_or_else(Vec::new, |(_, tensor)| tensor.shape().to_vec());
+            let nnz = first.map_or(0, |(_, tensor)| tensor.nnz());
+            let measuring = Measuring { budget: self.budget(), machine: &machine, caches: &findings.caches };
+            let subject = Subject { case, shape, nnz, read: read_time, pack: program.pack_time() };
+            findings.records.push(measuring.record(&program, subject)?);
+        }
+        Ok(())
+    }
+
+    /// Writes what is asked for, and a table on standard output.
+    fn write(&self, findings: &Findings, baseline: Option<&Baseline>) -> Result<(), Failure> {
+        if let Some(path) = &self.json {
+            io::write_text(path, &format!("{:#}\n", findings.as_json()))?;
+        }
+        if let Some(path) = &self.svg {
+            io::write_text(path, &plot::roofline(findings)?)?;
+        }
+        if let Some(path) = &self.html {
+            io::write_text(path, &page::page(findings, baseline)?)?;
+        }
+        for Refused { case, reason } in &findings.refused {
+            note(format!("{} of {} as {} was left out: {reason}", case.kernel, case.tensor, case.format));
+        }
+        for warning in cases::disagreements(&findings.records) {
+            note(warning);
+        }
+        output::print(&table::text(findings, baseline))
+    }
+}

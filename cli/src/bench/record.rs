@@ -1,0 +1,198 @@
+//! What was measured.
+
+use serde_json::{Map, Value, json};
+use spc::measure::{Cache, Machine, Summary};
+use spc_compiler::model::Model;
+
+/// One figure: a kernel on a tensor, with all that may change it.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) case: Case,
+    /// The extent of each mode of the tensor.
+    pub(super) shape: Vec<usize>,
+    pub(super) nnz: usize,
+    pub(super) backend: &'static str,
+    /// The kernel's times in seconds.
+    pub(super) times: Summary,
+    /// Reading or generating the tensor, in seconds, as all times here.
+    pub(super) read: f64,
+    pub(super) compile: f64,
+    pub(super) pack: f64,
+    /// Copies that the kernel asks for, each time that it is called.
+    pub(super) prepare: f64,
+    pub(super) estimate: Option<Estimate>,
+    /// The sum of the stored values of all results.
+    pub(super) checksum: f64,
+}
+
+/// What tells a figure from others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) tensor: String,
+    pub(super) kernel: String,
+    /// From 1; 0 where there is none.
+    pub(super) mode: usize,
+    pub(super) format: String,
+    /// 0 where there is none.
+    pub(super) rank: usize,
+    pub(super) element: &'static str,
+    pub(super) threads: usize,
+}
+
+/// What a model says of a kernel on the machine.
+#[derive(Debug, Clone)]
+pub(super) struct Estimate {
+    pub(super) operations: f64,
+    pub(super) bytes: f64,
+    pub(super) footprint: f64,
+    /// The roofline, in seconds.
+    pub(super) least: f64,
+    /// The cache that holds the footprint.
+    pub(super) fits: Option<u32>,
+}
+
+/// A kernel that does not run in a format, and why.
+#[derive(Debug, Clone)]
+pub(super) struct Refused {
+    pub(super) case: Case,
+    pub(super) reason: String,
+}
+
+/// All that a run of the benchmarks found out.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    pub(super) machines: Vec<Machine>,
+    pub(super) caches: Vec<Cache>,
+    pub(super) records: Vec<Record>,
+    pub(super) refused: Vec<Refused>,
+}
+
+impl Estimate {
+    /// Of a model, on a machine.
+    pub(super) fn of(model: &Model, machine: &Machine, caches: &[Cache], element: usize) -> Self {
+        let footprint = model.footprint();
+        // Caches but the last belong to a core each.
+        let held = |(place, cache): (usize, &Cache)| {
+            let cores = if place + 1 < caches.len() { machine.threads() } else { 1 };
+            ((cache.bytes * cores) as f64 >= footprint).then_some(cache.level)
+        };
+        Self {
+            operations: model.operations,
+            bytes: model.bytes(),
+            footprint,
+            least: machine.least_time(model, element),
+            fits: caches.iter().enumerate().find_map(held),
+        }
+    }
+}
+
+impl Record {
+    /// Operations a second.
+    pub(super) fn flops(&self) -> Option<f64> {
+        self.estimate.as_ref().map(|estimate| estimate.operations / self.times.median)
+    }
+
+    /// Bytes a second.
+    pub(super) fn bandwidth(&self) -> Option<f64> {
+        self.estimate.as_ref().map(|estimate| estimate.bytes / self.times.median)
+    }
+
+    /// The least time as a part of the median.
+    pub(super) fn share(&self) -> Option<f64> {
+        self.estimate.as_ref().map(|estimate| estimate.least / self.times.median)
+    }
+
+    fn as_json(&self) -> Value {
+        let mut map = self.case.as_json();
+        let milliseconds = |seconds: f64| seconds * 1e3;
+        let mut put = |name: &str, value: Value| _ = map.insert(name.to_owned(), value);
+        put("shape", json!(self.shape));
+        put("nnz", json!(self.nnz));
+        put("backend", json!(self.backend));
+        put("median_ms", json!(milliseconds(self.times.median)));
+        put("lower_quartile_ms", json!(milliseconds(self.times.lower)));
+        put("upper_quartile_ms", json!(milliseconds(self.times.upper)));
+        put("least_ms", json!(milliseconds(self.times.least)));
+        put("runs", json!(self.times.count));
+        put("read_ms", json!(milliseconds(self.read)));
+        put("compile_ms", json!(milliseconds(self.compile)));
+        put("pack_ms", json!(milliseconds(self.pack)));
+        put("prepare_ms", json!(milliseconds(self.prepare)));
+        if let Some(estimate) = &self.estimate {
+            put("operations", json!(estimate.operations));
+            put("bytes", json!(estimate.bytes));
+            put("footprint_bytes", json!(estimate.footprint));
+            put("fits_cache_level", json!(estimate.fits));
+            put("roofline_ms", json!(milliseconds(estimate.least)));
+            put("gflops", json!(self.flops().map(|rate| rate / 1e9)));
+            put("gbytes_per_second", json!(self.bandwidth().map(|rate| rate / 1e9)));
+            put("roofline_share", json!(self.share()));
+        }
+        put(
+            "checksum",
+            if self.checksum.is_finite() { json!(self.checksum) } else { json!(self.checksum.to_string()) },
+        );
+        Value::Object(map)
+    }
+}
+
+impl Case {
+    fn as_json(&self) -> Map<String, Value> {
+        let optional = |number: usize| if number == 0 { Value::Null } else { json!(number) };
+        let fields = [
+            ("tensor", json!(self.tensor)),
+            ("kernel", json!(self.kernel)),
+            ("mode", optional(self.mode)),
+            ("format", json!(self.format)),
+            ("rank", optional(self.rank)),
+            ("element", json!(self.element)),
+            ("threads", json!(self.threads)),
+        ];
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Whether a record of an earlier run is of the same case.
+    pub(super) fn is_that_of(&self, record: &Value) -> bool {
+        self.as_json().iter().all(|(name, value)| record.get(name) == Some(value))
+    }
+}
+
+impl Findings {
+    /// All figures, as they are written to a file.
+    pub(super) fn as_json(&self) -> Value {
+        let refused = |refused: &Refused| {
+            let mut map = refused.case.as_json();
+            map.insert("reason".to_owned(), json!(refused.reason));
+            Value::Object(map)
+        };
+        json!({
+            "spc": env!("CARGO_PKG_VERSION"),
+            "machine": {
+                "architecture": std::env::consts::ARCH,
+                "caches": self.caches.iter().map(|cache| json!({ "level": cache.level, "bytes": cache.bytes })).collect::<Vec<_>>(),
+                "measured": self.machines.iter().map(machine).collect::<Vec<_>>(),
+            },
+            "records": self.records.iter().map(Record::as_json).collect::<Vec<_>>(),
+            "refused": self.refused.iter().map(refused).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn machine(machine: &Machine) -> Value {
+    let giga = |rate: f64| rate / 1e9;
+    let points: Vec<Value> = machine
+        .points()
+        .iter()
+        .map(|point| {
+            json!({
+                "footprint_bytes": point.footprint, "triad": giga(point.triad), "read": giga(point.read),
+                "gather_8": giga(point.gather[0]), "gather_64": giga(point.gather[1]),
+                "gather_256": giga(point.gather[2]),
+            })
+        })
+        .collect();
+    json!({
+        "threads": machine.threads(), "gflops_f64": giga(machine.flops(8)), "gflops_f32": giga(machine.flops(4)),
+        "gbytes_per_second": points,
+    })
+}

@@ -1,0 +1,242 @@
+//! The suites' kernels, as text.
+//!
+//! Elementwise operations, tensor and scalar, tensor times vector and times matrix, and MTTKRP are those of Li,
+//! Lakshminarasimhan, Wu, Li, Barker, *A Parallel Sparse Tensor Benchmark Suite on CPUs and GPUs* (2020), for tensors of any
+//! order; the others are those of sparse linear algebra.
+
+use spc_compiler::ir::ElementType;
+
+/// Names for modes; `r` is the rank.
+const MODES: [&str; 8] = ["i", "j", "k", "l", "m", "n", "o", "p"];
+/// Names for factors.
+const FACTORS: [&str; 8] = ["B", "C", "D", "E", "F", "G", "H", "K"];
+
+/// A kernel of a suite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SuiteKernel {
+    /// What `--kernel` calls it.
+    pub(super) name: &'static str,
+    /// The orders of tensors that it is for.
+    orders: (usize, usize),
+    /// Whether there is one for each mode.
+    pub(super) has_modes: bool,
+    /// Whether it has a dense mode of a chosen length.
+    pub(super) has_rank: bool,
+    /// Whether it is worth measuring in formats other than the plain ones, where nobody asks for any.
+    pub(super) in_all_formats: bool,
+    /// Its text.
+    define: fn(&Choice) -> Definition,
+}
+
+/// Which of a kernel's forms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice<'a> {
+    /// The order of the tensor.
+    pub(super) order: usize,
+    /// The mode, from 0.
+    pub(super) mode: usize,
+    /// How the tensor is stored, in the language.
+    pub(super) format: &'a str,
+    /// The type of all elements.
+    pub(super) element: ElementType,
+}
+
+/// A kernel's text, and what its parameters are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Definition {
+    /// A function of the language.
+    pub(super) text: String,
+    /// Its parameters, in order.
+    pub(super) parameters: Vec<(&'static str, Parameter)>,
+}
+
+/// What stands for a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parameter {
+    /// The tensor.
+    Tensor,
+    /// The tensor with its first mode turned by one, so that few entries are where the tensor's are.
+    Turned,
+    /// The tensor with its modes reversed.
+    Transposed,
+    /// A dense tensor of random elements.
+    Random,
+    /// The number 2.
+    Two,
+}
+
+const fn tensor(name: &'static str, has_modes: bool, has_rank: bool, define: fn(&Choice) -> Definition) -> SuiteKernel {
+    SuiteKernel { name, orders: (1, MODES.len()), has_modes, has_rank, in_all_formats: has_modes, define }
+}
+
+const fn matrix(name: &'static str, has_rank: bool, define: fn(&Choice) -> Definition) -> SuiteKernel {
+    SuiteKernel { name, orders: (2, 2), has_modes: false, has_rank, in_all_formats: true, define }
+}
+
+/// All kernels.
+pub(super) const KERNELS: [SuiteKernel; 10] = [
+    tensor("elementwise", false, false, elementwise),
+    tensor("scalar", false, false, scalar),
+    tensor("add", false, false, add),
+    SuiteKernel { orders: (3, MODES.len()), ..tensor("ttv", true, false, ttv) },
+    SuiteKernel { orders: (3, MODES.len()), ..tensor("ttm", true, true, ttm) },
+    SuiteKernel { orders: (3, MODES.len()), ..tensor("mttkrp", true, true, mttkrp) },
+    matrix("spmv", false, spmv),
+    matrix("spmm", true, spmm),
+    matrix("sddmm", true, sddmm),
+    matrix("spgemm", false, spgemm),
+];
+
+impl SuiteKernel {
+    /// Whether it is for tensors of an order.
+    pub(super) fn serves(&self, order: usize) -> bool {
+        (self.orders.0..=self.orders.1).contains(&order)
+    }
+
+    /// Its text.
+    pub(super) fn define(&self, choice: &Choice) -> Definition {
+        (self.define)(choice)
+    }
+}
+
+impl Choice<'_> {
+    /// `i, j, k`
+    fn all(&self) -> String {
+        MODES[..self.order].join(", ")
+    }
+
+    /// The same but for the mode.
+    fn others(&self) -> Vec<&'static str> {
+        (0..self.order).filter(|&mode| mode != self.mode).map(|mode| MODES[mode]).collect()
+    }
+
+    /// How a result of the same kind is stored, of any order.
+    fn result(&self) -> &'static str {
+        if self.format == "coo" { "coo" } else { "csf" }
+    }
+}
+
+fn elementwise(choice: &Choice) -> Definition {
+    with_same("elementwise", "*", Parameter::Tensor, choice)
+}
+
+fn add(choice: &Choice) -> Definition {
+    with_same("add", "+", Parameter::Turned, choice)
+}
+
+/// An operation with a second tensor in the same format.
+fn with_same(name: &str, operator: &str, second: Parameter, choice: &Choice) -> Definition {
+    let Choice { format, element, .. } = choice;
+    let (all, ty) = (choice.all(), element.name());
+    let text = format!(
+        "fn {name}(X: {ty} {format}, Z: {ty} {format}) -> Y: {ty} {format} {{ Y({all}) = X({all}) {operator} Z({all}); }}"
+    );
+    Definition { text, parameters: vec![("X", Parameter::Tensor), ("Z", second)] }
+}
+
+fn scalar(choice: &Choice) -> Definition {
+    let Choice { format, element, .. } = choice;
+    let (all, ty) = (choice.all(), element.name());
+    let text =
+        format!("fn scalar(X: {ty} {format}, alpha: {ty}) -> Y: {ty} {format} {{ Y({all}) = X({all}) * alpha; }}");
+    Definition { text, parameters: vec![("X", Parameter::Tensor), ("alpha", Parameter::Two)] }
+}
+
+fn ttv(choice: &Choice) -> Definition {
+    let Choice { format, element, mode, .. } = *choice;
+    let (all, ty, result) = (choice.all(), element.name(), choice.result());
+    let (others, index) = (choice.others().join(", "), MODES[mode]);
+    let text = format!(
+        "fn ttv(X: {ty} {format}, v: {ty} dense) -> Y: {ty} {result} {{ Y({others}) = X({all}) * v({index}); }}"
+    );
+    Definition { text, parameters: vec![("X", Parameter::Tensor), ("v", Parameter::Random)] }
+}
+
+/// The result is semi-sparse: dense in its last mode.
+fn ttm(choice: &Choice) -> Definition {
+    let Choice { format, element, mode, .. } = *choice;
+    let (all, ty, index) = (choice.all(), element.name(), MODES[mode]);
+    let others = choice.others();
+    let result = match choice.result() {
+        "coo" => "scoo".to_owned(),
+        _ => format!("[{}, dense]", vec!["compressed"; others.len()].join(", ")),
+    };
+    let others = others.join(", ");
+    let text = format!(
+        "fn ttm(X: {ty} {format}, U: {ty} dense) -> Y: {ty} {result} {{ Y({others}, r) = X({all}) * U({index}, r); }}"
+    );
+    Definition { text, parameters: vec![("X", Parameter::Tensor), ("U", Parameter::Random)] }
+}
+
+fn mttkrp(choice: &Choice) -> Definition {
+    let Choice { format, element, mode, .. } = *choice;
+    let (all, ty, index) = (choice.all(), element.name(), MODES[mode]);
+    let mut parameters = vec![("X", Parameter::Tensor)];
+    let (mut declared, mut factors) = (format!("X: {ty} {format}"), String::new());
+    for (name, other) in FACTORS.into_iter().zip(choice.others()) {
+        parameters.push((name, Parameter::Random));
+        declared.push_str(&format!(", {name}: {ty} dense"));
+        factors.push_str(&format!(" * {name}({other}, r)"));
+    }
+    let text = format!("fn mttkrp({declared}) -> A: {ty} dense {{ A({index}, r) = X({all}){factors}; }}");
+    Definition { text, parameters }
+}
+
+fn spmv(choice: &Choice) -> Definition {
+    let (format, ty) = (choice.format, choice.element.name());
+    let text = format!("fn spmv(A: {ty} {format}, x: {ty} dense) -> y: {ty} dense {{ y(i) = A(i, j) * x(j); }}");
+    Definition { text, parameters: vec![("A", Parameter::Tensor), ("x", Parameter::Random)] }
+}
+
+fn spmm(choice: &Choice) -> Definition {
+    let (format, ty) = (choice.format, choice.element.name());
+    let text = format!("fn spmm(A: {ty} {format}, X: {ty} dense) -> Y: {ty} dense {{ Y(i, r) = A(i, j) * X(j, r); }}");
+    Definition { text, parameters: vec![("A", Parameter::Tensor), ("X", Parameter::Random)] }
+}
+
+fn sddmm(choice: &Choice) -> Definition {
+    let (format, ty) = (choice.format, choice.element.name());
+    let text = format!(
+        "fn sddmm(A: {ty} {format}, B: {ty} dense, C: {ty} dense) -> Y: {ty} {format} \
+         {{ Y(i, j) = A(i, j) * B(i, r) * C(j, r); }}"
+    );
+    let parameters = vec![("A", Parameter::Tensor), ("B", Parameter::Random), ("C", Parameter::Random)];
+    Definition { text, parameters }
+}
+
+/// With its own transpose, which fits also where the matrix is not square.
+fn spgemm(choice: &Choice) -> Definition {
+    let (format, ty) = (choice.format, choice.element.name());
+    let text =
+        format!("fn spgemm(A: {ty} {format}, B: {ty} {format}) -> C: {ty} {format} {{ C(i, j) = A(i, k) * B(k, j); }}");
+    Definition { text, parameters: vec![("A", Parameter::Tensor), ("B", Parameter::Transposed)] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spc_compiler::{compile_notation, notation, syntax};
+
+    #[test]
+    fn every_form_of_every_kernel_compiles() {
+        let mut count = 0;
+        for kernel in &KERNELS {
+            for order in (1..=5).filter(|&order| kernel.serves(order)) {
+                for format in if order == 2 { ["csr", "coo"] } else { ["csf", "coo"] } {
+                    for mode in if kernel.has_modes { 0..order } else { 0..1 } {
+                        let choice = Choice { order, mode, format, element: ElementType::F32 };
+                        let Definition { text, parameters } = kernel.define(&choice);
+                        let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
+                        let kernels = kernels.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+                        compile_notation(&kernels[0]).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+                        assert_eq!(kernels[0].name, kernel.name);
+                        let inputs = kernels[0].tensors.iter().filter(|tensor| tensor.role == notation::Role::Input);
+                        assert!(inputs.map(|input| &input.name).eq(parameters.iter().map(|(name, _)| name)));
+                        count += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(count, 3 * 10 + 3 * 2 * 12 + 4 * 2);
+    }
+}

@@ -1,0 +1,105 @@
+//! Figures as a table on standard output.
+
+use super::baseline::Baseline;
+use super::record::{Findings, Record};
+use crate::output::{self, bytes, digits};
+use std::fmt::Write;
+
+/// The columns of the table.
+const HEADS: [&str; 13] = [
+    "kernel",
+    "mode",
+    "format",
+    "rank",
+    "type",
+    "threads",
+    "ms",
+    "spread",
+    "GFLOP/s",
+    "GB/s",
+    "roofline",
+    "in",
+    "vs before",
+];
+
+/// How many columns are flush left.
+const LEFT: usize = 3;
+
+/// What the machine can do, and a table for each tensor.
+pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
+    let mut text = machine(findings);
+    for records in findings.records.chunk_by(|a, b| a.case.tensor == b.case.tensor) {
+        let first = &records[0];
+        _ = writeln!(text, "\n{}: {}, {} entries", first.case.tensor, output::shape(&first.shape), first.nnz);
+        let shown = HEADS.len() - usize::from(baseline.is_none());
+        let mut rows = vec![HEADS[..shown].iter().map(|&head| head.to_owned()).collect::<Vec<_>>()];
+        for record in records {
+            let mut row = row(record);
+            row.extend(baseline.map(|baseline| ratio(baseline.ratio(record))));
+            rows.push(row);
+        }
+        text.push_str(&output::table(&rows, LEFT));
+    }
+    text.push_str(NOTES);
+    text
+}
+
+const NOTES: &str = "
+ms: median; spread: distance of the quartiles, as a part of it; GFLOP/s and GB/s by a model of what the loops compute and move;
+roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
+";
+
+fn machine(findings: &Findings) -> String {
+    let heads = ["threads", "footprint", "triad", "read", "gather 8", "gather 64", "gather 256", "GFLOP/s f64", "f32"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for machine in &findings.machines {
+        for (place, point) in machine.points().iter().enumerate() {
+            let giga = |rate: f64| digits(rate / 1e9);
+            let first = |text: String| if place == 0 { text } else { String::new() };
+            let mut row = vec![first(machine.threads().to_string()), bytes(point.footprint)];
+            row.extend([point.triad, point.read, point.gather[0], point.gather[1], point.gather[2]].map(giga));
+            row.extend([first(giga(machine.flops(8))), first(giga(machine.flops(4)))]);
+            rows.push(row);
+        }
+    }
+    format!("this machine, GB/s\n{}", output::table(&rows, 0))
+}
+
+/// The cells of a record, in the order of [`HEADS`].
+pub(super) fn row(record: &Record) -> Vec<String> {
+    let case = &record.case;
+    let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| digits(rate / 1e9));
+    let fits = |record: &Record| match &record.estimate {
+        None => "-".to_owned(),
+        Some(estimate) => estimate.fits.map_or_else(|| "memory".to_owned(), |level| format!("L{level}")),
+    };
+    vec![
+        case.kernel.clone(),
+        optional(case.mode),
+        case.format.clone(),
+        optional(case.rank),
+        case.element.to_owned(),
+        case.threads.to_string(),
+        digits(record.times.median * 1e3),
+        percent(Some(record.times.spread())),
+        rate(record.flops()),
+        rate(record.bandwidth()),
+        percent(record.share()),
+        fits(record),
+    ]
+}
+
+/// A ratio to an earlier run.
+pub(super) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or_else(|| "-".to_owned(), |part| format!("{:.0}%", 100.0 * part))
+}
+
+/// What stands above the columns of [`row`].
+pub(super) fn heads() -> &'static [&'static str] {
+    &HEADS
+}

@@ -1,0 +1,120 @@
+//! One kernel, measured.
+
+use super::record::{Case, Estimate, Record};
+use crate::failure::Failure;
+use spc::execute::{Outcome, Program, ProgramError};
+use spc::measure::{Cache, Machine, Summary, sizes};
+use spc::tensor::AnyTensor;
+use spc_compiler::model::{Model, model};
+use std::time::Duration;
+
+/// How often kernels run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    /// How long the runs of one kernel take together, about.
+    pub(super) time: Duration,
+    /// But so often at least, where that does not take ten times as long.
+    pub(super) fewest: usize,
+    /// And so often at most.
+    pub(super) most: usize,
+}
+
+impl Budget {
+    /// How often something runs that takes so long.
+    fn runs(&self, once: Duration) -> usize {
+        let fit = |time: Duration| (time.as_secs_f64() / once.as_secs_f64().max(1e-9)) as usize;
+        fit(self.time).clamp(self.fewest.min(fit(self.time * 10)).max(1), self.most)
+    }
+}
+
+/// What a kernel is measured with.
+pub(super) struct Measuring<'a> {
+    pub(super) budget: Budget,
+    pub(super) machine: &'a Machine,
+    pub(super) caches: &'a [Cache],
+}
+
+/// What is known of a case before it is measured.
+pub(super) struct Subject {
+    pub(super) case: Case,
+    pub(super) shape: Vec<usize>,
+    pub(super) nnz: usize,
+    pub(super) read: Duration,
+    pub(super) pack: Duration,
+}
+
+impl Measuring<'_> {
+    /// Runs a program on the machine's threads, after once to warm up.
+    pub(super) fn record(&self, program: &Program, subject: Subject) -> Result<Record, Failure> {
+        let run = |count: usize| {
+            spc::parallel::with_threads(self.machine.threads(), || program.run(count))
+                .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
+                .map_err(ProgramTrouble::Program)
+        };
+        let once = run(2)?;
+        let runs = self.budget.runs(once.run_times.last().copied().unwrap_or_default());
+        // The first run of each call writes into memory that nobody has touched.
+        let outcome = run(runs + 1)?;
+        let times = outcome.run_times.iter().skip(1).map(Duration::as_secs_f64).collect();
+        Ok(Record {
+            case: subject.case,
+            shape: subject.shape,
+            nnz: subject.nnz,
+            backend: program.backend().name(),
+            times: Summary::of(times),
+            read: subject.read.as_secs_f64(),
+            compile: program.compile_time().as_secs_f64(),
+            pack: subject.pack.as_secs_f64(),
+            prepare: outcome.prepare_time.as_secs_f64(),
+            estimate: self.estimate(program, &outcome),
+            checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
+        })
+    }
+
+    /// The models of all of a program's kernels; none where one has none.
+    fn estimate(&self, program: &Program, outcome: &Outcome) -> Option<Estimate> {
+        let outputs = || outcome.outputs.iter().map(|(name, tensor)| (name.as_str(), tensor));
+        let models = program.compiled().kernels.iter().map(|compiled| {
+            let sizes = sizes(&compiled.concrete, program.inputs().chain(outputs()));
+            model(compiled, &sizes)
+        });
+        let model = models.reduce(|all, next| Some(Model::and(all?, next?)))??;
+        let element = outcome.outputs.first().map_or(8, |(_, tensor)| tensor.element().bytes());
+        Some(Estimate::of(&model, self.machine, self.caches, element))
+    }
+}
+
+/// Why a program does not run.
+enum ProgramTrouble {
+    Threads(String),
+    Program(ProgramError),
+}
+
+impl From<ProgramTrouble> for Failure {
+    fn from(trouble: ProgramTrouble) -> Self {
+        match trouble {
+            ProgramTrouble::Threads(error) => Failure::refused(format!("the threads can't be started: {error}")),
+            ProgramTrouble::Program(error) => Failure::refused(error),
+        }
+    }
+}
+
+/// The sum of the stored values.
+fn checksum(tensor: &AnyTensor) -> f64 {
+    (0..tensor.values().len()).map(|place| tensor.values().get_f64(place)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_fill_the_time() {
+        let budget = Budget { time: Duration::from_millis(500), fewest: 5, most: 100 };
+        let runs = |milliseconds: f64| budget.runs(Duration::from_secs_f64(milliseconds / 1e3));
+        assert_eq!(
+            [runs(10.0), runs(0.001), runs(0.0), runs(200.0), runs(2000.0), runs(9000.0)],
+            [50, 100, 100, 5, 2, 1]
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! `spc bench`.
+
+use super::{Place, assert_has};
+use serde_json::Value;
+
+const TENSOR: &str = "uniform:20x30x25:400";
+
+/// A short look at the machine, and short runs.
+fn bench<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["bench", "--quick", "--machine", "least", "--budget", "0.001", "--threads", "1"], arguments].concat()
+}
+
+/// A text with each number replaced by `#`, and runs of blanks by one.
+fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    for word in text.split_inclusive(char::is_whitespace) {
+        let is_number = word.trim_end().trim_end_matches('%').parse::<f64>().is_ok();
+        let (word, end) = word.split_at(word.trim_end().len());
+        match (is_number, word) {
+            (true, _) => masked.push('#'),
+            (false, "") => continue,
+            (false, word) => masked.push_str(word),
+        }
+        masked.push(if end.contains('\n') { '\n' } else { ' ' });
+    }
+    masked
+}
+
+#[test]
+fn a_table_has_a_row_for_each_case() {
+    let place = Place::new();
+    let text = place.prints(&bench(&["--kernel", "mttkrp,scalar", "--mode", "1,3", "-f", "csf,coo", TENSOR]));
+    let expected = "\
+this machine, GB/s
+threads footprint triad read gather # gather # gather # GFLOP/s f64 f32
+# # kB # # # # # # #
+uniform:20x30x25:400: # x # x 25, # entries
+kernel mode format rank type threads ms spread GFLOP/s GB/s roofline in
+mttkrp # csf # f64 # # # # # # L1
+mttkrp # csf # f64 # # # # # # L1
+scalar - csf - f64 # # # # # # L1
+mttkrp # coo # f64 # # # # # # L1
+mttkrp # coo # f64 # # # # # # L1
+scalar - coo - f64 # # # # # # L1
+";
+    // Which cache holds the operands is this machine's affair.
+    let cache = |text: String| text.replace(" L2\n", " L1\n").replace(" L3\n", " L1\n").replace(" memory\n", " L1\n");
+    assert_has(&cache(masked(&text)), &[expected]);
+}
+
+#[test]
+fn files_have_all_figures() {
+    let place = Place::new().with("x.tns", "1 2 1 0.5\n2 1 3 1.5\n2 2 2 2.5\n");
+    let outputs = ["--json", "a.json", "--svg", "a.svg", "--html", "a.html"];
+    place.prints(&bench(
+        &[&["--kernel", "ttv,ttm", "--mode", "3", "--rank", "8,16", "--type", "f32,i64", "x.tns"], &outputs[..]]
+            .concat(),
+    ));
+    let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
+    let records = json["records"].as_array().unwrap();
+    assert_eq!(records.len(), 2 * (1 + 2));
+    for record in records {
+        let positive =
+            ["nnz", "median_ms", "least_ms", "runs", "bytes", "operations", "gflops", "roofline_share", "read_ms"];
+        positive.iter().for_each(|field| assert!(record[field].as_f64().unwrap() > 0.0, "{field} of {record}"));
+        assert!(record["lower_quartile_ms"].as_f64() <= record["upper_quartile_ms"].as_f64());
+        assert_eq!((&record["tensor"], &record["shape"]), (&"x.tns".into(), &serde_json::json!([2, 2, 3])));
+        assert_eq!(record["rank"].is_null(), record["kernel"] == "ttv");
+    }
+    let measured = &json["machine"]["measured"][0];
+    assert!(measured["gflops_f32"].as_f64().unwrap() > 0.0 && measured["threads"] == 1);
+    assert!(measured["gbytes_per_second"][0]["gather_64"].as_f64().unwrap() > 0.0);
+    let (svg, html) = (place.read("a.svg"), place.read("a.html"));
+    assert_well_formed(&svg);
+    assert_well_formed(html.trim_start_matches("<!DOCTYPE html>"));
+    assert_has(&svg, &["Roofline, 1 thread", "ttv", "ttm", "triad"]);
+    assert_has(&html, &["<h2>x.tns</h2>", "<svg ", "GFLOP/s"]);
+}
+
+/// Asserts that every tag is closed in order.
+fn assert_well_formed(text: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for tag in text.split('<').skip(1) {
+        let (tag, _) = tag.split_once('>').expect("a tag ends");
+        let name = |tag: &'_ str| tag.split([' ', '\n', '/']).next().unwrap_or_default().len();
+        match tag.strip_prefix('/') {
+            Some(closed) => assert_eq!(open.pop(), Some(closed)),
+            None if tag.ends_with('/') || tag.starts_with(['!', '?']) => {}
+            None => open.push(&tag[..name(tag)]),
+        }
+    }
+    assert!(open.is_empty(), "{open:?} are not closed");
+}
+
+#[test]
+fn expressions_are_measured_as_they_run() {
+    let place = Place::new().with("a.tns", "1 2 0.5\n2 1 1.5\n");
+    let expression = ["--expression", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A=a.tns", "-i", "x=random"];
+    place.prints(&bench(&[&expression[..], &["--json", "a.json"]].concat()));
+    let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
+    let record = &json["records"][0];
+    assert_eq!((&record["format"], &record["operations"]), (&"A: csr".into(), &4.0.into()));
+    assert_has(&place.refuses(&bench(&expression[..6])), &["`x`"]);
+    assert_has(&place.fails(&bench(&["--expression", "y(i) = x(i)", "-f", "csr"]), 2), &["NAME=…"]);
+}
+
+#[test]
+fn an_earlier_run_stands_beside() {
+    let place = Place::new();
+    let arguments = ["--kernel", "scalar", TENSOR];
+    place.prints(&bench(&[&arguments[..], &["--json", "old.json"]].concat()));
+    let text = place.prints(&bench(&[&arguments[..], &["--baseline", "old.json", "--fail-above", "1e9"]].concat()));
+    assert_has(&text, &["vs before"]);
+    let output = place.spc(&bench(&[&arguments[..], &["--baseline", "old.json", "--fail-above", "1e-9"]].concat()));
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_has(&message, &["1 of 1 kernels are more than 0.000000001 times slower", "scalar of uniform"]);
+    let place = place.with("other.json", "[1]").with("none.json", "no");
+    assert_has(&place.refuses(&bench(&["--baseline", "other.json", TENSOR])), &["other.json", "no list `records`"]);
+    assert_has(&place.refuses(&bench(&["--baseline", "none.json", TENSOR])), &["none.json", "no JSON"]);
+}
+
+#[test]
+fn what_can_not_be_measured_is_refused() {
+    let place = Place::new().with("empty.tns", "").with("old.json", "untouched");
+    assert_has(&place.refuses(&bench(&["--kernel", "mtkrp"])), &["`mtkrp`", "did you mean `mttkrp`?"]);
+    assert_has(&place.refuses(&bench(&["nothing.tns", "--json", "old.json"])), &["nothing.tns"]);
+    assert_eq!(place.read("old.json"), "untouched");
+    assert_has(&place.refuses(&bench(&["uniform:3x3"])), &["uniform:100x200x300:5000"]);
+    assert_has(&place.refuses(&bench(&["--kernel", "spmv", TENSOR])), &["none of these kernels"]);
+    assert_has(&place.fails(&bench(&["--rank", "0"]), 2), &["`--rank`"]);
+    assert_has(&place.fails(&bench(&["--type", "f16"]), 2), &["f64"]);
+    assert_has(&place.fails(&["bench", "--budget", "0"], 2), &["`--budget`"]);
+    // What one format can't do is left out, and said.
+    let output = place.spc(&bench(&["--kernel", "scalar", "-f", "csr,csf", TENSOR]));
+    assert!(output.status.success());
+    assert_has(&String::from_utf8(output.stderr).unwrap(), &["scalar of uniform:20x30x25:400 as csr was left out"]);
+}

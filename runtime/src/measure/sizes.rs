@@ -1,0 +1,126 @@
+//! The sizes of tensors, as the compiler's model asks for them.
+
+use crate::tensor::{AnyTensor, IndexArray, LevelStorage};
+use spc_compiler::concrete::{self, TensorKind};
+use spc_compiler::format::LevelKind;
+use spc_compiler::model::{LevelSize, Sizes, TensorSize};
+
+/// The size of a tensor.
+pub fn tensor_size(tensor: &AnyTensor) -> TensorSize {
+    let mut parents = Beginnings { count: 1, is_new: None };
+    let mut levels = Vec::with_capacity(tensor.levels().len());
+    let extents = tensor.level_extents();
+    for (depth, (storage, extent)) in tensor.levels().iter().zip(extents).enumerate() {
+        let unique = tensor.format().levels[depth].format.unique;
+        parents = parents.children(storage, unique, || tensor.position_count(depth + 1));
+        let bytes = |array: Option<&IndexArray>| array.map_or(0.0, |array| array.bytes() as f64);
+        levels.push(LevelSize {
+            entries: parents.new_count() as f64,
+            extent: extent as f64,
+            position_bytes: bytes(storage.positions()),
+            coordinate_bytes: bytes(storage.coordinates()),
+        });
+    }
+    TensorSize { shape: tensor.shape().to_vec(), levels, values: tensor.values().len() as f64 }
+}
+
+/// The sizes of the tensors of a scheduled kernel: `known` are inputs and results by name. Copies that the kernel asks for are
+/// made to be counted, and so are results in the format that the kernel writes, where that is another than they are given in.
+pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a str, &'a AnyTensor)>) -> Sizes {
+    let known: Vec<(&str, &AnyTensor)> = known.into_iter().collect();
+    let find = |name: &str| known.iter().find(|(other, _)| *other == name).map(|(_, tensor)| *tensor);
+    let mut sizes = Sizes::default();
+    for tensor in &kernel.tensors {
+        let original = match &tensor.kind {
+            TensorKind::SortedCopy(of) => find(&kernel.tensor(*of).name),
+            TensorKind::Input | TensorKind::Output(_) => find(&tensor.name),
+            TensorKind::Workspace | TensorKind::SparseWorkspace(_) => None,
+        };
+        let Some(original) = original else { continue };
+        let format = tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format);
+        let size = match original.convert(format) {
+            Ok(converted) => tensor_size(&converted),
+            Err(_) => continue,
+        };
+        sizes.tensors.insert(tensor.name.clone(), size);
+    }
+    sizes
+}
+
+/// Where in a level coordinates begin that differ from the one before, under one parent; all do, where nothing else is said.
+struct Beginnings {
+    count: usize,
+    is_new: Option<Vec<bool>>,
+}
+
+impl Beginnings {
+    fn new_count(&self) -> usize {
+        match &self.is_new {
+            None => self.count,
+            Some(is_new) => is_new.iter().filter(|&&is_new| is_new).count(),
+        }
+    }
+
+    /// Those of the level below.
+    fn children(&self, storage: &LevelStorage, unique: bool, count: impl Fn() -> usize) -> Beginnings {
+        let coordinates = storage.coordinates();
+        let is_new = match (storage, coordinates) {
+            (LevelStorage::Compressed { positions, coordinates }, _) if !unique => {
+                let mut is_new = differs(coordinates);
+                positions.iter().filter(|&begin| begin < coordinates.len()).for_each(|begin| is_new[begin] = true);
+                Some(is_new)
+            }
+            (LevelStorage::Singleton { coordinates }, _) => self.is_new.as_ref().filter(|_| !unique).map(|parents| {
+                let own = differs(coordinates);
+                parents.iter().zip(own).map(|(&parent, own)| parent || own).collect()
+            }),
+            (storage, _) if storage.kind() == LevelKind::Diagonal => self.is_new.clone(),
+            _ => None,
+        };
+        let count = is_new.as_ref().map_or_else(count, Vec::len);
+        Beginnings { count, is_new }
+    }
+}
+
+/// For each coordinate whether it differs from the one before.
+fn differs(coordinates: &IndexArray) -> Vec<bool> {
+    let mut before = None;
+    coordinates.iter().map(|coordinate| before.replace(coordinate) != Some(coordinate)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{Coordinates, Duplicates, Indices, pack};
+    use spc_compiler::format::prelude;
+
+    fn entries() -> Coordinates<f64> {
+        let columns: [[u32; 6]; 3] = [[0, 0, 0, 2, 2, 3], [1, 1, 4, 1, 1, 0], [0, 3, 3, 2, 5, 1]];
+        let indices = columns.map(|column| Indices::U32(column.to_vec())).to_vec();
+        Coordinates { shape: vec![4, 5, 6], shape_is_stated: true, indices, values: vec![1.0; 6] }
+    }
+
+    fn of(format: &str, arguments: &[u64]) -> TensorSize {
+        let format = prelude::format(format, arguments, 3).unwrap();
+        tensor_size(&pack(entries(), &format, Duplicates::Refuse).unwrap())
+    }
+
+    #[test]
+    fn a_tree_and_a_list_have_the_same_entries() {
+        let entries = |size: &TensorSize| size.levels.iter().map(|level| level.entries).collect::<Vec<_>>();
+        assert_eq!(entries(&of("csf", &[])), [3.0, 4.0, 6.0]);
+        assert_eq!(entries(&of("coo", &[])), [3.0, 4.0, 6.0]);
+        assert_eq!(entries(&of("dense", &[])), [4.0, 20.0, 120.0]);
+        let blocks = of("hicoo", &[2]);
+        assert_eq!(blocks.levels.len(), 6);
+        assert_eq!((blocks.levels[5].entries, blocks.values), (6.0, 6.0));
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_arrays() {
+        let size = of("csf", &[]);
+        assert_eq!((size.levels[1].position_bytes, size.levels[1].coordinate_bytes), (16.0, 16.0));
+        assert_eq!((size.levels[2].extent, size.values), (6.0, 6.0));
+        assert_eq!(of("coo", &[]).levels[1].coordinate_bytes, 24.0);
+    }
+}
