@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::source::Source;
 use clap::{Args, ValueEnum};
+use spc::cuda::{self, Nvrtc, NvrtcError};
 use spc_compiler::ir::Size;
 use spc_compiler::{Compiled, backend, concrete, notation};
 use std::path::PathBuf;
@@ -25,6 +26,9 @@ pub(crate) struct Compile {
     /// The architecture to compile for, with `--target cuda`
     #[arg(long, value_name = "sm_90")]
     arch: Option<String>,
+    /// Print what each function takes of the device: registers, and whether any were spilled
+    #[arg(long, conflicts_with_all = ["emit", "output"])]
+    report: bool,
     /// Compile for this extent of an index alone: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
@@ -38,7 +42,7 @@ pub(crate) struct Compile {
 
 /// What code is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
+pub(crate) enum Target {
     /// Rust, parallel with rayon
     Rust,
     /// CUDA C
@@ -62,6 +66,8 @@ enum Stage {
     Rust,
     /// CUDA C
     Cuda,
+    /// What the host does to run CUDA C: memory, launches, scans
+    Plan,
     /// The code that NVRTC makes of the CUDA C
     Ptx,
 }
@@ -72,19 +78,18 @@ impl Compile {
             Target::Rust => Stage::Rust,
             Target::Cuda => Stage::Cuda,
         });
-        if matches!(stage, Stage::Cuda | Stage::Ptx) {
-            return Err(no_cuda());
+        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
+        if !is_for_gpu && (self.arch.is_some() || self.report) {
+            return Err(Failure::Usage("`--arch` and `--report` are for `--target cuda`".to_owned()));
         }
-        if self.arch.is_some() {
-            return Err(Failure::Usage("`--arch` is for `--target cuda`".to_owned()));
-        }
+        let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
         let mut texts = Vec::new();
         if stage == Stage::Syntax {
             texts.push(source.syntax.clone());
         } else {
             for kernel in &source.kernels {
-                texts.push(self.stage(stage, kernel, &source)?);
+                texts.push(self.stage(stage, target, kernel, &source)?);
             }
         }
         let text = texts.join("\n");
@@ -95,11 +100,17 @@ impl Compile {
         }
     }
 
-    fn stage(&self, stage: Stage, kernel: &notation::Kernel, source: &Source) -> Result<String, Failure> {
+    fn stage(
+        &self,
+        stage: Stage,
+        target: concrete::Target,
+        kernel: &notation::Kernel,
+        source: &Source,
+    ) -> Result<String, Failure> {
         if stage == Stage::Notation {
             return Ok(format!("{kernel}\n"));
         }
-        let options = concrete::Options::default();
+        let options = concrete::Options { target, ..concrete::Options::default() };
         let mut program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
@@ -108,15 +119,51 @@ impl Compile {
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
             _ => {
                 let text = |compiled: &Compiled| match stage {
-                    Stage::Lattice => compiled.lattices.join("\n"),
-                    Stage::Ir => compiled.kernel.to_string(),
-                    _ => backend::rust::text(&compiled.kernel),
+                    Stage::Lattice => Ok(compiled.lattices.join("\n")),
+                    Stage::Ir => Ok(compiled.kernel.to_string()),
+                    Stage::Cuda if self.report => Ok(report(&self.by_nvrtc(compiled)?)),
+                    Stage::Cuda if self.arch.is_some() => {
+                        self.by_nvrtc(compiled)?;
+                        Ok(backend::cuda::text(&for_device(compiled)?))
+                    }
+                    Stage::Cuda => Ok(backend::cuda::text(&for_device(compiled)?)),
+                    Stage::Ptx => Ok(self.by_nvrtc(compiled)?.ptx),
+                    Stage::Plan => Ok(backend::cuda::plan_text(&for_device(compiled)?)),
+                    _ => Ok(backend::rust::text(&compiled.kernel)),
                 };
-                spc_compiler::compile(program).kernels.iter().map(text).collect()
+                spc_compiler::compile(program).kernels.iter().map(text).collect::<Result<_, Failure>>()?
             }
         };
         Ok(texts.join("\n"))
     }
+}
+
+impl Compile {
+    /// A kernel for the architecture that was asked for.
+    fn by_nvrtc(&self, compiled: &Compiled) -> Result<cuda::Compiled, Failure> {
+        let text = backend::cuda::text(&for_device(compiled)?);
+        let architecture = self.arch.as_deref().unwrap_or(ARCHITECTURE);
+        let name = format!("{}.cu", compiled.kernel.name);
+        let result = Nvrtc::find().and_then(|nvrtc| nvrtc.compile(&text, &name, architecture));
+        result.map_err(|error| match error {
+            NvrtcError::Missing { .. } => Failure::refused(&error).help(NvrtcError::REMEDIES),
+            error => Failure::refused(&error),
+        })
+    }
+}
+
+/// What is compiled for where nothing is asked for.
+const ARCHITECTURE: &str = "sm_90";
+
+/// What functions take, one a line.
+fn report(compiled: &cuda::Compiled) -> String {
+    let head = ["function", "registers", "stack", "spill stores", "spill loads", "shared"].map(str::to_owned);
+    let rows = compiled.usage.iter().map(|usage| {
+        let numbers = [usage.registers, usage.stack, usage.spill_stores, usage.spill_loads, usage.shared];
+        std::iter::once(usage.function.clone()).chain(numbers.map(|number| number.to_string())).collect()
+    });
+    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(rows).collect();
+    output::table(&rows, 2)
 }
 
 /// Makes an extent part of the kernels of a program.
@@ -135,7 +182,17 @@ fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Res
     Ok(())
 }
 
-/// CUDA is asked for.
-pub(crate) fn no_cuda() -> Failure {
-    Failure::refused("the CUDA backend is not built yet").help("leave it out: the Rust backend compiles every kernel")
+/// What the CUDA backend makes of a kernel.
+pub(crate) fn for_device(compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
+    backend::cuda::module(&compiled.kernel, None).map_err(|refusal| {
+        let failure =
+            Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
+        failure.help(refusal.help)
+    })
+}
+
+/// A kernel is to run on a device.
+pub(crate) fn no_device() -> Failure {
+    let failure = Failure::refused("kernels do not run on a CUDA device from here yet");
+    failure.help("leave `--backend` out, or print the kernel: `spc compile --target cuda`")
 }

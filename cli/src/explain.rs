@@ -1,6 +1,7 @@
 //! `spc explain`: why the loops are as they are, and what an error code means.
 
 use crate::arguments::{KernelArguments, Named, named};
+use crate::compile::{Target, for_device};
 use crate::failure::Failure;
 use crate::output;
 use crate::source::Source;
@@ -25,6 +26,9 @@ pub(crate) struct Explain {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// What the loops are for
+    #[arg(long = "target", value_enum, default_value_t = Target::Rust)]
+    backend: Target,
 }
 
 impl Explain {
@@ -35,10 +39,18 @@ impl Explain {
         }
         let source = Source::load(&KernelArguments { program: target, formats: self.formats, kernel: self.kernel })?;
         let mut texts = Vec::new();
+        let is_for_gpu = self.backend == Target::Cuda;
+        let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
-            let options = concrete::Options::default();
+            let options = concrete::Options { target, ..concrete::Options::default() };
             let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
-            texts.push(program_explanation(kernel, &program));
+            let mut text = program_explanation(kernel, &program);
+            if is_for_gpu {
+                for compiled in &spc_compiler::compile(program).kernels {
+                    decisions(&for_device(compiled)?.decisions, &mut text);
+                }
+            }
+            texts.push(text);
         }
         output::print(&texts.join("\n"))
     }

@@ -77,7 +77,8 @@ pub fn compile(program: concrete::Program) -> Program {
 /// Lowers one scheduled kernel and runs all passes.
 pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
     let lowered = lower::lower(&concrete);
-    Compiled { concrete, lattices: lowered.lattices, kernel: pass::run(lowered.kernel) }
+    let kernel = pass::run(lowered.kernel, concrete.target);
+    Compiled { concrete, lattices: lowered.lattices, kernel }
 }
 
 /// Schedules, lowers and tidies a checked kernel, for extents that are known when it is called.

@@ -198,6 +198,7 @@
 extern crate self as spc;
 
 pub mod complex;
+pub mod cuda;
 pub mod execute;
 pub mod generate;
 pub mod io;

@@ -4,6 +4,7 @@ pub mod case;
 pub mod compare;
 pub mod corpus;
 pub mod data;
+pub mod emulation;
 pub mod engine;
 pub mod fuzz;
 pub mod native;

@@ -1,7 +1,8 @@
 //! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
 
 use spc_compiler::Compiled;
-use spc_compiler::backend::rust;
+use spc_compiler::backend::{cuda, rust};
+use spc_compiler::concrete::{Options, Target};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
 
@@ -48,6 +49,16 @@ fn every_stage_reads_well() {
         let decisions =
             program.chain.decisions.iter().chain(kernels().flat_map(|compiled| &compiled.concrete.decisions));
         let decisions: Vec<String> = decisions.map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
+        let options = Options { target: Target::Gpu, ..Options::default() };
+        let for_gpu = Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{name}: {stop:?}")).program;
+        let modules: Vec<_> = for_gpu.kernels.iter().map(|compiled| cuda::module(&compiled.kernel, None)).collect();
+        let of_modules = |text: &dyn Fn(&cuda::Module) -> String| {
+            let text = |module: &Result<cuda::Module, cuda::Refusal>| match module {
+                Ok(module) => text(module),
+                Err(refusal) => format!("refused: {}\n", refusal.what),
+            };
+            modules.iter().map(text).collect::<Vec<_>>().join("\n")
+        };
         let stages = [
             ("source", case.text.clone()),
             ("notation", notation.to_string()),
@@ -56,6 +67,8 @@ fn every_stage_reads_well() {
             ("lattices", each(&|compiled| compiled.lattices.join("\n"))),
             ("ir", each(&|compiled| compiled.kernel.to_string())),
             ("rust", each(&|compiled| rust::text(&compiled.kernel))),
+            ("plan", of_modules(&cuda::plan_text)),
+            ("cuda", of_modules(&cuda::text)),
         ];
         let text: Vec<String> =
             stages.iter().map(|(stage, text)| format!("---------- {stage}\n{}\n", text.trim_end())).collect();

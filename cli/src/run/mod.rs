@@ -5,7 +5,7 @@ mod outputs;
 mod report;
 
 use crate::arguments::{KernelArguments, Named, dimension, named};
-use crate::compile::no_cuda;
+use crate::compile::no_device;
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -114,7 +114,7 @@ impl Run {
             None => None,
             Some(BackendName::Native) => Some(Backend::Native),
             Some(BackendName::Interpreter) => Some(Backend::Interpreter),
-            Some(BackendName::Cuda) => return Err(no_cuda()),
+            Some(BackendName::Cuda) => return Err(no_device()),
         };
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,

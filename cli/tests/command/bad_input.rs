@@ -105,11 +105,6 @@ fn wrong_usage_is_status_two() {
 #[test]
 fn what_is_not_built_yet_says_so() {
     let place = place();
-    for arguments in [
-        &["compile", SPMV, "--target", "cuda"][..],
-        &["compile", SPMV, "--emit", "ptx"],
-        &["run", SPMV, "--backend", "cuda", "-i", "A=a.tns", "-i", "x=ones"],
-    ] {
-        assert_has(&place.refuses(arguments), &["CUDA", "not built yet"]);
-    }
+    let run = ["run", SPMV, "--backend", "cuda", "-i", "A=a.tns", "-i", "x=ones"];
+    assert_has(&place.refuses(&run), &["CUDA", " yet"]);
 }

@@ -16,6 +16,17 @@ fn every_stage_prints() {
 }
 
 #[test]
+fn cuda_prints() {
+    let place = Place::new();
+    let line = ["compile", TTM, "-f", "X=csf", "--target", "cuda"];
+    let text = place.prints(&line);
+    assert_has(&text, &["extern \"C\" __global__ void", "const u32* __restrict__ X3_crd", "threadIdx.x"]);
+    assert!(!text.contains("#include"));
+    assert_has(&place.prints(&[&line[..], &["--emit", "plan"]].concat()), &["launch kernel for", "of r_extent lanes"]);
+    assert_has(&place.prints(&["explain", TTM, "-f", "X=csf", "--target", "cuda"]), &["neighbours in a warp"]);
+}
+
+#[test]
 fn the_line_of_the_design_compiles() {
     let place = Place::new();
     let line = ["compile", "Y(i,r)=X(i,j,k)*U(k,r)", "-f", "X=csf", "-f", "U=dense", "-f", "Y=dense"];

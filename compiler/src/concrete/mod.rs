@@ -67,6 +67,8 @@ pub struct Kernel {
     pub bounds: Vec<Bound>,
     /// What the schedule block asks for.
     pub asked: Asked,
+    /// What the loops are for.
+    pub target: Target,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -180,6 +182,16 @@ pub struct Share {
     pub by: Option<u64>,
     /// How values meet in an element of a result that several shares have terms for, if there is one.
     pub operator: Option<ReduceOperator>,
+}
+
+/// What loops are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Target {
+    /// Few threads with vectors, and caches that hold what a thread comes back to.
+    #[default]
+    Cpu,
+    /// Very many threads that run side by side.
+    Gpu,
 }
 
 /// How an index variable is computed from others.

@@ -9,8 +9,8 @@ use super::order::level_variables;
 use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
-    Access, Asked, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
-    TensorKind, Variable,
+    Access, Asked, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
+    TensorId, TensorKind, Variable,
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
@@ -27,11 +27,13 @@ pub struct Options {
     pub parallel: bool,
     /// Whether temporaries are left out that need not be made.
     pub fuse: bool,
+    /// What the loops are for.
+    pub target: Target,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { parallel: true, fuse: true }
+        Self { parallel: true, fuse: true, target: Target::Cpu }
     }
 }
 
@@ -46,7 +48,7 @@ pub(super) struct Scope {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
-    let declared = Kernel::declared(kernel, scope);
+    let declared = Kernel { target: options.target, ..Kernel::declared(kernel, scope) };
     let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled: BTreeSet::new() };
     let mut diagnostics = Diagnostics::new();
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
@@ -165,6 +167,7 @@ impl Kernel {
             extents,
             bounds,
             asked: Asked::default(),
+            target: Target::default(),
             body: Statement::Empty,
             decisions: Vec::new(),
         };

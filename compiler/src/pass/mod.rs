@@ -13,7 +13,9 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+use crate::concrete::Target;
 use crate::ir::{Kernel, Verified, verify};
+pub(crate) use tidy::tidy;
 
 /// A pass: its name and what it does.
 pub type Pass = (&'static str, fn(Kernel) -> Kernel);
@@ -28,14 +30,27 @@ pub const PASSES: &[Pass] = &[
     ("views", views::views),
 ];
 
-/// Runs all passes and verifies the result.
+/// Those for a GPU, whose threads are its lanes.
+pub const PASSES_OF_GPU: &[Pass] = &[("tidy", tidy::tidy), ("flatten", flatten::flatten), ("hoist", hoist::hoist)];
+
+impl Target {
+    /// The passes that loops for it go through.
+    pub fn passes(self) -> &'static [Pass] {
+        match self {
+            Target::Cpu => PASSES,
+            Target::Gpu => PASSES_OF_GPU,
+        }
+    }
+}
+
+/// Runs all passes of a target and verifies the result.
 ///
 /// # Panics
 /// When a kernel violates a rule of the loop IR: a bug in the lowering or in a pass, which the message names.
-pub fn run(kernel: Kernel) -> Verified<Kernel> {
+pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
     let mut kernel = kernel;
     check(&kernel, "lowering");
-    for (name, pass) in PASSES {
+    for (name, pass) in target.passes() {
         kernel = pass(kernel);
         check(&kernel, name);
     }

@@ -6,7 +6,7 @@ use crate::ir::{BinaryOperator, Expr, Kernel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernel without what has no effect.
-pub(super) fn tidy(mut kernel: Kernel) -> Kernel {
+pub(crate) fn tidy(mut kernel: Kernel) -> Kernel {
     let mut constants = BTreeMap::new();
     collect_constants(&kernel, &kernel.body, &mut constants);
     fold_block(&mut kernel.body, &constants);

@@ -53,6 +53,7 @@ impl Chain {
                 let texts: Vec<String> = kernels.clone().map(|kernel| backend::rust::text(&kernel)).collect();
                 Executable::native_all(kernels.zip(texts.iter().map(String::as_str)).collect())?
             }
+            Backend::Cuda => return Err(NativeError::NoDevice { kernel: program.interface.name.clone() }),
         };
         Ok(Self::of_links(program, links))
     }

@@ -245,6 +245,14 @@ pub enum Error {
         /// What it did.
         fault: Fault,
     },
+    /// A device stopped a kernel.
+    #[error("kernel `{kernel}` stopped on the device: {message}")]
+    Device {
+        /// The kernel.
+        kernel: String,
+        /// What the device says.
+        message: String,
+    },
     /// There is nothing to compile.
     #[error("`{kernel}` can't run natively without its Rust text; run it in the interpreter")]
     NoText {

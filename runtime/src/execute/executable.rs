@@ -1,6 +1,7 @@
 //! A kernel, ready to run.
 
 use super::call::Call;
+use super::device::DeviceKernel;
 use super::error::Error;
 use super::interpreted;
 use super::interpreter::Options;
@@ -17,6 +18,8 @@ pub enum Backend {
     Native,
     /// The interpreter of the loop IR.
     Interpreter,
+    /// A device, by what the CUDA backend makes of a kernel.
+    Cuda,
 }
 
 impl Backend {
@@ -25,6 +28,7 @@ impl Backend {
         match self {
             Backend::Native => "native",
             Backend::Interpreter => "interpreter",
+            Backend::Cuda => "cuda",
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct Executable {
     kernel: Verified<Kernel>,
     /// `None`: the interpreter.
     native: Option<NativeKernel>,
+    /// What runs it instead, where it runs on a device.
+    device: Option<DeviceKernel>,
     /// How the interpreter runs.
     options: Options,
 }
@@ -77,14 +83,15 @@ impl Executable {
         let native = match (backend, text) {
             (Backend::Interpreter, _) => None,
             (Backend::Native, Some(text)) => Some(NativeKernel::compile(text, &kernel)?),
+            (Backend::Cuda, _) => return Err(NativeError::NoDevice { kernel: kernel.name.clone() }.into()),
             (Backend::Native, None) => return Err(Error::NoText { kernel: kernel.name.clone() }),
         };
-        Ok(Self { kernel, native, options: Options::default() })
+        Ok(Self { kernel, native, device: None, options: Options::default() })
     }
 
     /// A kernel that runs as the native code that was compiled from it.
     pub fn of_native(kernel: Verified<Kernel>, native: NativeKernel) -> Self {
-        Self { kernel, native: Some(native), options: Options::default() }
+        Self { kernel, native: Some(native), device: None, options: Options::default() }
     }
 
     /// A kernel that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
@@ -97,9 +104,9 @@ impl Executable {
         text: &str,
     ) -> Result<(Self, Option<NativeError>), NativeError> {
         match NativeKernel::compile(text, &kernel) {
-            Ok(native) => Ok((Self { kernel, native: Some(native), options: Options::default() }, None)),
+            Ok(native) => Ok((Self { kernel, native: Some(native), device: None, options: Options::default() }, None)),
             Err(error) if error.is_missing_compiler() => {
-                Ok((Self { kernel, native: None, options: Options::default() }, Some(error)))
+                Ok((Self { kernel, native: None, device: None, options: Options::default() }, Some(error)))
             }
             Err(error) => Err(error),
         }
@@ -117,7 +124,12 @@ impl Executable {
 
     /// A kernel that the interpreter runs.
     pub fn interpreted(kernel: Verified<Kernel>) -> Self {
-        Self { kernel, native: None, options: Options::default() }
+        Self { kernel, native: None, device: None, options: Options::default() }
+    }
+
+    /// A kernel that runs on a device.
+    pub fn on_device(kernel: Verified<Kernel>, device: DeviceKernel) -> Self {
+        Self { kernel, native: None, device: Some(device), options: Options::default() }
     }
 
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
@@ -133,7 +145,11 @@ impl Executable {
 
     /// What runs it.
     pub fn backend(&self) -> Backend {
-        if self.native.is_some() { Backend::Native } else { Backend::Interpreter }
+        match (&self.device, &self.native) {
+            (Some(_), _) => Backend::Cuda,
+            (None, Some(_)) => Backend::Native,
+            (None, None) => Backend::Interpreter,
+        }
     }
 
     /// The compiled kernel, where it runs natively: it knows how long it took to compile.
@@ -146,9 +162,10 @@ impl Executable {
     /// # Errors
     /// When the call is of another kernel, or the kernel stops.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        match &self.native {
-            Some(native) => native.run(call),
-            None => interpreted::run(&self.kernel, call, &self.options),
+        match (&self.device, &self.native) {
+            (Some(device), _) => device.run(call),
+            (None, Some(native)) => native.run(call),
+            (None, None) => interpreted::run(&self.kernel, call, &self.options),
         }
     }
 }

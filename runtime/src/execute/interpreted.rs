@@ -54,7 +54,7 @@ fn copy(array: &Array) -> ArrayValue {
 }
 
 /// Writes values over those of the same type that are there.
-fn overwrite(values: &mut Values, by: &Values) {
+pub(super) fn overwrite(values: &mut Values, by: &Values) {
     fn all<T: Element>(values: &mut [T], by: &Values) {
         if let Some(by) = by.as_slice() {
             values.copy_from_slice(by);

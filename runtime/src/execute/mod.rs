@@ -14,12 +14,14 @@
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
 //! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
 //! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
+//! * [`device`] runs what the CUDA backend makes of a kernel.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
 mod array;
 mod bounds;
 pub mod call;
 mod chain;
+pub mod device;
 mod error;
 mod executable;
 mod extents;

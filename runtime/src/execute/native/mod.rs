@@ -78,6 +78,12 @@ pub enum NativeError {
         /// Why not.
         source: libloading::Error,
     },
+    /// A device would have to run the kernel, and there is none.
+    #[error("kernel `{kernel}` runs on a device that was opened before: `Executable::on_device`")]
+    NoDevice {
+        /// The kernel.
+        kernel: String,
+    },
     /// The kernel's name is none that a function can have.
     #[error("`{kernel}` is not the name of a function")]
     Name {

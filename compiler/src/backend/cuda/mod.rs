@@ -1,0 +1,66 @@
+//! Loops as CUDA C.
+//!
+//! In: a [`Verified`] kernel. Out: a [`Module`]: functions for a device, and what the host does to run them. Every parallel
+//! loop becomes a launch with threads for its places, and what stands between them a launch of one thread:
+//!
+//! ```text
+//! parallel low..high in 0..d0:i                 launch kernel: a thread for each i
+//!     sharing y owned                               y[i] = …
+//! ```
+//!
+//! | where chunks of a parallel loop meet | what threads do |
+//! |---|---|
+//! | `owned` | they write their parts |
+//! | `private` | they update the array itself, by atomic operations |
+//! | `joined` | one launch counts what each appends, a scan turns counts into places, a second launch writes |
+//! | `reducing` | each reduces what it has, warps combine that by shuffles, and one lane of each goes on by an atomic operation |
+//!
+//! Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
+//! warp are neighbours in memory, and what was a row in memory is a register.
+//!
+//! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
+//! parallel loop, `lanes` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
+//! includes no header and needs none.
+
+mod append;
+mod lanes;
+mod league;
+mod plan;
+mod print;
+mod reserved;
+mod rewrite;
+mod segment;
+
+pub use plan::{
+    BLOCK, Function, Lane, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, Total, WARP, WORKERS,
+};
+pub use print::{plan_text, text};
+
+use crate::ir::{Array, ArrayElement, Kernel, Verified};
+
+/// Why a kernel can't run on a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What can't be done there.
+    pub what: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl Refusal {
+    fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { what: what.into(), help: help.into() }
+    }
+}
+
+/// The functions and steps of a kernel; `name` is what their names begin with, the kernel's own name if absent.
+///
+/// # Errors
+/// What a device can't do.
+pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, Refusal> {
+    let is_complex = |array: &Array| matches!(array.element, ArrayElement::Value(element) if element.is_complex());
+    if let Some(array) = kernel.arrays.iter().find(|array| is_complex(array)) {
+        return Err(Refusal::new(format!("`{}` holds complex numbers", array.name), "use the Rust backend"));
+    }
+    segment::module(kernel, name.unwrap_or(&kernel.name))
+}

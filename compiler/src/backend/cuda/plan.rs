@@ -1,0 +1,282 @@
+//! What a device is to do for one kernel: functions that run on it, and the steps of the host between them.
+//!
+//! A [`Module`] is data. Its functions are loops of the IR, in which all that a thread needs to know is a variable; the
+//! printer turns them into text, and the host's executor follows the steps.
+
+use crate::ir::{ArrayId, DimensionId, Expr, Kernel, ReduceOperator, Size, Statement, VariableId};
+use crate::notation::Decision;
+use std::collections::BTreeSet;
+
+/// A kernel for a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    /// What the names of its functions begin with.
+    pub name: String,
+    /// The declarations of the kernel, which has no body here. Behind its own there are those that the device needs besides:
+    /// counts, offsets, scratch memory, and the cells of variables that several functions share. All of its arrays are in the
+    /// device's memory.
+    pub kernel: Kernel,
+    /// What runs on the device.
+    pub functions: Vec<Function>,
+    /// What the host does, in order.
+    pub steps: Vec<Step>,
+    /// Why it is so.
+    pub decisions: Vec<Decision>,
+}
+
+/// A function that runs on the device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// What it is for, for the reader.
+    pub comment: String,
+    /// Who runs it.
+    pub threads: Threads,
+    /// What each thread does. Loops of threads have been taken apart, nothing is allocated but arrays of a few elements, and
+    /// nothing is appended.
+    pub body: Vec<Statement>,
+    /// The arrays in which several threads may update one element: every [`Statement::Reduce`] is atomic.
+    pub atomic: BTreeSet<ArrayId>,
+    /// Variables whose values in all threads are combined, each into an array of one element.
+    pub totals: Vec<Total>,
+}
+
+/// A variable that all threads reduce into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Total {
+    /// The variable.
+    pub variable: VariableId,
+    /// By which operator.
+    pub operator: ReduceOperator,
+    /// What it is combined into: its only element.
+    pub cell: ArrayId,
+}
+
+/// Who runs a function.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Threads {
+    /// A single thread.
+    One,
+    /// Threads for the places of a range.
+    Each(Places),
+}
+
+/// Threads for the places of a range.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Places {
+    /// The place of a thread.
+    pub place: VariableId,
+    /// The first.
+    pub begin: Expr,
+    /// One past the last.
+    pub end: Expr,
+    /// The number of a thread, where threads may take several places, one after the other: those that have memory of their own.
+    pub worker: Option<VariableId>,
+    /// Which element of a row a thread computes: then each place has a thread for every element.
+    pub lane: Option<Lane>,
+}
+
+/// The elements of a row, one for a thread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lane {
+    /// The element of a thread.
+    pub variable: VariableId,
+    /// How many there are.
+    pub extent: Expr,
+    /// Whether threads beyond the last element have nothing to do. Else the body tells them apart.
+    pub ends: bool,
+}
+
+/// What the host does. Its expressions are over dimensions, lengths of arrays, and elements of arrays.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Makes an array.
+    Make {
+        /// Which.
+        array: ArrayId,
+        /// How many elements.
+        length: Expr,
+        /// Their first value, a constant; `None`: whatever was there.
+        fill: Option<Expr>,
+    },
+    /// Sets every element of an array.
+    Fill {
+        /// Which.
+        array: ArrayId,
+        /// To what: a constant.
+        value: Expr,
+    },
+    /// Runs a function.
+    Launch {
+        /// Its place in [`Module::functions`].
+        function: usize,
+        /// The number of places that there are threads for; one thread for none.
+        places: Expr,
+        /// The number of threads for each place.
+        lanes: Option<Expr>,
+        /// At most so many threads: they take several places.
+        workers: Option<u64>,
+    },
+    /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
+    Scan {
+        /// Which.
+        array: ArrayId,
+        /// The first sum.
+        first: Expr,
+    },
+    /// Makes room in an array that grows. What it holds is kept.
+    Lengthen {
+        /// Which.
+        array: ArrayId,
+        /// Its new length.
+        length: Expr,
+    },
+}
+
+/// The number of threads of a block.
+pub const BLOCK: u64 = 128;
+
+/// The most threads that have memory of their own: as many as the largest devices run at a time.
+pub const WORKERS: u64 = 1 << 18;
+
+/// The lanes of a warp.
+pub const WARP: u64 = 32;
+
+/// The number of counts that a block of [`Module::scan`] takes.
+pub const SCANNED: u64 = 1024;
+
+/// The threads of a block of [`Module::scan`] and [`Module::shift`].
+pub const SCAN_BLOCK: u64 = 256;
+
+/// What a function is called with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameter {
+    /// The size of a dimension.
+    Dimension(DimensionId),
+    /// The length of an array.
+    Length(ArrayId),
+    /// An array.
+    Array {
+        /// Which.
+        array: ArrayId,
+        /// Whether it is written.
+        writes: bool,
+    },
+}
+
+impl Module {
+    /// Whether a step scans, for which the text has functions of its own.
+    pub fn scans(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Scan { .. }))
+    }
+
+    /// The name of the function that scans, `(length, counts, totals)`: each block those of its counts, [`SCANNED`] of them, and
+    /// leaves their total.
+    pub fn scan(&self) -> String {
+        format!("{}_scan", self.name)
+    }
+
+    /// The name of the function that adds totals, `(length, first, counts, totals)`.
+    pub fn shift(&self) -> String {
+        format!("{}_shift", self.name)
+    }
+}
+
+impl Function {
+    /// What it is called with, in order.
+    pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
+        let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
+        let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
+        let lengths = self.lengths().into_iter().map(Parameter::Length);
+        let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
+        dimensions.chain(lengths).chain(arrays).collect()
+    }
+
+    /// The arrays that it touches and has not made itself, each with whether it writes it.
+    pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
+        let mut touched = Touched::default();
+        self.for_each_expr(&mut |expr| touched.read(expr));
+        for statement in &self.body {
+            statement.for_each(&mut |statement| touched.statement(statement));
+        }
+        touched.written.extend(self.totals.iter().map(|total| total.cell));
+        let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
+        let all = all.difference(&touched.own);
+        all.map(|&array| (array, touched.written.contains(&array))).collect()
+    }
+
+    /// The arrays whose lengths it asks for.
+    pub fn lengths(&self) -> Vec<ArrayId> {
+        let mut lengths = BTreeSet::new();
+        self.for_each_expr(&mut |expr| {
+            if let Expr::Length(array) = expr {
+                lengths.insert(*array);
+            }
+        });
+        let arrays: BTreeSet<ArrayId> = self.arrays().into_iter().map(|(array, _)| array).collect();
+        for statement in &self.body {
+            statement.for_each(&mut |statement| {
+                if let Statement::Fill(array, _) = statement
+                    && arrays.contains(array)
+                {
+                    lengths.insert(*array);
+                }
+            });
+        }
+        lengths.into_iter().collect()
+    }
+
+    /// The dimensions whose sizes it asks for.
+    pub fn dimensions(&self) -> Vec<DimensionId> {
+        let mut dimensions = BTreeSet::new();
+        self.for_each_expr(&mut |expr| {
+            if let Expr::Dimension(dimension) = expr {
+                dimensions.insert(*dimension);
+            }
+        });
+        dimensions.into_iter().collect()
+    }
+
+    /// Calls `visit` on every expression and all in it.
+    fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        if let Threads::Each(places) = &self.threads {
+            let lane = places.lane.iter().map(|lane| &lane.extent);
+            [&places.begin, &places.end].into_iter().chain(lane).for_each(|expr| expr.for_each(visit));
+        }
+        for statement in &self.body {
+            statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));
+        }
+    }
+}
+
+/// What statements do with arrays.
+#[derive(Default)]
+struct Touched {
+    read: BTreeSet<ArrayId>,
+    written: BTreeSet<ArrayId>,
+    own: BTreeSet<ArrayId>,
+}
+
+impl Touched {
+    fn read(&mut self, expr: &Expr) {
+        if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
+            self.read.insert(*array);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        self.written.extend(statement.written_array());
+        match statement {
+            Statement::Allocate { array, .. } | Statement::List(array) => {
+                self.own.insert(*array);
+            }
+            Statement::View { array, of, mutable, .. } => {
+                self.own.insert(*array);
+                let whole = if *mutable { &mut self.written } else { &mut self.read };
+                whole.insert(*of);
+            }
+            _ => {}
+        }
+    }
+}

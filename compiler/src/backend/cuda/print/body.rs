@@ -1,0 +1,179 @@
+//! Statements as CUDA C.
+
+use super::{Printer, element, type_name};
+use crate::ir::{BinaryOperator, Expr, ReduceOperator, Statement, Type};
+
+impl Printer<'_> {
+    /// The statements of a block, whose scope the caller opens.
+    pub(super) fn block(&mut self, statements: &[Statement]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Comment(text) => self.line(&format!("// {text}")),
+            Statement::Let(variable, value) => {
+                let value = self.expr(value);
+                let declared = self.kernel.variable(*variable);
+                let constant = if declared.mutable { "" } else { "const " };
+                let ty = type_name(declared.ty);
+                let name = self.declare_variable(*variable);
+                self.line(&format!("{constant}{ty} {name} = {value};"));
+            }
+            Statement::Assign(variable, value) => {
+                let name = self.variables[variable].clone();
+                match value {
+                    Expr::Binary(BinaryOperator::Add, first, step)
+                        if **first == Expr::Variable(*variable)
+                            && self.kernel.variable(*variable).ty == Type::Index =>
+                    {
+                        match **step {
+                            Expr::Index(1) => self.line(&format!("{name}++;")),
+                            _ => {
+                                let step = self.expr(step);
+                                self.line(&format!("{name} += {step};"));
+                            }
+                        }
+                    }
+                    value => {
+                        let value = self.expr(value);
+                        self.line(&format!("{name} = {value};"));
+                    }
+                }
+            }
+            Statement::Update(variable, operator, value) => {
+                let (name, ty) = (self.variables[variable].clone(), self.kernel.variable(*variable).ty);
+                let value = self.expr(value);
+                self.update(&name, *operator, ty, &value);
+            }
+            Statement::Store(array, index, value) => {
+                let (name, index, value) = (self.arrays[array].clone(), self.expr(index), self.expr(value));
+                self.line(&format!("{name}[{index}] = {value};"));
+            }
+            Statement::Reduce(array, index, operator, value) => {
+                let (name, index) = (self.arrays[array].clone(), self.expr(index));
+                let value = self.expr(value);
+                let held = self.kernel.array(*array).element;
+                if self.function.atomic.contains(array) {
+                    let update = self.helpers.atomic(*operator, held);
+                    self.line(&format!("{update}(&{name}[{index}], {value});"));
+                } else {
+                    self.update(&format!("{name}[{index}]"), *operator, held.ty(), &value);
+                }
+            }
+            Statement::Allocate { array, length, fill } => {
+                let (length, fill) = (self.operand(length), self.expr(fill));
+                let ty = element(self.kernel.array(*array).element);
+                let name = self.declare_array(*array);
+                self.line(&format!("{ty} {name}[{length}];"));
+                self.extents.insert(*array, length.clone());
+                self.fill(&name, &length, &fill);
+            }
+            Statement::Fill(array, value) => {
+                let (name, value) = (self.arrays[array].clone(), self.expr(value));
+                let length = self.extents.get(array).unwrap_or_else(|| &self.lengths[array]).clone();
+                self.fill(&name, &length, &value);
+            }
+            Statement::View { array, of, begin, length, mutable } => {
+                let of = self.arrays[of].clone();
+                let begin = self.expr(begin);
+                let length = self.operand(length);
+                let constant = if *mutable { "" } else { "const " };
+                let ty = element(self.kernel.array(*array).element);
+                let name = self.declare_array(*array);
+                self.extents.insert(*array, length);
+                let of = if begin == "0" { of } else { format!("{of} + {begin}") };
+                self.line(&format!("{constant}{ty}* {name} = {of};"));
+            }
+            Statement::For { variable, begin, end, body, .. } => {
+                let is_steady = self.is_steady(end);
+                let (mut begin, mut end) = (self.expr(begin), self.operand(end));
+                self.namer.enter();
+                let name = self.declare_variable(*variable);
+                if !is_steady {
+                    let once = self.namer.name(&format!("{name}_end"));
+                    begin += &format!(", {once} = {end}");
+                    end = once;
+                }
+                self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}++)"), |printer| {
+                    printer.block(body);
+                });
+                self.namer.leave();
+            }
+            Statement::While(condition, body) => {
+                let condition = self.expr(condition);
+                self.nest(&format!("while ({condition})"), |printer| printer.block(body));
+            }
+            Statement::If(branches, otherwise) => self.branches(branches, otherwise),
+            Statement::List(_)
+            | Statement::Table { .. }
+            | Statement::Insert { .. }
+            | Statement::Sort { .. }
+            | Statement::Clear(_)
+            | Statement::Reset { .. }
+            | Statement::Push(..)
+            | Statement::Extend { .. }
+            | Statement::Parallel(_) => unreachable!("functions of a device have no such statement"),
+        }
+    }
+
+    /// Whether an expression costs little and is the same at every time that a loop asks for it.
+    fn is_steady(&self, expr: &Expr) -> bool {
+        let written = |array| self.function.arrays().contains(&(array, true));
+        let mut is_steady = true;
+        expr.for_each(&mut |expr| {
+            is_steady &= match expr {
+                Expr::Search { .. } => false,
+                Expr::Variable(variable) => !self.kernel.variable(*variable).mutable,
+                Expr::Load(array, _) => self.arrays.contains_key(array) && !written(*array),
+                _ => true,
+            }
+        });
+        is_steady
+    }
+
+    fn branches(&mut self, branches: &[(Expr, Vec<Statement>)], otherwise: &[Statement]) {
+        for (number, (condition, body)) in branches.iter().enumerate() {
+            let condition = self.expr(condition);
+            let word = if number == 0 { "if" } else { "} else if" };
+            self.line(&format!("{word} ({condition}) {{"));
+            self.inside(body);
+        }
+        if !otherwise.is_empty() {
+            self.line("} else {");
+            self.inside(otherwise);
+        }
+        self.line("}");
+    }
+
+    fn inside(&mut self, body: &[Statement]) {
+        self.depth += 1;
+        self.namer.enter();
+        self.block(body);
+        self.namer.leave();
+        self.depth -= 1;
+    }
+
+    fn fill(&mut self, name: &str, length: &str, value: &str) {
+        self.namer.enter();
+        let n = self.namer.name("n");
+        self.namer.leave();
+        self.line(&format!("for (u64 {n} = 0; {n} < {length}; {n}++) {name}[{n}] = {value};"));
+    }
+
+    pub(super) fn update(&mut self, place: &str, operator: ReduceOperator, ty: Type, value: &str) {
+        let is_integer = matches!(ty, Type::Element(element) if element.is_integer());
+        match operator {
+            ReduceOperator::Add if !is_integer => self.line(&format!("{place} += {value};")),
+            ReduceOperator::Multiply if !is_integer => self.line(&format!("{place} *= {value};")),
+            ReduceOperator::Or => self.line(&format!("{place} |= {value};")),
+            ReduceOperator::And => self.line(&format!("{place} &= {value};")),
+            _ => {
+                let combined = self.combined(operator, ty, place, value);
+                self.line(&format!("{place} = {combined};"));
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What generated functions call and CUDA does not have: printed in front of them, where it is used.
+
+use super::element;
+use crate::ir::{ArrayElement, ElementType, ReduceOperator, Type};
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// The types by names that say their size.
+const TYPES: &[(&str, &str)] = &[
+    ("u8", "unsigned char"),
+    ("u16", "unsigned short"),
+    ("u32", "unsigned int"),
+    ("u64", "unsigned long long"),
+    ("i32", "int"),
+    ("i64", "long long"),
+    ("f32", "float"),
+    ("f64", "double"),
+];
+
+/// The functions that were asked for, by name.
+#[derive(Default)]
+pub(super) struct Helpers {
+    functions: BTreeMap<String, String>,
+}
+
+impl Helpers {
+    /// Names of types and functions, for code that uses them.
+    pub(super) fn text(&self, code: &str) -> String {
+        let functions: Vec<&str> = self.functions.values().map(String::as_str).collect();
+        let functions = functions.join("\n");
+        let words: BTreeSet<&str> = [code, &functions]
+            .into_iter()
+            .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'))
+            .collect();
+        let mut text = String::new();
+        for (name, meaning) in TYPES.iter().filter(|(name, _)| words.contains(name)) {
+            text += &format!("typedef {meaning} {name};\n");
+        }
+        text += "\n";
+        if !functions.is_empty() {
+            text += &functions;
+            text += "\n";
+        }
+        text
+    }
+
+    fn add(&mut self, name: String, text: impl FnOnce(&str) -> String) -> String {
+        if !self.functions.contains_key(&name) {
+            let text = text(&name);
+            self.functions.insert(name.clone(), text);
+        }
+        name
+    }
+
+    /// Where in an ascending array the first element is that is not less than a value.
+    pub(super) fn search(&mut self, held: ArrayElement) -> String {
+        let ty = element(held);
+        self.add(format!("search_{ty}"), |name| {
+            format!(
+                "// The first place in begin..end whose element is not less than value, else end.
+static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {{
+    while (begin < end) {{
+        const u64 middle = begin + (end - begin) / 2;
+        if (array[middle] < value) begin = middle + 1;
+        else end = middle;
+    }}
+    return begin;
+}}
+"
+            )
+        })
+    }
+
+    /// Integer arithmetic that wraps around: `add`, `sub`, `mul`, `div`, `rem` and `abs`.
+    pub(super) fn wrapping(&mut self, operation: &str, element: ElementType) -> String {
+        let ty = element.name();
+        // What is computed without a sign wraps around.
+        let unsigned = match element {
+            ElementType::I64 => "u64",
+            _ => "u32",
+        };
+        let is_signed = element != ElementType::U8;
+        let infix = |sign: &str| format!("return ({ty})(({unsigned})a {sign} ({unsigned})b);");
+        // The least number divided by minus one is not a number of its type.
+        let divided = |sign: &str, least: &str| {
+            let guard = if is_signed { format!("    if (b == -1) return {least};\n") } else { String::new() };
+            format!("if (b == 0) __trap();\n{guard}    return a {sign} b;")
+        };
+        let body = match operation {
+            "add" => infix("+"),
+            "sub" => infix("-"),
+            "mul" => infix("*"),
+            "div" => divided("/", &format!("({ty})(0 - ({unsigned})a)")),
+            "rem" => divided("%", "0"),
+            _ => format!("return a < 0 ? ({ty})(0 - ({unsigned})a) : a;"),
+        };
+        let parameters = if operation == "abs" { format!("{ty} a") } else { format!("{ty} a, {ty} b") };
+        self.add(format!("{operation}_{ty}"), |name| {
+            format!("static __device__ {ty} {name}({parameters}) {{\n    {body}\n}}\n")
+        })
+    }
+
+    /// A floating point number as the nearest integer towards zero that there is: zero for NaN.
+    pub(super) fn saturating(&mut self, from: ElementType, to: &str) -> String {
+        let (from, (least, beyond, most)) = (
+            from.name(),
+            match to {
+                "i32" => ("-2147483648.0", "2147483648.0", "2147483647"),
+                "i64" => ("-9223372036854775808.0", "9223372036854775808.0", "9223372036854775807ll"),
+                "u8" => ("0.0", "256.0", "255"),
+                _ => ("0.0", "18446744073709551616.0", "18446744073709551615ull"),
+            },
+        );
+        let lowest = match to {
+            "i32" => "-2147483647 - 1",
+            "i64" => "-9223372036854775807ll - 1",
+            _ => "0",
+        };
+        self.add(format!("{to}_of_{from}"), |name| {
+            format!(
+                "static __device__ {to} {name}({from} value) {{
+    if (!(value > ({from}){least})) return value != value ? 0 : {lowest};
+    return value >= ({from}){beyond} ? {most} : ({to})value;
+}}
+"
+            )
+        })
+    }
+
+    /// `*place = *place operator value`, for threads that may do so at the same time.
+    pub(super) fn atomic(&mut self, operator: ReduceOperator, held: ArrayElement) -> String {
+        let ty = element(held);
+        if let Some((function, cast)) = native(operator, held) {
+            if cast.is_empty() {
+                return function.to_owned();
+            }
+            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+                format!(
+                    "static __device__ void {name}({ty}* place, {ty} value) {{
+    {function}(({cast}*)place, ({cast})value);
+}}
+"
+                )
+            });
+        }
+        let combined = self.combined(operator, held.ty(), "(seen_value)", "value");
+        let bytes = match held {
+            ArrayElement::Index(width) => width.bytes(),
+            ArrayElement::Value(element) => element.bytes(),
+        };
+        self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+            if bytes < 4 { narrow_loop(name, ty, bytes, &combined) } else { loop_of(name, ty, &combined) }
+        })
+    }
+
+    fn combined(&mut self, operator: ReduceOperator, ty: Type, left: &str, right: &str) -> String {
+        match (operator, ty) {
+            (ReduceOperator::Add, Type::Element(element)) if element.is_integer() => {
+                format!("{}({left}, {right})", self.wrapping("add", element))
+            }
+            (ReduceOperator::Multiply, Type::Element(element)) if element.is_integer() => {
+                format!("{}({left}, {right})", self.wrapping("mul", element))
+            }
+            (ReduceOperator::Add, _) => format!("{left} + {right}"),
+            (ReduceOperator::Multiply, _) => format!("{left} * {right}"),
+            (ReduceOperator::Min | ReduceOperator::Max, ty) => {
+                let name = if operator == ReduceOperator::Min { "min" } else { "max" };
+                match ty {
+                    Type::Element(ElementType::F64) => format!("f{name}({left}, {right})"),
+                    Type::Element(ElementType::F32) => format!("f{name}f({left}, {right})"),
+                    _ => format!("{name}({left}, {right})"),
+                }
+            }
+            (ReduceOperator::Or, _) => format!("{left} | {right}"),
+            (ReduceOperator::And, _) => format!("{left} & {right}"),
+        }
+    }
+}
+
+/// The atomic operation that CUDA has, and the type that it takes for this one where that differs.
+fn native(operator: ReduceOperator, held: ArrayElement) -> Option<(&'static str, &'static str)> {
+    use crate::format::IndexWidth;
+    use ReduceOperator::*;
+    let is_float = matches!(held, ArrayElement::Value(ElementType::F32 | ElementType::F64));
+    let is_signed_wide = held == ArrayElement::Value(ElementType::I64);
+    let is_word = match held {
+        ArrayElement::Index(width) => matches!(width, IndexWidth::U32 | IndexWidth::U64),
+        ArrayElement::Value(element) => matches!(element, ElementType::I32 | ElementType::I64),
+    };
+    match operator {
+        Add if is_signed_wide => Some(("atomicAdd", "u64")),
+        Add if is_float || is_word => Some(("atomicAdd", "")),
+        Min if is_word => Some(("atomicMin", "")),
+        Max if is_word => Some(("atomicMax", "")),
+        Or if is_signed_wide => Some(("atomicOr", "u64")),
+        And if is_signed_wide => Some(("atomicAnd", "u64")),
+        Or if is_word => Some(("atomicOr", "")),
+        And if is_word => Some(("atomicAnd", "")),
+        _ => None,
+    }
+}
+
+fn word(operator: ReduceOperator) -> &'static str {
+    match operator {
+        ReduceOperator::Add => "add",
+        ReduceOperator::Multiply => "multiply",
+        ReduceOperator::Min => "min",
+        ReduceOperator::Max => "max",
+        ReduceOperator::Or => "or",
+        ReduceOperator::And => "and",
+    }
+}
+
+/// Tries until nobody came between.
+fn loop_of(name: &str, ty: &str, combined: &str) -> String {
+    let (word, of_word, to_word) = match ty {
+        "f64" => ("u64", "__longlong_as_double((i64)seen)", "(u64)__double_as_longlong"),
+        "f32" => ("u32", "__int_as_float((i32)seen)", "(u32)__float_as_int"),
+        "i64" | "u64" => ("u64", "(TYPE)seen", "(u64)"),
+        _ => ("u32", "(TYPE)seen", "(u32)"),
+    };
+    let of_word = of_word.replace("TYPE", ty);
+    format!(
+        "static __device__ void {name}({ty}* place, {ty} value) {{
+    {word} seen, now = *(volatile {word}*)place;
+    do {{
+        seen = now;
+        const {ty} seen_value = {of_word};
+        now = atomicCAS(({word}*)place, seen, {to_word}({combined}));
+    }} while (now != seen);
+}}
+",
+        combined = combined.replace("(seen_value)", "seen_value"),
+    )
+}
+
+/// The same for a part of a word, the smallest that can be exchanged.
+fn narrow_loop(name: &str, ty: &str, bytes: usize, combined: &str) -> String {
+    let (mask, low) = if bytes == 1 { ("0xffu", 3) } else { ("0xffffu", 2) };
+    format!(
+        "static __device__ void {name}({ty}* place, {ty} value) {{
+    u32* word = (u32*)((u64)place & ~3ull);
+    const u32 shift = 8 * (u32)((u64)place & {low});
+    u32 seen, now = *(volatile u32*)word;
+    do {{
+        seen = now;
+        const {ty} seen_value = ({ty})(seen >> shift & {mask});
+        const u32 combined = (u32)({ty})({combined}) << shift;
+        now = atomicCAS(word, seen, (seen & ~({mask} << shift)) | combined);
+    }} while (now != seen);
+}}
+",
+        combined = combined.replace("(seen_value)", "seen_value"),
+    )
+}

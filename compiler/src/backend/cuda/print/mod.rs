@@ -1,0 +1,241 @@
+//! A module as text: CUDA C for the device, and its steps for the reader.
+//!
+//! The text stands for itself. What it uses besides the language are functions that CUDA declares without a header, its own
+//! names of types, and [`helpers`] that are printed in front where they are needed.
+
+mod body;
+mod expr;
+mod helpers;
+mod plan;
+
+pub use plan::plan_text;
+
+use self::helpers::Helpers;
+use super::plan::{BLOCK, Function, Module, Parameter, Places, Threads, WARP};
+use super::reserved;
+use crate::backend::namer::Namer;
+use crate::format::IndexWidth;
+use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
+use std::collections::BTreeMap;
+
+/// The CUDA C of a module.
+pub fn text(module: &Module) -> String {
+    let mut helpers = Helpers::default();
+    let functions: Vec<String> = module
+        .functions
+        .iter()
+        .map(|function| Printer::new(&module.kernel, function, &mut helpers).function())
+        .collect();
+    let mut text = String::new();
+    for line in &module.kernel.documentation {
+        text += &format!("// {}", line.trim_start());
+        text.truncate(text.trim_end().len());
+        text += "\n";
+    }
+    let mut code = functions.join("\n");
+    if module.scans() {
+        code += "\n";
+        code += &include_str!("scan.cu").replace("NAME", &module.name);
+    }
+    text + &helpers.text(&code) + &code
+}
+
+/// The state of printing one function.
+struct Printer<'a> {
+    kernel: &'a Kernel,
+    function: &'a Function,
+    helpers: &'a mut Helpers,
+    namer: Namer,
+    dimensions: BTreeMap<u32, String>,
+    lengths: BTreeMap<ArrayId, String>,
+    arrays: BTreeMap<ArrayId, String>,
+    variables: BTreeMap<VariableId, String>,
+    /// The lengths of arrays that the function makes.
+    extents: BTreeMap<ArrayId, String>,
+    out: String,
+    depth: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn new(kernel: &'a Kernel, function: &'a Function, helpers: &'a mut Helpers) -> Self {
+        let mut namer = Namer::new(&reserved::words());
+        let mut dimensions = BTreeMap::new();
+        for id in function.dimensions() {
+            let name = &kernel.dimension(id).name;
+            let is_macro = kernel.dimension(id).size == Size::Generic;
+            let wish = if is_macro { name.to_uppercase() } else { format!("{name}_extent") };
+            dimensions.insert(id.0, namer.name(&wish));
+        }
+        let length = |id: ArrayId| format!("{}_length", kernel.array(id).name);
+        let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
+        let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
+        let (variables, extents, out) = (BTreeMap::new(), BTreeMap::new(), String::new());
+        Self { kernel, function, helpers, namer, dimensions, lengths, arrays, variables, extents, out, depth: 0 }
+    }
+
+    fn line(&mut self, text: &str) {
+        let indent = 4 * self.depth;
+        self.out += &format!("{:indent$}{text}\n", "");
+    }
+
+    /// A line that ends in `{`, and what stands between it and its `}`.
+    fn nest(&mut self, head: &str, inside: impl FnOnce(&mut Self)) {
+        self.line(&format!("{head} {{"));
+        self.depth += 1;
+        self.namer.enter();
+        inside(self);
+        self.namer.leave();
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn declare_variable(&mut self, id: VariableId) -> String {
+        let name = self.namer.name(&self.kernel.variable(id).name);
+        self.variables.insert(id, name.clone());
+        name
+    }
+
+    fn declare_array(&mut self, id: ArrayId) -> String {
+        let name = self.namer.name(&self.kernel.array(id).name);
+        self.arrays.insert(id, name.clone());
+        name
+    }
+
+    fn function(mut self) -> String {
+        let function = self.function;
+        let mut comment = function.comment.clone();
+        if let Some(first) = comment.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        self.line(&format!("// {comment}."));
+        let bounds = match function.threads {
+            Threads::One => String::new(),
+            Threads::Each(_) => format!(" __launch_bounds__({BLOCK})"),
+        };
+        self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
+        let parameters = self.parameters();
+        let last = parameters.len().saturating_sub(1);
+        for (number, parameter) in parameters.iter().enumerate() {
+            let comma = if number == last { "" } else { "," };
+            self.line(&format!("    {parameter}{comma}"));
+        }
+        self.nest(")", |printer| match &function.threads {
+            Threads::One => printer.block(&function.body),
+            Threads::Each(places) => printer.places(places),
+        });
+        self.out
+    }
+
+    fn parameters(&self) -> Vec<String> {
+        let text = |parameter: Parameter| match parameter {
+            Parameter::Dimension(id) => format!("u64 {}", self.dimensions[&id.0]),
+            Parameter::Length(id) => format!("u64 {}", self.lengths[&id]),
+            Parameter::Array { array, writes } => {
+                let constant = if writes { "" } else { "const " };
+                let ty = element(self.kernel.array(array).element);
+                format!("{constant}{ty}* __restrict__ {}", self.arrays[&array])
+            }
+        };
+        self.function.parameters(self.kernel).into_iter().map(text).collect()
+    }
+
+    /// What the threads of a range do.
+    fn places(&mut self, places: &Places) {
+        // Rows lie along the first axis of a block, then places do along the second.
+        let own = if places.lane.is_some() { "y" } else { "x" };
+        let number = format!("(u64)blockIdx.x * blockDim.{own} + threadIdx.{own}");
+        let mut leave = Vec::new();
+        if let Some(lane) = &places.lane {
+            let name = self.declare_variable(lane.variable);
+            self.line(&format!("const u64 {name} = (u64)blockIdx.y * blockDim.x + threadIdx.x;"));
+            if lane.ends {
+                leave.push(format!("{name} >= {}", self.operand(&lane.extent)));
+            }
+        }
+        for total in &self.function.totals {
+            let name = self.declare_variable(total.variable);
+            let ty = self.kernel.variable(total.variable).ty;
+            let identity = self.identity(total.operator, ty);
+            self.line(&format!("{} {name} = {identity};", type_name(ty)));
+        }
+        let begin = |printer: &mut Self, number: &str| match places.begin {
+            Expr::Index(0) => number.to_owned(),
+            _ => format!("{} + {number}", printer.expr(&places.begin)),
+        };
+        if let Some(worker) = places.worker {
+            let worker = self.declare_variable(worker);
+            self.line(&format!("const u64 {worker} = {number};"));
+            self.line(&format!("const u64 workers = (u64)gridDim.x * blockDim.{own};"));
+            let first = begin(self, &worker);
+            let end = self.operand(&places.end);
+            self.namer.enter();
+            let place = self.declare_variable(places.place);
+            self.nest(&format!("for (u64 {place} = {first}; {place} < {end}; {place} += workers)"), |printer| {
+                printer.block(&printer.function.body);
+            });
+            self.namer.leave();
+        } else {
+            let first = begin(self, &number);
+            let place = self.declare_variable(places.place);
+            self.line(&format!("const u64 {place} = {first};"));
+            leave.insert(0, format!("{place} >= {}", self.operand(&places.end)));
+            self.line(&format!("if ({}) return;", leave.join(" || ")));
+            self.block(&self.function.body);
+        }
+        self.combine_totals();
+    }
+
+    /// A warp combines what its threads have, and one of them goes on.
+    fn combine_totals(&mut self) {
+        for total in self.function.totals.clone() {
+            let name = self.variables[&total.variable].clone();
+            let ty = self.kernel.variable(total.variable).ty;
+            let other = match ty {
+                Type::Bool => format!("(bool)__shfl_xor_sync(0xffffffffu, (int){name}, offset)"),
+                Type::Element(ElementType::U8) => format!("(u8)__shfl_xor_sync(0xffffffffu, (int){name}, offset)"),
+                Type::Index | Type::Element(_) => format!("__shfl_xor_sync(0xffffffffu, {name}, offset)"),
+            };
+            self.nest(&format!("for (int offset = {}; offset > 0; offset /= 2)", WARP / 2), |printer| {
+                printer.update(&name, total.operator, ty, &other);
+            });
+            let cell = self.arrays[&total.cell].clone();
+            let update = self.helpers.atomic(total.operator, self.kernel.array(total.cell).element);
+            self.line(&format!("if (threadIdx.x % {WARP} == 0) {update}(&{cell}[0], {name});"));
+        }
+    }
+
+    /// What a reduction starts from.
+    fn identity(&mut self, operator: ReduceOperator, ty: Type) -> String {
+        match ty {
+            Type::Bool => (operator == ReduceOperator::And).to_string(),
+            Type::Element(element) => {
+                operator.identity(element).map(expr::literal).expect("verified reductions have identities")
+            }
+            Type::Index => match operator {
+                ReduceOperator::Add | ReduceOperator::Max | ReduceOperator::Or => "0".to_owned(),
+                ReduceOperator::Multiply => "1".to_owned(),
+                ReduceOperator::Min | ReduceOperator::And => "~0ull".to_owned(),
+            },
+        }
+    }
+}
+
+/// The name of the type of an array's elements.
+fn element(element: ArrayElement) -> &'static str {
+    match element {
+        ArrayElement::Index(IndexWidth::U8) => "u8",
+        ArrayElement::Index(IndexWidth::U16) => "u16",
+        ArrayElement::Index(IndexWidth::U32) => "u32",
+        ArrayElement::Index(IndexWidth::U64) => "u64",
+        ArrayElement::Value(element) => element.name(),
+    }
+}
+
+/// The name of a variable's type.
+fn type_name(ty: Type) -> &'static str {
+    match ty {
+        Type::Index => "u64",
+        Type::Bool => "bool",
+        Type::Element(element) => element.name(),
+    }
+}

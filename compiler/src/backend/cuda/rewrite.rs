@@ -1,0 +1,191 @@
+//! Small rewritings of loops that the stages of this target share.
+
+use super::plan::Total;
+use crate::ir::{Array, ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, Type, Variable, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Declares an array in the device's memory that the kernel does not have.
+pub(super) fn declare_array(kernel: &mut Kernel, wish: &str, element: ArrayElement) -> ArrayId {
+    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
+    let mut name = wish.to_owned();
+    let mut count = 1;
+    while kernel.arrays.iter().any(|array| array.name == name) {
+        count += 1;
+        name = format!("{wish}_{count}");
+    }
+    kernel.arrays.push(Array { name, element, role: ArrayRole::Local });
+    id
+}
+
+/// Declares a variable.
+pub(super) fn declare_variable(kernel: &mut Kernel, name: &str, ty: Type, mutable: bool) -> VariableId {
+    let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
+    kernel.variables.push(Variable { name: name.to_owned(), ty, mutable });
+    id
+}
+
+/// Replaces variables by expressions, everywhere in a block.
+pub(super) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
+    for statement in block {
+        statement.for_each_expr_mut(&mut |expr| {
+            *expr = substituted(std::mem::replace(expr, Expr::Index(0)), values);
+        });
+        statement.blocks_mut().into_iter().for_each(|inner| substitute(inner, values));
+    }
+}
+
+/// The expression with variables replaced.
+pub(super) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Expr {
+    match expr {
+        Expr::Variable(variable) => values.get(&variable).cloned().unwrap_or(Expr::Variable(variable)),
+        other => other.map_children(&mut |child| substituted(child, values)),
+    }
+}
+
+/// Rewrites every expression of a block, innermost first.
+pub(super) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> Expr) {
+    fn whole(expr: Expr, change: &mut dyn FnMut(Expr) -> Expr) -> Expr {
+        let expr = expr.map_children(&mut |child| whole(child, change));
+        change(expr)
+    }
+    for statement in block {
+        statement.for_each_expr_mut(&mut |expr| *expr = whole(std::mem::replace(expr, Expr::Index(0)), change));
+        statement.blocks_mut().into_iter().for_each(|inner| rewrite(inner, change));
+    }
+}
+
+/// Each statement of a block and of the blocks in it, innermost first, replaced by others.
+pub(super) fn replace_statements(
+    block: Vec<Statement>,
+    replace: &mut dyn FnMut(Statement) -> Vec<Statement>,
+) -> Vec<Statement> {
+    let mut all = Vec::with_capacity(block.len());
+    for mut statement in block {
+        for inner in statement.blocks_mut() {
+            *inner = replace_statements(std::mem::take(inner), replace);
+        }
+        all.extend(replace(statement));
+    }
+    all
+}
+
+/// The arrays that a block allocates.
+pub(super) fn allocated(block: &[Statement]) -> BTreeSet<ArrayId> {
+    let mut allocated = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            if let Statement::Allocate { array, .. } = statement {
+                allocated.insert(*array);
+            }
+        });
+    }
+    allocated
+}
+
+/// The arrays that a block loads from, or views.
+pub(super) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
+    let mut loaded = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
+                        loaded.insert(*array);
+                    }
+                });
+            });
+            if let Statement::View { of, .. } = statement {
+                loaded.insert(*of);
+            }
+        });
+    }
+    loaded
+}
+
+/// The variables that a block declares.
+pub(super) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut declared = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| match statement {
+            Statement::Let(variable, _)
+            | Statement::For { variable, .. }
+            | Statement::Insert { place: variable, .. } => {
+                declared.insert(*variable);
+            }
+            Statement::Parallel(parallel) => declared.extend([parallel.low, parallel.high]),
+            _ => {}
+        });
+    }
+    declared
+}
+
+/// The variables that a block reads or changes.
+pub(super) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut mentioned = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Variable(variable) = expr {
+                        mentioned.insert(*variable);
+                    }
+                });
+            });
+            match statement {
+                Statement::Assign(variable, _) | Statement::Update(variable, ..) => {
+                    mentioned.insert(*variable);
+                }
+                Statement::Parallel(parallel) => {
+                    mentioned.extend(parallel.reductions.iter().map(|(variable, _)| *variable));
+                }
+                _ => {}
+            }
+        });
+    }
+    mentioned
+}
+
+/// The variables that a block changes.
+pub(super) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut changed = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            if let Statement::Assign(variable, _) | Statement::Update(variable, ..) = statement {
+                changed.insert(*variable);
+            }
+        });
+    }
+    changed
+}
+
+/// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that
+/// the block is for, and loops without a body.
+pub(super) fn without_dead(kernel: &Kernel, block: Vec<Statement>, totals: &[Total]) -> Vec<Statement> {
+    // What they are combined into reads them.
+    let reads = totals.iter().map(|total| Statement::Store(total.cell, Expr::Index(0), Expr::Variable(total.variable)));
+    let mut block: Vec<Statement> = block.into_iter().chain(reads).collect();
+    sweep(kernel, &mut block);
+    block.truncate(block.len() - totals.len());
+    block
+}
+
+fn sweep(kernel: &Kernel, block: &mut Vec<Statement>) {
+    loop {
+        let before = block.clone();
+        let dead: BTreeSet<ArrayId> = allocated(block).difference(&loaded(block)).copied().collect();
+        let is_dead = |statement: &Statement| match statement {
+            Statement::Allocate { array, .. } => dead.contains(array),
+            Statement::Store(array, ..) | Statement::Reduce(array, ..) | Statement::Fill(array, _) => {
+                dead.contains(array)
+            }
+            _ => false,
+        };
+        let kept = replace_statements(std::mem::take(block), &mut |statement| {
+            if is_dead(&statement) { Vec::new() } else { vec![statement] }
+        });
+        *block = crate::pass::tidy(Kernel { body: kept, ..kernel.clone() }).body;
+        if *block == before {
+            return;
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! A call on a device: the host's side of what the CUDA backend plans.
+//!
+//! A [`Device`] has memory, moves bytes and starts functions. What it is does not matter here: a GPU, or an emulation that
+//! tests use. [`DeviceKernel::run`] follows the steps of a module: it copies arrays to the device, makes others, launches, and
+//! copies results back.
+
+use super::array::{Access, Array, Data};
+use super::call::Call;
+use super::error::Error;
+use super::interpreted::overwrite;
+use crate::tensor::{IndexArray, Plain, Values};
+use crate::with_element;
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::format::IndexWidth;
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Memory of a device: an address there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory(pub u64);
+
+/// How many blocks of how many threads run a function: along x and y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Blocks.
+    pub blocks: [u32; 2],
+    /// The threads of each.
+    pub threads: [u32; 2],
+}
+
+/// Something that runs functions on memory of its own.
+pub trait Device: fmt::Debug + Send + Sync {
+    /// Makes room for so many bytes.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn allocate(&self, bytes: usize, name: &str) -> Result<Memory, String>;
+
+    /// Gives memory back.
+    fn free(&self, memory: Memory);
+
+    /// Sets bytes to zero.
+    ///
+    /// # Errors
+    /// What the device says against it.
+    fn zero(&self, memory: Memory, bytes: usize) -> Result<(), String>;
+
+    /// Copies to the device.
+    ///
+    /// # Errors
+    /// What the device says against it.
+    fn write(&self, memory: Memory, bytes: &[u8]) -> Result<(), String>;
+
+    /// Copies from the device, when all that was launched is done.
+    ///
+    /// # Errors
+    /// What the device says against it, or against what was launched.
+    fn read(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String>;
+
+    /// Copies on the device.
+    ///
+    /// # Errors
+    /// What the device says against it.
+    fn copy(&self, from: Memory, to: Memory, bytes: usize) -> Result<(), String>;
+
+    /// Runs a function. Its arguments, sizes and addresses, are 64 bits each.
+    ///
+    /// # Errors
+    /// What the device says against it.
+    fn launch(&self, function: &str, grid: Grid, arguments: &[u64]) -> Result<(), String>;
+}
+
+/// A kernel whose functions are on a device.
+#[derive(Debug, Clone)]
+pub struct DeviceKernel {
+    module: Arc<Module>,
+    device: Arc<dyn Device>,
+}
+
+impl DeviceKernel {
+    /// A module whose text the device has compiled.
+    pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
+        Self { module: Arc::new(module), device }
+    }
+
+    /// Runs a call, and says how long the device took, without copies.
+    ///
+    /// # Errors
+    /// When the device stops it, or there is no memory.
+    pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
+        let kernel = call.kernel().name.clone();
+        let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
+        let mut run = Run { module: &self.module, device: &*self.device, dimensions, held: BTreeMap::new() };
+        let result = run.whole(call.begin());
+        run.held.values().for_each(|held| self.device.free(held.memory));
+        result.map_err(|message| Error::Device { kernel, message })
+    }
+}
+
+/// An array on the device.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    memory: Memory,
+    /// The number of elements.
+    length: u64,
+}
+
+/// One run of a module.
+struct Run<'a> {
+    module: &'a Module,
+    device: &'a dyn Device,
+    dimensions: Vec<u64>,
+    held: BTreeMap<ArrayId, Held>,
+}
+
+type Result<T, E = String> = std::result::Result<T, E>;
+
+impl Run<'_> {
+    fn whole(&mut self, arrays: &mut [Array]) -> Result<Duration> {
+        let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
+        for (&id, array) in parameters.iter().zip(arrays.iter()) {
+            let bytes = bytes(&array.data);
+            let length = bytes.len() / width(array.parameter.element);
+            let held = self.make(id, length as u64)?;
+            if !bytes.is_empty() {
+                self.device.write(held.memory, bytes)?;
+            }
+        }
+        let start = Instant::now();
+        for step in &self.module.steps {
+            self.step(step)?;
+        }
+        let time = start.elapsed();
+        for (&id, array) in parameters.iter().zip(arrays) {
+            if array.parameter.access != Access::Read {
+                self.take(id, array)?;
+            }
+        }
+        Ok(time)
+    }
+
+    /// Copies a result back, into the memory that is there where its length was known.
+    fn take(&mut self, id: ArrayId, array: &mut Array) -> Result<()> {
+        let held = self.held(id)?;
+        let element = array.parameter.element;
+        let count = usize::try_from(held.length).map_err(|_| "a result is too large".to_owned())?;
+        let mut read = vec![0; count * width(element)];
+        if count > 0 {
+            self.device.read(held.memory, &mut read)?;
+        }
+        match (&mut array.data, received(&read, element).ok_or("a result holds what is no value")?) {
+            (Data::Values(values), Data::Values(written)) if values.len() == count => overwrite(values, &written),
+            (data, written) => *data = written,
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<()> {
+        match step {
+            Step::Make { array, length, fill } => {
+                let length = self.value(length)?;
+                self.make(*array, length)?;
+                fill.as_ref().map_or(Ok(()), |fill| self.fill(*array, fill))
+            }
+            Step::Fill { array, value } => self.fill(*array, value),
+            Step::Launch { function, places, lanes, workers } => {
+                self.launch(*function, places, lanes.as_ref(), *workers)
+            }
+            Step::Scan { array, first } => {
+                let (held, first) = (self.held(*array)?, self.value(first)?);
+                self.scan(held, first)
+            }
+            Step::Lengthen { array, length } => {
+                let length = self.value(length)?;
+                self.lengthen(*array, length)
+            }
+        }
+    }
+
+    // Memory.
+
+    fn held(&self, array: ArrayId) -> Result<Held> {
+        self.held.get(&array).copied().ok_or_else(|| format!("`{}` is not on the device", self.name(array)))
+    }
+
+    fn name(&self, array: ArrayId) -> &str {
+        &self.module.kernel.array(array).name
+    }
+
+    fn width(&self, array: ArrayId) -> usize {
+        width(self.module.kernel.array(array).element)
+    }
+
+    fn bytes(&self, array: ArrayId, length: u64) -> Result<usize> {
+        let bytes = usize::try_from(length).ok().and_then(|length| length.checked_mul(self.width(array)));
+        bytes.ok_or_else(|| format!("`{}` would be too large", self.name(array)))
+    }
+
+    /// Makes an array, in place of the one of that name.
+    fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
+        let bytes = self.bytes(array, length)?;
+        let memory = self.device.allocate(bytes, self.name(array))?;
+        let held = Held { memory, length };
+        if let Some(old) = self.held.insert(array, held) {
+            self.device.free(old.memory);
+        }
+        Ok(held)
+    }
+
+    fn lengthen(&mut self, array: ArrayId, length: u64) -> Result<()> {
+        let old = self.held(array)?;
+        let (kept, bytes) = (self.bytes(array, old.length)?, self.bytes(array, length)?);
+        let memory = self.device.allocate(bytes, self.name(array))?;
+        self.held.insert(array, Held { memory, length });
+        let copied = if kept > 0 { self.device.copy(old.memory, memory, kept) } else { Ok(()) };
+        self.device.free(old.memory);
+        copied
+    }
+
+    fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {
+        let held = self.held(array)?;
+        let total = self.bytes(array, held.length)?;
+        if total == 0 {
+            return Ok(());
+        }
+        let element = pattern(self.module.kernel.array(array).element, value)?;
+        if element.iter().all(|&byte| byte == 0) {
+            return self.device.zero(held.memory, total);
+        }
+        self.device.write(held.memory, &element.repeat(total / element.len()))
+    }
+
+    // Launches.
+
+    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
+        let places = self.value(places)?;
+        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
+        let function = &self.module.functions[function];
+        let mut arguments = Vec::new();
+        for parameter in function.parameters(&self.module.kernel) {
+            arguments.push(match parameter {
+                Parameter::Dimension(id) => self.dimensions[id.index()],
+                Parameter::Length(array) => self.held(array)?.length,
+                Parameter::Array { array, .. } => self.held(array)?.memory.0,
+            });
+        }
+        let grid = match (&function.threads, lanes) {
+            (Threads::One, _) => Grid { blocks: [1, 1], threads: [1, 1] },
+            (Threads::Each(_), _) if places == 0 => return Ok(()),
+            (Threads::Each(_), Some(0)) => rows(places, 1)?,
+            (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
+            (Threads::Each(_), None) => {
+                let blocks = places.min(workers.unwrap_or(u64::MAX)).div_ceil(BLOCK);
+                Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
+            }
+        };
+        self.device.launch(&function.name, grid, &arguments)
+    }
+
+    /// Replaces counts by sums of those before, blocks first, then of blocks.
+    fn scan(&mut self, counts: Held, first: u64) -> Result<()> {
+        let blocks = counts.length.div_ceil(SCANNED);
+        let memory = self.device.allocate(self.sums(blocks)?, "totals")?;
+        let totals = Held { memory, length: blocks };
+        let result = self.scan_with(counts, first, totals);
+        self.device.free(memory);
+        result
+    }
+
+    fn sums(&self, blocks: u64) -> Result<usize> {
+        usize::try_from(blocks).ok().and_then(|blocks| blocks.checked_mul(8)).ok_or("too much to scan".to_owned())
+    }
+
+    fn scan_with(&mut self, counts: Held, first: u64, totals: Held) -> Result<()> {
+        let along = |blocks: u64| -> Result<Grid> {
+            Ok(Grid { blocks: [count(blocks)?, 1], threads: [count(SCAN_BLOCK)?, 1] })
+        };
+        let (scan, shift) = (self.module.scan(), self.module.shift());
+        self.device.launch(&scan, along(totals.length)?, &[counts.length, counts.memory.0, totals.memory.0])?;
+        match totals.length {
+            1 => self.device.zero(totals.memory, 8)?,
+            _ => self.scan(totals, 0)?,
+        }
+        let arguments = [counts.length, first, counts.memory.0, totals.memory.0];
+        self.device.launch(&shift, along(counts.length.div_ceil(SCAN_BLOCK))?, &arguments)
+    }
+
+    // Expressions of the host.
+
+    fn value(&self, expr: &Expr) -> Result<u64> {
+        match expr {
+            Expr::Index(value) => Ok(*value),
+            Expr::Dimension(id) => match self.module.kernel.dimension(*id).size {
+                Size::Constant(size) => Ok(size),
+                Size::Runtime | Size::Generic => Ok(self.dimensions[id.index()]),
+            },
+            Expr::Length(array) => Ok(self.held(*array)?.length),
+            Expr::Load(array, index) => {
+                let index = self.value(index)?;
+                self.load(*array, index)
+            }
+            Expr::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                let value = match operator {
+                    BinaryOperator::Add => left.checked_add(right),
+                    BinaryOperator::Subtract => Some(left.saturating_sub(right)),
+                    BinaryOperator::Multiply => left.checked_mul(right),
+                    BinaryOperator::Divide => left.checked_div(right),
+                    BinaryOperator::Remainder => left.checked_rem(right),
+                    BinaryOperator::Minimum => Some(left.min(right)),
+                    BinaryOperator::Maximum => Some(left.max(right)),
+                    _ => None,
+                };
+                value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
+            }
+            Expr::Search { array, begin, end, value } => {
+                let (mut begin, mut end, value) = (self.value(begin)?, self.value(end)?, self.value(value)?);
+                while begin < end {
+                    let middle = begin + (end - begin) / 2;
+                    if self.load(*array, middle)? < value {
+                        begin = middle + 1;
+                    } else {
+                        end = middle;
+                    }
+                }
+                Ok(begin)
+            }
+            other => Err(format!("the host can't evaluate {}", self.module.kernel.show(other))),
+        }
+    }
+
+    /// An element of an index array.
+    fn load(&self, array: ArrayId, index: u64) -> Result<u64> {
+        let (held, width) = (self.held(array)?, self.width(array));
+        if index >= held.length {
+            return Err(format!("`{}` has no element {index}", self.name(array)));
+        }
+        let mut element = [0; 8];
+        self.device.read(Memory(held.memory.0 + index * width as u64), &mut element[..width])?;
+        Ok(u64::from_le_bytes(element))
+    }
+}
+
+/// Blocks whose threads run over rows first.
+fn rows(places: u64, lanes: u64) -> Result<Grid> {
+    let wide = lanes.next_power_of_two().min(WARP);
+    let high = BLOCK / wide;
+    Ok(Grid {
+        blocks: [count(places.div_ceil(high))?, count(lanes.div_ceil(wide))?],
+        threads: [count(wide)?, count(high)?],
+    })
+}
+
+fn count(count: u64) -> Result<u32> {
+    u32::try_from(count).map_err(|_| format!("{count} blocks are more than a grid has"))
+}
+
+fn width(element: ArrayElement) -> usize {
+    match element {
+        ArrayElement::Index(width) => width.bytes(),
+        ArrayElement::Value(element) => element.bytes(),
+    }
+}
+
+fn bytes(data: &Data) -> &[u8] {
+    match data {
+        Data::Index(indices) => indices.as_bytes(),
+        Data::Values(values) => values.as_bytes(),
+    }
+}
+
+/// The bytes of a constant as an element.
+fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
+    let bytes = match (element, value) {
+        (ArrayElement::Index(width), Expr::Index(index)) => index.to_le_bytes()[..width.bytes()].to_vec(),
+        (ArrayElement::Value(ElementType::Bool), Expr::Bool(value)) => vec![u8::from(*value)],
+        (_, Expr::Literal(Literal::Float(ElementType::F64, value))) => value.to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Float(ElementType::F32, value))) => (*value as f32).to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Integer(element, value))) => value.to_le_bytes()[..element.bytes()].to_vec(),
+        _ => return Err("an array can't be filled with that".to_owned()),
+    };
+    Ok(bytes)
+}
+
+/// Elements that came back; `None` where some bytes are no value of their type.
+fn received(read: &[u8], element: ArrayElement) -> Option<Data> {
+    fn typed<T: Plain>(read: &[u8]) -> Option<Vec<T>> {
+        read.chunks_exact(size_of::<T>()).map(|bytes| bytemuck::checked::try_pod_read_unaligned(bytes).ok()).collect()
+    }
+    Some(match element {
+        ArrayElement::Index(IndexWidth::U8) => Data::Index(IndexArray::from(typed::<u8>(read)?)),
+        ArrayElement::Index(IndexWidth::U16) => Data::Index(IndexArray::from(typed::<u16>(read)?)),
+        ArrayElement::Index(IndexWidth::U32) => Data::Index(IndexArray::from(typed::<u32>(read)?)),
+        ArrayElement::Index(IndexWidth::U64) => Data::Index(IndexArray::from(typed::<u64>(read)?)),
+        ArrayElement::Value(element) => {
+            let values: Values = with_element!(element, |T| typed::<T>(read)?.into());
+            Data::Values(values)
+        }
+    })
+}

@@ -1,0 +1,71 @@
+//! What is printed for CUDA goes through NVIDIA's run-time compiler, where that is found: it needs no GPU.
+
+use spc::cuda::{Nvrtc, NvrtcError};
+use spc_compiler::backend::cuda;
+use spc_compiler::concrete::{Options, Target};
+use spc_tests::case::Case;
+use spc_tests::engine::Ready;
+use spc_tests::{corpus, suite};
+
+/// From Turing to Blackwell.
+const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
+
+/// The text of each kernel of a case that can be made for a device.
+fn texts(case: &Case) -> Vec<String> {
+    let options = Options { target: Target::Gpu, ..Options::default() };
+    let ready = Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
+    let modules = ready.program.kernels.iter().filter_map(|compiled| cuda::module(&compiled.kernel, None).ok());
+    modules.map(|module| cuda::text(&module)).collect()
+}
+
+/// What is wrong with a text for an architecture: it does not compile, or registers are spilled.
+fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Option<String> {
+    match nvrtc.compile(text, "case.cu", architecture) {
+        Err(error) => Some(error.to_string()),
+        Ok(compiled) => {
+            assert!(!compiled.cubin.is_empty() && compiled.ptx.contains(".entry") && !compiled.usage.is_empty());
+            let spilled = compiled.usage.iter().filter(|usage| usage.spill_stores > ALLOWED_SPILL);
+            let spilled: Vec<String> = spilled.map(|usage| format!("{usage:?}")).collect();
+            (!spilled.is_empty()).then(|| format!("{architecture} spills: {}", spilled.join(", ")))
+        }
+    }
+}
+
+/// The bytes of a thread that may be spilled: a merge of many operands keeps more than registers at hand.
+const ALLOWED_SPILL: u32 = 64;
+
+#[test]
+fn every_kernel_compiles_for_an_architecture() {
+    let nvrtc = match Nvrtc::find() {
+        Ok(nvrtc) => nvrtc,
+        Err(error @ NvrtcError::Missing { .. }) => return println!("0 kernels compiled: {error}"),
+        Err(error) => panic!("{error}"),
+    };
+    let mut cases = corpus::cases();
+    cases.extend(suite::cases());
+    cases.retain(|case| case.refused.is_none());
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (number, case) in cases.iter().enumerate() {
+        for text in texts(case) {
+            count += 1;
+            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()]);
+            wrong.extend(fault.map(|fault| format!("{}: {fault}", case.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} kernels:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 600, "only {count} kernels were compiled");
+}
+
+#[test]
+fn the_shown_kernels_compile_for_all_architectures() {
+    let Ok(nvrtc) = Nvrtc::find() else { return println!("0 kernels compiled: there is no NVRTC") };
+    let shown = ["products/mttkrp_csf", "products/spmv_csr", "products/spmv_csc", "products/ttm_semi_sparse"];
+    for case in corpus::cases().iter().filter(|case| shown.contains(&case.name.as_str())) {
+        for text in texts(case) {
+            for architecture in ARCHITECTURES {
+                assert_eq!(fault(&nvrtc, &text, architecture), None, "{}", case.name);
+            }
+        }
+    }
+}
