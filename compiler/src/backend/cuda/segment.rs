@@ -187,6 +187,7 @@ impl Builder {
             sharing: Vec::new(),
             reductions: Vec::new(),
             body: vec![places],
+            uneven: None,
         }
     }
 

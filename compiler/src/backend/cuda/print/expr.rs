@@ -32,6 +32,11 @@ impl Printer<'_> {
                 let (begin, end, value) = (self.expr(begin), self.expr(end), self.expr(value));
                 format!("{search}({name}, {begin}, {end}, {value})")
             }
+            Expr::Mask { part, extents } => {
+                let mask = self.helpers.mask(extents.len());
+                let extents: Vec<String> = extents.iter().map(|extent| self.expr(extent)).collect();
+                format!("{mask}({part}, {})", extents.join(", "))
+            }
         }
     }
 
@@ -94,7 +99,11 @@ impl Printer<'_> {
             return format!("{name}({}, {})", self.expr(left), self.expr(right));
         }
         let Some((sign, own)) = infix(operator) else {
-            let name = if operator == BinaryOperator::Minimum { "min" } else { "max" };
+            let name = match operator {
+                BinaryOperator::Minimum => "min".to_owned(),
+                BinaryOperator::Maximum => "max".to_owned(),
+                other => self.helpers.moved_bits(other),
+            };
             return format!("{name}({}, {})", self.index_argument(left), self.index_argument(right));
         };
         let least_left = if own == Precedence::Comparison { own.tighter() } else { own };

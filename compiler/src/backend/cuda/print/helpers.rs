@@ -1,7 +1,7 @@
 //! What generated functions call and CUDA does not have: printed in front of them, where it is used.
 
 use super::element;
-use crate::ir::{ArrayElement, ElementType, ReduceOperator, Type};
+use crate::ir::{ArrayElement, BinaryOperator, ElementType, ReduceOperator, Type};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
@@ -65,6 +65,63 @@ static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {
         else end = middle;
     }}
     return begin;
+}}
+"
+            )
+        })
+    }
+
+    /// The bits of one of some numbers, of which each is below an extent, when those of all are interleaved: the place of a
+    /// bit is the number of bits that are lower, or as low and of narrower numbers.
+    pub(super) fn mask(&mut self, numbers: usize) -> String {
+        self.add(format!("mask_of_{numbers}"), |name| {
+            let parameters: Vec<String> = (0..numbers).map(|number| format!("u64 extent{number}")).collect();
+            let extents: Vec<String> = (0..numbers).map(|number| format!("extent{number}")).collect();
+            let (parameters, extents) = (parameters.join(", "), extents.join(", "));
+            format!(
+                "// Ones where a number has its bits when those of all are interleaved.
+static __device__ u64 {name}(u32 part, {parameters}) {{
+    const u64 extents[] = {{{extents}}};
+    u32 widths[{numbers}];
+    for (u32 number = 0; number < {numbers}; number++) {{
+        widths[number] = 0;
+        while (widths[number] < 64 && extents[number] > 1ull << widths[number]) widths[number]++;
+    }}
+    u64 mask = 0;
+    for (u32 bit = 0; bit < widths[part]; bit++) {{
+        u32 place = 0;
+        for (u32 number = 0; number < {numbers}; number++) {{
+            const u32 width = widths[number];
+            const bool is_before = width < widths[part] || (width == widths[part] && number < part);
+            place += width <= bit ? width : bit + is_before;
+        }}
+        mask |= 1ull << place;
+    }}
+    return mask;
+}}
+"
+            )
+        })
+    }
+
+    /// Bits moved from the ones of a mask, or to them.
+    pub(super) fn moved_bits(&mut self, operator: BinaryOperator) -> String {
+        let (name, says, from, to) = match operator {
+            BinaryOperator::Gather => {
+                ("gather_bits", "The bits of a code at the ones of a mask, side by side.", "one", "bit")
+            }
+            _ => ("scatter_bits", "The lowest bits of a number, at the ones of a mask.", "bit", "one"),
+        };
+        self.add(name.to_owned(), |name| {
+            format!(
+                "// {says}
+static __device__ u64 {name}(u64 bits, u64 mask) {{
+    u64 moved = 0;
+    for (u64 bit = 1; mask != 0; bit <<= 1, mask &= mask - 1) {{
+        const u64 one = mask & (0 - mask);
+        if (bits & {from}) moved |= {to};
+    }}
+    return moved;
 }}
 "
             )
