@@ -217,7 +217,7 @@ pub(super) fn take_scratch(
 }
 
 fn private((array, sharing): &(ArrayId, Sharing)) -> Option<ArrayId> {
-    matches!(sharing, Sharing::Private(_)).then_some(*array)
+    matches!(sharing, Sharing::Private(_) | Sharing::Segmented { .. }).then_some(*array)
 }
 
 fn joined((array, sharing): &(ArrayId, Sharing)) -> Option<append::Appended> {
