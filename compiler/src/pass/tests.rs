@@ -1,6 +1,6 @@
 //! Passes on small bodies, as text before and after.
 
-use super::{flatten::flatten, hoist::hoist, lanes::lanes, tidy::tidy, views::views};
+use super::{flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, tidy::tidy, views::views};
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
 
@@ -432,5 +432,27 @@ mod flattening {
             let text = after(flatten, stays);
             assert!(text.contains("for v0:i in 0..d0:n"), "{text}");
         }
+    }
+}
+
+mod masking {
+    use super::*;
+
+    #[test]
+    fn masks_are_computed_once_before_all_loops() {
+        let body = "for v1 in 0..d0 {
+            let v0 = gather(v1, mask(0; d0, d1))
+            let v6 = gather(v1, mask(1; d0, d1))
+            a4[v0] = a3[v6 + scatter(v1, mask(0; d0, d1))]
+        }";
+        assert_snapshot!(after(masks, body), @r"
+        let v10:n_bits = mask(0; d0:n, d1:R)
+        let v11:R_bits = mask(1; d0:n, d1:R)
+        for v1:p in 0..d0:n {
+          let v0:i = gather(v1:p, v10:n_bits)
+          let v6:j = gather(v1:p, v11:R_bits)
+          a4:Y[v0:i] = a3:B[v6:j + scatter(v1:p, v10:n_bits)]
+        }
+        ");
     }
 }

@@ -26,21 +26,23 @@ pub fn spmv(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], x: &[
 
 /// `y(j) = A(i, j)`: chunks of rows scatter into copies.
 const SCATTER: &str = "
-pub fn scatter(d0: usize, d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], y: &mut [f64], total: &mut [f64]) {
+pub fn scatter(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], y: &mut [f64], total: &mut [f64]) {
     let chunks = parallel::Chunks::weighted_per_thread(0, d0, &|i| pos[i] as usize);
-    let copies = chunks.private(d1, 0.0);
+    let copies = chunks.private(y, 0.0);
     let sums = chunks.partial(0.0);
     chunks.run(&|chunk| {
         let (low, high) = chunks.range(chunk);
-        let mut y = copies.take(chunk);
-        let mut sum = 0.0;
-        for p in pos[low] as usize..pos[high] as usize {
-            y[crd[p] as usize] += vals[p];
-            sum += vals[p];
-        }
-        sums.set(chunk, sum);
+        let body = |y: &mut [f64]| {
+            let mut sum = 0.0;
+            for p in pos[low] as usize..pos[high] as usize {
+                y[crd[p] as usize] += vals[p];
+                sum += vals[p];
+            }
+            sums.set(chunk, sum);
+        };
+        copies.with(chunk, body);
     });
-    copies.combine(y, &|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+    copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
     for sum in sums.into_values() {
         total[0] += sum;
     }
