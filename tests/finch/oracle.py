@@ -13,6 +13,7 @@ import ctypes
 import json
 import os
 import pathlib
+import signal
 import sys
 
 import numpy
@@ -89,10 +90,11 @@ def evaluate(case):
 
 
 def apart(case):
-    """In a process of its own: what MLIR can't do may end it."""
+    """In a process of its own: what MLIR can't do may end it, or keep it for ever."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.alarm(20)
         try:
             answer = json.dumps(evaluate(case))
         except Exception:
