@@ -6,6 +6,7 @@ pub mod corpus;
 pub mod data;
 pub mod emulation;
 pub mod engine;
+pub mod fuzz;
 pub mod native;
 pub mod number;
 pub mod oracle;
