@@ -5,6 +5,7 @@ pub mod compare;
 pub mod corpus;
 pub mod data;
 pub mod engine;
+pub mod fuzz;
 pub mod native;
 pub mod number;
 pub mod oracle;

@@ -51,7 +51,7 @@ pub fn windowed_program(
 
 fn translate(expression: &str, tensors: &[TacoTensor], windows: Option<Windows>) -> Result<(String, Windowed), String> {
     let mut parser = Parser { tokens: tokens(expression)?, next: 0, tensors, windows };
-    let statement = parser.statement()?;
+    let statements = parser.statements()?;
     let windowed = parser.windows.map(|windows| windows.windowed).unwrap_or_default();
     let mut parameters = Vec::new();
     let mut results = Vec::new();
@@ -63,7 +63,7 @@ fn translate(expression: &str, tensors: &[TacoTensor], windows: Option<Windows>)
     for selection in &windowed.selections {
         parameters.push(format!("{}: {} csr", selection.name, element(&tensors[0].element)?));
     }
-    let text = format!("fn case({}) -> ({}) {{ {statement}; }}", parameters.join(", "), results.join(", "));
+    let text = format!("fn case({}) -> ({}) {{ {statements}; }}", parameters.join(", "), results.join(", "));
     Ok((text, windowed))
 }
 
@@ -95,6 +95,8 @@ pub fn format(letters: &str) -> Result<String, String> {
             'u' => "compressed(nonunique)",
             'q' => "singleton",
             'c' => "singleton(nonunique)",
+            // A singleton with a place where there is none.
+            'p' => "padded",
             _ => return Err("level format".to_owned()),
         })
     };
@@ -156,10 +158,25 @@ impl Parser<'_> {
         if self.take() == token { Ok(()) } else { Err("notation".to_owned()) }
     }
 
+    /// One statement; `where(consumer, producer)`, whose producer makes a temporary; or two that follow each other.
+    fn statements(&mut self) -> Result<String, String> {
+        let text = match self.peek() {
+            word @ ("where" | "sequence" | "multi") => {
+                let is_where = word == "where";
+                self.take();
+                self.expect("(")?;
+                let first = self.statement()?;
+                self.expect(",")?;
+                let second = self.statement()?;
+                self.expect(")")?;
+                if is_where { format!("let {second}; {first}") } else { format!("{first}; {second}") }
+            }
+            _ => self.statement()?,
+        };
+        if self.peek().is_empty() { Ok(text) } else { Err("notation".to_owned()) }
+    }
+
     fn statement(&mut self) -> Result<String, String> {
-        if ["where", "sequence", "multi"].contains(&self.peek()) {
-            return Err("several statements".to_owned());
-        }
         let target = self.target()?;
         let operator = self.take();
         let operator = match operator.as_str() {
@@ -176,11 +193,7 @@ impl Parser<'_> {
             _ => return Err("notation".to_owned()),
         };
         let value = target.assigned(self.sum()?);
-        if self.peek().is_empty() {
-            Ok(format!("{} {operator} {value}", target.text))
-        } else {
-            Err("notation".to_owned())
-        }
+        Ok(format!("{} {operator} {value}", target.text))
     }
 
     fn target(&mut self) -> Result<WindowedAccess, String> {

@@ -245,6 +245,14 @@ cases! {
     indices_window "cases/indices/window.ti" [A, x] window(&A, &x);
     indices_window_of_dense "cases/indices/window_of_dense.ti" [A] window(&A);
     indices_window_of_result "cases/indices/window_of_result.ti" [A] place(&A);
+    indices_updated_at_computed "cases/indices/updated_at_computed.ti" [A, B] updated(&A, &B);
+    indices_folded_result "cases/indices/folded_result.ti" [A, B] folded(&A, &B);
+    indices_shifted_rows_of_result "cases/indices/shifted_rows_of_result.ti" [A, B, M] product(&A, &B, &M);
+    indices_tropical_product "cases/indices/tropical_product.ti" [a, b] product(&a, &b);
+    indices_product_of_sparse_polynomials "cases/indices/product_of_sparse_polynomials.ti" [a, b] product(&a, &b);
+    indices_reversed_result "cases/indices/reversed_result.ti" [A] reversed(&A);
+    indices_histogram_of_result "cases/indices/histogram_of_result.ti" [x] blocks(&x);
+    indices_halves_of_a_mask "cases/indices/halves_of_a_mask.ti" [x, M] halves(&x, &M);
     levels_antidiagonals "cases/levels/antidiagonals.ti" [A, x] spmv(&A, &x);
     levels_bcsr_and_csr "cases/levels/bcsr_and_csr.ti" [A, B] add(&A, &B);
     levels_bcsr_empty "cases/levels/bcsr_empty.ti" [A, x] spmv(&A, &x);
@@ -283,6 +291,8 @@ cases! {
     masks_to_dense "cases/masks/to_dense.ti" [M, B] sample(&M, &B);
     masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
     masks_vector_over_rows "cases/masks/vector_over_rows.ti" [m, A] vector_over_rows(&m, &A);
+    masks_terms_of_a_sum "cases/masks/terms_of_a_sum.ti" [A, B, M] sums(&A, &B, &M);
+    masks_updates "cases/masks/updates.ti" [A, x, M, N] updates(&A, &x, &M, &N);
     names_generated_names "cases/names/generated_names.ti" [chunks, high, parallel] low_high(&chunks, &high, parallel);
     names_rust_words "cases/names/rust_words.ti" [Vec, usize] rust_words(&Vec, &usize);
     operators_comparison_of_sums "cases/operators/comparison_of_sums.ti" [A, x] comparison_of_sums(&A, &x);
@@ -371,6 +381,8 @@ cases! {
     reductions_two_terms "cases/reductions/two_terms.ti" [A, B, x, z] two(&A, &B, &x, &z);
     reductions_update_by_minimum "cases/reductions/update_by_minimum.ti" [A, b] update(&A, &b);
     reductions_variance_like "cases/reductions/variance_like.ti" [A, m] variance_like(&A, &m);
+    reductions_bits_transposed "cases/reductions/bits_transposed.ti" [A] bits(&A);
+    reductions_least_over_outer_rows "cases/reductions/least_over_outer_rows.ti" [A] least(&A);
     regressions_exponents_are_read "cases/regressions/exponents_are_read.ti" [b] kernel(&b);
     regressions_independent_factors "cases/regressions/independent_factors.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
@@ -452,6 +464,7 @@ cases! {
     statements_updated_by_a_product "cases/statements/updated_by_a_product.ti" [x, y, z] updated_by_a_product(&x, &y, &z);
     statements_updated_result "cases/statements/updated_result.ti" [A, B, x] updated_result(&A, &B, &x);
     statements_updated_sparse_result "cases/statements/updated_sparse_result.ti" [A, B, D] updated_sparse_result(&A, &B, &D);
+    fill_difference_of_infinities "cases/fill/difference_of_infinities.ti" [a, b] difference(&a, &b);
     fill_copied "cases/fill/copied.ti" [A, B] both(&A, &B);
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
     fill_integers "cases/fill/integers.ti" [A] least(&A);
@@ -544,11 +557,12 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 7] = [
+const WITHOUT_EXTENT: [&str; 8] = [
     "edges/constant_result",
     "functions/diagonal",
     "indices/constants_meet",
     "indices/halves",
+    "indices/one_entry",
     "reductions/broadcast",
     "scalars/literal_everywhere",
     "statements/index_of_its_own",

@@ -252,7 +252,8 @@ impl Scheduler<'_> {
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        let tensor = super::Tensor { name, element, fill, format, delivered: None, stored: None, extents, kind };
+        let (delivered, listed, stored) = (None, None, None);
+        let tensor = super::Tensor { name, element, fill, format, delivered, listed, stored, extents, kind };
         self.kernel.tensors.push(tensor);
         TensorId(self.kernel.tensors.len() - 1)
     }

@@ -81,6 +81,9 @@ pub struct Tensor {
     pub format: Format,
     /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
     pub delivered: Option<Format>,
+    /// How entries of equal coordinates come together where an output lists entries in any order, which are sorted when they are
+    /// all there.
+    pub listed: Option<ReduceOperator>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
     /// How it is stored where loops see its levels as modes; then `format` and `extents` are those of the levels.

@@ -26,14 +26,15 @@ use super::cost::{Collecting, SORTED};
 use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
 use super::schedule::{LoopOrder, Scheduler, Term};
+use super::simplify::is_identity;
 use super::{
-    Access, Collect, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Tensor, TensorId, TensorKind,
+    Access, Collect, Computed, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind,
 };
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};
-use crate::ir::{ElementType, ReduceOperator};
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::ir::{ElementType, Literal, ReduceOperator};
+use crate::notation::{self, BinaryOperator, UnaryOperator};
 
 /// So many operands of a sum may be read from copies; those of higher order first.
 const MOST_COPIES: usize = 5;
@@ -66,13 +67,31 @@ struct SumPlan {
     steps: f64,
 }
 
+impl SumPlan {
+    /// One value, without loops.
+    fn of_one(value: Expr) -> Self {
+        let (indices, loops, copied) = (Vec::new(), Vec::new(), Vec::new());
+        let collecting = Collecting::of(1.0, 1.0);
+        Self { value, indices, levels: 0, loops, copied, filled: (1.0, 1.0), collecting, loop_steps: 1.0, steps: 1.0 }
+    }
+}
+
+/// What a list is made of.
+struct Listed {
+    /// The values whose entries are listed.
+    terms: Vec<Expr>,
+    /// How entries of equal coordinates come together.
+    operator: ReduceOperator,
+}
+
 impl Scheduler<'_> {
     /// Loops for a result whose entries are appended: in order, through workspaces, or to a list that is sorted when they are
     /// all there; whatever costs least.
     pub(super) fn appended(&mut self, term: Term) -> Statement {
         let format = &self.kernel.tensor(term.target.tensor).format;
         let stored = stored_levels(format);
-        let in_order = self.steps_in_order(&term);
+        let scatters = self.scatters(&term.target);
+        let in_order = if scatters { f64::INFINITY } else { self.steps_in_order(&term) };
         let plans = (1..stored).rev().filter_map(|depth| self.plan(&term, depth, stored));
         let workspace = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
         let list = self.plan_list(&term);
@@ -81,7 +100,7 @@ impl Scheduler<'_> {
         self.explain_plans(&term, workspace.as_ref(), in_order, through, listed);
         match (workspace, list) {
             (Some(plan), _) if through < in_order && through <= listed => self.through_workspaces(term, plan),
-            (_, Some(plan)) if listed < in_order => self.through_list(&term, plan),
+            (_, Some(plan)) if scatters || listed < in_order => self.through_list(&term, plan),
             _ => self.term(term, &[], None),
         }
     }
@@ -302,46 +321,89 @@ impl Scheduler<'_> {
         (terms, terms / f64::from(1u32 << summed.min(16)))
     }
 
+    /// Whether computed indices of a result do not ascend with the loops.
+    pub(super) fn scatters(&self, target: &Access) -> bool {
+        let value = |index: IndexVariable| match &self.kernel.variables[index.0].value {
+            Some(Computed::Index { index, .. }) => Some(index),
+            _ => None,
+        };
+        notation::scatters(target, &self.kernel.tensor(target.tensor).format, &value)
+    }
+
     /// What a list of all entries costs, which is sorted at the end; `None` where the result can't be made so.
     fn plan_list(&self, term: &Term) -> Option<Plan> {
         let target = self.kernel.tensor(term.target.tensor);
+        let is_computed = |variable: &IndexVariable| self.kernel.variables[variable.0].value.is_some();
+        let (computed, variables): (Vec<IndexVariable>, Vec<IndexVariable>) =
+            self.kernel.loops_of(&level_variables(&term.target, &target.format)).into_iter().partition(is_computed);
         let is_plain = target.format.levels.iter().all(|level| level.format.ordered)
-            && term.target.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
-        // Entries of terms are added one by one, so that what has none must be zero.
-        let is_zero = |tensor: &Tensor| tensor.fill.equals(tensor.element.zero());
-        let adds =
-            is_zero(target) && term.value.accesses().iter().all(|access| is_zero(self.kernel.tensor(access.tensor)));
-        if !is_plain || !adds || reduces_otherwise(&term.value) {
+            && (self.scatters(&term.target) || !term.target.indices.iter().any(is_computed));
+        if !is_plain {
             return None;
         }
-        let variables = level_variables(&term.target, &target.format);
         let mut sums = Vec::new();
         let mut steps = 0.0;
-        for value in terms_of(&term.value, term.element) {
+        for value in self.listed(term)?.terms {
+            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
             let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
             if !is_whole {
                 return None;
             }
-            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
-            let plan = self.plan_sum(&value, &[], &variables, &[])?;
+            let mut plan = match variables.is_empty() {
+                true => SumPlan::of_one(value),
+                false => self.plan_sum(&value, &[], &variables, &[])?,
+            };
+            add_missing(&mut plan.loops, &mut computed.iter().copied());
             steps += plan.loop_steps + SORTED * plan.filled.0;
             sums.push(plan);
         }
         Some(Plan { depth: 0, steps, sums })
     }
 
-    /// Loops that append entries as they come. The run time sorts them and adds those of equal coordinates.
+    /// The terms whose entries are listed; `None` where those of equal coordinates can't be combined one by one.
+    fn listed(&self, term: &Term) -> Option<Listed> {
+        let fill = self.kernel.tensor(term.target.tensor).fill;
+        let whole = |operator| Some(Listed { terms: vec![term.value.clone()], operator });
+        // What is combined is what meets at computed indices.
+        if self.scatters(&term.target) {
+            return whole(term.reduction);
+        }
+        match &term.value {
+            Expr::Reduce(operator, _, body) if *operator != ReduceOperator::Add => {
+                (is_identity(*operator, fill) && !has_sum(body)).then(|| whole(*operator)).flatten()
+            }
+            // Entries of terms are added one by one, so that what has none must be zero.
+            value if self.adds(value, fill) => {
+                Some(Listed { terms: terms_of(value, term.element), operator: ReduceOperator::Add })
+            }
+            // Every entry is there once.
+            value if !has_sum(value) => whole(ReduceOperator::Add),
+            _ => None,
+        }
+    }
+
+    fn adds(&self, value: &Expr, fill: Literal) -> bool {
+        let is_zero = |access: &&Access| {
+            let tensor = self.kernel.tensor(access.tensor);
+            tensor.fill.equals(tensor.element.zero())
+        };
+        fill.is_zero() && value.accesses().iter().all(is_zero) && !reduces_otherwise(value)
+    }
+
+    /// Loops that append entries as they come. The run time sorts them and combines those of equal coordinates.
     fn through_list(&mut self, term: &Term, plan: Plan) -> Statement {
+        let Some(Listed { terms, operator }) = self.listed(term) else { return Statement::Empty };
         let target = &mut self.kernel.tensors[term.target.tensor.0];
         target.delivered.get_or_insert_with(|| target.format.clone());
         target.format = list_format(&target.format);
+        target.listed = Some(operator);
         let mut statements = Vec::new();
-        for (sum, value) in plan.sums.into_iter().zip(terms_of(&term.value, term.element)) {
+        for (sum, value) in plan.sums.into_iter().zip(terms) {
             let mut part = Term {
                 target: term.target.clone(),
                 in_memory: true,
                 accumulates: false,
-                reduction: ReduceOperator::Add,
+                reduction: operator,
                 is_apart: false,
                 value,
                 masks: term.masks.clone(),

@@ -71,6 +71,13 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    if let Some(assignment) = kernel.statements.iter().find(|assignment| scheduler.is_out_of_order(&assignment.target))
+    {
+        let message = "entries of this sparse result can be neither listed nor appended in order";
+        let problem = Diagnostic::new(codes::COMPUTED_RESULT_NOT_YET, assignment.target.span, message);
+        let problem = problem.label("computed indices do not ascend");
+        return Err(problem.help("store it in a dense format").into());
+    }
     if super::cases::are_too_many(&scheduler.kernel) {
         let span = kernel.statements.first().map_or(Span::default(), |statement| statement.span);
         let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, "too many sparse operands meet in one statement");
@@ -136,6 +143,7 @@ impl Kernel {
                     fill: tensor.fill,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
+                    listed: None,
                     format: stands_in.unwrap_or_else(|| tensor.format.clone()),
                     extents: mode_extents(notation, TensorId(id), &variables),
                     kind: match tensor.role {
@@ -170,6 +178,13 @@ impl Scheduler<'_> {
         if !self.kernel.decisions.contains(&decision) {
             self.kernel.decisions.push(decision);
         }
+    }
+
+    /// Whether entries at computed indices, which come in any order, are appended all the same: there was no way to list them.
+    fn is_out_of_order(&self, target: &Access) -> bool {
+        let tensor = self.kernel.tensor(target.tensor);
+        let is_appended = tensor.kind == TensorKind::Output(OutputStructure::Appended);
+        is_appended && tensor.listed.is_none() && self.scatters(target)
     }
 
     /// The loops that must be outside for an expression to be known, but those of its own sums.
@@ -213,9 +228,9 @@ impl Scheduler<'_> {
         self.decide(Decision { what, why });
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         // Where stored coordinates do not ascend, or indices of the result meet, loops come by the same element again.
-        let is_dense = structure == OutputStructure::Dense;
-        let comes_again =
-            is_dense && self.kernel.meets(&target) || reads.iter().any(|access| self.comes_again(access, &structure));
+        let is_in_place = structure != OutputStructure::Appended;
+        let comes_again = is_in_place && self.kernel.meets(&target)
+            || reads.iter().any(|access| self.comes_again(access, &structure));
         // What is combined with a result that holds nothing yet is assigned.
         let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
         let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));

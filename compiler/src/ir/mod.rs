@@ -243,9 +243,10 @@ pub struct Tensor {
     /// Where it comes from.
     pub source: Source,
     /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
-    /// converted when the kernel is done. An output whose levels are all unordered and not unique is a list of entries in any
-    /// order; those of equal coordinates are added.
+    /// converted when the kernel is done.
     pub delivered: Option<Format>,
+    /// How entries of equal coordinates come together when an output is delivered that lists entries in any order.
+    pub listed: Option<ReduceOperator>,
 }
 
 /// Where a tensor comes from.

@@ -179,7 +179,8 @@ impl Display for Tensor {
         if *fill != element.zero() {
             write!(f, " fill {fill}")?;
         }
-        self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))
+        self.delivered.as_ref().map_or(Ok(()), |delivered| write!(f, " delivered {delivered}"))?;
+        self.listed.map_or(Ok(()), |operator| write!(f, " listed {operator}"))
     }
 }
 

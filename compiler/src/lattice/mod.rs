@@ -82,7 +82,10 @@ impl Lattice {
             let missing = operands.iter().enumerate().filter(|(index, _)| !set.contains(*index));
             let left = missing.fold(body.clone(), |statement, (_, access)| absent(tensors, &statement, access));
             let statement = simplify(tensors, left);
-            if statement != Statement::Empty && !is_covered(&points, set, &statement) {
+            // Nothing is to be done there, but what a smaller point does must not be done instead: with the fill value inf of
+            // both, `a(i) - b(i)` is inf where only `a` has no entry, and no number where neither has one.
+            let hides = points.iter().any(|point| point.operands.is_subset(set));
+            if (statement != Statement::Empty || hides) && !is_covered(&points, set, &statement) {
                 points.push(Point { operands: set, statement });
             }
         }

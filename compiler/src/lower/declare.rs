@@ -78,6 +78,7 @@ impl<'a> Lowering<'a> {
                 fill: tensor.fill,
                 source,
                 delivered: tensor.delivered.clone(),
+                listed: tensor.listed,
             });
             self.declare_arrays(self.tensors[&TensorId(id)], tensor, source);
         }

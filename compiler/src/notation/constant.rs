@@ -1,7 +1,7 @@
 //! Operators and functions of constants: what kernels compute at run time, computed now.
 
 use super::{BinaryOperator, UnaryOperator};
-use crate::ir::{ElementType, Function, Literal};
+use crate::ir::{ElementType, Function, Literal, ReduceOperator};
 
 /// A truth value.
 pub(crate) fn truth(value: bool) -> Literal {
@@ -123,6 +123,23 @@ pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal>
             Function::Max => Some(Literal::Integer(element, a.max(b))),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// What a reduction makes of two constants of one type; `None` where the type lacks the operator.
+pub fn reduce(operator: ReduceOperator, left: Literal, right: Literal) -> Option<Literal> {
+    match (operator, left, right) {
+        (ReduceOperator::Add, ..) => binary(BinaryOperator::Add, left, right),
+        (ReduceOperator::Multiply, ..) => binary(BinaryOperator::Multiply, left, right),
+        (ReduceOperator::Min, ..) => call(Function::Min, &[left, right]),
+        (ReduceOperator::Max, ..) => call(Function::Max, &[left, right]),
+        (ReduceOperator::Or, Literal::Integer(element, a), Literal::Integer(_, b)) => {
+            Some(Literal::Integer(element, a | b))
+        }
+        (ReduceOperator::And, Literal::Integer(element, a), Literal::Integer(_, b)) => {
+            Some(Literal::Integer(element, a & b))
+        }
         _ => None,
     }
 }

@@ -20,6 +20,43 @@ pub(super) fn sum_terms(value: &mut Expr, target: &Access, variables: &mut Vec<V
     rule.split
 }
 
+/// As [`sum_terms`], but the sums over `shared` are one around all terms, so that something can choose what is summed; `None`
+/// where there is but one term, or one that does not have all of `shared`.
+///
+/// ```text
+/// y(i) = A(i, j) + B(i, j, k)   with j shared      →      y(i) = sum(j)(A(i, j) + sum(k)(B(i, j, k)))
+/// ```
+pub(super) fn sum_shared(
+    value: &mut Expr,
+    target: &Access,
+    shared: &[IndexVariable],
+    variables: &mut Vec<Variable>,
+) -> Option<Vec<IndexVariable>> {
+    let terms = terms(value);
+    let has_all = |term: &&Expr| {
+        let free = free_outside(term, target, variables);
+        shared.iter().all(|variable| free.contains(variable))
+    };
+    if terms.len() < 2 || shared.is_empty() || !terms.iter().all(has_all) {
+        return None;
+    }
+    let indices = target.indices.iter().chain(shared).copied().collect();
+    let split = sum_terms(value, &Access { indices, ..target.clone() }, variables);
+    reduce(value, ReduceOperator::Add, shared.to_vec());
+    Some(split)
+}
+
+/// The terms that are added or subtracted.
+fn terms(value: &Expr) -> Vec<&Expr> {
+    match value {
+        Expr::Unary(UnaryOperator::Negate, operand) => terms(operand),
+        Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => {
+            [terms(left), terms(right)].concat()
+        }
+        term => vec![term],
+    }
+}
+
 /// Reduces `value` as a whole over all variables but those of `target`.
 pub(super) fn reduce_whole(value: &mut Expr, target: &Access, operator: ReduceOperator, variables: &[Variable]) {
     reduce(value, operator, free_outside(value, target, variables));

@@ -19,13 +19,14 @@ mod tests;
 mod walk;
 
 use crate::diagnostics::Span;
-use crate::format::Format;
+use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
+pub use constant::reduce as reduce_constants;
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -170,10 +171,33 @@ impl Kernel {
         &self.variables[id.0].name
     }
 
+    /// Whether a statement with this target may write entries of a sparse tensor in another order than that of its levels, which
+    /// computed indices tell.
+    pub fn scatters(&self, target: &Access) -> bool {
+        let value = |index: IndexVariable| self.variables[index.0].value.as_ref();
+        scatters(target, &self.tensor(target.tensor).format, &value)
+    }
+
     /// The variables that run over their extents and that `variables` are made of, each once.
     pub fn running(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
         running(&self.variables, variables)
     }
+}
+
+/// Whether entries of a tensor that is assigned at these indices may come in another order than that of its levels; `value` is
+/// how an index is computed.
+pub(crate) fn scatters<'v>(
+    target: &Access,
+    format: &Format,
+    value: &dyn Fn(IndexVariable) -> Option<&'v IndexExpr<IndexVariable>>,
+) -> bool {
+    let ascends = |value: &IndexExpr<IndexVariable>| {
+        value.affine().is_some_and(|affine| matches!(affine.terms[..], [] | [(_, 1..)]))
+    };
+    let mut computed = target.indices.iter().filter_map(|&index| value(index)).peekable();
+    let is_sparse = !format.is_dense();
+    let has_dense = || format.levels.iter().any(|level| level.format.kind == LevelKind::Dense);
+    is_sparse && computed.peek().is_some() && (has_dense() || !computed.all(ascends))
 }
 
 /// The variables that run over their extents and that `variables` are made of, each once.

@@ -85,6 +85,13 @@ pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
         }
     }
     read_the_rest(current, &mut problems);
+    // A body alone is no mistake where the header before it was one.
+    if problems.is_empty()
+        && let Err(stopped) = Grammar::parse(Rule::program, text)
+    {
+        let place = Place::new(&lexemes, expected::position(&stopped));
+        problems.push(expected::syntax(text, &place, &stopped));
+    }
     Err(collect(problems))
 }
 

@@ -38,8 +38,8 @@
 use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
 use super::extents::{check_coordinate_widths, extents};
-use super::output::{appended_levels, assemble, fill, is_listed, same_structure, shared_levels, value_count};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Values};
+use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Listed, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
 use std::sync::Arc;
@@ -432,9 +432,12 @@ impl<'k> Call<'k> {
             outputs.push(match &declared.delivered {
                 None => assemble(declared, shape, levels, values)?,
                 Some(format) => {
-                    let delivered = match is_listed(declared) {
-                        true => AnyTensor::of_listed(shape, &declared.format, levels, &values, format),
-                        false => assemble(declared, shape, levels, values)?.convert_stored(format),
+                    let delivered = match declared.listed {
+                        Some(operator) => {
+                            let listed = Listed { format: &declared.format, levels, values: &values, operator };
+                            AnyTensor::of_listed(shape, listed, format, declared.fill)
+                        }
+                        None => assemble(declared, shape, levels, values)?.convert_stored(format),
                     };
                     delivered.map_err(|source| Error::Convert {
                         tensor: declared.name.clone(),

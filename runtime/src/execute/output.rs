@@ -5,7 +5,7 @@ use super::error::Error;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
 use rayon::prelude::*;
 use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Level, Map};
+use spc_compiler::format::{Coordinate, Map};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -104,20 +104,11 @@ pub(super) fn assemble(
     values: Values,
 ) -> Result<AnyTensor, Error> {
     if cfg!(debug_assertions) {
-        let tensor = AnyTensor::from_parts(shape, declared.format.clone(), levels, values);
-        return match tensor {
-            Ok(tensor) => Ok(tensor.with_fill(declared.fill)),
-            Err(error) => Err(wrong(declared, error.to_string())),
-        };
+        let tensor = AnyTensor::from_filled_parts(shape, declared.format.clone(), levels, values, declared.fill);
+        return tensor.map_err(|error| wrong(declared, error.to_string()));
     }
     check_lengths(declared, &shape, &levels, &values)?;
     Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
-}
-
-/// Whether a kernel appends the entries of an output in any order, some of them several times: converting adds these.
-pub(super) fn is_listed(declared: &Tensor) -> bool {
-    let is_loose = |level: &Level| !level.format.ordered && !level.format.unique;
-    declared.delivered.is_some() && declared.format.levels.iter().all(is_loose)
 }
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {

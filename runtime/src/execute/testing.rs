@@ -56,6 +56,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 fill: ElementType::F64.zero(),
                 source: *source,
                 delivered: None,
+                listed: None,
             })
             .collect(),
         arrays,

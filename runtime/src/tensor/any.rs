@@ -63,6 +63,24 @@ impl AnyTensor {
         values: Values,
     ) -> Result<Self, InvalidTensor> {
         let fill = values.element().zero();
+        Self::from_filled_parts(shape, format, levels, values, fill)
+    }
+
+    /// The same with a fill value, which stands where there is no entry.
+    ///
+    /// # Errors
+    /// As [`from_parts`](Self::from_parts).
+    ///
+    /// # Panics
+    /// When `fill` is of another type than the values.
+    pub fn from_filled_parts(
+        shape: Vec<usize>,
+        format: Format,
+        levels: Vec<LevelStorage>,
+        values: Values,
+        fill: Literal,
+    ) -> Result<Self, InvalidTensor> {
+        assert_eq!(fill.element(), values.element(), "the fill value is an element");
         let tensor = Self { shape, format, levels, values, fill };
         tensor.validate()?;
         Ok(tensor)

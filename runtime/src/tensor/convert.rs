@@ -1,8 +1,21 @@
 //! From one format to another.
 
 use super::values::with_values;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack, pack_filled};
+use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack_filled};
 use spc_compiler::format::{Coordinate, Format, Level, LevelKind, level};
+use spc_compiler::ir::{Literal, ReduceOperator};
+
+/// Entries as a kernel has listed them.
+pub(crate) struct Listed<'a> {
+    /// A level for each mode.
+    pub(crate) format: &'a Format,
+    /// The coordinates.
+    pub(crate) levels: Vec<LevelStorage>,
+    /// The values.
+    pub(crate) values: &'a Values,
+    /// What entries of equal index are combined by.
+    pub(crate) operator: ReduceOperator,
+}
 
 impl AnyTensor {
     /// The same tensor in another format; arrays are shared where it is the same format. Entries that are in the new order
@@ -12,7 +25,7 @@ impl AnyTensor {
     /// goes over them, are left out where the mode is stored in another way.
     ///
     /// # Errors
-    /// As [`pack`].
+    /// As [`pack`](super::pack()).
     pub fn convert(&self, format: &Format) -> Result<AnyTensor, PackError> {
         if self.format == *format {
             return Ok(self.clone());
@@ -23,7 +36,7 @@ impl AnyTensor {
     /// The same with all entries that are stored, also the zeros of dense levels: a kernel computes at stored entries.
     ///
     /// # Errors
-    /// As [`pack`].
+    /// As [`pack`](super::pack()).
     pub fn convert_stored(&self, format: &Format) -> Result<AnyTensor, PackError> {
         if self.format == *format {
             return Ok(self.clone());
@@ -31,20 +44,18 @@ impl AnyTensor {
         with_values!(&self.values, |values| self.convert_values(values, format, false))
     }
 
-    /// A tensor of entries that a kernel has listed in any order, with the coordinates of each level of `listed`; entries of
-    /// equal index are added.
+    /// A tensor of entries that a kernel has listed in any order.
     ///
     /// # Errors
-    /// As [`pack`].
+    /// As [`pack`](super::pack()).
     pub(crate) fn of_listed(
         shape: Vec<usize>,
-        listed: &Format,
-        levels: Vec<LevelStorage>,
-        values: &Values,
+        listed: Listed<'_>,
         format: &Format,
+        fill: Literal,
     ) -> Result<AnyTensor, PackError> {
         let mut indices: Vec<Indices> = shape.iter().map(|_| Indices::U32(Vec::new())).collect();
-        for (level, storage) in listed.levels.iter().zip(levels) {
+        for (level, storage) in listed.format.levels.iter().zip(listed.levels) {
             if let (Coordinate::Mode(mode), Some(coordinates)) = (&level.coordinate, storage.coordinates()) {
                 indices[*mode] = match coordinates.as_u32() {
                     Some(narrow) => Indices::U32(narrow.to_vec()),
@@ -52,9 +63,17 @@ impl AnyTensor {
                 };
             }
         }
-        with_values!(values, |values| {
+        fn packed<T: Element>(
+            entries: Coordinates<T>,
+            format: &Format,
+            operator: ReduceOperator,
+            fill: Literal,
+        ) -> Result<AnyTensor, PackError> {
+            pack_filled(entries, format, Duplicates::Reduce(operator), T::from_literal(fill).unwrap_or(T::ZERO))
+        }
+        with_values!(listed.values, |values| {
             let entries = Coordinates { shape, shape_is_stated: true, indices, values: values.to_vec() };
-            pack(entries, format, Duplicates::Sum)
+            packed(entries, format, listed.operator, fill)
         })
     }
 

@@ -138,6 +138,9 @@ pub(super) fn may_refuse(format: &Format, error: &PackError) -> bool {
         }
         PackError::Width { .. } => format.levels.iter().any(|level| level.format.width.is_some()),
         PackError::Childless { .. } => has(LevelKind::Flagged),
+        PackError::PositionWidth { level, count, .. } => {
+            format.levels.get(*level).is_some_and(|level| *count > level.format.positions.maximum())
+        }
         _ => false,
     }
 }

@@ -41,6 +41,7 @@ mod walk;
 
 pub use any::{AnyTensor, Parts};
 pub use buffer::{ALIGNMENT, Buffer, OutOfMemory, Plain};
+pub(crate) use convert::Listed;
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use formats::{

@@ -3,7 +3,8 @@
 use super::pack::Pack;
 use super::{Buffer, OutOfMemory};
 use crate::complex::{c32, c64};
-use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
+use spc_compiler::notation::reduce_constants;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fm
 
     /// The sum; integers wrap, as they do in kernels. Of truth values, whether one is true.
     fn plus(self, other: Self) -> Self;
+
+    /// The product; integers wrap, as they do in kernels. Of truth values, whether both are true.
+    fn times(self, other: Self) -> Self;
 
     /// The nearest `f64`; of a complex number, the real part.
     fn to_f64(self) -> f64;
@@ -325,6 +329,13 @@ macro_rules! reals {
                 $plus
             }
 
+            fn times(self, other: Self) -> Self {
+                let product = self.literal().zip(other.literal()).and_then(|(left, right)| {
+                    reduce_constants(ReduceOperator::Multiply, left, right).and_then(Self::from_literal)
+                });
+                product.unwrap_or(other)
+            }
+
             #[inline]
             fn to_f64(self) -> f64 {
                 self as f64
@@ -369,6 +380,10 @@ element! { bool Bool
         self | other
     }
 
+    fn times(self, other: Self) -> Self {
+        self & other
+    }
+
     #[inline]
     fn to_f64(self) -> f64 {
         f64::from(u8::from(self))
@@ -400,6 +415,10 @@ macro_rules! complexes {
             #[inline]
             fn plus(self, other: Self) -> Self {
                 self + other
+            }
+
+            fn times(self, other: Self) -> Self {
+                self * other
             }
 
             #[inline]

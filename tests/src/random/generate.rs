@@ -51,7 +51,9 @@ impl Program {
         if !several && random.chance(0.3) {
             indices.vary(&mut target, &all, &|variable| extents[variable], &mut random);
         }
+        let is_computed = target != all;
         let mut result = match random.below(3) {
+            0 | 1 if is_computed => Storage::random(target.len(), &mut random),
             0 => Storage::random(target.len(), &mut random),
             _ => Storage::dense(target.len()),
         };
@@ -69,10 +71,12 @@ impl Program {
             lets: Vec::new(),
             several,
             is_wild: false,
+            is_monotone: false,
         };
         generator.is_wild = generator.may_be_wild();
         // What is missing in an operand may be there in a temporary, which may be made or not.
         generator.several &= !generator.is_wild;
+        generator.is_monotone = generator.several && generator.algebra.is_extremal();
         generator.reserve();
         let statements = generator.statements(&result);
         let totals = generator.several && generator.random.chance(0.2);
@@ -138,6 +142,9 @@ struct Generator {
     /// Whether values may be infinite or undefined. Then nothing is summed: factors in front of a sum may be multiplied by it or
     /// by its terms, which are only the same where all are finite.
     is_wild: bool,
+    /// Whether infinities of both signs must not meet: what is missing may be known to be infinite, or be there as such, where a
+    /// temporary is made.
+    is_monotone: bool,
 }
 
 impl Generator {
@@ -259,7 +266,7 @@ impl Generator {
         let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
         let element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
         if storage.order() > 0 {
-            storage.fill = self.algebra.fill(element, &mut self.random);
+            storage.fill = self.algebra.fill(element, self.several, &mut self.random);
         }
         self.add(name, element, storage, indices)
     }
@@ -289,6 +296,20 @@ impl Generator {
 
     fn factor(&mut self, variables: &[usize], depth: usize) -> Expr {
         let simple = depth == 0;
+        if self.is_monotone && self.random.chance(0.9) {
+            return match self.random.below(4) {
+                0 if !simple => {
+                    let function = *self.random.choose(&["min", "max"]);
+                    Expr::Call(function, (0..2).map(|_| self.factor(variables, depth - 1)).collect())
+                }
+                1 => Expr::Literal(self.literal()),
+                _ => self.operand(variables),
+            };
+        }
+        if self.is_monotone {
+            let scalar = self.scalar();
+            return self.read(scalar, Vec::new());
+        }
         match self.random.below(24) {
             0 => Expr::Literal(self.literal()),
             1 if !simple && self.element != ElementType::U8 => {
@@ -358,7 +379,10 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
+        // The least of nothing is infinite: see `is_wild`.
+        let is_empty = self.extents[bound] == 0 && !self.is_wild;
         let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
+            _ if is_empty => &["sum", "prod"],
             (true, _) => &["min", "max", "prod"],
             (false, true) => &["sum", "sum", "sum", "min", "max", "prod"],
             (false, false) => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],

@@ -79,11 +79,11 @@ pub const SPARSE_BROADCAST: Code = Code(308);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code(309);
 
-/// A computed index of a sparse result.
+/// Values that meet at a computed index of a sparse result whose fill value takes part.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
 pub const MIXED_ELEMENTS: Code = Code(404);
-/// A mask with an index that several terms sum over.
+/// A mask with an index that only some terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// A directive that is not carried out yet.
 pub const SCHEDULE_NOT_YET: Code = Code(408);
@@ -836,21 +836,22 @@ Correct:
     },
     Entry {
         code: COMPUTED_RESULT_NOT_YET,
-        title: "a computed index of a sparse result",
+        title: "values that meet in a sparse result with another fill value",
         explanation: "
-The entries of a sparse result are stored in order. For now its computed indices must ascend with one variable each, and
-its levels store coordinates.
+Where several values come to one computed index of a sparse result, an entry is what they are together. The fill value of the
+result is what no value changes: zero for `+=`, one for `*=`, infinity for `min=`. With another, there is no telling whether it
+takes part.
 
 Wrong:
 
-    fn shift(x: [compressed], A: dense) -> y: csr {
-        y(i + 1, j) = x(i) * A(i, j) where x(i);
+    fn blocks(x: [compressed] fill 2) -> s: [compressed] fill 2 {
+        s(i / 2) += x(i);
     }
 
 Correct:
 
-    fn shift(x: [compressed], A: dense) -> y: dense {
-        y(i + 1, j) = x(i) * A(i, j);
+    fn blocks(x: [compressed]) -> s: [compressed] {
+        s(i / 2) += x(i);
     }
 ",
     },
@@ -877,21 +878,22 @@ Correct:
     },
     Entry {
         code: SUMMED_MASK_NOT_YET,
-        title: "a mask over an index that several terms sum over",
+        title: "a mask over an index that only some terms sum over",
         explanation: "
-Each term of a sum has its own index variables to sum over, also where they share a name. For now a mask can't restrict
-them all. Write a kernel for each term.
+A mask over an index that is summed chooses what is summed. Where all terms are summed over that index, it chooses for all of
+them; where some are not, it would mean something else for these. Write a statement for each term.
 
 Wrong:
 
-    fn sums(A: dense, B: dense, M: csr) -> y: dense {
-        y(i) = A(i, j) + B(i, j) where M(i, j);
+    fn residual(A: dense, b: dense, M: csr) -> y: dense {
+        y(i) = b(i) - A(i, j) where M(i, j);
     }
 
 Correct:
 
-    fn sums(A: dense, M: csr) -> y: dense {
-        y(i) = A(i, j) where M(i, j);
+    fn residual(A: dense, b: dense, M: csr) -> y: dense {
+        y(i) = b(i);
+        y(i) += -A(i, j) where M(i, j);
     }
 ",
     },

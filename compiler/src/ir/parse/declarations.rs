@@ -74,7 +74,8 @@ impl<'t> Parser<'t> {
         let source = self.source(element)?;
         let fill = if self.accept("fill")? { self.value()? } else { element.zero() };
         let delivered = if self.accept("delivered")? { Some(self.format()?) } else { None };
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source, delivered });
+        let listed = if self.accept("listed")? { Some(self.reduce_operator()?) } else { None };
+        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source, delivered, listed });
         Ok(())
     }
 

@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
         Ok(index)
     }
 
-    fn reduce_operator(&mut self) -> Result<ReduceOperator> {
+    pub(super) fn reduce_operator(&mut self) -> Result<ReduceOperator> {
         self.one_of(
             "`+`, `*`, `min`, `max`, `|` or `&`",
             ReduceOperator::ALL.map(|operator| (operator.name(), operator)),

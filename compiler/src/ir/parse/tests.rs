@@ -245,6 +245,7 @@ impl Random {
             format,
             source: self.one(&source),
             delivered: if self.yes() { Some(Format::csf(2)) } else { None },
+            listed: if self.yes() { Some(self.one(&ReduceOperator::ALL)) } else { None },
         }
     }
 

@@ -101,6 +101,14 @@ fn modes_are_below(coordinate: &Coordinate, order: usize) -> bool {
 }
 
 fn delivery_problem(tensor: &Tensor) -> Option<String> {
+    if let Some(operator) = tensor.listed {
+        if tensor.delivered.is_none() {
+            return Some("it lists entries, but is not delivered in another format".to_owned());
+        }
+        if operator.identity(tensor.element).is_none() {
+            return Some(format!("`{operator}` is not defined for `{}`", tensor.element));
+        }
+    }
     let delivered = tensor.delivered.as_ref()?;
     if !matches!(tensor.source, Source::Output { .. }) {
         return Some("it is delivered, but no output".to_owned());

@@ -82,6 +82,9 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         "its indices are computed where it is made"
     } else if has_index_of_its_own(kernel, definition) {
         "nothing but it says how large one of its indices is"
+    } else if later.iter().any(|statement| !uses(statement, temporary).is_empty() && kernel.scatters(&statement.target))
+    {
+        "where it is read, entries come to computed indices in any order"
     } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
         "it is a mask: which entries it has counts"
     } else {

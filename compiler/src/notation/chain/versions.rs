@@ -8,9 +8,12 @@
 //! y(i) min= b(i);        →      y(i) = min(y_1(i), b(i));
 //! ```
 
+use crate::format::Format;
 use crate::ir::ReduceOperator;
 use crate::notation::check::temporary_format;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable, combine};
+use crate::notation::{
+    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable, combine,
+};
 
 /// The kernel in which each statement has a tensor of its own.
 pub(super) fn versions(kernel: &Kernel) -> Kernel {
@@ -23,6 +26,15 @@ pub(super) fn versions(kernel: &Kernel) -> Kernel {
         versions.statement(statement.clone());
     }
     versions.result
+}
+
+/// Whether a value is one term without a sum.
+fn is_plain(value: &Expr) -> bool {
+    fn has_reduction(expr: &Expr) -> bool {
+        matches!(expr, Expr::Reduce(..)) || expr.children().into_iter().any(has_reduction)
+    }
+    let is_sum = matches!(value, Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..));
+    !is_sum && !has_reduction(value)
 }
 
 struct Versions {
@@ -52,7 +64,37 @@ impl Versions {
         if let Some(operator) = statement.operator.filter(|_| updates) {
             self.update(&mut statement, operator, before);
         }
+        self.push(statement);
+    }
+
+    /// Adds a statement. What comes to computed indices in any order is formed first, unless it is a value that needs no loops
+    /// of its own: then the statement lists entries.
+    fn push(&mut self, mut statement: Assignment) {
+        if self.result.scatters(&statement.target) && !is_plain(&statement.value) {
+            statement.value = Expr::Access(self.formed(&statement));
+            statement.mask = None;
+        }
         self.result.statements.push(statement);
+    }
+
+    /// Makes the values of a statement a sparse tensor over the variables of its target.
+    fn formed(&mut self, statement: &Assignment) -> Access {
+        let of = self.result.tensor(statement.target.tensor).clone();
+        let indices = self.result.running(&statement.target.indices);
+        let name = format!("{}_values", of.name);
+        let order = indices.len();
+        let values =
+            Tensor { role: Role::Temporary, declared: false, format_name: None, format: Format::csf(order), ..of };
+        let values = self.temporary(values, &name);
+        let target = Access { tensor: values, indices, span: statement.target.span };
+        let made = Assignment { target: target.clone(), operator: None, ..statement.clone() };
+        let format = temporary_format(&made, &self.result.tensors);
+        // What has no entry has none at the computed indices.
+        if !format.is_dense() {
+            self.result.tensors[values.0].format = format;
+        }
+        self.result.statements.push(made);
+        target
     }
 
     /// A temporary for what a tensor holds until it is updated.
@@ -103,7 +145,7 @@ impl Versions {
         let part = Tensor { role: Role::Temporary, declared: false, format, format_name: None, fill, ..of };
         let part = self.temporary(part, &name);
         let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
-        self.result.statements.push(made);
+        self.push(made);
         for index in &mut statement.target.indices {
             let name = format!("m{}", self.result.variables.len());
             let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();

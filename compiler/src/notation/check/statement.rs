@@ -5,9 +5,10 @@ use super::uses;
 use super::value::Values;
 use super::{reduction, result};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::format::LevelKind;
 use crate::ir::{Affine, ElementType, ReduceOperator};
-use crate::notation::{self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein};
+use crate::notation::{
+    self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
+};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
@@ -182,22 +183,22 @@ fn check_target(
             }
         }
     }
-    let ascends = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [] | [(_, 1..)]);
-    let in_order = values().all(|value| value.affine().is_some_and(ascends));
-    let is_computed = target.indices.iter().any(|index| indices.variables[index.0].value.is_some());
     let tensor = &tensors[target.tensor.0];
-    if tensor.is_sparse()
-        && is_computed
-        && (!in_order || tensor.format.levels.iter().any(|level| level.format.kind == LevelKind::Dense))
-    {
+    let scatters = notation::scatters(target, &tensor.format, &|index| indices.variables[index.0].value.as_ref());
+    let starts = |operator: ReduceOperator| simplify::is_identity(operator, tensor.fill);
+    if let Some(operator) = checked.operator.filter(|operator| scatters && !starts(*operator)) {
+        let fill = tensor.fill.text();
         found.push(
             Diagnostic::new(
                 codes::COMPUTED_RESULT_NOT_YET,
                 statement.target.span,
-                "this computed index of a sparse result is not lowered yet",
+                format!("`{operator}=` at computed indices into a sparse result with the fill value {fill}"),
             )
-            .label("entries would not come in order")
-            .help(format!("store `{}` in a dense format, or as coordinates where its indices ascend", tensor.name)),
+            .label("values that meet would not begin with it")
+            .help(format!(
+                "leave `{}` the fill value that `{operator}=` begins with, or store it densely",
+                tensor.name
+            )),
         );
     }
 }
@@ -221,7 +222,14 @@ fn compute_inner_indices(target: &mut notation::Access, tensors: &[Tensor], indi
 fn make_sums_explicit(statement: &mut Assignment, indices: &mut Indices, found: &mut Diagnostics) {
     let split = match statement.operator {
         None | Some(ReduceOperator::Add) => {
-            einstein::sum_terms(&mut statement.value, &statement.target, &mut indices.variables)
+            let target = indices.running(&statement.target.indices);
+            let free = statement.value.free_variables(&|variable| indices.running(&[variable]));
+            let mask = statement.mask.iter().flat_map(|mask| indices.running(&mask.indices));
+            let shared: Vec<IndexVariable> =
+                mask.filter(|variable| free.contains(variable) && !target.contains(variable)).collect();
+            let (value, variables) = (&mut statement.value, &mut indices.variables);
+            einstein::sum_shared(value, &statement.target, &shared, variables)
+                .unwrap_or_else(|| einstein::sum_terms(value, &statement.target, variables))
         }
         Some(operator) => {
             einstein::reduce_whole(&mut statement.value, &statement.target, operator, &indices.variables);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, level};
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 
 use crate::io::entries::quote;
 use crate::io::{ReadError, ReadErrorKind};
@@ -15,16 +15,22 @@ const DEPTH: usize = 16;
 const MOST_PARTS: usize = 64;
 
 /// Everything but the arrays.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
     pub(super) element: ElementType,
+    pub(super) fill: Literal,
     pub(super) shape: Vec<usize>,
     pub(super) format: Format,
 }
 
 impl Header {
     pub(super) fn of(tensor: &AnyTensor) -> Self {
-        Self { element: tensor.element(), shape: tensor.shape().to_vec(), format: tensor.format().clone() }
+        Self {
+            element: tensor.element(),
+            fill: tensor.fill(),
+            shape: tensor.shape().to_vec(),
+            format: tensor.format().clone(),
+        }
     }
 }
 
@@ -34,6 +40,12 @@ impl fmt::Display for Header {
         f.write_str("shape")?;
         self.shape.iter().try_for_each(|extent| write!(f, " {extent}"))?;
         writeln!(f)?;
+        if !self.fill.equals(self.element.zero()) {
+            match self.fill {
+                Literal::Float(_, value) => writeln!(f, "fill {value}")?,
+                Literal::Integer(_, value) => writeln!(f, "fill {value}")?,
+            }
+        }
         for Level { coordinate, format } in &self.format.levels {
             f.write_str("level")?;
             print_coordinate(f, coordinate)?;
@@ -75,7 +87,7 @@ fn print_coordinate(f: &mut fmt::Formatter<'_>, coordinate: &Coordinate) -> fmt:
 
 pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
     let text = std::str::from_utf8(text).map_err(|_| wrong("the header is not text".to_owned()))?;
-    let mut lines = text.lines();
+    let mut lines = text.lines().peekable();
     let mut line = |key: &str| {
         let line = lines.next().unwrap_or_default();
         line.strip_prefix(key).ok_or_else(|| unexpected(line, key))
@@ -86,9 +98,21 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
     let shape = line("shape")?;
     let extents = shape.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>();
     let shape = extents.map_err(|_| unexpected(shape, "extents"))?;
+    let fill = match lines.next_if(|line| line.starts_with("fill ")) {
+        Some(line) => fill(&line["fill ".len()..], element).ok_or_else(|| unexpected(line, "a fill value"))?,
+        None => element.zero(),
+    };
     let levels = lines.map(|line| level(line).ok_or_else(|| unexpected(line, "a level")));
     let levels = levels.collect::<Result<_, _>>()?;
-    Ok(Header { element, format: Format { order: shape.len(), levels }, shape })
+    Ok(Header { element, fill, format: Format { order: shape.len(), levels }, shape })
+}
+
+fn fill(text: &str, element: ElementType) -> Option<Literal> {
+    let fill = match element.zero() {
+        Literal::Float(..) => Literal::Float(element, text.parse().ok()?),
+        Literal::Integer(..) => Literal::Integer(element, text.parse().ok()?),
+    };
+    fill.is_exact().then_some(fill)
 }
 
 fn level(line: &str) -> Option<Level> {

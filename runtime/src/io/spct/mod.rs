@@ -19,10 +19,10 @@
 //! level i1 compressed unique ordered u32 u32
 //! ```
 //!
-//! A level says its coordinate in prefix notation (`/ i0 4` is `i0 / 4`), its kind, whether coordinates are `unique` or
+//! Where a missing entry is not zero, a line `fill inf` behind the shape says what it is. A level says its coordinate in prefix notation (`/ i0 4` is `i0 / 4`), its kind, whether coordinates are `unique` or
 //! `nonunique`, `ordered` or `unordered`, the widths of coordinates and positions, and where the format says how many positions
 //! each parent has, that number. No length is trusted: what is
-//! reserved is never more than the file holds, and [`AnyTensor::from_parts`] checks what the arrays say.
+//! reserved is never more than the file holds, and [`AnyTensor::from_filled_parts`] checks what the arrays say.
 
 mod header;
 
@@ -84,7 +84,8 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     if rest.0.len() != checksum.len() {
         return Err(corrupt(format!("{} bytes too many behind the values", rest.0.len().abs_diff(checksum.len()))));
     }
-    AnyTensor::from_parts(header.shape, header.format, levels, values).map_err(|error| corrupt(error.to_string()))
+    AnyTensor::from_filled_parts(header.shape, header.format, levels, values, header.fill)
+        .map_err(|error| corrupt(error.to_string()))
 }
 
 /// Writes a tensor as a `.spct` file.

@@ -1,5 +1,6 @@
 use super::*;
 use spc_compiler::format::{Coordinate, Format, Level, LevelFormat};
+use spc_compiler::ir::Literal;
 
 fn csr() -> AnyTensor {
     let columns = LevelStorage::Compressed {
@@ -51,6 +52,21 @@ fn tensors_come_back_as_they_were() {
 }
 
 #[test]
+fn fill_values_come_back() {
+    let fills = [Literal::Float(ElementType::F64, f64::INFINITY), Literal::Float(ElementType::F64, -0.1)];
+    for fill in fills {
+        let tensor = csr().with_fill(fill);
+        let file = file(&tensor);
+        assert!(parse(&file).unwrap().fill().equals(fill), "{fill:?}");
+        assert_eq!(parse(&file).unwrap(), tensor);
+    }
+    let bytes = scalar().with_fill(Literal::Integer(ElementType::U8, 200));
+    assert_eq!(parse(&file(&bytes)).unwrap(), bytes);
+    let wrong = String::from_utf8_lossy(&file(&bytes)).replace("fill 200", "fill 300").into_bytes();
+    assert!(parse(&summed(wrong)).is_err());
+}
+
+#[test]
 fn the_header_is_legible() {
     let file = file(&coo());
     let header = "element i32\nshape 5 1000\nlevel i0 compressed nonunique ordered u8 u64\n\
@@ -74,7 +90,8 @@ fn coordinates_nest() {
             format: LevelFormat::COMPRESSED,
         },
     ];
-    let header = Header { element: ElementType::F64, shape: vec![8], format: Format { order: 1, levels } };
+    let (element, format) = (ElementType::F64, Format { order: 1, levels });
+    let header = Header { element, fill: element.zero(), shape: vec![8], format };
     assert!(header.to_string().contains("level + % i0 4 4 dense"));
     assert!(header.to_string().contains("level interleave 2 i0 * i0 extent i0 compressed"));
     assert_eq!(header::parse(header.to_string().as_bytes()).unwrap(), header);

@@ -35,7 +35,8 @@ use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::Sorted;
 use spc_compiler::format::{Format, LevelKind};
-use spc_compiler::ir::Literal;
+use spc_compiler::ir::{Literal, ReduceOperator};
+use spc_compiler::notation::reduce_constants;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,8 +46,25 @@ pub enum Duplicates {
     /// One entry: their sum, in the order that they came in.
     #[default]
     Sum,
+    /// One entry: what the operator makes of them, in the order that they came in.
+    Reduce(ReduceOperator),
     /// A mistake.
     Refuse,
+}
+
+impl Duplicates {
+    /// What two entries of the same index are together.
+    fn join<T: Element>(self, one: T, other: T) -> T {
+        match self {
+            Duplicates::Reduce(ReduceOperator::Multiply) => one.times(other),
+            Duplicates::Reduce(operator) if operator != ReduceOperator::Add => {
+                let joined =
+                    one.literal().zip(other.literal()).and_then(|(one, other)| reduce_constants(operator, one, other));
+                joined.and_then(T::from_literal).unwrap_or(other)
+            }
+            _ => one.plus(other),
+        }
+    }
 }
 
 /// Stores entries, in any order, in a format. Explicit zeros stay. Where the format has a place without an entry (under
@@ -219,7 +237,7 @@ fn pack_scalar<T: Element>(
     if duplicates == Duplicates::Refuse && values.len() > 1 {
         return Err(PackError::Duplicate { index: Vec::new() });
     }
-    let sum = values.iter().copied().reduce(T::plus).unwrap_or(fill);
+    let sum = values.iter().copied().reduce(|a, b| duplicates.join(a, b)).unwrap_or(fill);
     let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
     Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }

@@ -113,7 +113,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
             for (place, &(key, bits)) in chunk.iter().enumerate() {
                 let value: T = bytemuck::checked::cast(bits);
                 if place > 0 && chunk[place - 1].0 == key {
-                    values[out - 1] = values[out - 1].plus(value);
+                    values[out - 1] = duplicates.join(values[out - 1], value);
                 } else {
                     (keys[out], values[out]) = (key, value);
                     out += 1;
