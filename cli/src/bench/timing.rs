@@ -66,7 +66,7 @@ impl Measuring<'_> {
             read: subject.read.as_secs_f64(),
             compile: program.compile_time().as_secs_f64(),
             pack: subject.pack.as_secs_f64(),
-            copies: has_copies(program).then(|| outcome.prepare_time.as_secs_f64()),
+            copies: has_copies(program).then_some(outcome.prepare_time.as_secs_f64()),
             estimate: self.estimate(program, &outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
         })
