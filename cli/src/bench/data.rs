@@ -9,6 +9,7 @@ use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
 use spc::io::{self, ReadOptions};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
+use spc::with_element;
 use spc_compiler::ir::ElementType;
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,7 @@ impl Data {
             }
             Parameter::Tensor | Parameter::Random | Parameter::Two => {}
         }
-        let entries = typed(entries, element)?;
+        let entries = typed(entries, element);
         let start = Instant::now();
         let packed = entries.pack(&format, Duplicates::Sum, element.zero());
         let tensor = packed.map_err(|error| Failure::refused(format!("{}: {error}", self.name)))?;
@@ -122,9 +123,9 @@ fn turn(entries: &mut Coordinates<f64>) {
 }
 
 /// The same entries as elements of a type; for integers, parts are rounded up.
-fn typed(entries: Coordinates<f64>, element: ElementType) -> Result<Entries, Failure> {
+fn typed(entries: Coordinates<f64>, element: ElementType) -> Entries {
     fn convert<T: Element>(entries: Coordinates<f64>) -> Coordinates<T> {
-        let value = |value: f64| T::from_f64(if T::TYPE.is_float() { value } else { value.ceil() });
+        let value = |value: f64| T::from_f64(if T::TYPE.is_integer() { value.ceil() } else { value });
         Coordinates {
             shape: entries.shape,
             shape_is_stated: true,
@@ -132,17 +133,7 @@ fn typed(entries: Coordinates<f64>, element: ElementType) -> Result<Entries, Fai
             values: entries.values.into_iter().map(value).collect(),
         }
     }
-    Ok(match element {
-        ElementType::F64 => convert::<f64>(entries).into(),
-        ElementType::F32 => convert::<f32>(entries).into(),
-        ElementType::I32 => convert::<i32>(entries).into(),
-        ElementType::I64 => convert::<i64>(entries).into(),
-        ElementType::U8 => convert::<u8>(entries).into(),
-        ElementType::Bool | ElementType::C32 | ElementType::C64 => {
-            let failure = Failure::refused(format!("kernels of {} are not measured", element.name()));
-            return Err(failure.help("choose f64, f32, i32, i64 or u8; `--expression` takes any type"));
-        }
-    })
+    with_element!(element, |T| convert::<T>(entries).into())
 }
 
 #[cfg(test)]

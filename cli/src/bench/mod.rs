@@ -55,16 +55,16 @@ pub(crate) struct Bench {
     #[arg(long = "kernel", value_name = "NAME", value_delimiter = ',')]
     kernels: Vec<String>,
     /// The modes, from 1; all if not given
-    #[arg(long = "mode", value_name = "N", value_delimiter = ',')]
+    #[arg(long = "mode", value_name = "N", value_delimiter = ',', conflicts_with = "expression")]
     modes: Vec<NonZeroUsize>,
     /// How tensors are stored, with commas between: csf,coo,hicoo(128); with `--expression` NAME=FORMAT
     #[arg(short = 'f', long = "format", value_name = "FORMATS")]
     formats: Vec<String>,
     /// The lengths of dense modes
-    #[arg(long = "rank", value_name = "N", value_delimiter = ',', default_values_t = [16])]
+    #[arg(long = "rank", value_name = "N", value_delimiter = ',', default_values_t = [16], conflicts_with = "expression")]
     ranks: Vec<usize>,
     /// The element types
-    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = element, default_value = "f64")]
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = element, default_value = "f64", conflicts_with = "expression")]
     elements: Vec<ElementType>,
     /// The numbers of threads; as many as there are processors if not given
     #[arg(long, value_name = "N", value_delimiter = ',')]

@@ -8,7 +8,7 @@ use spc::measure::Machine;
 const SIZE: (u32, u32) = (900, 560);
 
 /// Colours that are told apart also by those who see few.
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -17,6 +17,8 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(86, 180, 233),
     RGBColor(100, 100, 100),
     RGBColor(0, 0, 0),
+    RGBColor(160, 90, 40),
+    RGBColor(240, 228, 66),
 ];
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
@@ -50,12 +52,19 @@ fn draw(findings: &Findings, svg: &mut String) -> Result<(), Box<dyn std::error:
     root.fill(&WHITE)?;
     let caption = format!("Roofline, {}", threads(machine.threads()));
     let mut chart = ChartBuilder::on(&root)
-        .caption(caption, ("sans-serif", 20))
+        .caption(caption, ("sans-serif", 26))
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(64)
         .build_cartesian_2d(x.clone().log_scale(), y.clone().log_scale())?;
-    chart.configure_mesh().x_desc("operations a byte").y_desc("GFLOP/s").light_line_style(WHITE.mix(0.0)).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc("operations a byte")
+        .y_desc("GFLOP/s")
+        .axis_desc_style(("sans-serif", 20))
+        .label_style(("sans-serif", 17))
+        .light_line_style(WHITE.mix(0.0))
+        .draw()?;
     roofs(&mut chart, machine, &x)?;
     let mut kernels: Vec<&str> = Vec::new();
     for record in &records {
@@ -73,6 +82,7 @@ fn draw(findings: &Findings, svg: &mut String) -> Result<(), Box<dyn std::error:
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::LowerRight)
+        .label_font(("sans-serif", 17))
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK.mix(0.2))
         .draw()?;

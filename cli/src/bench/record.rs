@@ -18,8 +18,8 @@ pub(super) struct Record {
     pub(super) read: f64,
     pub(super) compile: f64,
     pub(super) pack: f64,
-    /// Copies that the kernel asks for, each time that it is called.
-    pub(super) prepare: f64,
+    /// Copies that the kernel asks for each time that it is called, where it does.
+    pub(super) copies: Option<f64>,
     pub(super) estimate: Option<Estimate>,
     /// The sum of the stored values of all results.
     pub(super) checksum: f64,
@@ -117,7 +117,7 @@ impl Record {
         put("read_ms", json!(milliseconds(self.read)));
         put("compile_ms", json!(milliseconds(self.compile)));
         put("pack_ms", json!(milliseconds(self.pack)));
-        put("prepare_ms", json!(milliseconds(self.prepare)));
+        put("copies_ms", json!(self.copies.map(milliseconds)));
         if let Some(estimate) = &self.estimate {
             put("operations", json!(estimate.operations));
             put("bytes", json!(estimate.bytes));

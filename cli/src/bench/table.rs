@@ -6,7 +6,7 @@ use crate::output::{self, bytes, digits};
 use std::fmt::Write;
 
 /// The columns of the table.
-const HEADS: [&str; 13] = [
+const HEADS: [&str; 15] = [
     "kernel",
     "mode",
     "format",
@@ -15,6 +15,8 @@ const HEADS: [&str; 13] = [
     "threads",
     "ms",
     "spread",
+    "copies",
+    "pack",
     "GFLOP/s",
     "GB/s",
     "roofline",
@@ -45,7 +47,8 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
 }
 
 const NOTES: &str = "
-ms: median; spread: distance of the quartiles, as a part of it; GFLOP/s and GB/s by a model of what the loops compute and move;
+ms: median; spread: distance of the quartiles, as a part of it; copies: what each call sorts or converts before, in ms; pack: storing
+the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
 roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
 ";
 
@@ -83,6 +86,8 @@ pub(super) fn row(record: &Record) -> Vec<String> {
         case.threads.to_string(),
         digits(record.times.median * 1e3),
         percent(Some(record.times.spread())),
+        record.copies.map_or_else(|| "-".to_owned(), |copies| digits(copies * 1e3)),
+        digits(record.pack * 1e3),
         rate(record.flops()),
         rate(record.bandwidth()),
         percent(record.share()),

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use spc::execute::{Outcome, Program, ProgramError};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
+use spc_compiler::concrete::TensorKind;
 use spc_compiler::model::{Model, model};
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ impl Measuring<'_> {
             read: subject.read.as_secs_f64(),
             compile: program.compile_time().as_secs_f64(),
             pack: subject.pack.as_secs_f64(),
-            prepare: outcome.prepare_time.as_secs_f64(),
+            copies: has_copies(program).then_some(outcome.prepare_time.as_secs_f64()),
             estimate: self.estimate(program, &outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
         })
@@ -97,6 +98,12 @@ impl From<ProgramTrouble> for Failure {
             ProgramTrouble::Program(error) => Failure::refused(error),
         }
     }
+}
+
+/// Whether loops read copies of inputs that are made in each call.
+fn has_copies(program: &Program) -> bool {
+    let mut tensors = program.compiled().kernels.iter().flat_map(|compiled| &compiled.concrete.tensors);
+    tensors.any(|tensor| matches!(tensor.kind, TensorKind::SortedCopy(_)))
 }
 
 /// The sum of the stored values.

@@ -161,6 +161,9 @@ impl<'a> Iterations<'a> {
         if is_located(level) || is_probed(level) {
             return None;
         }
+        if let Some(&children) = self.sizes.children.get(&(tensor.name.clone(), depth)) {
+            return Some(children);
+        }
         let size = self.sizes.tensors.get(&tensor.name)?;
         let parents = if depth == 0 { 1.0 } else { size.levels.get(depth - 1)?.entries };
         let entries = size.levels.get(depth)?.entries;

@@ -23,8 +23,8 @@
 //! for all of them, and so counts the model.
 //!
 //! Where loops meet several sparse operands, the model takes the number of iterations from the mean number of entries under a
-//! parent: sums add them, products have those of the operand with fewest. A sparse result's own sizes are used where it has
-//! any.
+//! parent: sums add them, products have those of the operand with fewest. Where a sparse operand leads to the rows of another, the
+//! mean is over the rows that it leads to, if [`Sizes::children`] tells. A sparse result's own sizes are used where it has any.
 
 mod iterations;
 mod sizes;

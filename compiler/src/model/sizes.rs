@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Sizes {
     /// Inputs and results, and the copies that a kernel reads instead of inputs.
     pub tensors: BTreeMap<String, TensorSize>,
+    /// How many children a parent of a tensor's level has on average where the kernel's loops come by, if that is known: another
+    /// operand may lead to full rows more often than to others.
+    pub children: BTreeMap<(String, usize), f64>,
 }
 
 /// The size of a tensor.

@@ -1,7 +1,7 @@
 //! The sizes of tensors, as the compiler's model asks for them.
 
 use crate::tensor::{AnyTensor, IndexArray, LevelStorage};
-use spc_compiler::concrete::{self, TensorKind};
+use spc_compiler::concrete::{self, Access, TensorKind};
 use spc_compiler::format::LevelKind;
 use spc_compiler::model::{LevelSize, Sizes, TensorSize};
 
@@ -30,7 +30,8 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
     let known: Vec<(&str, &AnyTensor)> = known.into_iter().collect();
     let find = |name: &str| known.iter().find(|(other, _)| *other == name).map(|(_, tensor)| *tensor);
     let mut sizes = Sizes::default();
-    for tensor in &kernel.tensors {
+    let mut stored: Vec<Option<AnyTensor>> = vec![None; kernel.tensors.len()];
+    for (tensor, stored) in kernel.tensors.iter().zip(&mut stored) {
         let original = match &tensor.kind {
             TensorKind::SortedCopy(of) => find(&kernel.tensor(*of).name),
             TensorKind::Input | TensorKind::Output(_) => find(&tensor.name),
@@ -38,13 +39,40 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
         };
         let Some(original) = original else { continue };
         let format = tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format);
-        let size = match original.convert(format) {
-            Ok(converted) => tensor_size(&converted),
-            Err(_) => continue,
-        };
-        sizes.tensors.insert(tensor.name.clone(), size);
+        let Ok(converted) = original.convert(format) else { continue };
+        sizes.tensors.insert(tensor.name.clone(), tensor_size(&converted));
+        *stored = Some(converted);
     }
+    kernel.body.for_each_read(&mut |access| {
+        if let Some(children) = children_of_rows(kernel, access, &stored) {
+            sizes.children.insert((kernel.tensor(access.tensor).name.clone(), 1), children);
+        }
+    });
     sizes
+}
+
+/// The mean number of entries of a matrix's rows, over the rows that the coordinates of another operand lead to.
+fn children_of_rows(kernel: &concrete::Kernel, rows: &Access, stored: &[Option<AnyTensor>]) -> Option<f64> {
+    let of = |access: &Access| stored.get(access.tensor.0)?.as_ref();
+    let order = |access: &Access| kernel.tensor(access.tensor).format.mode_order();
+    let matrix = of(rows)?;
+    let row = rows.indices[*order(rows)?.first()?];
+    if matrix.levels().len() < 2 || matrix.format().levels[0].format.kind != LevelKind::Dense {
+        return None;
+    }
+    let LevelStorage::Compressed { positions, .. } = &matrix.levels()[1] else { return None };
+    let mut mean = None;
+    kernel.body.for_each_read(&mut |access| {
+        let leads = || {
+            let depth = order(access)?.iter().position(|&mode| access.indices[mode] == row)?;
+            let coordinates = of(access)?.coordinates(depth).filter(|_| depth > 0)?;
+            let children = |row: usize| positions.get(row + 1) - positions.get(row);
+            let sum: usize = coordinates.iter().filter(|&row| row + 1 < positions.len()).map(children).sum();
+            (!coordinates.is_empty()).then(|| sum as f64 / coordinates.len() as f64)
+        };
+        mean = mean.or_else(leads);
+    });
+    mean
 }
 
 /// Where in a level coordinates begin that differ from the one before, under one parent; all do, where nothing else is said.
@@ -114,6 +142,27 @@ mod tests {
         let blocks = of("hicoo", &[2]);
         assert_eq!(blocks.levels.len(), 6);
         assert_eq!((blocks.levels[5].entries, blocks.values), (6.0, 6.0));
+    }
+
+    #[test]
+    fn rows_count_as_often_as_something_leads_to_them() {
+        let text = "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, k) * B(k, j); }";
+        let program = spc_compiler::syntax::parse_program(text).unwrap();
+        let kernels = spc_compiler::notation::check(&program).unwrap();
+        let compiled = spc_compiler::compile_notation(&kernels[0]).unwrap();
+        let matrix = |entries: &[(u32, u32)]| {
+            let column = |of: fn(&(u32, u32)) -> u32| Indices::U32(entries.iter().map(of).collect());
+            let indices = vec![column(|entry| entry.0), column(|entry| entry.1)];
+            let values = vec![1.0; entries.len()];
+            let entries = Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values };
+            pack(entries, &prelude::format("csr", &[], 2).unwrap(), Duplicates::Refuse).unwrap()
+        };
+        // Three entries lead to row 0, which has three, and one to row 2, which has none.
+        let (a, b) = (matrix(&[(0, 0), (1, 0), (2, 0), (2, 2)]), matrix(&[(0, 0), (0, 1), (0, 2), (1, 1)]));
+        let sizes = sizes(&compiled.kernels[0].concrete, [("A", &a), ("B", &b)]);
+        assert_eq!(sizes.children.get(&("B".to_owned(), 1)), Some(&(9.0 / 4.0)));
+        let model = spc_compiler::model::model(&compiled.kernels[0], &sizes).unwrap();
+        assert_eq!(model.operations, 2.0 * 9.0);
     }
 
     #[test]
