@@ -25,52 +25,59 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// What nests is parsed by functions of its own, so that little lies on the stack for each level.
     fn statement_of(&mut self, word: &'t str) -> Result<Statement> {
         match word {
-            "let" => {
-                self.next()?;
-                let id = self.variable()?;
-                self.require("=")?;
-                Ok(Statement::Let(id, self.expr()?))
-            }
+            "let" | "allocate" | "fill" | "push" | "extend" => self.of_array(word),
+            "view" => self.view(),
+            "list" | "table" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
+            "for" => self.for_loop(),
+            "while" => self.while_loop(),
+            "if" => self.branching(),
+            "parallel" => self.parallel_loop(),
+            _ => self.change(word),
+        }
+    }
+
+    fn while_loop(&mut self) -> Result<Statement> {
+        self.next()?;
+        let condition = self.expr()?;
+        Ok(Statement::While(condition, self.block()?))
+    }
+
+    fn parallel_loop(&mut self) -> Result<Statement> {
+        Ok(Statement::Parallel(Box::new(self.parallel()?)))
+    }
+
+    /// A variable's declaration, or a change of a whole array.
+    fn of_array(&mut self, word: &str) -> Result<Statement> {
+        self.next()?;
+        if word == "let" {
+            let id = self.variable()?;
+            self.require("=")?;
+            return Ok(Statement::Let(id, self.expr()?));
+        }
+        let array = self.array()?;
+        match word {
             "allocate" => {
-                self.next()?;
-                let array = self.array()?;
                 let length = self.index()?;
                 self.require("=")?;
                 Ok(Statement::Allocate { array, length, fill: self.expr()? })
             }
             "fill" => {
-                self.next()?;
-                let array = self.array()?;
                 self.require("=")?;
                 Ok(Statement::Fill(array, self.expr()?))
             }
-            "view" => self.view(),
-            "list" | "table" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
             "push" => {
-                self.next()?;
-                let array = self.array()?;
                 self.require(",")?;
                 Ok(Statement::Push(array, self.expr()?))
             }
-            "extend" => {
-                self.next()?;
-                let array = self.array()?;
+            _ => {
                 self.require(",")?;
                 let count = self.expr()?;
                 self.require(",")?;
                 Ok(Statement::Extend { array, count, fill: self.expr()? })
             }
-            "for" => self.for_loop(),
-            "while" => {
-                self.next()?;
-                let condition = self.expr()?;
-                Ok(Statement::While(condition, self.block()?))
-            }
-            "if" => self.branching(),
-            "parallel" => Ok(Statement::Parallel(Box::new(self.parallel()?))),
-            _ => self.change(word),
         }
     }
 
