@@ -5,8 +5,8 @@
 //! *irregular* ones (`irr`, with one short mode, `irr2`, with two) follow power laws in their long modes. Names are theirs:
 //! `S`, `M` and `L` have about one, ten and a hundred million entries.
 //!
-//! The suite publishes names, kinds, and rounded extents and numbers of entries, not its parameters; the extents and numbers
-//! below are such rounded figures. The initiator is [`Initiator::usual`], and the exponent of long modes [`EXPONENT`]: what
+//! The extents and numbers of entries below have the orders of magnitude that the names stand for; they were not checked against
+//! the published table, and the suite's parameters are not published. The initiator is [`Initiator::usual`], and the exponent of long modes [`EXPONENT`]: what
 //! was measured on these tensors compares with other measurements on these tensors.
 
 use super::{GenerateError, Initiator, kronecker, power_law};
