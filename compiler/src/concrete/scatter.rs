@@ -324,7 +324,8 @@ impl Scheduler<'_> {
     /// Whether computed indices of a result do not ascend with the loops.
     pub(super) fn scatters(&self, target: &Access) -> bool {
         let value = |index: IndexVariable| match &self.kernel.variables[index.0].value {
-            Some(Computed::Index { index, .. }) => Some(index),
+            // The blocks of a split loop come in order, and so does what is inside of them.
+            Some(Computed::Index { index, block: None, .. }) => Some(index),
             _ => None,
         };
         notation::scatters(target, &self.kernel.tensor(target.tensor).format, &value)
@@ -363,7 +364,12 @@ impl Scheduler<'_> {
     /// The terms whose entries are listed; `None` where those of equal coordinates can't be combined one by one.
     fn listed(&self, term: &Term) -> Option<Listed> {
         let fill = self.kernel.tensor(term.target.tensor).fill;
-        let whole = |operator| Some(Listed { terms: vec![term.value.clone()], operator });
+        // Truth values have no sum: where each entry is there once, it only matters that there is such an operator.
+        let whole = |operator| {
+            let is_sum = operator == ReduceOperator::Add && term.element == ElementType::Bool;
+            let operator = if is_sum { ReduceOperator::Or } else { operator };
+            Some(Listed { terms: vec![term.value.clone()], operator })
+        };
         // What is combined is what meets at computed indices.
         if self.scatters(&term.target) {
             return whole(term.reduction);
@@ -373,7 +379,7 @@ impl Scheduler<'_> {
                 (is_identity(*operator, fill) && !has_sum(body)).then(|| whole(*operator)).flatten()
             }
             // Entries of terms are added one by one, so that what has none must be zero.
-            value if self.adds(value, fill) => {
+            value if term.element != ElementType::Bool && self.adds(value, fill) => {
                 Some(Listed { terms: terms_of(value, term.element), operator: ReduceOperator::Add })
             }
             // Every entry is there once.
