@@ -730,6 +730,24 @@ pub enum Sharing {
     },
 }
 
+impl Parallel {
+    /// A loop over `begin..end`, of which every place is a unit of work, whose chunks share nothing.
+    pub fn over(begin: Expr, end: Expr, low: VariableId, high: VariableId, body: Vec<Statement>) -> Self {
+        Self {
+            begin,
+            end,
+            low,
+            high,
+            work: None,
+            aligned: None,
+            sharing: Vec::new(),
+            reductions: Vec::new(),
+            body,
+            uneven: None,
+        }
+    }
+}
+
 impl Kernel {
     /// The declaration of a dimension.
     pub fn dimension(&self, id: DimensionId) -> &Dimension {

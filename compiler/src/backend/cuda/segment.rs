@@ -177,18 +177,7 @@ impl Builder {
         let Statement::For { variable, begin, end, body, .. } = row.clone() else { unreachable!("rows are loops") };
         let places =
             Statement::For { variable, begin: Expr::Variable(low), end: Expr::Variable(high), vector: false, body };
-        Parallel {
-            begin,
-            end,
-            low,
-            high,
-            work: None,
-            aligned: None,
-            sharing: Vec::new(),
-            reductions: Vec::new(),
-            body: vec![places],
-            uneven: None,
-        }
+        Parallel::over(begin, end, low, high, vec![places])
     }
 
     /// What stands between launches.

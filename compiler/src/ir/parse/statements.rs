@@ -226,18 +226,7 @@ impl<'t> Parser<'t> {
         let high = self.variable()?;
         self.require("in")?;
         let (begin, end) = self.range()?;
-        let mut node = Parallel {
-            begin,
-            end,
-            low,
-            high,
-            work: None,
-            aligned: None,
-            sharing: Vec::new(),
-            reductions: Vec::new(),
-            body: Vec::new(),
-            uneven: None,
-        };
+        let mut node = Parallel::over(begin, end, low, high, Vec::new());
         while !self.at("{")? {
             self.clause(&mut node)?;
         }
