@@ -7,6 +7,7 @@ mod flatten;
 mod hoist;
 mod lanes;
 mod masks;
+mod strips;
 mod tidy;
 mod views;
 
@@ -25,6 +26,7 @@ pub const PASSES: &[Pass] = &[
     ("tidy", tidy::tidy),
     ("masks", masks::masks),
     ("flatten", flatten::flatten),
+    ("strips", strips::strips),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
     ("views", views::views),

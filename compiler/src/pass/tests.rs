@@ -1,6 +1,6 @@
 //! Passes on small bodies, as text before and after.
 
-use super::{flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, tidy::tidy, views::views};
+use super::{flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, strips::strips, tidy::tidy, views::views};
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
 
@@ -454,5 +454,106 @@ mod masking {
           a4:Y[v0:i] = a3:B[v6:j + scatter(v1:p, v10:n_bits)]
         }
         ");
+    }
+}
+
+mod strips_of_rows {
+    use super::*;
+
+    /// A product of a sparse matrix with a dense one whose rows have so many elements.
+    fn product(length: &str) -> String {
+        format!(
+            "allocate a5[{length}] = 0.0f64
+            for v0 in 0..d0 {{
+              fill a5 = 0.0f64
+              for v1 in a0[v0]..a0[v0 + 1] {{
+                for v2 in 0..{length} vector {{ a5[v2] += a2[v1] * a3[a1[v1] * {length} + v2] }}
+              }}
+              for v2 in 0..{length} vector {{ a4[v0 * {length} + v2] = a5[v2] }}
+            }}"
+        )
+    }
+
+    #[test]
+    fn rows_of_an_unknown_length_are_cut() {
+        assert_snapshot!(after(strips, &product("d1")), @r"
+        allocate a5:w[16] = 0.0f64
+        for v0:i in 0..d0:n {
+          for v10:r_strip in 0..d1:R / 16 {
+            let v11:r_first = v10:r_strip * 16
+            allocate a6:w_strip[16] = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..16 vector {
+                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..16 vector {
+              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a6:w_strip[v2:r]
+            }
+          }
+          let v11:r_first = d1:R / 16 * 16
+          if v11:r_first < d1:R {
+            let v12:r_rest = d1:R - v11:r_first
+            fill a5:w = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..v12:r_rest vector {
+                a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..v12:r_rest vector {
+              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a5:w[v2:r]
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn long_rows_are_cut_and_a_short_rest_goes_with_the_last_strip() {
+        assert_snapshot!(after(strips, &product("68")), @r"
+        allocate a5:w[20] = 0.0f64
+        for v0:i in 0..d0:n {
+          for v10:r_strip in 0..3 {
+            let v11:r_first = v10:r_strip * 16
+            allocate a6:w_strip[16] = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..16 vector {
+                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..16 vector {
+              a4:Y[v0:i * 68 + v11:r_first + v2:r] = a6:w_strip[v2:r]
+            }
+          }
+          let v11:r_first = 48
+          fill a5:w = 0.0f64
+          for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+            for v2:r in 0..20 vector {
+              a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+            }
+          }
+          for v2:r in 0..20 vector {
+            a4:Y[v0:i * 68 + v11:r_first + v2:r] = a5:w[v2:r]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn rows_of_a_length_that_the_target_knows_stay_whole() {
+        for length in ["d2", "64"] {
+            let body = product(length);
+            assert_eq!(after(strips, &body), after(|kernel| kernel, &body));
+        }
+    }
+
+    #[test]
+    fn what_happens_once_for_a_row_is_not_repeated() {
+        for statement in ["a4[0] += 1.0f64", "v3 += a2[0]", "v3 += a5[0]", "for v6 in 0..d0 vector { a4[v6] = 1.0f64 }"]
+        {
+            let body = product("d1").replace("for v1 in", &format!("{statement} for v1 in"));
+            let body = format!("let v3 = 0.0f64 {body}");
+            assert_eq!(after(strips, &body), after(|kernel| kernel, &body), "{statement}");
+        }
     }
 }
