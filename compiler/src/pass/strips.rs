@@ -86,13 +86,20 @@ fn block(
     hoisted: &mut Hoisted,
     shortened: &mut BTreeMap<ArrayId, u64>,
 ) {
-    let first = (0..statements.len()).find_map(|place| {
+    // What a loop ends with, to go on to its next place, happens once.
+    let steps = |statement: &Statement| matches!(statement, Statement::Assign(..) | Statement::Update(..));
+    let end = statements.iter().rposition(|statement| !steps(statement)).map_or(0, |last| last + 1);
+    let first = (0..end).find_map(|place| {
         let opened = opened(&statements[place], hoisted)?;
-        Region::of(kernel, &statements[place..], opened, hoisted).map(|region| (place, region))
+        let (inside, behind) = statements[place..].split_at(end - place);
+        Region::of(kernel, inside, behind, opened, hoisted).map(|region| (place, region))
     });
-    let behind = match &first {
-        Some((place, _)) => statements.split_off(*place),
-        None => Vec::new(),
+    let (inside, behind) = match &first {
+        Some((place, _)) => {
+            let behind = statements.split_off(end);
+            (statements.split_off(*place), behind)
+        }
+        None => Default::default(),
     };
     for statement in statements.iter_mut() {
         if let Statement::Allocate { array, length, .. } = statement {
@@ -104,7 +111,8 @@ fn block(
         shortened.extend(
             region.rows.iter().filter(|row| hoisted.lengths.contains_key(row)).map(|row| (*row, region.room())),
         );
-        statements.extend(region.in_strips(kernel, behind));
+        statements.extend(region.in_strips(kernel, inside));
+        statements.extend(behind);
     }
 }
 
@@ -130,15 +138,24 @@ struct Region {
 }
 
 impl Region {
-    /// `None` where the elements of rows are not independent, or strips are no better.
-    fn of(kernel: &Kernel, statements: &[Statement], length: Expr, hoisted: &Hoisted) -> Option<Self> {
+    /// `None` where the elements of rows are not independent, what is behind depends on them, or strips are no better.
+    fn of(
+        kernel: &Kernel,
+        statements: &[Statement],
+        behind: &[Statement],
+        length: Expr,
+        hoisted: &Hoisted,
+    ) -> Option<Self> {
         let mut check = Check { length: &length, hoisted, rows: BTreeSet::new(), own: BTreeSet::new(), name: None };
         if !check.block(kernel, statements) {
             return None;
         }
-        let Check { rows, name, .. } = check;
+        let Check { rows, own, name, .. } = check;
+        if behind.iter().any(|statement| own.iter().any(|variable| statement.uses(*variable))) {
+            return None;
+        }
         let written = written(statements);
-        if !statements.iter().all(|statement| reads_by_rows(statement, &written, &rows, &length)) {
+        if !statements.iter().chain(behind).all(|statement| reads_by_rows(statement, &written, &rows, &length)) {
             return None;
         }
         let bytes = rows.iter().filter_map(|row| match kernel.array(*row).element {
