@@ -590,6 +590,13 @@ const WITHOUT_EXTENT: [&str; 8] = [
 
 #[test]
 fn the_corpus_is_right_through_the_macro() {
+    for use_wide_vectors in [true, false] {
+        spc::execute::use_wide_vectors(use_wide_vectors);
+        run_the_corpus();
+    }
+}
+
+fn run_the_corpus() {
     for case in corpus::cases().iter().filter(|case| case.refused.is_none()) {
         let file = format!("cases/{}.ti", case.name);
         let Some((_, run)) = CASES.iter().find(|(name, _)| *name == file) else {
