@@ -31,6 +31,7 @@
 //! That adds in another order, so it is done where the language leaves the order open (a sum) and where it matters: in floating
 //! point, which a target's compiler may not reorder.
 
+use super::runs::is_run_of_parent;
 use super::views::base;
 use crate::ir::{
     Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
@@ -156,13 +157,10 @@ impl Sum {
         let (first, blocks) = (declare_index(kernel, "first"), declare_index(kernel, "blocks"));
         statements.push(Statement::Let(first, self.begin.clone()));
         // A range may end before it begins, as shares of runs do that have nothing of one.
-        let end = match (&self.begin, &self.end) {
-            (Expr::Load(one, place), Expr::Load(other, next))
-                if one == other && **next == place.clone().plus(Expr::Index(1)) =>
-            {
-                self.end.clone()
-            }
-            _ => Expr::binary(BinaryOperator::Maximum, self.end.clone(), Expr::Variable(first)),
+        let end = if is_run_of_parent(&self.begin, &self.end) {
+            self.end.clone()
+        } else {
+            Expr::binary(BinaryOperator::Maximum, self.end.clone(), Expr::Variable(first))
         };
         let length = end.minus(Expr::Variable(first));
         statements.push(Statement::Let(blocks, Expr::binary(BinaryOperator::Divide, length, Expr::Index(self.count))));

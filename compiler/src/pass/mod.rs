@@ -7,6 +7,7 @@ mod flatten;
 mod hoist;
 mod lanes;
 mod masks;
+mod runs;
 mod strips;
 mod tidy;
 mod views;
@@ -29,6 +30,7 @@ pub const PASSES: &[Pass] = &[
     ("strips", strips::strips),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
+    ("runs", runs::runs),
     ("views", views::views),
 ];
 

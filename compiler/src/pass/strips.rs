@@ -18,10 +18,8 @@
 //! coordinates are few bytes beside the rows that they lead to. It is done where the length of rows is known only at run time,
 //! and where it is known and too large for registers.
 
-use super::views::base;
-use crate::ir::{
-    Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, Type, Variable, VariableId,
-};
+use super::views::{self, base};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, Type, Variable, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bytes of a strip: two cache lines, which with as many for what they are multiplied by fit any processor's registers.
@@ -206,7 +204,7 @@ impl Region {
             length => length.clone().minus(Expr::Variable(first)),
         };
         let fresh: BTreeMap<ArrayId, ArrayId> =
-            self.rows.iter().map(|row| (*row, declare_row(kernel, *row, "_strip"))).collect();
+            self.rows.iter().map(|row| (*row, views::declare(kernel, *row, "_strip"))).collect();
         let each = Cut { region: &self, first, width: width.clone(), renamed: fresh };
         let mut body = vec![Statement::Let(first, Expr::Variable(strip).times(width))];
         body.extend(each.block(statements.clone()));
@@ -424,18 +422,5 @@ impl Cut<'_> {
 fn declare(kernel: &mut Kernel, name: String) -> VariableId {
     let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
     kernel.variables.push(Variable { name, ty: Type::Index, mutable: false });
-    id
-}
-
-fn declare_row(kernel: &mut Kernel, of: ArrayId, suffix: &str) -> ArrayId {
-    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
-    let stem = kernel.array(of).name.clone() + suffix;
-    let mut name = stem.clone();
-    let mut count = 1;
-    while kernel.arrays.iter().any(|array| array.name == name) {
-        count += 1;
-        name = format!("{stem}_{count}");
-    }
-    kernel.arrays.push(Array { name, element: kernel.array(of).element, role: ArrayRole::Local });
     id
 }
