@@ -8,7 +8,7 @@
 //! for r in 0..R: t[r] += X_val * C[k * R + r]
 //! ```
 
-use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, TensorId, Type, Variable, VariableId};
 use std::collections::BTreeSet;
 
 /// The kernel with the loads of its vector loops moved before them where they do not change.
@@ -22,8 +22,10 @@ pub(super) fn hoist(mut kernel: Kernel) -> Kernel {
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     let mut done = Vec::with_capacity(statements.len());
     for mut statement in statements.drain(..) {
-        if let Statement::For { variable, vector: false, body, .. } = &mut statement {
-            values_out_of_loops(kernel, *variable, body);
+        if let Statement::For { variable, begin, vector: false, body, .. } = &mut statement
+            && let Some(tensor) = walked(kernel, begin)
+        {
+            values_out_of_loops(kernel, tensor, *variable, body);
         }
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
         if let Statement::For { variable, vector: true, body, .. } = &mut statement {
@@ -35,14 +37,30 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     *statements = done;
 }
 
-/// Values of operands at the counter are there for certain, whether the loops inside run or not.
-fn values_out_of_loops(kernel: &mut Kernel, counter: VariableId, body: &mut Vec<Statement>) {
+/// The operand whose stored entries a loop walks that begins there.
+fn walked(kernel: &Kernel, begin: &Expr) -> Option<TensorId> {
+    let mut walked = None;
+    begin.for_each(&mut |expr| {
+        if let Expr::Load(array, _) = expr
+            && let ArrayRole::Positions { tensor, .. } = kernel.array(*array).role
+        {
+            walked = walked.or(Some(tensor));
+        }
+    });
+    walked.filter(|tensor| !kernel.is_output(*tensor))
+}
+
+/// A value of the operand that a loop walks is there for certain at the counter, whether the loops inside run or not.
+fn values_out_of_loops(kernel: &mut Kernel, walked: TensorId, counter: VariableId, body: &mut Vec<Statement>) {
     let is_repeated = |statement: &Statement| matches!(statement, Statement::For { .. } | Statement::While(..));
     let mut arrays = BTreeSet::new();
     let mut see = |statement: &Statement| {
         statement.for_each_expr(&mut |expr| {
             expr.for_each(&mut |expr| match expr {
-                Expr::Load(array, index) if **index == Expr::Variable(counter) && is_operand(kernel, *array) => {
+                Expr::Load(array, index)
+                    if **index == Expr::Variable(counter)
+                        && kernel.array(*array).role == (ArrayRole::Values { tensor: walked }) =>
+                {
                     arrays.insert(*array);
                 }
                 _ => {}
@@ -73,12 +91,6 @@ fn values_out_of_loops(kernel: &mut Kernel, counter: VariableId, body: &mut Vec<
         lets.push(Statement::Let(variable, load));
     }
     body.splice(first..first, lets);
-}
-
-fn is_operand(kernel: &Kernel, array: ArrayId) -> bool {
-    let declared = kernel.array(array);
-    matches!(declared.element, ArrayElement::Value(_))
-        && declared.role.tensor().is_some_and(|tensor| !kernel.is_output(tensor))
 }
 
 /// Puts a variable in place of what it holds.

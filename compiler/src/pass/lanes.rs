@@ -31,7 +31,7 @@
 //! That adds in another order, so it is done where the language leaves the order open (a sum) and where it matters: in floating
 //! point, which a target's compiler may not reorder.
 
-use super::runs::is_run_of_parent;
+use super::runs::{begins_at_position, is_run_of_parent};
 use super::views::base;
 use crate::ir::{
     Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
@@ -88,7 +88,7 @@ impl Sum {
         let is_row = *begin == Expr::Index(0) && lets.is_empty() && walks_rows(kernel, term, *variable);
         let count = if is_row { lane_count(element) } else { LANES_OF_RUNS };
         let enough = !is_row || size(kernel, end).is_none_or(|size| size >= count);
-        let is_run = || is_position(kernel, begin) && parts().any(|part| walks_entries(kernel, part, *variable));
+        let is_run = || begins_at_position(kernel, begin) && parts().any(|part| walks_entries(kernel, part, *variable));
         let takes_total = parts().any(|part| part.uses(*total));
         (element.is_rounded() && enough && !takes_total && (is_row && term.uses(*variable) || is_run())).then(|| Sum {
             counter: *variable,
@@ -177,17 +177,6 @@ impl Sum {
 
 /// The lanes of sums over stored entries: measured best from 2 to 40 entries a row.
 const LANES_OF_RUNS: u64 = 4;
-
-/// Whether it is where a run of stored entries begins.
-fn is_position(kernel: &Kernel, expr: &Expr) -> bool {
-    let mut found = false;
-    expr.for_each(&mut |expr| {
-        if let Expr::Load(array, _) = expr {
-            found |= matches!(kernel.array(*array).role, ArrayRole::Positions { .. });
-        }
-    });
-    found
-}
 
 /// Whether values are loaded at the counter.
 fn walks_entries(kernel: &Kernel, expr: &Expr, counter: VariableId) -> bool {

@@ -13,7 +13,7 @@
 //! It is done where the loop asks for places in nothing else, so that its counter can begin at zero.
 
 use super::views::{declare, is_touched};
-use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, Type, Variable, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with views of the runs that its loops walk.
@@ -29,7 +29,7 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     let mut rest = std::mem::take(statements).into_iter();
     while let Some(mut statement) = rest.next() {
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
-        match Run::of(&statement, rest.as_slice()) {
+        match Run::of(kernel, &statement, rest.as_slice()) {
             Some(run) => done.extend(run.viewed(kernel, statement)),
             None => done.push(statement),
         }
@@ -40,40 +40,49 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
 /// The arrays that a loop over places reaches at its counter, and whether it writes them.
 struct Run {
     arrays: BTreeMap<ArrayId, bool>,
+    /// Whether some are reached under a condition, or in a loop that may not run.
+    is_uncertain: bool,
 }
 
 impl Run {
     /// `behind` is what follows in the loop's block.
-    fn of(statement: &Statement, behind: &[Statement]) -> Option<Run> {
+    fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Run> {
         let Statement::For { variable, begin, end, vector: false, body } = statement else { return None };
         if !is_place(begin) || !is_place(end) {
             return None;
         }
-        let mut run = Run { arrays: BTreeMap::new() };
-        let walks = body.iter().all(|statement| run.sees(statement, *variable));
+        let mut run = Run { arrays: BTreeMap::new(), is_uncertain: false };
+        let walks = body.iter().all(|statement| run.sees(statement, *variable, false));
         let are_apart = run.arrays.iter().all(|(array, written)| {
             let alone = body.iter().all(|statement| reaches_only_at(statement, *array, *variable, *written));
-            alone && (!written || !is_touched(behind, *array, true))
+            alone && !is_touched(behind, *array, *written)
         });
-        (walks && are_apart && !run.arrays.is_empty()).then_some(run)
+        // Stored entries are there, whoever asks for them. Of other arrays there may be less than a loop goes through.
+        let are_there = !run.is_uncertain || begins_at_position(kernel, begin);
+        (walks && are_apart && are_there && !run.arrays.is_empty()).then_some(run)
     }
 
     /// Whether the counter is nothing but an index, in this statement and those in it.
-    fn sees(&mut self, statement: &Statement, counter: VariableId) -> bool {
+    fn sees(&mut self, statement: &Statement, counter: VariableId, is_inside: bool) -> bool {
+        let before = self.arrays.len();
         let mut is_index = true;
-        if let Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) = statement
-            && *index == Expr::Variable(counter)
-        {
-            self.arrays.insert(*array, true);
+        let written = match statement {
+            Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) => {
+                (*index == Expr::Variable(counter)).then_some(*array)
+            }
+            _ => None,
+        };
+        if let Some(array) = written {
+            self.arrays.insert(array, true);
         }
         statement.for_each_expr(&mut |expr| {
-            let is_place = matches!(statement, Statement::Store(..) | Statement::Reduce(..));
             // The index of what is written was seen above.
-            if !(is_place && *expr == Expr::Variable(counter)) {
+            if !(written.is_some() && *expr == Expr::Variable(counter)) {
                 is_index &= self.sees_expr(expr, counter);
             }
         });
-        is_index && statement.blocks().into_iter().flatten().all(|inner| self.sees(inner, counter))
+        self.is_uncertain |= is_inside && self.arrays.len() != before;
+        is_index && statement.blocks().into_iter().flatten().all(|inner| self.sees(inner, counter, true))
     }
 
     fn sees_expr(&mut self, expr: &Expr, counter: VariableId) -> bool {
@@ -133,6 +142,17 @@ fn is_place(expr: &Expr) -> bool {
         Expr::Binary(BinaryOperator::Minimum | BinaryOperator::Maximum, one, other) => is_place(one) && is_place(other),
         _ => false,
     }
+}
+
+/// Whether a place is in the entries of an operand, as its positions tell.
+pub(super) fn begins_at_position(kernel: &Kernel, place: &Expr) -> bool {
+    let mut found = false;
+    place.for_each(&mut |expr| {
+        if let Expr::Load(array, _) = expr {
+            found |= matches!(kernel.array(*array).role, ArrayRole::Positions { .. });
+        }
+    });
+    found
 }
 
 /// Whether two places are where the run of a parent begins and ends.
