@@ -366,8 +366,8 @@ impl Scheduler<'_> {
         let fill = self.kernel.tensor(term.target.tensor).fill;
         // Truth values have no sum: where each entry is there once, it only matters that there is such an operator.
         let whole = |operator| {
-            let is_sum = operator == ReduceOperator::Add && term.element == ElementType::Bool;
-            let operator = if is_sum { ReduceOperator::Or } else { operator };
+            let is_sum = operator == ReduceOperator::Add;
+            let operator = if is_sum { ReduceOperator::of_any(term.element) } else { operator };
             Some(Listed { terms: vec![term.value.clone()], operator })
         };
         // What is combined is what meets at computed indices.

@@ -23,6 +23,7 @@ use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
+pub(crate) use chain::operands;
 pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};

@@ -366,7 +366,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         assign_operator | add_assign | multiply_assign | or_assign | and_assign | min_assign | max_assign
         | min_word | max_word => (30, "an assignment such as `=`"),
         binary_operator | or | and | equal | not_equal | less_equal | greater_equal | less | greater | add
-        | subtract | multiply | divide | remainder => (31, "an operator"),
+        | subtract | multiply | divide | remainder | bit_or | bit_and => (31, "an operator"),
         definition => (21, "`format`"),
         kernel => (20, "`fn`"),
         statement | bare_statement | statement_argument => (41, "a statement"),
