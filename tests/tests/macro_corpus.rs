@@ -222,6 +222,7 @@ cases! {
     indices_diagonal "cases/indices/diagonal.ti" [A] diagonal(&A);
     indices_diagonal_in_a_sum "cases/indices/diagonal_in_a_sum.ti" [B, D] weighted(&B, &D);
     indices_diagonal_of_columns "cases/indices/diagonal_of_columns.ti" [B] spread(&B);
+    indices_difference_of_itself "cases/indices/difference_of_itself.ti" [b, C] difference(&b, &C);
     indices_diagonal_result "cases/indices/diagonal_result.ti" [d] spread(&d);
     indices_offdiagonal "cases/indices/offdiagonal.ti" [A, x] bidiagonal(&A, &x);
     indices_polynomials "cases/indices/polynomials.ti" [a, b] product(&a, &b);

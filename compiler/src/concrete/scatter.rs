@@ -528,15 +528,16 @@ impl Scheduler<'_> {
             Expr::Reduce(operator, ..) => Some(*operator),
             _ => None,
         };
+        let element = self.kernel.tensor(workspace).element;
         let mut producer = Term {
             target,
             in_memory: true,
             accumulates: reduction.is_some(),
-            reduction: reduction.unwrap_or(ReduceOperator::Add),
+            reduction: reduction.unwrap_or(ReduceOperator::of_any(element)),
             is_apart: false,
             value: sum.value,
             masks: Vec::new(),
-            element: self.kernel.tensor(workspace).element,
+            element,
             structure: OutputStructure::Dense,
         };
         let order: Vec<IndexVariable> = outer.iter().chain(&sum.loops).copied().collect();

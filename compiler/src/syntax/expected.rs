@@ -300,8 +300,6 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
         "format" if place.before(1) == "pub" => fixed("format definitions take no `pub`"),
         "{" if expected.says("`->`") => fixed("a kernel names its results: `-> A: dense`"),
         "=" if operator => fixed("a comparison is written `==`; an assignment stands at the start of a statement"),
-        "&" if operator => fixed("write `&&` for a logical and"),
-        "|" if operator => fixed("write `||` for a logical or"),
         "-=" => fixed("write `+=` and negate the right-hand side"),
         "/=" | "%=" => fixed("the assignments are `=`, `+=`, `*=`, `min=`, `max=`, `|=` and `&=`"),
         "." if place.previous().is_some_and(|previous| previous.kind == Kind::Number) => fixed(ONE_POINT),

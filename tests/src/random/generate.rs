@@ -442,10 +442,12 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
-        // The least of nothing is infinite: see `is_wild`.
-        let is_empty = self.extents[bound] == 0 && !self.is_wild;
+        // The least of nothing is infinite: see `is_wild`. Of dense operands, only the extent says that there is nothing, so that
+        // the infinity is a value among others, which a NaN beside it makes NaN.
+        let is_empty = self.extents[bound] == 0;
         let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
             _ if self.element == ElementType::Bool => &["any", "any", "all"],
+            _ if is_empty && self.is_wild => &["prod"],
             _ if is_empty => &["sum", "prod"],
             _ if self.element.is_complex() => &["sum", "sum", "prod"],
             (true, _) => &["min", "max", "prod"],
