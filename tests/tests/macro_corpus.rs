@@ -441,6 +441,15 @@ cases! {
     schedules_loops_against_storage "cases/schedules/loops_against_storage.ti" [A, x] spmv(&A, &x);
     schedules_merged_in_tiles "cases/schedules/merged_in_tiles.ti" [A, B] dot(&A, &B);
     schedules_mttkrp_in_tiles "cases/schedules/mttkrp_in_tiles.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_precomputed_columns "cases/schedules/precomputed_columns.ti" [A, B, C] sampled(&A, &B, &C);
+    schedules_precomputed_dense_rows "cases/schedules/precomputed_dense_rows.ti" [B, C] product(&B, &C);
+    schedules_precomputed_factors "cases/schedules/precomputed_factors.ti" [A, b, c] scaled(&A, &b, &c);
+    schedules_precomputed_fibers "cases/schedules/precomputed_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_precomputed_inside "cases/schedules/precomputed_inside.ti" [B, C, x, b] nested(&B, &C, &x, &b);
+    schedules_precomputed_product "cases/schedules/precomputed_product.ti" [A, b, c] product(&A, &b, &c);
+    schedules_precomputed_rows "cases/schedules/precomputed_rows.ti" [B, C] product(&B, &C);
+    schedules_precomputed_scalars "cases/schedules/precomputed_scalars.ti" [A, B, a, b] scaled(&A, &B, a, b);
+    schedules_precomputed_windows "cases/schedules/precomputed_windows.ti" [x, w, v] convolve(&x, &w, &v);
     schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);

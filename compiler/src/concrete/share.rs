@@ -126,8 +126,10 @@ impl Kernel {
             return Err("what is done to a sum of all its entries does not distribute over sums of some");
         }
         share.operator = operator;
+        let mut made = Vec::new();
+        statement.for_each_workspace(&mut |workspace| made.push(workspace));
         let mut problem = None;
-        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign)));
+        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign, &made)));
         problem.map_or(Ok(share), Err)
     }
 
@@ -189,14 +191,14 @@ impl Kernel {
         }
     }
 
-    /// Says how what is assigned to a result is combined, or why it can't be.
-    fn settle(&self, share: &mut Share, assign: &Assign) -> Option<Reason> {
+    /// Says how what is assigned to a result, or to a workspace that is not `made` in a share, is combined, or why it can't be.
+    fn settle(&self, share: &mut Share, assign: &Assign, made: &[TensorId]) -> Option<Reason> {
         let tensor = self.tensor(assign.target.tensor);
         match &tensor.kind {
             TensorKind::Output(OutputStructure::Appended) | TensorKind::SparseWorkspace(_) => {
                 return Some("entries of the result are appended, each when it is complete");
             }
-            kind if kind.is_workspace() => return None,
+            _ if made.contains(&assign.target.tensor) => return None,
             _ => {}
         }
         if self.meet(share, &assign.target) == Meet::Apart {
