@@ -115,7 +115,7 @@ impl Scheduler<'_> {
             if !sum.reads(part) {
                 continue;
             }
-            let outside = self.kernel.loops_of(&part.outside).into_iter();
+            let outside = part.outside.iter().flat_map(|&variable| self.kernel.running(variable));
             let own: Vec<IndexVariable> =
                 outside.filter(|variable| !summed.contains(variable) && !sum.free.contains(variable)).collect();
             sum.free.extend(own);

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::format::Format;
-use crate::ir::{Literal, ReduceOperator};
+use crate::ir::{IndexExpr, Literal, ReduceOperator};
 use crate::notation::simplify::{known, literal};
 use crate::notation::{self, BinaryOperator, UnaryOperator};
 use crate::syntax::{self, Directive, ExprKind};
@@ -138,6 +138,10 @@ impl Directives<'_> {
     /// Makes a workspace of what was taken out; gives what is left, which reads it, as well.
     fn part(&mut self, taken: Taken, pairs: &[syntax::Expr], directive: &Directive) -> Option<(Expr, Precomputed)> {
         let span = directive.arguments[0].span;
+        if let Some((message, label, help)) = self.problem_of_part(&taken.part) {
+            self.refuse(span, message.to_owned(), label, help.to_owned());
+            return None;
+        }
         let has_fused = self.kernel.variables.iter().any(|v| matches!(v.value, Some(Computed::Fused { .. })));
         if has_fused {
             let message = "loops that are fused can't be taken apart by a workspace".to_owned();
@@ -176,6 +180,23 @@ impl Directives<'_> {
             _ => Expr::Access(access.clone()),
         });
         Some((rest, Precomputed { read, written, value, part, renamed, outside, inside: Vec::new(), span }))
+    }
+
+    /// Why a part has no workspace, with a label and a remedy.
+    fn problem_of_part(&self, part: &Expr) -> Option<(&'static str, &'static str, &'static str)> {
+        let accesses = part.accesses();
+        let is_missing_infinite = |access: &&Access| {
+            let fill = self.kernel.tensors.get(access.tensor.0).map(|tensor| tensor.fill);
+            fill.is_some_and(|fill| fill.is_infinite())
+        };
+        if accesses.is_empty() {
+            return Some(("a constant can't be precomputed", "reads nothing", "take more of the expression"));
+        }
+        accesses.iter().any(is_missing_infinite).then_some((
+            "an operand whose fill value is infinite can't be precomputed",
+            "has missing entries that could not be told from others",
+            "leave it out of the part",
+        ))
     }
 
     /// Loops outside of a workspace are outside of all others.
@@ -217,8 +238,10 @@ impl Directives<'_> {
         for variable in made_of {
             let is_known = pairs.iter().any(|(old, _)| *old == variable);
             if !is_known && self.written_of(variable).iter().any(|part| olds.contains(part)) {
-                let mut copy = self.kernel.variables[variable.0].clone();
-                copy.value = copy.value.map(|value| value.map(&mut |&part| renamed(&pairs, part)));
+                let value = self.written_index(variable);
+                let value = value.map(|value| value.map(&mut |&part| renamed(&pairs, part)));
+                let value = value.map(|index| Computed::Index { index, guarded: false, block: None });
+                let copy = super::Variable { value, ..self.kernel.variables[variable.0].clone() };
                 self.kernel.variables.push(copy);
                 let copy = IndexVariable(self.kernel.variables.len() - 1);
                 self.kernel.asked.renamed.push((copy, variable));
@@ -232,12 +255,15 @@ impl Directives<'_> {
 
     /// The variables that an index is made of as it is written, whatever became of these since.
     fn written_of(&self, variable: IndexVariable) -> Vec<IndexVariable> {
-        if variable.0 < self.notation.variables.len() {
-            return self.notation.running(&[variable]);
-        }
-        match &self.kernel.variables[variable.0].value {
-            Some(Computed::Index { index, block: None, .. }) => index.variables(),
-            _ => vec![variable],
+        self.written_index(variable).map_or(vec![variable], |index| index.variables())
+    }
+
+    /// How a variable is computed, as it is written.
+    fn written_index(&self, variable: IndexVariable) -> Option<IndexExpr<IndexVariable>> {
+        match (self.notation.variables.get(variable.0), &self.kernel.variables[variable.0].value) {
+            (Some(written), _) => written.value.clone(),
+            (None, Some(Computed::Index { index, block: None, .. })) => Some(index.clone()),
+            (None, _) => None,
         }
     }
 

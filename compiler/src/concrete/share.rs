@@ -109,6 +109,15 @@ impl Kernel {
         if simplify(&self.tensors, absent(&self.tensors, statement, access)) != Statement::Empty {
             return Err("something is done also where it has no entry");
         }
+        // With infinite fill values, what no operand has an entry for may differ from what this one has none for.
+        let mut reads: Vec<Access> = Vec::new();
+        statement.for_each_read(&mut |read| reads.push(read.clone()));
+        let is_operand = |read: &&Access| !self.tensor(read.tensor).kind.is_workspace();
+        let nothing = reads.iter().filter(is_operand).filter(|read| !self.tensor(read.tensor).format.is_dense());
+        let nothing = nothing.fold(statement.clone(), |statement, read| absent(&self.tensors, &statement, read));
+        if simplify(&self.tensors, nothing) != Statement::Empty {
+            return Err("something is done also where no operand has an entry");
+        }
         let mut share = Share { access: access.clone(), levels, by, operator: None };
         let variables = self.shared_variables(&share);
         if variables.iter().any(|variable| self.variables[variable.0].value.is_some()) {

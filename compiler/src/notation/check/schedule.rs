@@ -69,7 +69,7 @@ impl<'a> Scope<'a> {
             );
             return;
         }
-        if wanted.last() == Some(&Argument::Pairs) && (given - fixed) % 2 == 1 {
+        if wanted.last() == Some(&Argument::Pairs) && !(given - fixed).is_multiple_of(2) {
             let message = format!("`{}` takes pairs of an index variable and a new name", directive.name.name);
             found.push(
                 Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, directive.arguments[given - 1].span, message)
@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
         }
         for (place, argument) in directive.arguments.iter().enumerate() {
             let kind = match wanted.get(place).or(wanted.last()) {
-                Some(Argument::Pairs) if (place - fixed) % 2 == 0 => Argument::Old,
+                Some(Argument::Pairs) if (place - fixed).is_multiple_of(2) => Argument::Old,
                 Some(Argument::Pairs) => Argument::New,
                 kind => kind.copied().unwrap_or(Argument::Expression),
             };
