@@ -165,6 +165,7 @@ cases! {
     formats_fcoo_ttm "cases/formats/fcoo_ttm.ti" [X, U] ttm(&X, &U);
     formats_hashed_gather "cases/formats/hashed_gather.ti" [A, h] multiply(&A, &h);
     formats_hashed_result "cases/formats/hashed_result.ti" [A, B] add(&A, &B);
+    formats_hashed_walked "cases/formats/hashed_walked.ti" [A, x] spmv(&A, &x);
     formats_padded_at_the_edge_of_its_width "cases/formats/padded_at_the_edge_of_its_width.ti" [A, x] spmv(&A, &x);
     formats_padded_fibers "cases/formats/padded_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_padded_of_fixed_width "cases/formats/padded_of_fixed_width.ti" [A, x] spmv(&A, &x);
@@ -183,6 +184,7 @@ cases! {
     formats_unordered_mask "cases/formats/unordered_mask.ti" [M, A, B] sddmm(&M, &A, &B);
     formats_unordered_operand "cases/formats/unordered_operand.ti" [A, x] spmv(&A, &x);
     formats_unordered_result "cases/formats/unordered_result.ti" [A, B] add(&A, &B);
+    formats_unordered_walked "cases/formats/unordered_walked.ti" [X, v] ttv(&X, &v);
     formats_wide_positions "cases/formats/wide_positions.ti" [A] scale(&A);
     maps_add_blocked_and_plain "cases/maps/add_blocked_and_plain.ti" [A, B] add(&A, &B);
     maps_blocked_mask "cases/maps/blocked_mask.ti" [M, A, B] sddmm(&M, &A, &B);

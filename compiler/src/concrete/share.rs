@@ -71,7 +71,8 @@ impl Kernel {
                 let own = level_variables(target, &self.tensor(target.tensor).format);
                 let of_operand = level_variables(&share.access, operand);
                 let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
-                let told = told.take_while(|((own, other), level)| own == other && level.format.ordered).count();
+                let told =
+                    told.take_while(|((own, other), level)| own == other && level::ascends(level.format)).count();
                 let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
                 match told {
                     0 => Meet::Anywhere,

@@ -271,7 +271,7 @@ impl Lowering<'_> {
                 return None;
             }
         };
-        Some(Work { place, before })
+        Some(Work { place, before, is_all: false })
     }
 
     /// How shares write an array.
