@@ -17,6 +17,9 @@ pub struct Entries {
     pub stored: BTreeMap<Vec<usize>, Number>,
 }
 
+/// An index and what is stored there.
+type Entry<'a> = (&'a [usize], Number);
+
 impl Entries {
     /// The entries that a tensor stores.
     pub fn of(tensor: &AnyTensor) -> Self {
@@ -33,19 +36,43 @@ impl Entries {
     /// # Errors
     /// When the format can't hold them.
     pub fn pack(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
-        with_element!(fill.element(), |T| self.pack_as::<T>(format, fill))
+        let entries: Vec<Entry<'_>> = self.stored.iter().map(|(index, &value)| (&index[..], value)).collect();
+        with_element!(fill.element(), |T| self.pack_as::<T>(&entries, format, Duplicates::Refuse, fill))
     }
 
-    fn pack_as<T: Element + From<Number>>(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
-        let column = |mode: usize| Indices::U64(self.stored.keys().map(|index| index[mode] as u64).collect());
+    /// The same from entries in any order, of which some come in two parts.
+    ///
+    /// # Errors
+    /// When the format can't hold them.
+    pub fn pack_unsorted(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
+        let mut random = Random::new(self.stored.len() as u64);
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        for (index, &value) in &self.stored {
+            match random.chance(0.1) {
+                true => entries.extend(value.parts().map(|part| (&index[..], part))),
+                false => entries.push((index, value)),
+            }
+        }
+        random.shuffle(&mut entries);
+        with_element!(fill.element(), |T| self.pack_as::<T>(&entries, format, Duplicates::Sum, fill))
+    }
+
+    fn pack_as<T: Element + From<Number>>(
+        &self,
+        entries: &[Entry<'_>],
+        format: &Format,
+        duplicates: Duplicates,
+        fill: Literal,
+    ) -> Result<AnyTensor, PackError> {
+        let column = |mode: usize| Indices::U64(entries.iter().map(|(index, _)| index[mode] as u64).collect());
         let coordinates = Coordinates {
             shape: self.shape.clone(),
             shape_is_stated: true,
             indices: (0..self.shape.len()).map(column).collect(),
-            values: self.stored.values().map(|&number| number.into()).collect(),
+            values: entries.iter().map(|&(_, number)| number.into()).collect(),
         };
         let fill = T::from_literal(fill).expect("the fill value is an element");
-        pack_filled(coordinates, format, Duplicates::Refuse, fill)
+        pack_filled(coordinates, format, duplicates, fill)
     }
 
     /// Entries at random places: each place has one with probability `density`, and one in sixteen is an explicit zero.

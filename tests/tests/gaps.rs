@@ -15,11 +15,6 @@ struct Gap {
 
 const GAPS: &[Gap] = &[
     Gap {
-        code: "E0302",
-        missing: "operators of bits in expressions, which an update of a part is made of",
-        program: "fn k(a: u8 dense, b: u8 dense) -> y: u8 dense { y(i) = a(i); y(i) |= b(i); }",
-    },
-    Gap {
         code: "E0402",
         missing: "entries that are combined apart from the fill value",
         program: "fn k(x: [compressed] fill 2) -> s: [compressed] fill 2 { s(i / 2) += x(i) where x(i); }",
@@ -31,11 +26,11 @@ const GAPS: &[Gap] = &[
     },
     Gap {
         code: "E0410",
-        missing: "merging many operands pairwise",
+        missing: "merging many operands pairwise behind a mask, where parts may only be defined for what it has",
         program: "fn k(a: [compressed], b: [compressed], c: [compressed], d: [compressed], e: [compressed], f: [compressed], \
                   g: [compressed], h: [compressed], l: [compressed], m: [compressed], n: [compressed], o: [compressed], \
-                  p: [compressed]) -> y: dense { y(i) = a(i) + b(i) + c(i) + d(i) + e(i) + f(i) + g(i) + h(i) + l(i) + \
-                  m(i) + n(i) + o(i) + p(i); }",
+                  p: [compressed], q: csf) -> y: dense { y(i) = a(i) + b(i) + c(i) + d(i) + e(i) + f(i) + g(i) + h(i) + \
+                  l(i) + m(i) + n(i) + o(i) + p(i) where q(i); }",
     },
 ];
 

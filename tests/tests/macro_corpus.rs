@@ -224,6 +224,7 @@ cases! {
     indices_diagonal "cases/indices/diagonal.ti" [A] diagonal(&A);
     indices_diagonal_in_a_sum "cases/indices/diagonal_in_a_sum.ti" [B, D] weighted(&B, &D);
     indices_diagonal_of_columns "cases/indices/diagonal_of_columns.ti" [B] spread(&B);
+    indices_difference_of_itself "cases/indices/difference_of_itself.ti" [b, C] difference(&b, &C);
     indices_diagonal_result "cases/indices/diagonal_result.ti" [d] spread(&d);
     indices_offdiagonal "cases/indices/offdiagonal.ti" [A, x] bidiagonal(&A, &x);
     indices_polynomials "cases/indices/polynomials.ti" [a, b] product(&a, &b);
@@ -302,6 +303,7 @@ cases! {
     names_generated_names "cases/names/generated_names.ti" [chunks, high, parallel] low_high(&chunks, &high, parallel);
     names_rust_words "cases/names/rust_words.ti" [Vec, usize] rust_words(&Vec, &usize);
     operators_comparison_of_sums "cases/operators/comparison_of_sums.ti" [A, x] comparison_of_sums(&A, &x);
+    operators_bits "cases/operators/bits.ti" [A, B, x] bits(&A, &B, &x);
     operators_equalities "cases/operators/equalities.ti" [A, B] equalities(&A, &B);
     operators_index_arithmetic "cases/operators/index_arithmetic.ti" [A] index_arithmetic(&A);
     operators_index_compared "cases/operators/index_compared.ti" [A, x] index_compared(&A, &x);
@@ -434,6 +436,7 @@ cases! {
     scatter_transposed_order_3 "cases/scatter/transposed_order_3.ti" [A] transposed(&A);
     scatter_ttm_block "cases/scatter/ttm_block.ti" [X, U] ttm(&X, &U);
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
+    scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
     schedules_convolution_in_tiles "cases/schedules/convolution_in_tiles.ti" [x, w] convolve(&x, &w);
@@ -470,6 +473,7 @@ cases! {
     statements_gram_matrices "cases/statements/gram_matrices.ti" [X, B, C] gram_matrices(&X, &B, &C);
     statements_masked_temporary "cases/statements/masked_temporary.ti" [A, U, V] masked_temporary(&A, &U, &V);
     statements_masked_update "cases/statements/masked_update.ti" [A, B, M] masked_update(&A, &B, &M);
+    statements_many_operands "cases/statements/many_operands.ti" [A, B, C, D, E, F, G, H, I, J, K, L, M, x] many_operands(&A, &B, &C, &D, &E, &F, &G, &H, &I, &J, &K, &L, &M, &x);
     statements_normalize "cases/statements/normalize.ti" [x] normalize(&x);
     statements_one_name_two_sizes "cases/statements/one_name_two_sizes.ti" [A] one_name_two_sizes(&A);
     statements_page_rank "cases/statements/page_rank.ti" [A, x, damping, n] page_rank(&A, &x, damping, n);
@@ -484,7 +488,9 @@ cases! {
     statements_temporary_as_mask "cases/statements/temporary_as_mask.ti" [A, B, D] temporary_as_mask(&A, &B, &D);
     statements_temporary_of_coordinates "cases/statements/temporary_of_coordinates.ti" [X, B] temporary_of_coordinates(&X, &B);
     statements_types_of_temporaries "cases/statements/types_of_temporaries.ti" [A, x] types_of_temporaries(&A, &x);
+    statements_temporary_becomes_dense "cases/statements/temporary_becomes_dense.ti" [a, b, x] becomes_dense(&a, &b, &x);
     statements_updated_by_a_product "cases/statements/updated_by_a_product.ti" [x, y, z] updated_by_a_product(&x, &y, &z);
+    statements_updated_bits "cases/statements/updated_bits.ti" [A, a, b, m] updated_bits(&A, &a, &b, &m);
     statements_updated_result "cases/statements/updated_result.ti" [A, B, x] updated_result(&A, &B, &x);
     statements_updated_sparse_result "cases/statements/updated_sparse_result.ti" [A, B, D] updated_sparse_result(&A, &B, &D);
     fill_difference_of_infinities "cases/fill/difference_of_infinities.ti" [a, b] difference(&a, &b);
@@ -497,6 +503,7 @@ cases! {
     fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);
     fill_sparse_shortest_paths "cases/fill/sparse_shortest_paths.ti" [G, d] step(&G, &d);
     fill_sums_beside_a_fill "cases/fill/sums_beside_a_fill.ti" [A, m] rows(&A, &m);
+    fill_temporaries_of_infinities "cases/fill/temporaries_of_infinities.ti" [a, b] differences(&a, &b);
     fill_under_dense_levels "cases/fill/under_dense_levels.ti" [A, B] copy(&A, &B);
     fill_union_of_maxima "cases/fill/union_of_maxima.ti" [A, B] larger(&A, &B);
     functions_angles "cases/functions/angles.ti" [A] angles(&A);
@@ -574,6 +581,7 @@ cases! {
     types_i64_divide "cases/types/i64_divide.ti" [A] halves(&A);
     types_i64_extremes "cases/types/i64_extremes.ti" [x, n] wrap(&x, &n);
     types_i64_index "cases/types/i64_index.ti" [A] positions(&A);
+    types_temporary_of_comparisons "cases/types/temporary_of_comparisons.ti" [A, x, n] comparisons(&A, &x, &n);
     types_u8_maximum "cases/types/u8_maximum.ti" [A, B] larger(&A, &B);
     types_u8_subtract "cases/types/u8_subtract.ti" [A, B] u8_subtract(&A, &B);
     types_u8_values "cases/types/u8_values.ti" [A, B] u8_values(&A, &B);

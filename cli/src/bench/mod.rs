@@ -9,7 +9,9 @@
 //! | `record` | what was measured, and as JSON |
 //! | `table`, `plot`, `page` | the same for people |
 //! | `baseline` | beside an earlier run |
+//! | `against` | beside what other libraries take |
 
+mod against;
 mod baseline;
 mod cases;
 mod data;
@@ -27,6 +29,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::run::{read, refuse};
 use crate::source::Source;
+use against::Peers;
 use baseline::Baseline;
 use cases::Choices;
 use clap::{Args, ValueEnum};
@@ -102,6 +105,9 @@ pub(crate) struct Bench {
     /// Fail if something is so many times slower than in the earlier run
     #[arg(long, value_name = "RATIO", requires = "baseline")]
     fail_above: Option<f64>,
+    /// Show how many times as long other libraries take, by a JSON list of figures: peer, tensor, kernel, mode, rank, element, median_ms
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
 }
 
 /// How much time measuring the machine takes.
@@ -121,6 +127,7 @@ impl Bench {
             return Err(Failure::Usage("`--budget` is a number of seconds above 0, at most 3600".to_owned()));
         }
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
+        let peers = self.against.as_deref().map(Peers::read).transpose()?;
         let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
         let mut findings = Findings { machines: self.machines()?, caches: caches(), records: vec![], refused: vec![] };
         match &choices {
@@ -128,6 +135,9 @@ impl Bench {
             None => self.measure_expression(&mut findings)?,
         }
         self.write(&findings, baseline.as_ref())?;
+        if let Some(peers) = peers {
+            output::print(&peers.text(&findings))?;
+        }
         match (self.fail_above, baseline) {
             (Some(limit), Some(baseline)) => baseline.check(&findings, limit),
             _ => Ok(()),

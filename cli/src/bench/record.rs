@@ -151,6 +151,11 @@ impl Case {
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
+    /// Whether two differ in nothing but the format.
+    pub(super) fn is_same_but_format(&self, other: &Self) -> bool {
+        Self { format: other.format.clone(), ..self.clone() } == *other
+    }
+
     /// Whether a record of an earlier run is of the same case.
     pub(super) fn is_that_of(&self, record: &Value) -> bool {
         self.as_json().iter().all(|(name, value)| record.get(name) == Some(value))

@@ -121,6 +121,31 @@ fn an_earlier_run_stands_beside() {
 }
 
 #[test]
+fn other_libraries_stand_beside() {
+    let figures = r#"[
+        {"peer": "slow", "tensor": "TENSOR", "kernel": "mttkrp", "mode": 2, "rank": 16, "element": "f64", "median_ms": 1e9},
+        {"peer": "fast", "variant": "one", "tensor": "TENSOR", "kernel": "mttkrp", "mode": 1, "rank": 16, "element": "f64",
+         "threads": 1, "median_ms": 1e-7, "setup_ms": 2.5},
+        {"peer": "other", "tensor": "TENSOR", "kernel": "mttkrp", "mode": 1, "rank": 16, "element": "f64", "threads": 2, "median_ms": 1e-8},
+        {"peer": "other", "tensor": "TENSOR", "kernel": "mttkrp", "mode": 1, "rank": 8, "element": "f64", "median_ms": 1e-8}
+    ]"#;
+    let place = Place::new().with("peers.json", &figures.replace("TENSOR", TENSOR));
+    let arguments = ["--kernel", "mttkrp,scalar", "-f", "csf,coo", TENSOR, "--against", "peers.json"];
+    let text = masked(&place.prints(&bench(&arguments)));
+    let row = text.lines().find(|line| line.contains(" fast one ")).expect("the fastest library of mode 1");
+    assert!(
+        row.starts_with("mttkrp uniform:20x30x25:400 c") && row.ends_with(" fast one # # f64 # # # *0.00 # #"),
+        "{row}"
+    );
+    assert!(text.contains(" slow # # f64 # # # # # -\n") && !text.contains("other"), "{text}");
+    assert_has(&text, &["mttkrp on # threads:", "slower in # of # cases"]);
+    let place = place.with("none.json", "[]").with("wrong.json", r#"[{"peer": "a"}]"#).with("object.json", "{}");
+    assert_has(&place.prints(&bench(&["--kernel", "scalar", TENSOR, "--against", "none.json"])), &["no figure"]);
+    assert_has(&place.refuses(&bench(&["--against", "wrong.json"])), &["figure 1", "no text `tensor`", "a figure is"]);
+    assert_has(&place.refuses(&bench(&["--against", "object.json"])), &["no list of figures"]);
+}
+
+#[test]
 fn what_can_not_be_measured_is_refused() {
     let place = Place::new().with("empty.tns", "").with("old.json", "untouched");
     assert_has(&place.refuses(&bench(&["--kernel", "mtkrp"])), &["`mtkrp`", "did you mean `mttkrp`?"]);

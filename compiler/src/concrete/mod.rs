@@ -454,9 +454,7 @@ impl Kernel {
     /// Whether several values of its variables may be one place of a target: `s(i / 2)`, `c(i + j)`.
     fn meets(&self, target: &Access) -> bool {
         target.indices.iter().any(|index| match &self.variables[index.0].value {
-            Some(Computed::Index { index, guarded: false, .. }) => {
-                index.affine().is_none_or(|affine| affine.terms.len() > 1)
-            }
+            Some(Computed::Index { index, guarded: false, .. }) => !index.tells_apart(),
             _ => false,
         })
     }

@@ -13,7 +13,7 @@
 use super::extents::extents;
 use super::schedule::{Options, Scope, kernel};
 use super::{Extent, IndexVariable, Kernel, Statement, TensorKind, Variable};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{self, Chain, Role};
 
 /// Scheduled kernels, and what they are together.
@@ -29,17 +29,27 @@ pub struct Program {
     pub kernels: Vec<Kernel>,
 }
 
+/// The most sparse operands of one statement: their merge lattice has a point for each set of them.
+const MOST_OPERANDS: usize = 12;
+
+/// So many are tried where even these have too many cases.
+const FEWER_OPERANDS: [usize; 3] = [6, 3, 2];
+
 /// The default schedule of a kernel: fused where that is not more work, a scheduled kernel for each statement that is left.
 ///
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
-    let fused = program(notation::chain(kernel, options.fuse), options);
-    match fused {
-        // What is too much for one loop nest may not be for several.
-        Err(_) if options.fuse && kernel.statements.len() > 1 => program(notation::chain(kernel, false), options),
-        other => other,
-    }
+    let attempt = |(fuse, most)| program(notation::chain(kernel, fuse, most), options);
+    let problems = match attempt((options.fuse, MOST_OPERANDS)) {
+        Ok(program) => return Ok(program),
+        Err(problems) => problems,
+    };
+    // What is too much for one loop nest may not be for several.
+    let made = (options.fuse && kernel.statements.len() > 1).then_some((false, MOST_OPERANDS));
+    let are_too_many = problems.iter().any(|problem| problem.code == codes::TOO_MANY_OPERANDS);
+    let narrower = FEWER_OPERANDS.into_iter().filter(|_| are_too_many).map(|most| (options.fuse, most));
+    made.into_iter().chain(narrower).find_map(|way| attempt(way).ok()).ok_or(problems)
 }
 
 fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
@@ -48,6 +58,12 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     let scope = Scope { variables, extents };
     let mut problems = Diagnostics::new();
     let mut kernels = Vec::with_capacity(chain.links.len());
+    for link in &chain.links {
+        problems.extend(too_many_operands(&link.kernel));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     for link in &chain.links {
         match kernel(&link.kernel, scope.of(&link.variables), options) {
             Ok(kernel) => kernels.push(kernel),
@@ -64,6 +80,17 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     let results = results.map(|tensor| tensor.name.clone()).collect();
     let interface = interface(&chain, scope);
     Ok(Program { chain, interface, results, kernels })
+}
+
+/// What is wrong with a statement that has more sparse operands than loops can merge.
+fn too_many_operands(kernel: &notation::Kernel) -> Option<Diagnostic> {
+    let found =
+        kernel.statements.iter().map(|statement| (statement.span, notation::operands(kernel, &statement.value)));
+    let (span, count) = found.max_by_key(|(_, count)| *count).filter(|(_, count)| *count > MOST_OPERANDS)?;
+    let message = format!("{count} sparse operands are too many for one statement");
+    let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, message);
+    let problem = problem.label(format!("at most {MOST_OPERANDS} can be merged"));
+    Some(problem.help("make parts of it first: `let T(i) = …;`"))
 }
 
 /// Extents of different size that are named after variables of one name get names of their own.

@@ -405,8 +405,8 @@ impl Scheduler<'_> {
         let fill = self.kernel.tensor(term.target.tensor).fill;
         // Truth values have no sum: where each entry is there once, it only matters that there is such an operator.
         let whole = |operator| {
-            let is_sum = operator == ReduceOperator::Add && term.element == ElementType::Bool;
-            let operator = if is_sum { ReduceOperator::Or } else { operator };
+            let is_sum = operator == ReduceOperator::Add;
+            let operator = if is_sum { ReduceOperator::of_any(term.element) } else { operator };
             Some(Listed { terms: vec![term.value.clone()], operator })
         };
         // What is combined is what meets at computed indices.
@@ -580,15 +580,16 @@ impl Scheduler<'_> {
             Expr::Reduce(operator, ..) => Some(*operator),
             _ => None,
         };
+        let element = self.kernel.tensor(workspace).element;
         let mut producer = Term {
             target,
             in_memory: true,
             accumulates: reduction.is_some(),
-            reduction: reduction.unwrap_or(ReduceOperator::Add),
+            reduction: reduction.unwrap_or(ReduceOperator::of_any(element)),
             is_apart: false,
             value: sum.value,
             masks: Vec::new(),
-            element: self.kernel.tensor(workspace).element,
+            element,
             structure: OutputStructure::Dense,
         };
         let order: Vec<IndexVariable> = outer.iter().chain(&sum.loops).copied().collect();

@@ -250,7 +250,7 @@ impl Scheduler<'_> {
         let accumulates = comes_again || assignment.operator.is_some() && !before.clone().all(is_first);
         let reduction = match (&assignment.operator, &value) {
             (Some(operator), _) | (None, Expr::Reduce(operator, ..)) => *operator,
-            (None, _) => ReduceOperator::Add,
+            (None, _) => ReduceOperator::of_any(element),
         };
         let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
         let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };

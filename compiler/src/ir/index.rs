@@ -66,6 +66,13 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         found
     }
 
+    /// Whether different values of what it is made of are different values of it: it is made of one variable at most, and
+    /// `i - i` does not count as `i`.
+    pub fn tells_apart(&self) -> bool {
+        let terms = self.affine().map(|affine| affine.terms.len());
+        terms.is_some_and(|terms| terms <= 1 && terms == self.variables().len())
+    }
+
     fn collect(&self, found: &mut Vec<V>) {
         match self {
             IndexExpr::Variable(variable) if !found.contains(variable) => found.push(variable.clone()),

@@ -529,6 +529,10 @@ pub enum BinaryOperator {
     And,
     /// `||`, of `bool`
     Or,
+    /// `&`, of integers
+    BitAnd,
+    /// `|`, of integers
+    BitOr,
 }
 
 /// Operators that a reduction may use: associative and commutative (up to rounding), with an identity.
@@ -691,7 +695,7 @@ pub struct Parallel {
 /// The work before a place of a parallel range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// Stands for the place, `begin..=end`.
+    /// Stands for the place, `begin..=end`; where the range has no place, nobody asks.
     pub place: VariableId,
     /// How much work lies before it.
     pub before: Expr,

@@ -7,12 +7,13 @@
 //! product   a * b  a / b  a % b     from the left
 //! sum       a + b  a - b            from the left
 //! compare   a == b  a < b  …        not side by side
-//! and       a && b                  from the left
-//! or        a || b                  from the left
+//! and       a && b  a & b           from the left
+//! or        a || b  a | b           from the left
 //! ```
 //!
 //! It is Rust's table, and C's as far as the IR goes (C has two levels of comparison, but here an operand that is a
-//! comparison always stands in parentheses). A printer puts an operand in parentheses where [`needs_parentheses`] says so.
+//! comparison always stands in parentheses; where these languages disagree about `&` and `|`, the table is as loose as either,
+//! so that more parentheses stand than one needs). A printer puts an operand in parentheses where [`needs_parentheses`] says so.
 
 use super::{BinaryOperator, Expr, Literal};
 
@@ -62,6 +63,8 @@ pub(crate) fn infix(operator: BinaryOperator) -> Option<(&'static str, Precedenc
         GreaterEqual => (">=", Precedence::Comparison),
         And => ("&&", Precedence::And),
         Or => ("||", Precedence::Or),
+        BitAnd => ("&", Precedence::And),
+        BitOr => ("|", Precedence::Or),
     })
 }
 

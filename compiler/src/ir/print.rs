@@ -227,7 +227,7 @@ impl Display for Literal {
 
 impl super::BinaryOperator {
     /// All operators between two operands.
-    pub const ALL: [super::BinaryOperator; 17] = {
+    pub const ALL: [super::BinaryOperator; 19] = {
         use super::BinaryOperator::*;
         [
             Add,
@@ -247,6 +247,8 @@ impl super::BinaryOperator {
             GreaterEqual,
             And,
             Or,
+            BitAnd,
+            BitOr,
         ]
     };
 }

@@ -75,6 +75,11 @@ impl Literal {
 }
 
 impl ReduceOperator {
+    /// An operator that values of a type have, for where each element is written once and it does not matter which.
+    pub(crate) fn of_any(element: ElementType) -> ReduceOperator {
+        if element == ElementType::Bool { ReduceOperator::Or } else { ReduceOperator::Add }
+    }
+
     /// Whether values of this type can be reduced with it.
     pub fn reduces(self, ty: Type) -> bool {
         use ReduceOperator::*;
@@ -157,6 +162,7 @@ impl Kernel {
         let ty = self.type_of(left)?;
         self.expect(right, ty)?;
         let is_bool = ty == Type::Bool;
+        let is_integer = matches!(ty, Type::Element(element) if element.is_integer());
         let is_complex = matches!(ty, Type::Element(element) if element.is_complex());
         let (fits, result) = match operator {
             Add | Subtract | Multiply | Divide => (!is_bool, ty),
@@ -165,6 +171,7 @@ impl Kernel {
             Equal | NotEqual => (true, Type::Bool),
             Less | LessEqual | Greater | GreaterEqual => (!is_bool && !is_complex, Type::Bool),
             And | Or => (is_bool, ty),
+            BitAnd | BitOr => (is_integer, ty),
         };
         let name = precedence::sign(operator);
         if fits { Ok(result) } else { Err(format!("`{name}` is not defined for `{ty}`")) }

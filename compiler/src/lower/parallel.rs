@@ -126,7 +126,8 @@ impl Lowering<'_> {
 
     /// Copies for each chunk.
     fn private(&self, tensor: TensorId, loops: &Loop) -> Sharing {
-        Sharing::Private(self.combining(tensor, loops).unwrap_or(ReduceOperator::Add))
+        let element = self.concrete.tensor(tensor).element;
+        Sharing::Private(self.combining(tensor, loops).unwrap_or(ReduceOperator::of_any(element)))
     }
 
     fn places(&self, loops: &Loop) -> (Places, Expr, Expr) {
@@ -322,7 +323,8 @@ impl Lowering<'_> {
         }
         let number = Expr::binary(ir::BinaryOperator::Divide, Expr::Variable(place), self.size(row));
         let (start, length) = (below(number), below(Expr::Index(1)));
-        let operator = self.combining(target.tensor, loops).unwrap_or(ReduceOperator::Add);
+        let element = self.concrete.tensor(target.tensor).element;
+        let operator = self.combining(target.tensor, loops).unwrap_or(ReduceOperator::of_any(element));
         Sharing::Segmented { place, start, length, operator }
     }
 

@@ -85,7 +85,9 @@ impl Lowering<'_> {
         self.open_sparse(workspace, collect);
         let inside = Scope { touched: None, appended: None, pending: None, placed: None, ..scope.clone() };
         self.statement(producer, &inside, out);
-        self.drain(workspace, reduction(producer, workspace), out);
+        let operator = reduction(producer, workspace);
+        let any = ReduceOperator::of_any(self.concrete.tensor(workspace).element);
+        self.drain(workspace, operator.unwrap_or(any), out);
         self.statement(consumer, scope, out);
         let Sparse { keys, table, values, .. } = self.sparse[&workspace];
         out.push(match table {
@@ -151,7 +153,7 @@ impl Lowering<'_> {
     /// One term.
     pub(super) fn scatter(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
         let target = &assign.target;
-        let operator = assign.operator.unwrap_or(ReduceOperator::Add);
+        let operator = assign.operator.unwrap_or(ReduceOperator::of_any(self.concrete.tensor(target.tensor).element));
         let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
         let value = self.expr(&assign.value, scope);
         let mut entry = Vec::new();
@@ -315,13 +317,13 @@ impl Lowering<'_> {
     }
 }
 
-/// How terms of a workspace meet.
-fn reduction(producer: &Statement, workspace: TensorId) -> ReduceOperator {
+/// How terms of a workspace meet; `None` where none does.
+fn reduction(producer: &Statement, workspace: TensorId) -> Option<ReduceOperator> {
     let mut operator = None;
     producer.for_each_assign(&mut |assign| {
         if assign.target.tensor == workspace {
             operator = operator.or(assign.operator);
         }
     });
-    operator.unwrap_or(ReduceOperator::Add)
+    operator
 }

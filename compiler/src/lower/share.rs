@@ -276,7 +276,11 @@ impl Lowering<'_> {
 
     /// How shares write an array.
     fn sharing_of(&mut self, share: &Share, array: ArrayId, body: &Statement, scope: &Scope) -> Sharing {
-        let operator = share.operator.unwrap_or(ReduceOperator::Add);
+        let any = match self.kernel.array(array).element {
+            ir::ArrayElement::Value(element) => ReduceOperator::of_any(element),
+            ir::ArrayElement::Index(_) => ReduceOperator::Add,
+        };
+        let operator = share.operator.unwrap_or(any);
         let tensor = self.kernel.array(array).role.tensor().and_then(|id| self.concrete_tensor(id));
         let Some(target) = tensor.and_then(|tensor| target_of(body, tensor)) else { return Sharing::Private(operator) };
         let meet = self.concrete.meet(share, &target);

@@ -171,6 +171,8 @@ fn binary_operator(operator: notation::BinaryOperator) -> ir::BinaryOperator {
         From::GreaterEqual => ir::BinaryOperator::GreaterEqual,
         From::And => ir::BinaryOperator::And,
         From::Or => ir::BinaryOperator::Or,
+        From::BitAnd => ir::BinaryOperator::BitAnd,
+        From::BitOr => ir::BinaryOperator::BitOr,
     }
 }
 

@@ -64,6 +64,8 @@ fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -
         Divide | Remainder if b == 0 => return None,
         Divide => a.wrapping_div(b),
         Remainder => a.wrapping_rem(b),
+        BitAnd => a & b,
+        BitOr => a | b,
         _ => return compare(operator, a, b),
     };
     integer(element, value)

@@ -23,6 +23,7 @@ use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
+pub(crate) use chain::operands;
 pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
@@ -192,7 +193,7 @@ pub(crate) fn scatters<'v>(
     value: &dyn Fn(IndexVariable) -> Option<&'v IndexExpr<IndexVariable>>,
 ) -> bool {
     let ascends = |value: &IndexExpr<IndexVariable>| {
-        value.affine().is_some_and(|affine| matches!(affine.terms[..], [] | [(_, 1..)]))
+        value.tells_apart() && value.affine().is_some_and(|affine| matches!(affine.terms[..], [] | [(_, 1..)]))
     };
     let mut computed = target.indices.iter().filter_map(|&index| value(index)).peekable();
     let is_sparse = !format.is_dense();

@@ -99,7 +99,7 @@ fn binary(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
 fn effect_on_the_left(operator: BinaryOperator, literal: Literal) -> Effect {
     use BinaryOperator::*;
     match operator {
-        Add | Multiply | And | Or => effect_on_the_right(operator, literal),
+        Add | Multiply | And | Or | BitAnd | BitOr => effect_on_the_right(operator, literal),
         // Bytes have no negative.
         Subtract if literal.is_zero() && literal.element() != ElementType::U8 => Effect::Negates,
         Subtract if literal.is_infinite() => Effect::Annihilates(literal),
@@ -123,6 +123,11 @@ fn effect_on_the_right(operator: BinaryOperator, literal: Literal) -> Effect {
         And if truth == Some(false) => Effect::Annihilates(literal),
         Or if truth == Some(false) => Effect::Neutral,
         Or if truth == Some(true) => Effect::Annihilates(literal),
+        // Of the bits, those of a zero are none, and those of the identity of `&` are all.
+        BitAnd if is_identity(ReduceOperator::And, literal) => Effect::Neutral,
+        BitAnd if literal.is_zero() => Effect::Annihilates(literal),
+        BitOr if literal.is_zero() => Effect::Neutral,
+        BitOr if is_identity(ReduceOperator::And, literal) => Effect::Annihilates(literal),
         _ => Effect::None,
     }
 }

@@ -312,6 +312,10 @@ pub enum BinaryOperator {
     And,
     /// `||`
     Or,
+    /// `&`, bit by bit
+    BitAnd,
+    /// `|`, bit by bit
+    BitOr,
 }
 
 /// `schedule { split(k, k0, k1, 32); parallel(p); }`

@@ -300,8 +300,6 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
         "format" if place.before(1) == "pub" => fixed("format definitions take no `pub`"),
         "{" if expected.says("`->`") => fixed("a kernel names its results: `-> A: dense`"),
         "=" if operator => fixed("a comparison is written `==`; an assignment stands at the start of a statement"),
-        "&" if operator => fixed("write `&&` for a logical and"),
-        "|" if operator => fixed("write `||` for a logical or"),
         "-=" => fixed("write `+=` and negate the right-hand side"),
         "/=" | "%=" => fixed("the assignments are `=`, `+=`, `*=`, `min=`, `max=`, `|=` and `&=`"),
         "." if place.previous().is_some_and(|previous| previous.kind == Kind::Number) => fixed(ONE_POINT),
@@ -366,7 +364,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         assign_operator | add_assign | multiply_assign | or_assign | and_assign | min_assign | max_assign
         | min_word | max_word => (30, "an assignment such as `=`"),
         binary_operator | or | and | equal | not_equal | less_equal | greater_equal | less | greater | add
-        | subtract | multiply | divide | remainder => (31, "an operator"),
+        | subtract | multiply | divide | remainder | bit_or | bit_and => (31, "an operator"),
         definition => (21, "`format`"),
         kernel => (20, "`fn`"),
         statement | bare_statement | statement_argument => (41, "a statement"),

@@ -11,6 +11,10 @@ pub enum Precedence {
     And,
     /// `== != < <= > >=`; these do not chain.
     Comparison,
+    /// `|`
+    BitOr,
+    /// `&`
+    BitAnd,
     /// `+ -`
     Sum,
     /// `* / %`
@@ -27,7 +31,9 @@ impl Precedence {
         match self {
             Precedence::Or => Precedence::And,
             Precedence::And => Precedence::Comparison,
-            Precedence::Comparison => Precedence::Sum,
+            Precedence::Comparison => Precedence::BitOr,
+            Precedence::BitOr => Precedence::BitAnd,
+            Precedence::BitAnd => Precedence::Sum,
             Precedence::Sum => Precedence::Product,
             Precedence::Product => Precedence::Prefix,
             Precedence::Prefix | Precedence::Atom => Precedence::Atom,
@@ -39,11 +45,11 @@ impl BinaryOperator {
     /// Whether it gives a number: not a comparison, `&&` or `||`.
     pub fn is_arithmetic(self) -> bool {
         use BinaryOperator::*;
-        matches!(self, Add | Subtract | Multiply | Divide | Remainder)
+        matches!(self, Add | Subtract | Multiply | Divide | Remainder | BitAnd | BitOr)
     }
 
     /// All of them.
-    pub const ALL: [BinaryOperator; 13] = [
+    pub const ALL: [BinaryOperator; 15] = [
         BinaryOperator::Add,
         BinaryOperator::Subtract,
         BinaryOperator::Multiply,
@@ -57,6 +63,8 @@ impl BinaryOperator {
         BinaryOperator::GreaterEqual,
         BinaryOperator::And,
         BinaryOperator::Or,
+        BinaryOperator::BitAnd,
+        BinaryOperator::BitOr,
     ];
 
     /// As written.
@@ -75,6 +83,8 @@ impl BinaryOperator {
             BinaryOperator::GreaterEqual => ">=",
             BinaryOperator::And => "&&",
             BinaryOperator::Or => "||",
+            BinaryOperator::BitAnd => "&",
+            BinaryOperator::BitOr => "|",
         }
     }
 
@@ -88,6 +98,8 @@ impl BinaryOperator {
         match self {
             BinaryOperator::Or => Precedence::Or,
             BinaryOperator::And => Precedence::And,
+            BinaryOperator::BitOr => Precedence::BitOr,
+            BinaryOperator::BitAnd => Precedence::BitAnd,
             BinaryOperator::Equal
             | BinaryOperator::NotEqual
             | BinaryOperator::Less
@@ -102,7 +114,7 @@ impl BinaryOperator {
     /// The loosest that may stand on its left without parentheses.
     pub fn left(self) -> Precedence {
         match self.precedence() {
-            Precedence::Comparison => Precedence::Sum,
+            Precedence::Comparison => Precedence::Comparison.tighter(),
             precedence => precedence,
         }
     }

@@ -144,6 +144,8 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Option<Value> 
                 Multiply => $a.wrapping_mul($b),
                 Divide if $b != 0 => $a.wrapping_div($b),
                 Remainder if $b != 0 => $a.wrapping_rem($b),
+                BitAnd => $a & $b,
+                BitOr => $a | $b,
                 _ => return compare(operator, $a, $b),
             }))
         };

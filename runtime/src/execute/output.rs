@@ -5,7 +5,7 @@ use super::error::Error;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
 use rayon::prelude::*;
 use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Map};
+use spc_compiler::format::{Coordinate, Format, Map};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -26,18 +26,19 @@ pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: 
 pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
     let extent_of = |mode: usize| declared.dimensions.get(mode).map(|dimension| extents[dimension.index()]);
     let mut count = 1usize;
-    for (number, (storage, level)) in levels.iter().zip(&declared.format.levels).enumerate() {
-        let extent = match level.coordinate {
-            Coordinate::Mode(mode) => extent_of(mode)?,
-            _ => {
-                let map = Map::new(&declared.format).ok()?;
-                let extent = map.extent(number, &|mode| extent_of(mode).unwrap_or(0) as u64)?;
-                usize::try_from(extent).ok()?
-            }
-        };
-        count = storage.position_count(count, extent)?;
+    for (number, storage) in levels.iter().enumerate() {
+        count = storage.position_count(count, level_extent(&declared.format, number, &extent_of)?)?;
     }
     Some(count)
+}
+
+/// How many coordinates a level may have, by the extents of modes; `None` where that can't be counted.
+fn level_extent(format: &Format, number: usize, extent_of: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {
+    if let Coordinate::Mode(mode) = format.levels.get(number)?.coordinate {
+        return extent_of(mode);
+    }
+    let extent = Map::new(format).ok()?.extent(number, &|mode| extent_of(mode).unwrap_or(0) as u64)?;
+    usize::try_from(extent).ok()
 }
 
 /// Whether two tensors of one shape and format have entries at the same places.
@@ -103,26 +104,23 @@ pub(super) fn assemble(
     levels: Vec<LevelStorage>,
     values: Values,
 ) -> Result<AnyTensor, Error> {
+    check_lengths(declared, &shape, &levels, &values)?;
     if cfg!(debug_assertions) {
         let tensor = AnyTensor::from_filled_parts(shape, declared.format.clone(), levels, values, declared.fill);
         return tensor.map_err(|error| wrong(declared, error.to_string()));
     }
-    check_lengths(declared, &shape, &levels, &values)?;
     Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
 }
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {
     let mut parents = 1usize;
-    for (number, (storage, level)) in levels.iter().zip(&declared.format.levels).enumerate() {
+    for (number, storage) in levels.iter().enumerate() {
         let expect = |what: &str, expected: Option<usize>, found: usize| {
             if expected == Some(found) {
                 return Ok(());
             }
             let expected = expected.map_or("none".to_owned(), |expected| expected.to_string());
             Err(wrong(declared, format!("level {number} has {found} {what} instead of {expected}")))
-        };
-        let Coordinate::Mode(mode) = level.coordinate else {
-            return Err(wrong(declared, format!("level {number} stores no mode")));
         };
         match storage {
             LevelStorage::Compressed { positions, coordinates } => {
@@ -133,9 +131,10 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
             // No kernel appends to others: they are an operand's.
             _ => {}
         }
-        let extent = shape.get(mode).copied().unwrap_or(0);
-        let count = storage.position_count(parents, extent);
-        parents = count.ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
+        let extent = level_extent(&declared.format, number, &|mode| shape.get(mode).copied());
+        parents = extent
+            .and_then(|extent| storage.position_count(parents, extent))
+            .ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
     }
     if values.len() == parents {
         return Ok(());

@@ -58,7 +58,8 @@ pub struct ReadOptions {
 /// # Errors
 ///
 /// [`ReadError`] if the file cannot be read, is of no known kind, or is not what its kind prescribes; the first such
-/// place in the file is told. Integer types also refuse values that they do not hold exactly.
+/// place in the file is told. Integer types also refuse values that they do not hold exactly. A `.spct` file whose missing
+/// entries are not zero is refused: [`read_tensor`] reads it.
 pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
     let path = path.as_ref();
     let (file_type, bytes) = load(path, options)?;
@@ -114,8 +115,8 @@ pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Resu
 
 /// Writes a tensor to a file of the kind that the extension says. Only `.spct` keeps its format.
 ///
-/// Zeros that are stored because the last level is dense, and has a place for every coordinate, are left out of `.tns` and
-/// `.mtx` files.
+/// Fill values that are stored because the last level is dense, and has a place for every coordinate, are left out of `.tns`
+/// and `.mtx` files, which do not say what a missing entry is.
 ///
 /// # Errors
 ///
@@ -166,11 +167,14 @@ fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {
     FileType::of(path).ok_or_else(unknown)
 }
 
-/// The entries of a tensor without the zeros that only a last level that fills up stores.
+/// The entries of a tensor without the fill values that only a last level that fills up stores.
 fn stored<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, WrongElement> {
     let mut entries = tensor.to_coordinates::<T>()?;
     if tensor.format().levels.last().is_some_and(|last| level::of(last.format.kind).fills()) {
-        let kept: Vec<bool> = entries.values.iter().map(|value| !value.is_zero()).collect();
+        // A dense tensor lacks nothing, and readers take what has no entry for zero.
+        let absent =
+            if tensor.format().is_dense() { T::ZERO } else { T::from_literal(tensor.fill()).unwrap_or(T::ZERO) };
+        let kept: Vec<bool> = entries.values.iter().map(|value| *value != absent).collect();
         let mut flags = kept.iter();
         entries.values.retain(|_| flags.next() == Some(&true));
         entries.indices.iter_mut().for_each(|mode| indices::retain(mode, &kept));
@@ -182,6 +186,11 @@ fn stored<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, WrongElement> 
 fn converted<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
     fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
         let fail = |message: String| ReadError::new(ReadErrorKind::Value, message);
+        if !tensor.fill().is_zero() && !tensor.format().is_dense() {
+            let message = format!("what is not stored is {}, which a list of entries can't say", tensor.fill());
+            let message = message + ": read the file as a tensor of its element type";
+            return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+        }
         let Coordinates { shape, shape_is_stated, indices, values } =
             stored::<F>(tensor).map_err(|error| fail(error.to_string()))?;
         let values = value::converted(&values).map_err(fail)?;

@@ -79,8 +79,21 @@ impl Storage {
 }
 
 /// Levels that hold any entries below any others.
-const OTHERS: &[&str] =
-    &["padded", "padded(u8)", "bitmap", "hashed", "hashed(u8, pos = u64)", "banded", "banded(u8)", "run", "run(u16)"];
+const OTHERS: &[&str] = &[
+    "padded",
+    "padded(u8)",
+    "padded(u16)",
+    "bitmap",
+    "hashed",
+    "hashed(u8, pos = u64)",
+    "hashed(u16)",
+    "banded",
+    "banded(u8)",
+    "banded(u16)",
+    "run",
+    "run(u8)",
+    "run(u16)",
+];
 
 /// Whether flags can say where the children of each position of these levels begin.
 fn every_parent_has_a_child(kinds: &[String]) -> bool {

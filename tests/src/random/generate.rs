@@ -51,6 +51,10 @@ impl Program {
             // The edge of what eight bits tell apart.
             extents[random.below(count)] = 255 + usize::from(random.chance(0.5));
         }
+        if count == 1 && !indices.compute() && random.chance(0.01) {
+            // And sixteen.
+            extents[0] = 65_535 + usize::from(random.chance(0.5));
+        }
         let mut target: Vec<usize> = (0..count).collect();
         random.shuffle(&mut target);
         target.truncate(random.below(count.min(3) + 1));
@@ -99,7 +103,11 @@ impl Program {
     fn entries(&self, id: usize, is_wild: bool, random: &mut Random) -> BTreeMap<Vec<usize>, Number> {
         let (shape, Tensor { storage, element, .. }) = (self.shape(id), &self.tensors[id]);
         let density = *random.choose(&[0.0, 0.1, 0.3, 0.5, 0.9]);
-        let density = if storage.is_dense() { 1.0 } else { density };
+        let density = match storage.is_dense() {
+            true => 1.0,
+            false if shape.iter().product::<usize>() > 10_000 => density / 100.0,
+            false => density,
+        };
         let mut entries = Entries::random(&shape, density, *element, random).stored;
         if is_wild && element.is_float() {
             for value in entries.values_mut() {
@@ -186,6 +194,7 @@ impl Generator {
                 Some(reduction) if self.is_wild || self.random.chance(0.6) => reduction,
                 _ if self.element == ElementType::Bool => *self.random.choose(TRUTHS),
                 _ if self.element.is_complex() => *self.random.choose(UNORDERED),
+                _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
                 _ => *self.random.choose(LATER),
             };
             statements.push(Statement { target, update, value, mask });
@@ -246,12 +255,7 @@ impl Generator {
         let storage = Storage::random(indices.len(), &mut self.random);
         let name = format!("T{}", self.tensors.len());
         let tensor = self.add(name, self.element, storage, &indices);
-        // Else it has the type of what it reads first.
-        let mut is_mixed = false;
-        value.for_each(&mut |expr| {
-            is_mixed |= matches!(expr, Expr::Access(read, _) if self.tensors[*read].element != self.element);
-        });
-        let declared = is_mixed || self.random.chance(0.3);
+        let declared = self.random.chance(0.3);
         self.lets.push(Let { tensor, indices: indices.clone(), value, mask, declared });
         Expr::Access(tensor, indices)
     }
@@ -338,7 +342,10 @@ impl Generator {
                 Expr::Negate(Box::new(self.factor(variables, depth - 1)))
             }
             2..=4 if !simple => {
-                let operator = *self.random.choose(&[" + ", " - ", " + ", " * "]);
+                let operator = match self.element.is_integer() && self.random.chance(0.2) {
+                    true => *self.random.choose(&[" | ", " & "]),
+                    false => *self.random.choose(&[" + ", " - ", " + ", " * "]),
+                };
                 let left = self.factor(variables, depth - 1);
                 Expr::Binary(operator, Box::new(left), Box::new(self.factor(variables, depth - 1)))
             }
@@ -435,10 +442,12 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
-        // The least of nothing is infinite: see `is_wild`.
-        let is_empty = self.extents[bound] == 0 && !self.is_wild;
+        // The least of nothing is infinite: see `is_wild`. Of dense operands, only the extent says that there is nothing, so that
+        // the infinity is a value among others, which a NaN beside it makes NaN.
+        let is_empty = self.extents[bound] == 0;
         let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
             _ if self.element == ElementType::Bool => &["any", "any", "all"],
+            _ if is_empty && self.is_wild => &["prod"],
             _ if is_empty => &["sum", "prod"],
             _ if self.element.is_complex() => &["sum", "sum", "prod"],
             (true, _) => &["min", "max", "prod"],

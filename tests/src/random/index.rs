@@ -78,8 +78,7 @@ impl Indices {
     /// Whether several values meet in one element of a target with these indices.
     pub(super) fn meet(&self, target: &[usize]) -> bool {
         let value = |index: usize| index.checked_sub(COMPUTED).map(|computed| &self.computed[computed].value);
-        let is_alone = |value: &Value| value.affine().is_some_and(|affine| affine.terms.len() <= 1);
-        target.iter().any(|&index| value(index).is_some_and(|value| !is_alone(value)))
+        target.iter().any(|&index| value(index).is_some_and(|value| !value.tells_apart()))
     }
 
     /// Whether any index may be computed.

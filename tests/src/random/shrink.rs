@@ -70,8 +70,12 @@ impl Program {
             }
         }
         for variable in 0..self.variables.len() {
-            if self.variables[variable].1 > 0 {
-                with(&|program| program.cut(variable));
+            let extent = self.variables[variable].1;
+            if extent > 8 {
+                with(&|program| program.cut(variable, extent / 2));
+            }
+            if extent > 0 {
+                with(&|program| program.cut(variable, extent - 1));
             }
         }
         all.extend(self.with_simpler_indices());
@@ -111,9 +115,9 @@ impl Program {
         all
     }
 
-    /// One coordinate less of an index variable.
-    fn cut(&mut self, variable: usize) {
-        self.variables[variable].1 -= 1;
+    /// Fewer coordinates of an index variable.
+    fn cut(&mut self, variable: usize, extent: usize) {
+        self.variables[variable].1 = extent;
         self.trim();
     }
 

@@ -900,18 +900,20 @@ Correct:
         title: "too many sparse operands",
         explanation: "
 Sparse operands of one statement are merged, with a case for each set of them that may have an entry. With more than twelve
-the code would grow beyond use. Compute parts of the statement in kernels of their own.
+the code would grow beyond use. Parts of a value are then made first, as temporaries, but for those behind a mask: elsewhere they
+may not be defined. Make such parts yourself.
 
 Wrong:
 
-    fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf) -> y: dense {
-        y(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
+    fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
+        y(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i) where N(i);
     }
 
 Correct:
 
-    fn total(A: csf, B: csf) -> y: dense {
-        y(i) = A(i) + B(i);
+    fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
+        let T(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
+        y(i) = T(i) where N(i);
     }
 ",
     },

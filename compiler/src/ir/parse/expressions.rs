@@ -9,7 +9,7 @@ use crate::ir::*;
 /// An expression and its height.
 type Tree = (Expr, usize);
 
-const INFIX: [BinaryOperator; 13] = [
+const INFIX: [BinaryOperator; 15] = [
     BinaryOperator::Add,
     BinaryOperator::Subtract,
     BinaryOperator::Multiply,
@@ -23,6 +23,8 @@ const INFIX: [BinaryOperator; 13] = [
     BinaryOperator::GreaterEqual,
     BinaryOperator::And,
     BinaryOperator::Or,
+    BinaryOperator::BitAnd,
+    BinaryOperator::BitOr,
 ];
 
 impl<'t> Parser<'t> {

@@ -1,7 +1,8 @@
 //! From a kernel of several statements to a chain of kernels of one statement each.
 //!
-//! Three passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
-//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left:
+//! Passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
+//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`narrow`] makes
+//! temporaries of parts of what would be too much for one loop nest:
 //!
 //! ```text
 //! fn step(A: csr, x: dense, b: dense) -> (y: dense, n: f64) {
@@ -15,10 +16,14 @@
 //! A link's operands are the kernel's parameters and what links before it made; tensors of one name are one tensor.
 
 mod inline;
+mod narrow;
+mod part;
 mod split;
 #[cfg(test)]
 mod tests;
 mod versions;
+
+pub(crate) use narrow::operands;
 
 use super::{IndexVariable, Kernel, Variable};
 use crate::ir::IndexExpr;
@@ -52,9 +57,12 @@ pub struct Link {
     pub variables: Vec<IndexVariable>,
 }
 
-/// A kernel as a chain of kernels of one statement each; with `fuse`, of as few as is not more work.
-pub fn chain(kernel: &Kernel, fuse: bool) -> Chain {
-    let (kernel, decisions) = inline::inline(versions::versions(kernel), fuse);
+/// A kernel as a chain of kernels of one statement each; with `fuse`, of as few as is not more work. A statement has at most
+/// `most` sparse operands, as far as there are such parts.
+pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
+    let (kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse);
+    let (kernel, parts) = narrow::narrow(kernel, most);
+    decisions.extend(parts);
     let links = split::split(&kernel);
     Chain { kernel, links, decisions }
 }

@@ -6,7 +6,7 @@ use crate::{notation, syntax};
 fn chained(text: &str, fuse: bool) -> Chain {
     let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{problems:?}"));
     let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}"));
-    chain(&kernels[0], fuse)
+    chain(&kernels[0], fuse, usize::MAX)
 }
 
 /// The statements of the links.
@@ -113,4 +113,41 @@ fn formats_follow_the_operands() {
     ] {
         assert_eq!(format(declared, statement), expected, "{statement} of {declared}");
     }
+}
+
+#[test]
+fn a_sum_inside_a_sum_into_a_sparse_result_is_made_first() {
+    let text = "fn f(A: csr, B: csr, D: csr) -> C: csr { C(i, j) = A(i, k) * sum(l)(B(k, l) * D(l, j)); }";
+    let statements = ["C_part(k, j) = sum(l)(B(k, l) * D(l, j));", "C(i, j) = sum(k)(A(i, k) * C_part(k, j));"];
+    assert_eq!(fused(text), statements);
+    let chain = chained(text, true);
+    assert_eq!(chain.links[0].kernel.tensors[2].format.to_string(), "[dense, compressed]");
+    // Nothing is formed again.
+    let whole = "fn f(A: csr, X: csf, D: csr) -> C: csr { C(i, j) = A(i, j) * sum(k)(X(i, j, k)); }";
+    assert_eq!(fused(whole).len(), 1);
+    assert_eq!(fused(&text.replace("-> C: csr", "-> C: dense")).len(), 1);
+}
+
+#[test]
+fn many_operands_are_several_statements() {
+    let kernels = "fn f(a: [compressed], b: [compressed], c: [compressed]) -> y: dense { y(i) = a(i) + b(i) * c(i); }";
+    let program = syntax::parse_program(kernels).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let narrow = chain(&kernels[0], true, 2);
+    assert_eq!(links(&narrow), ["y_part(i) = b(i) * c(i);", "y(i) = a(i) + y_part(i);"]);
+    assert_eq!(narrow.links[0].kernel.tensors[2].format.to_string(), "[compressed]");
+    assert_eq!(links(&chain(&kernels[0], true, 3)).len(), 1);
+}
+
+#[test]
+fn what_is_missing_in_a_temporary_is_what_its_value_is() {
+    let text = "fn f(a: [compressed] fill inf, x: dense) -> y: dense {
+        let t(i) = a(i) + 1;
+        let n(i) = a(i) > x(i);
+        y(i) = select(n(i), t(i), 0);
+    }";
+    let chain = chained(text, false);
+    let [t, n] = [0, 1].map(|link| chain.links[link].kernel.tensors.last().expect("a result"));
+    assert_eq!((t.fill.to_string(), t.format.to_string()), ("inff64".to_owned(), "[compressed]".to_owned()));
+    assert_eq!((n.element.name(), n.format.to_string()), ("bool", "[dense]".to_owned()));
 }

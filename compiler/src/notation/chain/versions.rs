@@ -8,6 +8,7 @@
 //! y(i) min= b(i);        →      y(i) = min(y_1(i), b(i));
 //! ```
 
+use super::part::name;
 use crate::format::Format;
 use crate::ir::ReduceOperator;
 use crate::notation::check::temporary_format;
@@ -105,14 +106,7 @@ impl Versions {
     }
 
     fn temporary(&mut self, tensor: Tensor, wish: &str) -> TensorId {
-        let mut name = wish.to_owned();
-        let is_taken = |kernel: &Kernel, name: &str| {
-            kernel.tensors.iter().any(|tensor| tensor.name == name)
-                || kernel.variables.iter().any(|variable| variable.name == name)
-        };
-        while is_taken(&self.result, &name) {
-            name.push('_');
-        }
+        let name = name(&self.result, wish);
         self.result.tensors.push(Tensor { name, ..tensor });
         TensorId(self.result.tensors.len() - 1)
     }
@@ -131,7 +125,8 @@ impl Versions {
         }
         statement.operator = None;
         let value = std::mem::replace(&mut statement.value, Expr::Access(before.clone()));
-        statement.value = combine::combine(operator, Expr::Access(before), value);
+        let element = self.result.tensor(before.tensor).element;
+        statement.value = combine::combine(operator, element, Expr::Access(before), value);
     }
 
     /// Makes what a statement assigns a tensor of its own; the statement's target then has new indices, that of all elements,

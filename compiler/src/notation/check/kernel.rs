@@ -4,9 +4,9 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{call, functions, schedule, sequence, statement, temporary, tensors};
+use super::{call, functions, result, schedule, sequence, statement, temporary, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
-use crate::format::resolve::Definitions;
+use crate::format::{Format, resolve::Definitions};
 use crate::notation::{Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement};
 
@@ -73,12 +73,26 @@ fn statements(
         }
         let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
         let assignment = statement::check(statement, tensors, updates, indices, found);
-        if let (Some(target), Some(assignment), None) = (temporary, &assignment, &statement.format) {
-            tensors[target].format = temporary::format(assignment, tensors);
+        if let (Some(target), Some(assignment)) = (target, &assignment) {
+            store(tensors, target, assignment, updates, indices);
         }
         checked.push(assignment);
     }
     checked
+}
+
+/// Settles what is missing in a temporary and how it is stored, where that is not said: when it is made, and again where an update
+/// leaves a value everywhere.
+fn store(tensors: &mut [Tensor], target: usize, statement: &Assignment, updates: bool, indices: &Indices) {
+    if tensors[target].role != Role::Temporary || tensors[target].declared {
+        return;
+    }
+    if !updates {
+        tensors[target].fill = temporary::fill(statement, tensors, &indices.variables);
+        tensors[target].format = temporary::format(statement, tensors);
+    } else if result::fills(statement, tensors, true) {
+        tensors[target].format = Format::dense(tensors[target].format.order);
+    }
 }
 
 /// The mentions of tensors and scalars; index variables used as values are not among them.

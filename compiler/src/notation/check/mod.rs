@@ -18,6 +18,7 @@ mod sequence;
 mod statement;
 mod temporary;
 mod tensors;
+mod types;
 mod uses;
 mod value;
 
@@ -25,7 +26,7 @@ pub use expression::{FormatOption, check_expression};
 pub(super) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
-pub(super) use temporary::format as temporary_format;
+pub(super) use temporary::{fill as temporary_fill, format as temporary_format};
 
 use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};

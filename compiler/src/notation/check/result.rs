@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{ElementType, Literal};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, UnaryOperator, combine, simplify};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Role, Tensor, UnaryOperator, combine, simplify};
 use crate::syntax::{self, Statement};
 
 /// Whether `where` restricts the statement to what a sparse tensor stores.
@@ -22,13 +22,10 @@ pub(super) fn check(
     found: &mut Diagnostics,
 ) {
     let target = &tensors[statement.target.tensor.0];
-    if !target.is_sparse() {
+    // A temporary whose format is not said gets one that holds all.
+    if !target.is_sparse() || target.role == Role::Temporary && !target.declared {
         return;
     }
-    let value = match statement.operator.filter(|_| updates) {
-        Some(operator) => combine::combine(operator, Expr::Access(statement.target.clone()), statement.value.clone()),
-        None => statement.value.clone(),
-    };
     let broadcast = broadcast(statement, indices);
     if !broadcast.is_empty() {
         for variable in broadcast {
@@ -36,13 +33,31 @@ pub(super) fn check(
         }
         return;
     }
+    let value = afterwards(statement, target, updates);
     let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    let missing = |access: &Access| tensors[access.tensor.0].missing();
-    let is_fill = simplify::known(&value, &missing).is_some_and(|known| known.equals(target.fill));
-    let chooses = is_masked(source, tensors) && mask_chooses(statement, target.fill);
-    if let Some(operand) = sparse.filter(|_| !chooses && !is_fill) {
+    if let Some(operand) = sparse.filter(|_| fills(statement, tensors, updates)) {
         found.push(dense_result(target, operand, tensors, indices, &source.value));
     }
+}
+
+/// What the target is after a statement, which `updates` what it holds or not.
+fn afterwards(statement: &Assignment, target: &Tensor, updates: bool) -> Expr {
+    match statement.operator.filter(|_| updates) {
+        Some(operator) => {
+            let held = Expr::Access(statement.target.clone());
+            combine::combine(operator, target.element, held, statement.value.clone())
+        }
+        None => statement.value.clone(),
+    }
+}
+
+/// Whether the target would hold something else than its fill value where no operand has an entry.
+pub(super) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
+    let target = &tensors[statement.target.tensor.0];
+    let missing = |access: &Access| tensors[access.tensor.0].missing();
+    let known = simplify::known(&afterwards(statement, target, updates), &missing);
+    let masked = statement.mask.as_ref().is_some_and(|mask| tensors[mask.tensor.0].is_sparse());
+    !(known.is_some_and(|known| known.equals(target.fill)) || masked && mask_chooses(statement, target.fill))
 }
 
 /// Whether the result holds its fill value wherever the mask has no entry: where nothing is computed, or nothing reduced.

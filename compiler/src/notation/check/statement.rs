@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use super::uses;
 use super::value::Values;
-use super::{reduction, result};
+use super::{reduction, result, types};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{
@@ -41,13 +41,6 @@ pub(super) fn check(
     if let Some(operator) = operator {
         values.check_operator(operator, &statement.operator.to_string(), element, statement.operator_span);
     }
-    if let Some(operator @ (ReduceOperator::Or | ReduceOperator::And)) =
-        operator.filter(|_| updates && element.is_integer())
-    {
-        let message = format!("`{operator}=` of whole numbers can't update what an earlier statement has assigned");
-        let problem = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.operator_span, message);
-        values.found.push(problem.label("combines bits").help("assign the tensor once"));
-    }
     // A target without indices is a scalar: an access of order 0.
     let target = values.unread(&statement.target);
     let value = values.terms(&statement.value, element);
@@ -68,7 +61,6 @@ pub(super) fn check(
     check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, found);
-    check_operands(&checked, statement, tensors, found);
     Some(checked)
 }
 
@@ -94,11 +86,9 @@ fn check_sum(
     }
 }
 
-/// The element type of a temporary that declares none: that of the first tensor that is read.
+/// The element type of a temporary that declares none: that of its value, if it has one by itself.
 pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
-    let uses = uses::of_statement(statement).into_iter().skip(1);
-    let mut used = uses.filter_map(|used| tensors.iter().find(|tensor| tensor.name == used.name.name));
-    used.next().map_or(ElementType::F64, |tensor| tensor.element)
+    types::kind(&statement.value, tensors).unwrap_or(ElementType::F64)
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
@@ -264,26 +254,5 @@ fn is_one_sum(value: &Expr) -> bool {
         Expr::Reduce(..) => true,
         Expr::Unary(UnaryOperator::Negate, operand) => is_one_sum(operand),
         _ => false,
-    }
-}
-
-/// The most sparse operands of one statement: their merge lattice has a point for each set of them.
-const MAXIMUM_SPARSE_OPERANDS: usize = 12;
-
-fn check_operands(checked: &Assignment, statement: &Statement, tensors: &[Tensor], found: &mut Diagnostics) {
-    let mut distinct: Vec<&crate::notation::Access> = Vec::new();
-    for access in checked.value.accesses().into_iter().chain(&checked.mask) {
-        let is_new = !distinct.iter().any(|seen| seen.same_place(access));
-        if tensors[access.tensor.0].is_sparse() && is_new {
-            distinct.push(access);
-        }
-    }
-    if distinct.len() > MAXIMUM_SPARSE_OPERANDS {
-        let message = format!("{} sparse operands are too many for one statement", distinct.len());
-        found.push(
-            Diagnostic::new(codes::TOO_MANY_OPERANDS, statement.value.span, message)
-                .label(format!("at most {MAXIMUM_SPARSE_OPERANDS} can be merged"))
-                .help("compute a part of it in a kernel of its own"),
-        );
     }
 }

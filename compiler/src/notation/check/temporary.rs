@@ -9,7 +9,21 @@
 //! ```
 
 use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, simplify};
+use crate::ir::Literal;
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, Variable, simplify};
+
+/// What is missing in what a statement makes: what its value is where no operand has an entry, so that a temporary that is made
+/// says the same as its value in its place. Where that is not known, and where a mask or computed indices leave elements out, it is
+/// what the statement begins with.
+pub(in crate::notation) fn fill(statement: &Assignment, tensors: &[Tensor], variables: &[Variable]) -> Literal {
+    let target = &statement.target;
+    let is_computed = |index: &IndexVariable| variables[index.0].value.is_some();
+    let leaves_out = statement.mask.is_some() || target.indices.iter().any(is_computed);
+    let missing = |access: &Access| tensors[access.tensor.0].missing();
+    let known = || simplify::known(&statement.value, &missing);
+    let start = tensors[target.tensor.0].fill;
+    if leaves_out { start } else { known().unwrap_or(start) }
+}
 
 /// The format of what a statement makes.
 pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) -> Format {

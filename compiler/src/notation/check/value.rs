@@ -4,9 +4,10 @@
 //! What does not convert so is refused: the conversion must be written, as `f32(x(i))`. Literals and index variables take
 //! the type of what they are combined with. The terms of a right-hand side are added in the result's type.
 
-use super::functions::{self, Form};
+use super::functions;
 use super::indices::Indices;
 use super::literal::{Number, literal};
+use super::types::{self, widens};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::ElementType;
 use crate::notation::{Access, BinaryOperator, Expr, Tensor, TensorId, UnaryOperator, constant};
@@ -68,34 +69,14 @@ impl<'s> Values<'_, 's> {
         self.value(expr, ElementType::Bool)
     }
 
-    /// The type that an expression has by itself; `None` for what takes any type, as literals do.
+    /// The type that an expression has by itself: see [`types::kind`].
     pub(super) fn kind(&self, expr: &syntax::Expr) -> Option<ElementType> {
-        match &expr.kind {
-            ExprKind::Number { suffix, .. } => *suffix,
-            ExprKind::Bool(_) | ExprKind::Unary(UnaryOperator::Not, _) => Some(ElementType::Bool),
-            ExprKind::Name(name) => self.tensor(&name.name).map(|tensor| self.tensors[tensor.0].element),
-            ExprKind::Access(access) => self.tensor(&access.name.name).map(|tensor| self.tensors[tensor.0].element),
-            ExprKind::Unary(UnaryOperator::Negate, operand) => self.kind(operand),
-            ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => self.common([&**left, &**right]),
-            ExprKind::Binary(..) => Some(ElementType::Bool),
-            ExprKind::Call(name, arguments) => self.kind_of_call(&name.name, arguments),
-            ExprKind::Reduce { body, .. } => self.kind(body),
-        }
+        types::kind(expr, self.tensors)
     }
 
-    fn kind_of_call(&self, name: &str, arguments: &[syntax::Expr]) -> Option<ElementType> {
-        match functions::find(name)?.form {
-            Form::Select => self.common(arguments.iter().skip(1)),
-            Form::Function(function) => self.common(arguments).map(|element| function.result(element)),
-            Form::Conversion(element) => Some(element),
-            Form::Sign => self.common(arguments),
-        }
-    }
-
-    /// The type that operands of one operator are converted to: the widest of theirs.
+    /// The type that operands of one operator are converted to: see [`types::common`].
     pub(super) fn common<'e>(&self, operands: impl IntoIterator<Item = &'e syntax::Expr>) -> Option<ElementType> {
-        let kinds = operands.into_iter().filter_map(|operand| self.kind(operand));
-        kinds.reduce(|one, other| if rank(other) > rank(one) { other } else { one })
+        types::common(operands, self.tensors)
     }
 
     /// A value in the type that it has by itself, or takes.
@@ -182,6 +163,10 @@ impl<'s> Values<'_, 's> {
             return None;
         }
         let (left, right) = (checked_left?, checked_right?);
+        if matches!(operator, BinaryOperator::BitAnd | BinaryOperator::BitOr) && !element.is_integer() {
+            self.found.push(bits_of_fractions(operator, element, span));
+            return None;
+        }
         if operator == BinaryOperator::Remainder && element.is_complex() {
             self.found.push(complex_order("%", element, span));
             return None;
@@ -249,34 +234,16 @@ impl<'s> Values<'_, 's> {
     }
 
     pub(super) fn tensor(&self, name: &str) -> Option<TensorId> {
-        self.tensors.iter().position(|tensor| tensor.name == name).map(TensorId)
+        types::tensor(name, self.tensors)
     }
 }
 
 /// What does with truth values what an operator does with the numbers 0 and 1.
 fn of_truths(operator: BinaryOperator) -> Option<&'static str> {
     match operator {
-        BinaryOperator::Add => Some("||"),
-        BinaryOperator::Multiply => Some("&&"),
+        BinaryOperator::Add | BinaryOperator::BitOr => Some("||"),
+        BinaryOperator::Multiply | BinaryOperator::BitAnd => Some("&&"),
         _ => None,
-    }
-}
-
-/// Of two types, the one with the larger number is the one to convert to, if any is.
-fn rank(element: ElementType) -> usize {
-    use ElementType::*;
-    [Bool, U8, I32, I64, F32, F64, C32, C64].iter().position(|&other| other == element).unwrap_or(0)
-}
-
-/// Whether every value of a type is one of the other, so that it is converted where the other is needed.
-fn widens(from: ElementType, to: ElementType) -> bool {
-    use ElementType::*;
-    match from {
-        U8 => matches!(to, I32 | I64 | F32 | F64 | C32 | C64),
-        I32 => matches!(to, I64 | F64 | C64),
-        F32 => matches!(to, F64 | C32 | C64),
-        F64 | C32 => to == C64,
-        I64 | Bool | C64 => false,
     }
 }
 
@@ -302,6 +269,13 @@ fn complex_order(operator: &str, element: ElementType, span: Span) -> Diagnostic
     Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
         .label("complex numbers have no order")
         .help("take a real number of each: `re(z)`, `im(z)` or `abs(z)`")
+}
+
+fn bits_of_fractions(operator: BinaryOperator, element: ElementType, span: Span) -> Diagnostic {
+    let message = format!("`{}` is not defined for `{}`", operator.symbol(), element.name());
+    Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
+        .label("works on the bits of whole numbers")
+        .help("declare `i32`, `i64` or `u8`, or convert to one: `i64(x(i))`")
 }
 
 fn condition_as_value(expr: &syntax::Expr) -> Diagnostic {

@@ -157,6 +157,8 @@ macro_rules! of_integers {
             }
             BinaryOperator::Divide => $a.wrapping_div($b),
             BinaryOperator::Remainder => $a.wrapping_rem($b),
+            BinaryOperator::BitAnd => $a & $b,
+            BinaryOperator::BitOr => $a | $b,
             _ => return compare($operator, $a, $b),
         }))
     };

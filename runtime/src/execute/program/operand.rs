@@ -75,6 +75,13 @@ impl Operand {
             made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
         };
         match self {
+            // A tensor that says no fill value takes the declared one.
+            Operand::Tensor(tensor)
+                if !tensor.fill().is_zero() && !tensor.fill().equals(fill) && !tensor.format().is_dense() =>
+            {
+                let (tensor, found) = (name.to_owned(), tensor.fill());
+                Err(crate::execute::Error::Fill { tensor, expected: fill, found }.into())
+            }
             Operand::Tensor(tensor) => tensor.with_fill(fill).convert(format).map_err(packing),
             Operand::Entries(entries) => entries.with_shape(shape).pack(format, duplicates, fill).map_err(packing),
             Operand::Scalar(value) => scalar(name, value, element),

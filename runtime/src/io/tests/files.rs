@@ -5,8 +5,10 @@ use std::io;
 
 use super::narrow;
 use crate::io::write::to_file;
-use crate::io::{ReadOptions, WriteErrorKind, read, read_tensor, write, write_mtx, write_tensor, write_tns};
-use crate::tensor::{AnyTensor, Coordinates, IndexArray, LevelStorage, Values};
+use crate::io::{
+    ReadErrorKind, ReadOptions, WriteErrorKind, read, read_tensor, write, write_mtx, write_tensor, write_tns,
+};
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, LevelStorage, Values, pack_filled};
 use spc_compiler::format::{Format, LevelFormat};
 
 fn x() -> Coordinates<f64> {
@@ -181,4 +183,26 @@ fn large_files_are_read_in_parts() {
     // Without `.gz`, its first bytes tell.
     fs::rename(&gzip, &magic).unwrap();
     assert_eq!(read::<f64>(&magic, &ReadOptions::default()).unwrap(), x);
+}
+
+#[test]
+fn what_is_missing_and_not_zero_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let entries = Coordinates {
+        shape: vec![2, 2],
+        shape_is_stated: true,
+        indices: vec![narrow(&[0, 0]), narrow(&[0, 1])],
+        values: vec![0.0, 2.0],
+    };
+    let rows = Format::permuted(&[0, 1], &[LevelFormat::COMPRESSED, LevelFormat::DENSE]);
+    let tensor = pack_filled(entries.clone(), &rows, Duplicates::Refuse, f64::INFINITY).unwrap();
+    let packed = folder.path().join("x.spct");
+    write_tensor(&packed, &tensor).unwrap();
+    let error = read::<f64>(&packed, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ReadErrorKind::NotSupported);
+    assert_eq!(read_tensor(&packed, &ReadOptions::default()).unwrap(), tensor);
+
+    let text = folder.path().join("x.tns");
+    write_tensor(&text, &tensor).unwrap();
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), "1 1 0\n1 2 2\n");
 }

@@ -1,0 +1,116 @@
+//! What is too much for one loop nest, as several statements.
+//!
+//! Loops that merge have a case for each set of operands that may have an entry. Before: a statement has any number of them.
+//! After: parts of its value that have some of them are temporaries. With at most two sparse operands in a statement:
+//!
+//! ```text
+//! y(i) = a(i) + b(i) + c(i);      →      y_part(i) = a(i) + b(i);
+//!                                        y(i) = y_part(i) + c(i);
+//! ```
+//!
+//! A sum inside of a sum into a sparse result, whose terms come together in a workspace, is made first as well:
+//!
+//! ```text
+//! C(i, j) = sum(k)(A(i, k) * sum(l)(B(k, l) * D(l, j)));      →      C_part(k, j) = sum(l)(B(k, l) * D(l, j));
+//!                                                                    C(i, j) = sum(k)(A(i, k) * C_part(k, j));
+//! ```
+//!
+//! What has a mask stays whole: elsewhere its value may not be defined.
+
+use super::{Decision, part};
+use crate::notation::check::in_order;
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel};
+
+/// The kernel with at most so many sparse operands in a statement, as far as its values have such parts, and without sums that
+/// a sparse result would form again and again; and the reasons.
+pub(super) fn narrow(mut kernel: Kernel, most: usize) -> (Kernel, Vec<Decision>) {
+    let mut decisions = Vec::new();
+    for mut statement in std::mem::take(&mut kernel.statements) {
+        let total = operands(&kernel, &statement.value);
+        while let Some(made) = inner_sum(&mut kernel, &mut statement) {
+            let why = "its sum would be formed again for each entry that it is a part of".to_owned();
+            decisions.push(Decision { what: format!("{} is made first", kernel.tensor(made.target.tensor).name), why });
+            kernel.statements.push(made);
+        }
+        while let Some(made) = some_operands(&mut kernel, &mut statement, most) {
+            let why = format!("{total} sparse operands would have too many cases in one loop nest");
+            decisions.push(Decision { what: format!("{} is made first", kernel.tensor(made.target.tensor).name), why });
+            kernel.statements.push(made);
+        }
+        kernel.statements.push(statement);
+    }
+    if !decisions.is_empty() {
+        let taken: Vec<&str> = kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        kernel.variables = in_order(&mut kernel.statements, &kernel.variables, &taken);
+    }
+    (kernel, decisions)
+}
+
+/// The number of sparse operands of an expression.
+pub(crate) fn operands(kernel: &Kernel, value: &Expr) -> usize {
+    let mut distinct: Vec<&Access> = Vec::new();
+    for access in value.accesses().into_iter().filter(|access| kernel.is_sparse(access)) {
+        if !distinct.iter().any(|seen| seen.same_place(access)) {
+            distinct.push(access);
+        }
+    }
+    distinct.len()
+}
+
+/// Takes a part out of a statement that has too many operands; gives the statement that makes it.
+fn some_operands(kernel: &mut Kernel, statement: &mut Assignment, most: usize) -> Option<Assignment> {
+    if statement.mask.is_some() || operands(kernel, &statement.value) <= most {
+        return None;
+    }
+    let place = largest(kernel, &mut statement.value, most)?;
+    Some(part::take(kernel, &statement.target, place))
+}
+
+/// The part with the most operands that are not too many, on the way to where most of them are.
+fn largest<'e>(kernel: &Kernel, value: &'e mut Expr, most: usize) -> Option<&'e mut Expr> {
+    let child = value.children_mut().into_iter().max_by_key(|child| operands(kernel, child))?;
+    match operands(kernel, child) {
+        0 | 1 => None,
+        count if count <= most => Some(child),
+        _ => largest(kernel, child, most),
+    }
+}
+
+/// Takes a sum out of a sum into a sparse result, where the loops around it are more than its own indices; gives the statement
+/// that makes it.
+fn inner_sum(kernel: &mut Kernel, statement: &mut Assignment) -> Option<Assignment> {
+    let target = kernel.tensor(statement.target.tensor);
+    if statement.mask.is_some() || !target.is_sparse() {
+        return None;
+    }
+    let mut around = kernel.running(&statement.target.indices);
+    let place = repeated(kernel, &mut statement.value, &mut around, false)?;
+    Some(part::take(kernel, &statement.target, place))
+}
+
+/// The first reduction inside of another that depends on fewer variables than there are loops `around` it.
+fn repeated<'e>(
+    kernel: &Kernel,
+    value: &'e mut Expr,
+    around: &mut Vec<IndexVariable>,
+    is_inside: bool,
+) -> Option<&'e mut Expr> {
+    if is_inside && matches!(value, Expr::Reduce(..)) {
+        let own = value.free_variables(&|variable| kernel.running(&[variable]));
+        let is_operand = value.accesses().into_iter().any(|access| kernel.is_sparse(access));
+        if is_operand && around.iter().any(|variable| !own.contains(variable)) {
+            return Some(value);
+        }
+    }
+    let outside = around.len();
+    let is_inside = match value {
+        Expr::Reduce(_, variables, _) => {
+            around.extend(variables.iter());
+            true
+        }
+        _ => is_inside,
+    };
+    let found = value.children_mut().into_iter().find_map(|child| repeated(kernel, child, around, is_inside));
+    around.truncate(outside);
+    found
+}

@@ -1,0 +1,43 @@
+//! Parts of a value as temporaries.
+
+use crate::format::Format;
+use crate::notation::check::{temporary_fill, temporary_format};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId};
+
+/// Puts a new temporary in the place of a part of what `of` is assigned; gives the statement that makes it.
+pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assignment {
+    let indices: Vec<IndexVariable> = place.free_variables(&|variable| kernel.running(&[variable]));
+    let assigned = kernel.tensor(of.tensor);
+    let element = place.element(&|tensor| kernel.tensor(tensor).element);
+    let part = Tensor {
+        name: name(kernel, &format!("{}_part", assigned.name)),
+        span: assigned.span,
+        element,
+        fill: element.zero(),
+        format: Format::dense(indices.len()),
+        format_name: None,
+        role: Role::Temporary,
+        declared: false,
+    };
+    kernel.tensors.push(part);
+    let id = TensorId(kernel.tensors.len() - 1);
+    let target = Access { tensor: id, indices, span: of.span };
+    let value = std::mem::replace(place, Expr::Access(target.clone()));
+    let made = Assignment { target, operator: None, value, mask: None, span: of.span };
+    kernel.tensors[id.0].fill = temporary_fill(&made, &kernel.tensors, &kernel.variables);
+    kernel.tensors[id.0].format = temporary_format(&made, &kernel.tensors);
+    made
+}
+
+/// A name that nothing has.
+pub(super) fn name(kernel: &Kernel, wish: &str) -> String {
+    let mut name = wish.to_owned();
+    let is_taken = |name: &str| {
+        kernel.tensors.iter().any(|tensor| tensor.name == name)
+            || kernel.variables.iter().any(|variable| variable.name == name)
+    };
+    while is_taken(&name) {
+        name.push('_');
+    }
+    name
+}
