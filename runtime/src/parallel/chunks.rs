@@ -20,6 +20,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Less work than this is not worth a second chunk.
 const GRAIN: usize = 4096;
 
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
 /// Chunks for each thread, so that one that falls behind is made up for by the others.
 const CHUNKS_PER_THREAD: usize = 8;
 
@@ -212,6 +215,12 @@ impl Chunks {
     pub fn partial<T: Copy>(&self, identity: T) -> Partial<T> {
         Partial { values: (0..self.count()).map(|_| Mutex::new(identity)).collect() }
     }
+}
+
+/// Where in memory that is a cache line longer than needed a line begins: rows of whole lines then lie in as few as they can.
+fn first_of_line<T>(longer: &[T]) -> usize {
+    let first = longer.as_ptr().align_offset(LINE);
+    if first <= LINE / size_of::<T>().max(1) { first } else { 0 }
 }
 
 /// The work before a place, and the places before it from `begin` on.
@@ -514,9 +523,10 @@ impl<T: Copy> Private<'_, T> {
         let Some(copy) = chunk.checked_sub(1) else { return body(&mut lock(&self.whole)) };
         let mut copy = lock(&self.copies[copy]);
         if copy.is_empty() {
-            *copy = vec![self.fill; self.length];
+            *copy = vec![self.fill; self.length + LINE / size_of::<T>().max(1)];
         }
-        body(&mut copy);
+        let first = first_of_line(&copy);
+        body(&mut copy[first..first + self.length]);
     }
 
     /// Combines the copies into the array, in the order of the chunks: `add(part of the array, the same part of a copy)` for
@@ -535,7 +545,7 @@ impl<T: Copy> Private<'_, T> {
         chunks.run(&|chunk| {
             let part = whole.take(chunk);
             for copy in &copies {
-                add(part.elements, &copy[part.range()]);
+                add(part.elements, &copy[first_of_line(copy)..][part.range()]);
             }
         });
     }
