@@ -430,6 +430,7 @@ cases! {
     scatter_spgemm_u8 "cases/scatter/spgemm_u8.ti" [A, B] spgemm(&A, &B);
     scatter_sptc "cases/scatter/sptc.ti" [A, B] sptc(&A, &B);
     scatter_sptc_two_modes "cases/scatter/sptc_two_modes.ti" [A, B] sptc(&A, &B);
+    scatter_terms_of_one_copy "cases/scatter/terms_of_one_copy.ti" [a, B, M] terms(&a, &B, &M);
     scatter_transposed "cases/scatter/transposed.ti" [A] transposed(&A);
     scatter_transposed_order_3 "cases/scatter/transposed_order_3.ti" [A] transposed(&A);
     scatter_ttm_block "cases/scatter/ttm_block.ti" [X, U] ttm(&X, &U);

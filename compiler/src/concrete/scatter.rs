@@ -396,6 +396,16 @@ impl Scheduler<'_> {
         fill.is_zero() && value.accesses().iter().all(is_zero) && !reduces_otherwise(value)
     }
 
+    /// Says that sums rely on the order of the stand-ins that they read as they are, before another sum sorts these.
+    fn settle_uncopied(&mut self, plan: &Plan) {
+        for sum in &plan.sums {
+            let mut reads = Vec::new();
+            sum.value.for_each_access(&mut |access| reads.push(access.clone()));
+            reads.retain(|access| !sum.copied.iter().any(|copied| copied.same_place(access)));
+            self.settle(&reads);
+        }
+    }
+
     /// Loops that append entries as they come. The run time sorts them and combines those of equal coordinates.
     fn through_list(&mut self, term: &Term, plan: Plan) -> Statement {
         let Some(Listed { terms, operator }) = self.listed(term) else { return Statement::Empty };
@@ -404,6 +414,7 @@ impl Scheduler<'_> {
         target.format = list_format(&target.format);
         target.listed = Some(operator);
         let mut statements = Vec::new();
+        self.settle_uncopied(&plan);
         for (sum, value) in plan.sums.into_iter().zip(terms) {
             let mut part = Term {
                 target: term.target.clone(),
@@ -466,6 +477,7 @@ impl Scheduler<'_> {
         let levels = level_variables(&term.target, &format);
         let outer = levels[..plan.depth].to_vec();
         let mut producers = Vec::new();
+        self.settle_uncopied(&plan);
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);
