@@ -488,6 +488,7 @@ cases! {
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
     fill_integers "cases/fill/integers.ti" [A] least(&A);
     fill_min_plus_product "cases/fill/min_plus_product.ti" [A, B] product(&A, &B);
+    fill_masked_sums "cases/fill/masked_sums.ti" [T, B] masked_sums(&T, &B);
     fill_ones "cases/fill/ones.ti" [A, B] scale(&A, &B);
     fill_products_of_ones "cases/fill/products_of_ones.ti" [A] products(&A);
     fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);
