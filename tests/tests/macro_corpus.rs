@@ -165,6 +165,7 @@ cases! {
     formats_fcoo_ttm "cases/formats/fcoo_ttm.ti" [X, U] ttm(&X, &U);
     formats_hashed_gather "cases/formats/hashed_gather.ti" [A, h] multiply(&A, &h);
     formats_hashed_result "cases/formats/hashed_result.ti" [A, B] add(&A, &B);
+    formats_hashed_walked "cases/formats/hashed_walked.ti" [A, x] spmv(&A, &x);
     formats_padded_at_the_edge_of_its_width "cases/formats/padded_at_the_edge_of_its_width.ti" [A, x] spmv(&A, &x);
     formats_padded_fibers "cases/formats/padded_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_padded_of_fixed_width "cases/formats/padded_of_fixed_width.ti" [A, x] spmv(&A, &x);
@@ -183,6 +184,7 @@ cases! {
     formats_unordered_mask "cases/formats/unordered_mask.ti" [M, A, B] sddmm(&M, &A, &B);
     formats_unordered_operand "cases/formats/unordered_operand.ti" [A, x] spmv(&A, &x);
     formats_unordered_result "cases/formats/unordered_result.ti" [A, B] add(&A, &B);
+    formats_unordered_walked "cases/formats/unordered_walked.ti" [X, v] ttv(&X, &v);
     formats_wide_positions "cases/formats/wide_positions.ti" [A] scale(&A);
     maps_add_blocked_and_plain "cases/maps/add_blocked_and_plain.ti" [A, B] add(&A, &B);
     maps_blocked_mask "cases/maps/blocked_mask.ti" [M, A, B] sddmm(&M, &A, &B);
@@ -445,6 +447,15 @@ cases! {
     schedules_loops_against_storage "cases/schedules/loops_against_storage.ti" [A, x] spmv(&A, &x);
     schedules_merged_in_tiles "cases/schedules/merged_in_tiles.ti" [A, B] dot(&A, &B);
     schedules_mttkrp_in_tiles "cases/schedules/mttkrp_in_tiles.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_precomputed_columns "cases/schedules/precomputed_columns.ti" [A, B, C] sampled(&A, &B, &C);
+    schedules_precomputed_dense_rows "cases/schedules/precomputed_dense_rows.ti" [B, C] product(&B, &C);
+    schedules_precomputed_factors "cases/schedules/precomputed_factors.ti" [A, b, c] scaled(&A, &b, &c);
+    schedules_precomputed_fibers "cases/schedules/precomputed_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_precomputed_inside "cases/schedules/precomputed_inside.ti" [B, C, x, b] nested(&B, &C, &x, &b);
+    schedules_precomputed_product "cases/schedules/precomputed_product.ti" [A, b, c] product(&A, &b, &c);
+    schedules_precomputed_rows "cases/schedules/precomputed_rows.ti" [B, C] product(&B, &C);
+    schedules_precomputed_scalars "cases/schedules/precomputed_scalars.ti" [A, B, a, b] scaled(&A, &B, a, b);
+    schedules_precomputed_windows "cases/schedules/precomputed_windows.ti" [x, w, v] convolve(&x, &w, &v);
     schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);

@@ -1,5 +1,6 @@
 //! Schedules at random: any that a kernel accepts gives what the default schedule gives, which is what the oracle says.
 
+use spc_compiler::syntax::{Expr, ExprKind, Item};
 use spc_compiler::{notation, syntax};
 use spc_tests::case::Case;
 use spc_tests::corpus;
@@ -28,13 +29,59 @@ fn operands(case: &Case) -> Vec<String> {
     inputs.map(|tensor| tensor.name.clone()).collect()
 }
 
-/// A block of one to four directives over a kernel's variables and operands.
-fn schedule(variables: &[String], operands: &[String], random: &mut Random) -> String {
+/// A part of a case's right-hand sides, as text: any expression in them, or two neighbouring factors or terms.
+fn part(case: &Case, random: &mut Random) -> Option<String> {
+    fn parts(expr: &Expr, all: &mut Vec<String>) {
+        all.push(expr.to_string());
+        match &expr.kind {
+            ExprKind::Binary(operator, left, right) => {
+                if let ExprKind::Binary(inner, _, middle) = &left.kind
+                    && inner == operator
+                {
+                    all.push(format!("({middle}) {} ({right})", operator.symbol()));
+                }
+                parts(left, all);
+                parts(right, all);
+            }
+            ExprKind::Unary(_, operand) => parts(operand, all),
+            ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| parts(argument, all)),
+            ExprKind::Reduce { body, .. } => parts(body, all),
+            ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => {}
+        }
+    }
+    let program = syntax::parse_program(&case.text).ok()?;
+    let mut all = Vec::new();
+    for item in &program.items {
+        if let Item::Kernel(kernel) = item {
+            kernel.body.iter().for_each(|statement| parts(&statement.value, &mut all));
+        }
+    }
+    (!all.is_empty()).then(|| random.choose(&all).clone())
+}
+
+/// `precompute` of a part over some of the variables that its text mentions.
+fn precompute(part: &str, known: &mut Vec<String>, random: &mut Random) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = part.split(|c| !is_word(c)).collect();
+    let mentioned: Vec<String> = known.iter().filter(|name| words.contains(&name.as_str())).cloned().collect();
+    let mut text = format!("precompute({part}");
+    for old in mentioned {
+        if random.below(2) == 0 {
+            let new = format!("{old}_w{}", known.len());
+            text.push_str(&format!(", {old}, {new}"));
+            known.push(new);
+        }
+    }
+    text + "); "
+}
+
+/// A block of one to four directives over a kernel's variables, operands and parts.
+fn schedule(case: &Case, variables: &[String], operands: &[String], random: &mut Random) -> String {
     let mut known = variables.to_vec();
     let mut text = String::new();
     for _ in 0..1 + random.below(4) {
         let any = |random: &mut Random, known: &[String]| random.choose(known).clone();
-        text.push_str(&match random.below(9) {
+        text.push_str(&match random.below(12) {
             0 | 1 => {
                 let (old, number) = (any(random, &known), known.len());
                 let size = *random.choose(&[1, 2, 3, 4, 8]);
@@ -65,6 +112,10 @@ fn schedule(variables: &[String], operands: &[String], random: &mut Random) -> S
                 known.push(format!("p{number}"));
                 format!("positions({old}, {}, p{number}); ", random.choose(operands))
             }
+            9..12 => match part(case, random) {
+                Some(part) => precompute(&part, &mut known, random),
+                None => continue,
+            },
             _ => format!("{}({}); ", random.choose(&["vector", "unroll"]), any(random, &known)),
         });
     }
@@ -83,7 +134,7 @@ fn any_schedule_gives_the_same() {
         }
         for seed in 0..count {
             let mut random = Random::new(seed.wrapping_mul(7919).wrapping_add(case.text.len() as u64));
-            let text = format!("{}\n{}", case.text.trim_end(), schedule(&variables, &operands, &mut random));
+            let text = format!("{}\n{}", case.text.trim_end(), schedule(&case, &variables, &operands, &mut random));
             scheduled.push((Case { text, ..case.clone() }, seed));
         }
     }

@@ -14,6 +14,7 @@
 use super::cases::operands;
 use super::extents::is_searched;
 use super::fused::Chain;
+use super::precompute::Parts;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, Size};
@@ -37,6 +38,24 @@ pub struct Asked {
     pub unrolled: Vec<IndexVariable>,
     /// Loops over what is stored that have names of their own.
     pub chains: Vec<Chain>,
+    /// What is computed before it is used.
+    pub parts: Parts,
+    /// Variables of workspaces' own loops, each with the one of the statement that it stands for.
+    pub renamed: Vec<(IndexVariable, IndexVariable)>,
+}
+
+impl Asked {
+    /// The variable of the statement that one stands for.
+    pub(super) fn original(&self, variable: IndexVariable) -> IndexVariable {
+        let renamed = self.renamed.iter().find(|(new, _)| *new == variable);
+        renamed.map_or(variable, |&(_, old)| self.original(old))
+    }
+}
+
+/// Whether a variable goes by a name in a schedule: those of different terms are numbered.
+pub(super) fn is_called(variable: &str, name: &str) -> bool {
+    let is_copy = |rest: &str| rest.strip_prefix('_').is_some_and(|number| number.parse::<u32>().is_ok());
+    variable.strip_prefix(name).is_some_and(|rest| rest.is_empty() || is_copy(rest))
 }
 
 /// Carries out directives, in order.
@@ -75,27 +94,16 @@ impl Directives<'_> {
             "unroll" => self.unroll(directive),
             "fuse" => self.fuse(directive),
             "positions" => self.positions(directive),
-            other => {
-                let problem = Diagnostic::new(
-                    codes::SCHEDULE_NOT_YET,
-                    directive.span,
-                    format!("`{other}` is not carried out yet"),
-                )
-                .label("would have no effect")
-                .help("remove it: the other directives do not depend on it");
-                self.found.push(problem);
-            }
+            "precompute" => self.precompute(directive),
+            // Checking the notation has reported it.
+            _ => {}
         }
     }
 
     /// The variables that a name stands for: one in each term that sums over it.
     pub(super) fn variables(&self, argument: &Expr) -> Vec<IndexVariable> {
         let ExprKind::Name(name) = &argument.kind else { return Vec::new() };
-        let is_named = |variable: &Variable| {
-            let rest = variable.name.strip_prefix(name.name.as_str());
-            let is_copy = |rest: &str| rest.strip_prefix('_').is_some_and(|number| number.parse::<u32>().is_ok());
-            rest.is_some_and(|rest| rest.is_empty() || is_copy(rest))
-        };
+        let is_named = |variable: &Variable| is_called(&variable.name, &name.name);
         let named = self.kernel.variables.iter().enumerate().filter(|(_, variable)| is_named(variable));
         named.map(|(id, _)| IndexVariable(id)).collect()
     }
@@ -156,7 +164,8 @@ impl Directives<'_> {
                 });
             }
         }
-        let has_loop = variable.0 < self.notation.variables.len() && is_searched(self.notation, variable.0);
+        let written = self.kernel.asked.original(variable);
+        let has_loop = written.0 < self.notation.variables.len() && is_searched(self.notation, written.0);
         let declaration = &mut self.kernel.variables[variable.0];
         declaration.value = Some(Computed::Index { index, guarded: true, block: Some(outer) });
         declaration.has_loop = has_loop;

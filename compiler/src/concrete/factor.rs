@@ -16,7 +16,7 @@
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
 use super::schedule::Scheduler;
-use super::{Access, Assign, Decision, Expr, IndexVariable, Run, Statement, TensorId};
+use super::{Access, Assign, Decision, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
@@ -48,7 +48,7 @@ pub(super) struct Nest {
 
 /// The operator that distributes over a reduction: operands of it that do not change in the reduction may as well be combined
 /// with its result.
-fn distributing(reduction: ReduceOperator) -> Option<BinaryOperator> {
+pub(super) fn distributing(reduction: ReduceOperator) -> Option<BinaryOperator> {
     match reduction {
         ReduceOperator::Add => Some(BinaryOperator::Multiply),
         ReduceOperator::Or => Some(BinaryOperator::And),
@@ -246,15 +246,29 @@ impl Scheduler<'_> {
         format: crate::format::Format,
         kind: super::TensorKind,
     ) -> TensorId {
-        let extents = variables.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
-        let count = self.kernel.tensors.iter().filter(|t| t.kind.is_workspace()).count();
+        self.kernel.add_workspace(variables, element, fill, format, kind)
+    }
+}
+
+impl Kernel {
+    /// A new workspace of a kind, over some index variables.
+    pub(super) fn add_workspace(
+        &mut self,
+        variables: &[IndexVariable],
+        element: ElementType,
+        fill: Literal,
+        format: crate::format::Format,
+        kind: super::TensorKind,
+    ) -> TensorId {
+        let extents = variables.iter().map(|variable| self.variables[variable.0].extent).collect();
+        let count = self.tensors.iter().filter(|t| t.kind.is_workspace()).count();
         let mut name = if count == 0 { "t".to_owned() } else { format!("t_{count}") };
-        while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
+        while self.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
         let (delivered, listed, stored) = (None, None, None);
         let tensor = super::Tensor { name, element, fill, format, delivered, listed, stored, extents, kind };
-        self.kernel.tensors.push(tensor);
-        TensorId(self.kernel.tensors.len() - 1)
+        self.tensors.push(tensor);
+        TensorId(self.tensors.len() - 1)
     }
 }

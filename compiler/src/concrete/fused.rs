@@ -110,9 +110,10 @@ impl Directives<'_> {
 
     /// Whether the variable, or what is made of it, indexes something that is not dense.
     fn is_stored(&self, variable: IndexVariable) -> bool {
-        let all = (0..self.notation.variables.len()).map(IndexVariable);
+        let written = |id: usize| self.kernel.asked.original(IndexVariable(id)).0;
+        let all = (0..self.kernel.variables.len()).map(IndexVariable);
         let mut made_of_it = all.filter(|&id| id == variable || self.kernel.running(id).contains(&variable));
-        made_of_it.any(|id| id.0 < self.notation.variables.len() && is_searched(self.notation, id.0))
+        made_of_it.any(|id| written(id.0) < self.notation.variables.len() && is_searched(self.notation, written(id.0)))
     }
 
     fn remember(&mut self, name: &str, variables: Vec<IndexVariable>, span: Span) {
@@ -157,6 +158,9 @@ impl Directives<'_> {
         let [statement] = &self.notation.statements[..] else {
             return Some("there are several statements");
         };
+        if !self.kernel.asked.parts.found.is_empty() {
+            return Some("a part that is precomputed has loops of its own");
+        }
         let value = normalize(&statement.value);
         let body = match &value {
             notation::Expr::Reduce(operator, _, body) => {

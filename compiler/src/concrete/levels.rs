@@ -14,14 +14,14 @@
 
 use super::lift::has_sum;
 use super::schedule::Scheduler;
-use super::simplify::{simplify_expr, without};
+use super::simplify::{is_identity, simplify_expr, without};
 use super::{
     Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
     TensorKind, Variable,
 };
-use crate::format::level::is_located;
+use crate::format::level::{ascends, is_located};
 use crate::format::{self, Coordinate, Format, Map};
-use crate::ir::{ElementType, Size};
+use crate::ir::{ElementType, ReduceOperator, Size};
 use crate::notation::simplify::literal;
 
 /// What the loops of a statement are chosen for.
@@ -43,8 +43,11 @@ impl Scheduler<'_> {
         self.compute_modes(&driver, &format, &map, &levels);
         self.decide(Decision {
             what: format!("walk {name} as it is stored: {format}"),
-            why: "all other operands are dense, so their elements are found from computed indices; no copy is needed"
-                .to_owned(),
+            why: match format.mode_order() {
+                None => "all other operands are dense, so their elements are found from computed indices; no copy is needed",
+                Some(_) => "all other operands and the result are dense, so its entries may come in any order; no copy is needed",
+            }
+            .to_owned(),
         });
         let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
         let mut viewed = vec![driver.tensor];
@@ -90,20 +93,35 @@ impl Scheduler<'_> {
         let driver = reads.first()?.clone();
         let is_only = reads.iter().all(|access| access.same_place(&driver));
         let tensor = self.kernel.tensor(driver.tensor);
-        let is_mapped = tensor.kind == TensorKind::Input && tensor.format.mode_order().is_none();
+        let is_read = tensor.kind == TensorKind::Input
+            && match tensor.format.mode_order() {
+                None => true,
+                Some(_) => !tensor.format.is_walked() && self.takes_any_order(statement),
+            };
         let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
         let is_written = self.is_dense(statement.target.tensor) || shares;
-        let is_good = is_only && is_mapped && is_walkable && is_plain && is_written;
+        let is_good = is_only && is_read && is_walkable && is_plain && is_written;
         (is_good && self.decides(&driver, statement)).then_some(driver)
+    }
+
+    /// Whether values may be combined with a dense result in any order, the first with what it holds before.
+    fn takes_any_order(&self, statement: &Statement) -> bool {
+        let reduction = match &statement.value {
+            Expr::Reduce(operator, ..) => *operator,
+            _ if statement.element == ElementType::Bool => return false,
+            _ => ReduceOperator::Add,
+        };
+        let target = self.kernel.tensor(statement.target.tensor);
+        target.format.is_dense() && is_identity(reduction, target.fill)
     }
 
     /// Whether loops over an operand may come by the same element of a dense result again, where nothing else does.
     pub(super) fn comes_again(&self, access: &Access, structure: &OutputStructure) -> bool {
         let levels = &self.kernel.tensor(access.tensor).format.levels;
-        *structure == OutputStructure::Dense && levels.iter().any(|level| !level.format.ordered)
+        *structure == OutputStructure::Dense && levels.iter().any(|level| !ascends(level.format))
     }
 
     fn is_dense(&self, tensor: TensorId) -> bool {
@@ -196,6 +214,6 @@ impl Scheduler<'_> {
 
 /// Whether loops know how to walk or locate a level.
 fn is_walkable(level: &format::LevelFormat) -> bool {
-    use format::LevelKind::{Compressed, Dense, Singleton};
-    matches!(level.kind, Dense | Compressed | Singleton)
+    use format::LevelKind::{Compressed, Dense, Hashed, Singleton};
+    matches!(level.kind, Dense | Compressed | Singleton | Hashed)
 }

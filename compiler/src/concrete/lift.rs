@@ -13,6 +13,7 @@
 //! ```
 
 use super::factor::{Nest, factors};
+use super::precompute::Precomputed;
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
@@ -29,6 +30,12 @@ struct Sum {
     value: Expr,
 }
 
+impl Sum {
+    fn reads(&self, part: &Precomputed) -> bool {
+        self.value.accesses().iter().any(|access| access.tensor == part.read.tensor)
+    }
+}
+
 /// How a workspace is filled.
 struct Producer {
     workspace: TensorId,
@@ -36,11 +43,19 @@ struct Producer {
     depth: usize,
     term: Term,
     order: LoopOrder,
+    /// Parts of it that are formed before.
+    parts: Vec<Precomputed>,
 }
 
 impl Scheduler<'_> {
-    /// Loops for a term with sums inside.
-    pub(super) fn lifted(&mut self, mut term: Term, bound: &[IndexVariable], order: Option<LoopOrder>) -> Statement {
+    /// Loops for a term with sums inside, or with parts that are formed before.
+    pub(super) fn lifted(
+        &mut self,
+        mut term: Term,
+        bound: &[IndexVariable],
+        order: Option<LoopOrder>,
+        parts: Vec<Precomputed>,
+    ) -> Statement {
         let mut sums = Vec::new();
         term.value = match term.value {
             Expr::Reduce(operator, variables, body) if operator == term.reduction && !term.is_apart => {
@@ -50,8 +65,12 @@ impl Scheduler<'_> {
         };
         let order = order.unwrap_or_else(|| self.order(&mut term, bound, &[]));
         let mut producers = Vec::with_capacity(sums.len());
-        for sum in sums {
-            let producer = self.producer(&sum, &term, bound, &order);
+        let mut parts = parts;
+        for mut sum in sums {
+            self.depend_on_parts(&mut sum, &parts);
+            let mut producer = self.producer(&sum, &term, bound, &order);
+            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..producer.depth]).copied().collect();
+            producer.parts = parts.extract_if(.., |part| self.is_formed_inside(part, &sum, &outside)).collect();
             let place = &producer.term.target;
             let reindex = |access: &Access| match access.tensor == sum.workspace {
                 true => Expr::Access(place.clone()),
@@ -60,6 +79,8 @@ impl Scheduler<'_> {
             term.value = term.value.map_accesses(&reindex);
             producers.push(producer);
         }
+        // Sums may read them.
+        producers.extend(parts.into_iter().map(|part| self.part(part, bound, &order)));
         self.around(term, bound, order, producers)
     }
 
@@ -83,7 +104,53 @@ impl Scheduler<'_> {
         workspace.format = Format::dense(inside.len());
         workspace.extents = extents;
         producer.target.indices = inside;
-        Producer { workspace: sum.workspace, depth, term: producer, order }
+        Producer { workspace: sum.workspace, depth, term: producer, order, parts: Vec::new() }
+    }
+
+    /// A sum depends on what is outside of the parts that it reads, unless it is over that.
+    fn depend_on_parts(&self, sum: &mut Sum, parts: &[Precomputed]) {
+        let mut summed = Vec::new();
+        collect_summed(&sum.value, &mut summed);
+        for part in parts {
+            if !sum.reads(part) {
+                continue;
+            }
+            let outside = part.outside.iter().flat_map(|&variable| self.kernel.running(variable));
+            let own: Vec<IndexVariable> =
+                outside.filter(|variable| !summed.contains(variable) && !sum.free.contains(variable)).collect();
+            sum.free.extend(own);
+        }
+    }
+
+    /// Whether a part is formed in the loops of a sum that reads it, rather than outside: some of those must be outside of it.
+    fn is_formed_inside(&self, part: &Precomputed, sum: &Sum, outside: &[IndexVariable]) -> bool {
+        sum.reads(part) && !self.kernel.loops_of(&part.outside).iter().all(|variable| outside.contains(variable))
+    }
+
+    /// Fills the workspace of a part inside of the loops that must be outside.
+    fn part(&mut self, part: Precomputed, bound: &[IndexVariable], order: &LoopOrder) -> Producer {
+        let outside = self.kernel.loops_of(&part.outside);
+        let depth = order.loops.iter().rposition(|variable| outside.contains(variable)).map_or(0, |last| last + 1);
+        let around: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+        let workspace = part.written.tensor;
+        let mut term = Term {
+            target: part.written,
+            in_memory: false,
+            accumulates: false,
+            reduction: match &part.value {
+                Expr::Reduce(operator, ..) => *operator,
+                _ => ReduceOperator::Add,
+            },
+            is_apart: false,
+            value: part.value,
+            masks: Vec::new(),
+            element: self.kernel.tensor(workspace).element,
+            structure: OutputStructure::Dense,
+        };
+        let order = self.order(&mut term, &around, &order.loops);
+        // A row that is a vector is its own accumulator.
+        term.in_memory = !term.target.indices.is_empty() && order.vector.is_none();
+        Producer { workspace, depth, term, order, parts: part.inside }
     }
 
     /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops.
@@ -137,9 +204,12 @@ impl Scheduler<'_> {
         let mut producers = producers;
         for depth in (0..=deepest).rev() {
             let here: Vec<Producer> = producers.extract_if(.., |producer| producer.depth == depth).collect();
-            for Producer { workspace, term, order, .. } in here {
+            for Producer { workspace, term, order, parts, .. } in here {
                 let around: Vec<IndexVariable> = bound.iter().chain(&outside[..depth]).copied().collect();
-                let producer = self.term(term, &around, Some(order));
+                let producer = match parts.is_empty() {
+                    true => self.term(term, &around, Some(order)),
+                    false => self.lifted(term, &around, Some(order), parts),
+                };
                 statement = Statement::Where { workspace, consumer: Box::new(statement), producer: Box::new(producer) };
             }
             if let Some(&variable) = depth.checked_sub(1).and_then(|last| outside.get(last)) {
@@ -175,6 +245,14 @@ impl Scheduler<'_> {
             Expr::Literal(_) | Expr::Access(_) | Expr::Index(..) => expr.clone(),
         }
     }
+}
+
+/// The variables that an expression sums over.
+fn collect_summed(expr: &Expr, summed: &mut Vec<IndexVariable>) {
+    if let Expr::Reduce(_, variables, _) = expr {
+        summed.extend(variables);
+    }
+    expr.children().into_iter().for_each(|child| collect_summed(child, summed));
 }
 
 /// Whether there is a sum in an expression.

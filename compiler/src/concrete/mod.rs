@@ -27,6 +27,7 @@ mod fused;
 mod levels;
 mod lift;
 mod order;
+mod precompute;
 mod print;
 mod program;
 mod scatter;
@@ -40,6 +41,7 @@ use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use directives::Asked;
 pub use fused::Chain;
+pub use precompute::{Parts, Precomputed};
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use program::{Program, schedule};
 pub use schedule::Options;
@@ -533,6 +535,20 @@ impl Statement {
                 consumer.for_each_loop(visit);
             }
             Statement::Sequence(statements) => statements.iter().for_each(|statement| statement.for_each_loop(visit)),
+        }
+    }
+
+    /// Calls `visit` on every workspace that is made.
+    pub fn for_each_workspace(&self, visit: &mut dyn FnMut(TensorId)) {
+        match self {
+            Statement::Empty | Statement::Assign(_) => {}
+            Statement::Forall { body, .. } => body.for_each_workspace(visit),
+            Statement::Where { workspace, consumer, producer } => {
+                visit(*workspace);
+                producer.for_each_workspace(visit);
+                consumer.for_each_workspace(visit);
+            }
+            Statement::Sequence(statements) => statements.iter().for_each(|inner| inner.for_each_workspace(visit)),
         }
     }
 

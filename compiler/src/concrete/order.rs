@@ -107,7 +107,9 @@ impl Scheduler<'_> {
         };
         // Where nothing else is asked, the result is written in storage order.
         match self.kernel.tensor(term.target.tensor) {
-            target if target.kind == TensorKind::Workspace => term.target.indices.iter().for_each(&mut add),
+            target if target.kind == TensorKind::Workspace => {
+                self.kernel.loops_of(&term.target.indices).iter().for_each(&mut add);
+            }
             target => {
                 let levels = level_variables(&term.target, &target.format);
                 self.kernel.loops_of(&levels).iter().for_each(&mut add);

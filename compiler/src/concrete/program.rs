@@ -70,6 +70,9 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
             Err(found) => problems.extend(found),
         }
     }
+    if problems.is_empty() {
+        problems = super::precompute::missing(&chain.kernel, &kernels);
+    }
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -42,18 +42,31 @@ const MOST_COPIES: usize = 5;
 const MOST_ORDERS: usize = 720;
 
 /// How a result is formed through workspaces.
-struct Plan {
+pub(super) struct Plan {
     /// How many levels of the result come in order.
     depth: usize,
     steps: f64,
-    sums: Vec<SumPlan>,
+    pub(super) sums: Vec<SumPlan>,
+}
+
+/// How a result is formed from a list.
+struct ListPlan {
+    steps: f64,
+    /// What is listed, and how its loops run.
+    terms: Vec<(Expr, SumPlan)>,
+    /// How entries of equal coordinates come together.
+    operator: ReduceOperator,
 }
 
 /// How one sum is formed.
-struct SumPlan {
-    value: Expr,
+pub(super) struct SumPlan {
+    pub(super) value: Expr,
     /// The coordinates of the workspace, then its dense ones.
-    indices: Vec<IndexVariable>,
+    pub(super) indices: Vec<IndexVariable>,
+    /// What variables are called in the loops that form it, where the schedule gives them names of their own.
+    pub(super) renamed: Vec<(IndexVariable, IndexVariable)>,
+    /// Its workspace, where that is declared.
+    pub(super) workspace: Option<TensorId>,
     /// How many of them are coordinates.
     levels: usize,
     /// The loops inside of those over the levels that come in order.
@@ -70,9 +83,19 @@ struct SumPlan {
 impl SumPlan {
     /// One value, without loops.
     fn of_one(value: Expr) -> Self {
-        let (indices, loops, copied) = (Vec::new(), Vec::new(), Vec::new());
-        let collecting = Collecting::of(1.0, 1.0);
-        Self { value, indices, levels: 0, loops, copied, filled: (1.0, 1.0), collecting, loop_steps: 1.0, steps: 1.0 }
+        Self {
+            value,
+            indices: Vec::new(),
+            renamed: Vec::new(),
+            workspace: None,
+            levels: 0,
+            loops: Vec::new(),
+            copied: Vec::new(),
+            filled: (1.0, 1.0),
+            collecting: Collecting::of(1.0, 1.0),
+            loop_steps: 1.0,
+            steps: 1.0,
+        }
     }
 }
 
@@ -95,14 +118,27 @@ impl Scheduler<'_> {
         let plans = (1..stored).rev().filter_map(|depth| self.plan(&term, depth, stored));
         let workspace = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
         let list = self.plan_list(&term);
-        let steps = |plan: &Option<Plan>| plan.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
-        let (through, listed) = (steps(&workspace), steps(&list));
+        let through = workspace.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
+        let listed = list.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
         self.explain_plans(&term, workspace.as_ref(), in_order, through, listed);
         match (workspace, list) {
             (Some(plan), _) if through < in_order && through <= listed => self.through_workspaces(term, plan),
             (_, Some(plan)) if scatters || listed < in_order => self.through_list(&term, plan),
             _ => self.term(term, &[], None),
         }
+    }
+
+    /// The same where the schedule says what is formed in workspaces.
+    pub(super) fn appended_parts(&mut self, term: Term) -> Statement {
+        let stored = stored_levels(&self.kernel.tensor(term.target.tensor).format);
+        if let Some(plan) = self.plan_parts(&term, stored) {
+            return self.through_workspaces(term, plan);
+        }
+        if let Some(problem) = self.problem_of_parts(&term) {
+            self.problems.push(problem);
+            return Statement::Empty;
+        }
+        self.with_parts(term)
     }
 
     fn format_of(&self, access: &Access) -> Format {
@@ -145,7 +181,7 @@ impl Scheduler<'_> {
     }
 
     /// The cheapest way in which just `depth` levels of the result come in order; `None` where there is none.
-    fn plan(&self, term: &Term, depth: usize, stored: usize) -> Option<Plan> {
+    pub(super) fn plan(&self, term: &Term, depth: usize, stored: usize) -> Option<Plan> {
         let format = &self.kernel.tensor(term.target.tensor).format;
         let variables = level_variables(&term.target, format);
         // Computed indices are written where their loops are.
@@ -273,6 +309,8 @@ impl Scheduler<'_> {
                     best = Some(SumPlan {
                         value: value.clone(),
                         indices: coordinates.iter().chain(&dense).copied().collect(),
+                        renamed: Vec::new(),
+                        workspace: None,
                         levels: coordinates.len(),
                         loops: order[depth..].to_vec(),
                         copied: copied.clone(),
@@ -332,7 +370,7 @@ impl Scheduler<'_> {
     }
 
     /// What a list of all entries costs, which is sorted at the end; `None` where the result can't be made so.
-    fn plan_list(&self, term: &Term) -> Option<Plan> {
+    fn plan_list(&self, term: &Term) -> Option<ListPlan> {
         let target = self.kernel.tensor(term.target.tensor);
         let is_computed = |variable: &IndexVariable| self.kernel.variables[variable.0].value.is_some();
         let (computed, variables): (Vec<IndexVariable>, Vec<IndexVariable>) =
@@ -342,23 +380,24 @@ impl Scheduler<'_> {
         if !is_plain {
             return None;
         }
-        let mut sums = Vec::new();
+        let Listed { terms: values, operator } = self.listed(term)?;
+        let mut terms = Vec::new();
         let mut steps = 0.0;
-        for value in self.listed(term)?.terms {
-            let value = term.masks.iter().fold(value, |value, mask| masked(&value, mask));
-            let is_whole = variables.iter().all(|variable| self.free(&value).contains(variable));
+        for value in values {
+            let walked = term.masks.iter().fold(value.clone(), |value, mask| masked(&value, mask));
+            let is_whole = variables.iter().all(|variable| self.free(&walked).contains(variable));
             if !is_whole {
                 return None;
             }
             let mut plan = match variables.is_empty() {
-                true => SumPlan::of_one(value),
-                false => self.plan_sum(&value, &[], &variables, &[])?,
+                true => SumPlan::of_one(walked),
+                false => self.plan_sum(&walked, &[], &variables, &[])?,
             };
             add_missing(&mut plan.loops, &mut computed.iter().copied());
             steps += plan.loop_steps + SORTED * plan.filled.0;
-            sums.push(plan);
+            terms.push((value, plan));
         }
-        Some(Plan { depth: 0, steps, sums })
+        Some(ListPlan { steps, terms, operator })
     }
 
     /// The terms whose entries are listed; `None` where those of equal coordinates can't be combined one by one.
@@ -397,8 +436,8 @@ impl Scheduler<'_> {
     }
 
     /// Says that sums rely on the order of the stand-ins that they read as they are, before another sum sorts these.
-    fn settle_uncopied(&mut self, plan: &Plan) {
-        for sum in &plan.sums {
+    fn settle_uncopied<'p>(&mut self, sums: impl Iterator<Item = &'p SumPlan>) {
+        for sum in sums {
             let mut reads = Vec::new();
             sum.value.for_each_access(&mut |access| reads.push(access.clone()));
             reads.retain(|access| !sum.copied.iter().any(|copied| copied.same_place(access)));
@@ -407,15 +446,15 @@ impl Scheduler<'_> {
     }
 
     /// Loops that append entries as they come. The run time sorts them and combines those of equal coordinates.
-    fn through_list(&mut self, term: &Term, plan: Plan) -> Statement {
-        let Some(Listed { terms, operator }) = self.listed(term) else { return Statement::Empty };
+    fn through_list(&mut self, term: &Term, plan: ListPlan) -> Statement {
+        let ListPlan { terms, operator, .. } = plan;
         let target = &mut self.kernel.tensors[term.target.tensor.0];
         target.delivered.get_or_insert_with(|| target.format.clone());
         target.format = list_format(&target.format);
         target.listed = Some(operator);
         let mut statements = Vec::new();
-        self.settle_uncopied(&plan);
-        for (sum, value) in plan.sums.into_iter().zip(terms) {
+        self.settle_uncopied(terms.iter().map(|(_, sum)| sum));
+        for (value, sum) in terms {
             let mut part = Term {
                 target: term.target.clone(),
                 in_memory: true,
@@ -477,7 +516,7 @@ impl Scheduler<'_> {
         let levels = level_variables(&term.target, &format);
         let outer = levels[..plan.depth].to_vec();
         let mut producers = Vec::new();
-        self.settle_uncopied(&plan);
+        self.settle_uncopied(plan.sums.iter());
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);
@@ -513,7 +552,15 @@ impl Scheduler<'_> {
             Expr::Reduce(operator, ..) => operator.identity(element).unwrap_or(element.zero()),
             _ => self.kernel.tensor(term.target.tensor).fill,
         };
-        let workspace = self.workspace_of(&sum.indices, element, fill, format, kind);
+        let workspace = match sum.workspace {
+            Some(declared) => {
+                let extents = sum.indices.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
+                let workspace = &mut self.kernel.tensors[declared.0];
+                (workspace.fill, workspace.format, workspace.extents, workspace.kind) = (fill, format, extents, kind);
+                declared
+            }
+            None => self.workspace_of(&sum.indices, element, fill, format, kind),
+        };
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
         let Collecting { collect, table, list } = sum.collecting;
@@ -533,7 +580,12 @@ impl Scheduler<'_> {
     }
 
     /// Loops that fill the workspace of a sum.
-    fn producer_of(&mut self, sum: SumPlan, target: Access, outer: &[IndexVariable]) -> (TensorId, Statement) {
+    fn producer_of(&mut self, mut sum: SumPlan, mut target: Access, outer: &[IndexVariable]) -> (TensorId, Statement) {
+        let mut renamed = |variable| super::precompute::renamed(&sum.renamed, variable);
+        target.rename(&mut renamed);
+        sum.value.rename(&mut renamed);
+        sum.copied.iter_mut().for_each(|access| access.rename(&mut renamed));
+        sum.loops.iter_mut().for_each(|variable| *variable = renamed(*variable));
         let workspace = target.tensor;
         // Without a sum, an element is written once.
         let reduction = match &sum.value {

@@ -49,7 +49,8 @@ pub(super) struct Scope {
 /// What the language can say and the scheduler can't do yet, with its place.
 pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
     let declared = Kernel { target: options.target, ..Kernel::declared(kernel, scope) };
-    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled: BTreeSet::new() };
+    let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
+    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled, problems };
     let mut diagnostics = Diagnostics::new();
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
@@ -59,6 +60,9 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     }
     let mut statements: Vec<Statement> =
         kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
+    if !scheduler.problems.is_empty() {
+        return Err(scheduler.problems);
+    }
     let mut body = match statements.len() {
         1 => statements.remove(0),
         _ => Statement::Sequence(statements),
@@ -96,6 +100,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) kernel: Kernel,
     /// Stand-ins for operands whose order no loops rely on yet.
     pub(super) unsettled: BTreeSet<TensorId>,
+    /// What the schedule asks for and can't be had.
+    pub(super) problems: Diagnostics,
 }
 
 /// What one loop nest computes.
@@ -202,12 +208,15 @@ impl Scheduler<'_> {
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
         let element = self.notation.tensor(assignment.target.tensor).element;
-        let levels::Statement { target, value, masks, .. } = self.by_levels(levels::Statement {
+        let statement = levels::Statement {
             target: assignment.target.clone(),
             value: self.kernel.over_running(&normalize(&simplify_expr(assignment.value.clone()))),
             masks: assignment.mask.iter().cloned().collect(),
             element,
-        });
+        };
+        let has_parts = !self.kernel.asked.parts.parts.is_empty();
+        let statement = if has_parts { statement } else { self.by_levels(statement) };
+        let levels::Statement { target, value, masks, .. } = statement;
         let value = self.with_stand_ins(&value, &target);
         let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
@@ -246,7 +255,9 @@ impl Scheduler<'_> {
         let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
         let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };
         match term.structure {
+            OutputStructure::Appended if has_parts => self.appended_parts(term),
             OutputStructure::Appended => self.appended(term),
+            _ if has_parts => self.with_parts(term),
             _ => self.term(term, &[], None),
         }
     }
@@ -286,7 +297,7 @@ impl Scheduler<'_> {
                 let value = term.value.clone();
                 self.nest(term, bound, order, &value)
             }
-            _ => self.lifted(term, bound, order),
+            _ => self.lifted(term, bound, order, Vec::new()),
         }
     }
 

@@ -71,7 +71,8 @@ impl Kernel {
                 let own = level_variables(target, &self.tensor(target.tensor).format);
                 let of_operand = level_variables(&share.access, operand);
                 let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
-                let told = told.take_while(|((own, other), level)| own == other && level.format.ordered).count();
+                let told =
+                    told.take_while(|((own, other), level)| own == other && level::ascends(level.format)).count();
                 let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
                 match told {
                     0 => Meet::Anywhere,
@@ -109,6 +110,15 @@ impl Kernel {
         if simplify(&self.tensors, absent(&self.tensors, statement, access)) != Statement::Empty {
             return Err("something is done also where it has no entry");
         }
+        // With infinite fill values, what no operand has an entry for may differ from what this one has none for.
+        let mut reads: Vec<Access> = Vec::new();
+        statement.for_each_read(&mut |read| reads.push(read.clone()));
+        let is_operand = |read: &&Access| !self.tensor(read.tensor).kind.is_workspace();
+        let nothing = reads.iter().filter(is_operand).filter(|read| !self.tensor(read.tensor).format.is_dense());
+        let nothing = nothing.fold(statement.clone(), |statement, read| absent(&self.tensors, &statement, read));
+        if simplify(&self.tensors, nothing) != Statement::Empty {
+            return Err("something is done also where no operand has an entry");
+        }
         let mut share = Share { access: access.clone(), levels, by, operator: None };
         let variables = self.shared_variables(&share);
         if variables.iter().any(|variable| self.variables[variable.0].value.is_some()) {
@@ -126,8 +136,10 @@ impl Kernel {
             return Err("what is done to a sum of all its entries does not distribute over sums of some");
         }
         share.operator = operator;
+        let mut made = Vec::new();
+        statement.for_each_workspace(&mut |workspace| made.push(workspace));
         let mut problem = None;
-        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign)));
+        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign, &made)));
         problem.map_or(Ok(share), Err)
     }
 
@@ -189,14 +201,14 @@ impl Kernel {
         }
     }
 
-    /// Says how what is assigned to a result is combined, or why it can't be.
-    fn settle(&self, share: &mut Share, assign: &Assign) -> Option<Reason> {
+    /// Says how what is assigned to a result, or to a workspace that is not `made` in a share, is combined, or why it can't be.
+    fn settle(&self, share: &mut Share, assign: &Assign, made: &[TensorId]) -> Option<Reason> {
         let tensor = self.tensor(assign.target.tensor);
         match &tensor.kind {
             TensorKind::Output(OutputStructure::Appended) | TensorKind::SparseWorkspace(_) => {
                 return Some("entries of the result are appended, each when it is complete");
             }
-            kind if kind.is_workspace() => return None,
+            _ if made.contains(&assign.target.tensor) => return None,
             _ => {}
         }
         if self.meet(share, &assign.target) == Meet::Apart {

@@ -45,16 +45,14 @@ pub fn simplify(tensors: &[Tensor], statement: Statement) -> Statement {
             Statement::Empty => Statement::Empty,
             body => Statement::Forall { variable, run, body: Box::new(body) },
         },
-        Statement::Where { workspace, consumer, producer } => {
-            match (simplify(tensors, *consumer), simplify(tensors, *producer)) {
-                (Statement::Empty, _) => Statement::Empty,
-                (consumer, Statement::Empty) => simplify(tensors, without_workspace(tensors, consumer, workspace)),
-                (consumer, _) if !reads(&consumer, workspace) => consumer,
-                (consumer, producer) => {
-                    Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) }
-                }
-            }
-        }
+        Statement::Where { workspace, consumer, producer } => match simplify(tensors, *producer) {
+            // Before anything else is known of the consumer: with infinite fill values the order matters.
+            Statement::Empty => simplify(tensors, without_workspace(tensors, *consumer, workspace)),
+            producer => match simplify(tensors, *consumer) {
+                consumer if !reads(&consumer, workspace) => consumer,
+                consumer => Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) },
+            },
+        },
         Statement::Assign(mut assign) => {
             assign.value = simplify_expr(assign.value);
             let without_effect = literal(&assign.value).is_some_and(|value| changes_nothing(tensors, &assign, value));

@@ -699,6 +699,8 @@ pub struct Work {
     pub place: VariableId,
     /// How much work lies before it.
     pub before: Expr,
+    /// Whether that is all: else a place is a unit of work beside, also where there is none before the next.
+    pub is_all: bool,
 }
 
 /// How the writes of several chunks to one array come together.

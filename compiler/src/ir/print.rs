@@ -475,8 +475,9 @@ fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Paralle
     let (low, high) = (kernel.show(low), kernel.show(high));
     write!(f, "parallel {low}..{high} in {}..{}", kernel.show(begin), kernel.show(end))?;
     let mut clauses = Vec::new();
-    if let Some(Work { place, before }) = work {
-        clauses.push(format!("work {} -> {}", kernel.show(place), kernel.show(before)));
+    if let Some(Work { place, before, is_all }) = work {
+        let all = if *is_all { "all " } else { "" };
+        clauses.push(format!("work {all}{} -> {}", kernel.show(place), kernel.show(before)));
     }
     if let Some(array) = aligned {
         clauses.push(format!("aligned {}", kernel.show(array)));

@@ -196,6 +196,7 @@ impl Lowering<'_> {
         let point = loops.lattice.points.last().expect("a loop with one operand has its point").clone();
         let name = self.name_of_level(access, *depth);
         if end == begin.clone().plus(Expr::Index(1)) {
+            debug_assert!(!level::of(storage.format.kind).has_vacancies());
             return self.single_position(loops, &storage, begin, &point, out);
         }
         out.push(self.comment(loops));
@@ -205,6 +206,9 @@ impl Lowering<'_> {
             let parents = Parents { begin: Expr::Variable(position), end: None };
             let coordinate = self.coordinate_at(&storage, Expr::Variable(position));
             self.case(loops, coordinate, &[(0, parents)], &point.statement, &mut body);
+            if let Some(occupied) = level::of(storage.format.kind).occupied(&storage, Expr::Variable(position)) {
+                body = vec![ir::Statement::If(vec![(occupied, body)], Vec::new())];
+            }
             out.push(ir::Statement::For { variable: position, begin, end, vector: false, body });
             return;
         }

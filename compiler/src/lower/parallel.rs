@@ -151,7 +151,8 @@ impl Lowering<'_> {
         storage.coordinates.filter(|_| !storage.format.unique)
     }
 
-    /// How much work lies before a place: the leaf positions of the operands that the range cuts.
+    /// How much work lies before a place: the leaf positions of the operands that the range cuts. Where several are merged, coordinates
+    /// between their entries are no work.
     fn work(&mut self, loops: &Loop, places: &Places) -> Option<Work> {
         let place = self.fresh("place", Type::Index, false);
         let mut before: Option<Expr> = None;
@@ -184,9 +185,26 @@ impl Lowering<'_> {
                         }
                     }
                 });
+                for (access, depth) in &loops.operands {
+                    if let Some(leaves) = self.leaves_before(access, *depth, loops.scope, Expr::Variable(place)) {
+                        add(leaves);
+                    }
+                }
             }
         }
-        before.map(|before| Work { place, before })
+        let is_all = matches!(places, Places::Coordinates) && !loops.everywhere;
+        before.map(|before| Work { place, before, is_all })
+    }
+
+    /// How many leaf positions of a walked operand have a coordinate below one at a level.
+    fn leaves_before(&self, access: &Access, depth: usize, scope: &Scope, coordinate: Expr) -> Option<Expr> {
+        let levels = self.concrete.tensor(access.tensor).format.levels.len();
+        if level::is_probed(self.storage(access.tensor, depth).format) {
+            return None;
+        }
+        let (storage, positions) = self.positions(access, depth, scope);
+        let first = self.search(&storage, &positions, coordinate);
+        Some(self.descend(access.tensor, depth + 1..levels, first.clone()).unwrap_or(first))
     }
 
     /// The position at the last of `levels` that begins below `position`; `None` when no level on the way stores positions.
@@ -238,7 +256,7 @@ impl Lowering<'_> {
     fn ascends(&self, places: &Places) -> bool {
         match places {
             Places::Coordinates => true,
-            Places::Positions(access, depth) => self.storage(access.tensor, *depth).format.ordered,
+            Places::Positions(access, depth) => level::ascends(self.storage(access.tensor, *depth).format),
         }
     }
 

@@ -175,9 +175,11 @@ impl Lowering<'_> {
         let mut levels = Vec::new();
         let (mut begin, mut end) = (bounds.low.clone(), bounds.high.clone());
         for depth in share.levels.clone().rev() {
-            let is_outermost = depth == share.levels.start;
+            // Vacancies behind the entries of a parent are not walked.
+            let kind = self.storage(share.access.tensor, depth).format.kind;
+            let is_outermost = depth == share.levels.start && !level::of(kind).has_vacancies();
             levels.push(KeptLevel { depth, begin: begin.clone(), end: end.clone(), is_outermost });
-            if is_outermost {
+            if depth == share.levels.start {
                 break;
             }
             let first = self.parent(share, depth, begin);
@@ -269,7 +271,7 @@ impl Lowering<'_> {
                 return None;
             }
         };
-        Some(Work { place, before })
+        Some(Work { place, before, is_all: false })
     }
 
     /// How shares write an array.

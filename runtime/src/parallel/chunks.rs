@@ -48,11 +48,22 @@ impl Chunks {
     /// A place counts one unit beside its work: a million empty rows are work too (as in Merrill & Garland, Merge-based
     /// parallel sparse matrix-vector multiplication, 2016). A place is never divided, however much work it is.
     pub fn weighted(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, CHUNKS_PER_THREAD)
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), CHUNKS_PER_THREAD)
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn weighted_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), 1)
+    }
+
+    /// `begin..end` in chunks of equal work, where places without work cost nothing: a loop that goes over what is stored never
+    /// comes by them.
+    pub fn by_work(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, before, CHUNKS_PER_THREAD)
+    }
+
+    /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
+    pub fn by_work_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
         Chunks::weighted_of(begin, end, before, 1)
     }
 
@@ -66,7 +77,7 @@ impl Chunks {
             return Chunks { bounds: vec![begin], are_even: true };
         }
         let nothing = before(begin);
-        let work = |place: usize| before(place).saturating_sub(nothing).saturating_add(place - begin);
+        let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
         let place = |low: usize, share: usize| first(low, end, &|place| work(place) >= share);
         let mut chunks = Chunks::cut(begin, end, total, per_thread, &place);
@@ -201,6 +212,11 @@ impl Chunks {
     pub fn partial<T: Copy>(&self, identity: T) -> Partial<T> {
         Partial { values: (0..self.count()).map(|_| Mutex::new(identity)).collect() }
     }
+}
+
+/// The work before a place, and the places before it from `begin` on.
+fn beside_places<'w>(begin: usize, before: &'w dyn Fn(usize) -> usize) -> impl Fn(usize) -> usize + 'w {
+    move |place| before(place).saturating_add(place - begin)
 }
 
 /// Into how many chunks to cut this much work.

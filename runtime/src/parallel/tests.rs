@@ -89,6 +89,16 @@ fn empty_places_are_work_too() {
 }
 
 #[test]
+fn empty_places_that_nothing_comes_by_are_no_work() {
+    on_four_threads(|| {
+        // A hundred thousand entries, all in the last thousand of a million places.
+        let chunks = Chunks::by_work(0, 1_000_000, &|place| 100 * place.saturating_sub(999_000));
+        assert_covers(&chunks, 0, 1_000_000);
+        assert!(chunks.count() > 16 && chunks.range(0).1 > 999_000);
+    });
+}
+
+#[test]
 fn work_near_the_largest_integer_does_not_overflow() {
     on_four_threads(|| assert_covers(&Chunks::weighted(0, 3, &|place| place * (usize::MAX / 3)), 0, 3));
 }

@@ -328,7 +328,12 @@ impl Printer<'_> {
                 quote!(let chunks = #helpers::Chunks::#even(#begin, #end)#aligned;)
             }
             Some(work) => {
-                let weighted = ident(if has_copies { "weighted_per_thread" } else { "weighted" });
+                let weighted = ident(match (work.is_all, has_copies) {
+                    (false, false) => "weighted",
+                    (false, true) => "weighted_per_thread",
+                    (true, false) => "by_work",
+                    (true, true) => "by_work_per_thread",
+                });
                 let closure = self.closure(work.place, &work.before);
                 quote!(let chunks = #helpers::Chunks::#weighted(#begin, #end, &#closure)#aligned;)
             }

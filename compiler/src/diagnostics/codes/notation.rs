@@ -85,8 +85,6 @@ pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 pub const MIXED_ELEMENTS: Code = Code(404);
 /// A mask with an index that only some terms sum over.
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
-/// A directive that is not carried out yet.
-pub const SCHEDULE_NOT_YET: Code = Code(408);
 /// More sparse operands than one merge lattice can hold.
 pub const TOO_MANY_OPERANDS: Code = Code(410);
 
@@ -898,27 +896,6 @@ Correct:
 ",
     },
     Entry {
-        code: SCHEDULE_NOT_YET,
-        title: "a directive that is not carried out yet",
-        explanation: "
-For now `precompute` is checked, but not carried out. A temporary does the same: `let t(j) = b(j) * c(j);`.
-
-Wrong:
-
-    fn product(A: csr, b: dense, c: dense) -> y: dense {
-        y(i) = A(i, j) * b(j) * c(j);
-    }
-    schedule { precompute(b(j) * c(j), j, jw); }
-
-Correct:
-
-    fn product(A: csr, b: dense, c: dense) -> y: dense {
-        let t(j) = b(j) * c(j);
-        y(i) = A(i, j) * t(j);
-    }
-",
-    },
-    Entry {
         code: TOO_MANY_OPERANDS,
         title: "too many sparse operands",
         explanation: "
@@ -987,7 +964,8 @@ Correct:
         explanation: "
 Each directive has a condition. A loop runs in vector lanes where it is innermost and its index is dense wherever it stands; a
 loop is written out where it has few iterations and their number is known; an order of loops must leave the entries of a
-sparse result in order; a loop that is split has not been split before.
+sparse result in order; a loop that is split has not been split before. What is precomputed is a part of a right-hand side,
+and where the result stores entries, it is a sum as a whole.
 
 Wrong:
 

@@ -12,8 +12,9 @@
 //! parent's table on, and after the last from the first, until it or an empty slot is found; [`slot`] is that hash. Entries
 //! that were in ascending order when the table was built lie in the order of their slots.
 
-use super::{Arrays, Level, Property};
+use super::{Arrays, Level, Parents, Positions, Property, Storage, vacancy};
 use crate::format::LevelFormat;
+use crate::ir::Expr;
 
 /// The number of slots for so many children.
 pub fn slots(children: usize) -> usize {
@@ -50,11 +51,28 @@ impl Level for Hashed {
     fn has_vacancies(&self) -> bool {
         true
     }
+
+    fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
+        let positions = storage.positions?;
+        let end = parents.end.clone().unwrap_or_else(|| parents.begin.clone().plus(Expr::Index(1)));
+        Some(Positions { begin: Expr::load(positions, parents.begin.clone()), end: Expr::load(positions, end) })
+    }
+
+    fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        Some(Expr::load(storage.coordinates?, position))
+    }
+
+    fn occupied(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let vacant = Expr::Index(vacancy(storage.format.coordinates));
+        Some(Expr::load(storage.coordinates?, position).less(vacant))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{one_parent, storage, v};
     use super::*;
+    use crate::ir::ArrayId;
 
     #[test]
     fn slots_are_below_their_number_and_spread() {
@@ -63,6 +81,17 @@ mod tests {
         }
         let taken: std::collections::BTreeSet<usize> = (0..64).map(|coordinate| slot(8 * coordinate, 128)).collect();
         assert!(taken.len() > 32, "{}", taken.len());
+    }
+
+    #[test]
+    fn slots_are_walked_where_they_are_taken() {
+        let storage = storage(LevelFormat::HASHED);
+        let [pos, crd] = [ArrayId(0), ArrayId(1)];
+        let positions = Hashed.positions(&storage, &one_parent()).expect("it is walked");
+        assert_eq!(positions.end, Expr::load(pos, v(0).plus(Expr::Index(1))));
+        let taken = Expr::load(crd, v(2)).less(Expr::Index(u64::from(u32::MAX)));
+        assert_eq!(Hashed.occupied(&storage, v(2)), Some(taken));
+        assert!(!super::super::is_walked(LevelFormat::HASHED) && super::super::has_positions(LevelFormat::HASHED));
     }
 
     #[test]

@@ -128,6 +128,12 @@ pub trait Level: Sync {
         None
     }
 
+    /// Whether there is an entry at a position that is walked; `None` where there is one at each. Coordinates then come in any order.
+    fn occupied(&self, storage: &Storage, position: Expr) -> Option<Expr> {
+        let _ = (storage, position);
+        None
+    }
+
     /// **search**: the first of the positions whose coordinate is not below a value; `Some` wherever [`Level::positions`] is.
     fn search(&self, storage: &Storage, positions: &Positions, value: Expr) -> Option<Expr> {
         Some(Expr::Search {
@@ -239,7 +245,12 @@ pub fn has_parents(format: LevelFormat) -> bool {
 
 /// Whether kernels walk the positions of a level, in the order of its coordinates.
 pub fn is_walked(format: LevelFormat) -> bool {
-    format.ordered && has_positions(format)
+    ascends(format) && has_positions(format)
+}
+
+/// Whether coordinates under one parent ascend with their positions.
+pub fn ascends(format: LevelFormat) -> bool {
+    format.ordered && of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_none()
 }
 
 /// Whether kernels walk the positions of a level, in whatever order.
@@ -373,12 +384,14 @@ mod tests {
             level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
             level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
             level.has_entry(&storage, v(0)).iter().for_each(&mut see);
+            level.occupied(&storage, v(0)).iter().for_each(&mut see);
             let statements = level.append(&storage, v(0)).into_iter().chain(level.close_parent(&storage, v(0)));
             touched.extend(statements.flatten().filter_map(|statement| statement.written_array()));
             touched.sort_unstable();
             touched.dedup();
             let declared: Vec<ArrayId> = storage.positions.into_iter().chain(storage.coordinates).collect();
-            let expected = if is_direct(storage.format) { declared } else { Vec::new() };
+            let is_read = is_direct(storage.format) || has_positions(storage.format);
+            let expected = if is_read { declared } else { Vec::new() };
             assert_eq!(touched, expected, "{}", level.name());
         }
     }

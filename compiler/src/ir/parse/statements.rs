@@ -239,9 +239,10 @@ impl<'t> Parser<'t> {
 
     fn clause(&mut self, node: &mut Parallel) -> Result<()> {
         if node.work.is_none() && self.accept("work")? {
+            let is_all = self.accept("all")?;
             let place = self.variable()?;
             self.require("->")?;
-            node.work = Some(Work { place, before: self.expr()? });
+            node.work = Some(Work { place, before: self.expr()?, is_all });
         } else if node.aligned.is_none() && self.accept("aligned")? {
             node.aligned = Some(self.array()?);
         } else if self.accept("sharing")? {

@@ -406,7 +406,7 @@ impl Random {
                 end: self.expr(3),
                 low: self.variable(),
                 high: self.variable(),
-                work: self.yes().then(|| Work { place: self.variable(), before: self.expr(3) }),
+                work: self.yes().then(|| Work { place: self.variable(), before: self.expr(3), is_all: self.yes() }),
                 aligned: self.yes().then(|| self.array()),
                 sharing: self.many(3, |r| (r.array(), r.sharing())),
                 reductions: self.many(2, |r| (r.variable(), r.operator())),

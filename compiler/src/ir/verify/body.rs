@@ -500,7 +500,7 @@ impl<'k> Body<'k> {
     }
 
     fn clauses(&mut self, node: &'k Parallel) {
-        if let Some(Work { place, before }) = &node.work {
+        if let Some(Work { place, before, .. }) = &node.work {
             self.at_place(*place, before);
             self.work_reads(node, before);
         }

@@ -131,7 +131,7 @@ impl Ids<'_> {
     fn parallel(&mut self, path: &str, parallel: &Parallel) {
         [&parallel.begin, &parallel.end].into_iter().for_each(|e| self.expr(e));
         [parallel.low, parallel.high].into_iter().for_each(|id| self.variable(id));
-        if let Some(Work { place, before }) = &parallel.work {
+        if let Some(Work { place, before, .. }) = &parallel.work {
             self.variable(*place);
             self.expr(before);
         }

@@ -18,8 +18,10 @@ enum Argument {
     Number,
     /// Any further index variables that exist.
     Olds,
-    /// An expression of the statement, and whatever follows.
-    Rest,
+    /// A part of a statement.
+    Expression,
+    /// Pairs of an index variable that exists and a new one.
+    Pairs,
 }
 
 /// The directives in the terms of Senanayake 2020 (*A Sparse Iteration Space Transformation Framework for Sparse Tensor
@@ -32,7 +34,7 @@ const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
     ("parallel", &[Argument::Old], "parallel(p)"),
     ("vector", &[Argument::Old], "vector(r)"),
     ("unroll", &[Argument::Old], "unroll(k1)"),
-    ("precompute", &[Argument::Rest], "precompute(B(i, k) * C(k, j), k, kw)"),
+    ("precompute", &[Argument::Expression, Argument::Pairs], "precompute(B(i, k) * C(k, j), j, jw)"),
 ];
 
 /// Reports unknown directives and wrong arguments.
@@ -54,7 +56,7 @@ struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     fn check(&mut self, directive: &'a Directive, wanted: &[Argument], example: &str, found: &mut Diagnostics) {
-        let open = wanted.last().is_some_and(|last| matches!(last, Argument::Olds | Argument::Rest));
+        let open = wanted.last().is_some_and(|last| matches!(last, Argument::Olds | Argument::Pairs));
         let fixed = wanted.len() - usize::from(open);
         let given = directive.arguments.len();
         if given < fixed || given > fixed && !open {
@@ -67,8 +69,21 @@ impl<'a> Scope<'a> {
             );
             return;
         }
+        if wanted.last() == Some(&Argument::Pairs) && !(given - fixed).is_multiple_of(2) {
+            let message = format!("`{}` takes pairs of an index variable and a new name", directive.name.name);
+            found.push(
+                Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, directive.arguments[given - 1].span, message)
+                    .label("is not followed by a new name")
+                    .help(format!("for example `{example}`")),
+            );
+            return;
+        }
         for (place, argument) in directive.arguments.iter().enumerate() {
-            let kind = wanted.get(place).or(wanted.last()).copied().unwrap_or(Argument::Rest);
+            let kind = match wanted.get(place).or(wanted.last()) {
+                Some(Argument::Pairs) if (place - fixed).is_multiple_of(2) => Argument::Old,
+                Some(Argument::Pairs) => Argument::New,
+                kind => kind.copied().unwrap_or(Argument::Expression),
+            };
             if let Some(problem) = self.argument(argument, kind) {
                 found.push(problem.help(format!("for example `{example}`")));
             }
@@ -80,7 +95,7 @@ impl<'a> Scope<'a> {
             Some(Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, message).label(label))
         };
         match (kind, &argument.kind) {
-            (Argument::Rest, _) | (Argument::Number, ExprKind::Number { .. }) => None,
+            (Argument::Expression, _) | (Argument::Number, ExprKind::Number { .. }) => None,
             (Argument::Number, _) => wrong("a number must stand here".to_owned(), "not a number"),
             (Argument::New, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
                 wrong(format!("there is an index variable `{}` already", name.name), "must be a new name")
