@@ -169,8 +169,9 @@
 //!
 //! # Safety
 //!
-//! The loops that kernels become are safe Rust, in the macro as at run time: no `unsafe` is printed, and crates that forbid it
-//! can use the macro. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
+//! The loops that kernels become are safe Rust, in the macro as at run time. The macro writes one `unsafe`, around the call of
+//! loops that are compiled for processors with AVX2, once it has asked whether this is one; crates that forbid `unsafe` can use
+//! it all the same. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
 //! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
 //!
 //! `unsafe` stands in one folder, `execute/native`, which loads libraries that `rustc` has just compiled and hands arrays to
@@ -182,10 +183,11 @@
 //! # Performance
 //!
 //! * Loops over the last mode of dense operands (the rank in MTTKRP, the columns in SpMM) are vector loops. The macro writes a
-//!   version of each kernel for 8, 16, 32 and 64 iterations, and one for any other number, which is up to twice as slow. At run
-//!   time the very extent is compiled in.
-//! * Let rustc use the processor: `RUSTFLAGS="-C target-cpu=native"`, or `[build] rustflags` in `.cargo/config.toml`. That is
-//!   worth up to twice the speed in vector loops. Kernels that are compiled at run time do so by themselves.
+//!   version of each kernel for 8, 16, 32 and 64 iterations, and one for any other number, which takes the row in strips of two
+//!   cache lines; what is left of it is up to twice as slow. At run time the very extent is compiled in.
+//! * On x86-64 vector loops use AVX2 where the processor has it, whatever the crate is compiled for. Kernels that are compiled
+//!   at run time use all that it has; so do the macro's with `RUSTFLAGS="-C target-cpu=native"`, or `[build] rustflags` in
+//!   `.cargo/config.toml`.
 //! * A kernel that needs an operand in another order of modes sorts a copy of it in every call. Convert it once, and declare that
 //!   format. `spc explain` says which copies a kernel makes.
 //! * `…_into` saves the memory of results, which the system else has to clear page by page.

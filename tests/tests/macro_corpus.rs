@@ -518,6 +518,14 @@ cases! {
     mixed_narrowed "cases/mixed/narrowed.ti" [A, x] spmv(&A, &x);
     mixed_single_and_double "cases/mixed/single_and_double.ti" [A, x] spmv(&A, &x);
     mixed_sums_of_bytes "cases/mixed/sums_of_bytes.ti" [A] sums(&A);
+    strips_complex "cases/strips/complex.ti" [A, B] spmm(&A, &B);
+    strips_fused_temporary "cases/strips/fused_temporary.ti" [A, B] scaled(&A, &B);
+    strips_masked_least "cases/strips/masked_least.ti" [A, B, m] least(&A, &B, &m);
+    strips_mttkrp_coo "cases/strips/mttkrp_coo.ti" [X, B, C] mttkrp(&X, &B, &C);
+    strips_several_terms "cases/strips/several_terms.ti" [A, D, B, x] terms(&A, &D, &B, &x);
+    strips_spmm "cases/strips/spmm.ti" [A, B] spmm(&A, &B);
+    strips_ttm "cases/strips/ttm.ti" [X, U] ttm(&X, &U);
+    strips_whole_strips "cases/strips/whole_strips.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_bool_any_all "cases/types/bool_any_all.ti" [A, B, D] rows(&A, &B, &D);
     types_bool_any_of_all "cases/types/bool_any_of_all.ti" [A, x] any(&A, &x);
     types_bool_as_mask "cases/types/bool_as_mask.ti" [M, B] sample(&M, &B);
@@ -603,6 +611,13 @@ const WITHOUT_EXTENT: [&str; 8] = [
 
 #[test]
 fn the_corpus_is_right_through_the_macro() {
+    for use_wide_vectors in [true, false] {
+        spc::execute::use_wide_vectors(use_wide_vectors);
+        run_the_corpus();
+    }
+}
+
+fn run_the_corpus() {
     for case in corpus::cases().iter().filter(|case| case.refused.is_none()) {
         let file = format!("cases/{}.ti", case.name);
         let Some((_, run)) = CASES.iter().find(|(name, _)| *name == file) else {

@@ -93,15 +93,18 @@ impl Scheduler<'_> {
         let driver = reads.first()?.clone();
         let is_only = reads.iter().all(|access| access.same_place(&driver));
         let tensor = self.kernel.tensor(driver.tensor);
-        let is_read = tensor.kind == TensorKind::Input
-            && match tensor.format.mode_order() {
-                None => true,
-                Some(_) => !tensor.format.is_walked() && self.takes_any_order(statement),
-            };
         let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
+        // Slots of a hash table are shared by no result.
+        let has_slots = tensor.format.levels.iter().any(|level| level.format.kind == format::LevelKind::Hashed);
+        let is_in_order = tensor.format.levels.iter().all(|level| ascends(level.format));
+        let is_read = match tensor.format.mode_order() {
+            _ if tensor.kind != TensorKind::Input => false,
+            None => is_in_order || shares && !has_slots || self.takes_any_order(statement),
+            Some(_) => !tensor.format.is_walked() && self.takes_any_order(statement),
+        };
         let is_written = self.is_dense(statement.target.tensor) || shares;
         let is_good = is_only && is_read && is_walkable && is_plain && is_written;
         (is_good && self.decides(&driver, statement)).then_some(driver)

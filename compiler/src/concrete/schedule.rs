@@ -9,8 +9,8 @@ use super::order::level_variables;
 use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
-    Access, Asked, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
-    TensorId, TensorKind, Variable,
+    Access, Asked, Computed, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target,
+    Tensor, TensorId, TensorKind, Variable,
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
@@ -316,6 +316,25 @@ impl Scheduler<'_> {
         })
     }
 
+    /// Whether a loop walks an operand alone whose coordinates do not ascend.
+    fn comes_in_any_order(&self, variable: IndexVariable, body: &Statement) -> bool {
+        let mut found = false;
+        body.for_each_read(&mut |access| {
+            let tensor = self.kernel.tensor(access.tensor);
+            if let Some(order) = tensor.format.mode_order().filter(|_| !tensor.kind.is_workspace()) {
+                let mut levels = order.iter().zip(&tensor.format.levels);
+                found |= levels.any(|(&mode, level)| access.indices[mode] == variable && !level::ascends(level.format));
+            }
+        });
+        found
+    }
+
+    /// Whether an index is computed from the number of an iteration of two fused loops.
+    fn is_fused_from(&self, index: IndexVariable, variable: IndexVariable) -> bool {
+        let value = &self.kernel.variables[index.0].value;
+        matches!(value, Some(Computed::Fused { whole, .. }) if *whole == variable)
+    }
+
     /// How the chunks of a parallel loop write one result.
     fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Decision> {
         let mut decisions = Vec::new();
@@ -329,9 +348,17 @@ impl Scheduler<'_> {
                     format!("chunks append entries of {name} each on its own"),
                     "entries come in order, so joining the chunks' arrays gives the result".to_owned(),
                 ),
+                TensorKind::Output(_) if outermost == Some(variable) && self.comes_in_any_order(variable, body) => (
+                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
+                    format!("{index} comes in any order"),
+                ),
                 TensorKind::Output(_) if outermost == Some(variable) => {
                     (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
                 }
+                TensorKind::Output(_) if outermost.is_some_and(|outer| self.is_fused_from(outer, variable)) => (
+                    format!("chunks write {name} in order, and combine the rows at their ends alone where they share them"),
+                    format!("{index} numbers its outermost level with another"),
+                ),
                 TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => (
                     format!("chunks own distinct parts of {name}"),
                     format!("{index} goes through the blocks of its outermost level"),

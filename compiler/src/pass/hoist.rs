@@ -1,4 +1,5 @@
-//! Loads that a vector loop repeats move before it.
+//! Loads that a vector loop repeats move before it; and values of operands, at the place that a loop is at, before the first
+//! loop inside.
 //!
 //! ```text
 //! for r in 0..R: t[r] += X_vals[p] * C[k * R + r]
@@ -7,7 +8,7 @@
 //! for r in 0..R: t[r] += X_val * C[k * R + r]
 //! ```
 
-use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, TensorId, Type, Variable, VariableId};
 use std::collections::BTreeSet;
 
 /// The kernel with the loads of its vector loops moved before them where they do not change.
@@ -21,6 +22,11 @@ pub(super) fn hoist(mut kernel: Kernel) -> Kernel {
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     let mut done = Vec::with_capacity(statements.len());
     for mut statement in statements.drain(..) {
+        if let Statement::For { variable, begin, vector: false, body, .. } = &mut statement
+            && let Some(tensor) = walked(kernel, begin)
+        {
+            values_out_of_loops(kernel, tensor, *variable, body);
+        }
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
         if let Statement::For { variable, vector: true, body, .. } = &mut statement {
             let lets = loads_out_of(kernel, *variable, body);
@@ -29,6 +35,77 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
         done.push(statement);
     }
     *statements = done;
+}
+
+/// The operand whose stored entries a loop walks that begins there.
+fn walked(kernel: &Kernel, begin: &Expr) -> Option<TensorId> {
+    let mut walked = None;
+    begin.for_each(&mut |expr| {
+        if let Expr::Load(array, _) = expr
+            && let ArrayRole::Positions { tensor, .. } = kernel.array(*array).role
+        {
+            walked = walked.or(Some(tensor));
+        }
+    });
+    walked.filter(|tensor| !kernel.is_output(*tensor))
+}
+
+/// A value of the operand that a loop walks is there for certain at the counter, whether the loops inside run or not.
+fn values_out_of_loops(kernel: &mut Kernel, walked: TensorId, counter: VariableId, body: &mut Vec<Statement>) {
+    let is_repeated = |statement: &Statement| matches!(statement, Statement::For { .. } | Statement::While(..));
+    let mut arrays = BTreeSet::new();
+    let mut see = |statement: &Statement| {
+        statement.for_each_expr(&mut |expr| {
+            expr.for_each(&mut |expr| match expr {
+                Expr::Load(array, index)
+                    if **index == Expr::Variable(counter)
+                        && kernel.array(*array).role == (ArrayRole::Values { tensor: walked }) =>
+                {
+                    arrays.insert(*array);
+                }
+                _ => {}
+            });
+        });
+    };
+    let Some(first) = body.iter().position(|statement| {
+        let mut found = false;
+        statement.for_each(&mut |inner| found |= is_repeated(inner));
+        found
+    }) else {
+        return;
+    };
+    for statement in &body[first..] {
+        statement.for_each(&mut |inner| {
+            if is_repeated(inner) {
+                inner.blocks().into_iter().flatten().for_each(|inner| inner.for_each(&mut see));
+            }
+        });
+    }
+    let comments = body[..first].iter().rev().take_while(|before| matches!(before, Statement::Comment(_))).count();
+    let first = first - comments;
+    let mut lets = Vec::new();
+    for array in arrays {
+        let load = Expr::load(array, Expr::Variable(counter));
+        let variable = declare(kernel, array);
+        body[first..].iter_mut().for_each(|statement| put(statement, &load, variable));
+        lets.push(Statement::Let(variable, load));
+    }
+    body.splice(first..first, lets);
+}
+
+/// Puts a variable in place of what it holds.
+fn put(statement: &mut Statement, value: &Expr, variable: VariableId) {
+    fn put_in(expr: Expr, value: &Expr, variable: VariableId) -> Expr {
+        if expr == *value {
+            return Expr::Variable(variable);
+        }
+        expr.map_children(&mut |child| put_in(child, value, variable))
+    }
+    statement.for_each_expr_mut(&mut |expr| {
+        let taken = std::mem::replace(expr, Expr::Index(0));
+        *expr = put_in(taken, value, variable);
+    });
+    statement.blocks_mut().into_iter().flatten().for_each(|inner| put(inner, value, variable));
 }
 
 fn loads_out_of(kernel: &mut Kernel, counter: VariableId, body: &mut [Statement]) -> Vec<Statement> {
@@ -59,16 +136,24 @@ fn replace(
 ) -> Expr {
     if let Expr::Load(array, index) = &expr {
         let changes = written.contains(array) || local.iter().any(|variable| index.uses(*variable));
-        if let (false, ArrayElement::Value(element)) = (changes, kernel.array(*array).element) {
+        if !changes && matches!(kernel.array(*array).element, ArrayElement::Value(_)) {
             if let Some((_, variable)) = hoisted.iter().find(|(value, _)| *value == expr) {
                 return Expr::Variable(*variable);
             }
-            let name = kernel.array(*array).name.trim_end_matches("_vals").to_owned() + "_val";
-            let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-            kernel.variables.push(Variable { name, ty: Type::of(element), mutable: false });
+            let variable = declare(kernel, *array);
             hoisted.push((expr, variable));
             return Expr::Variable(variable);
         }
     }
     expr.map_children(&mut |child| replace(kernel, child, written, local, hoisted))
+}
+
+/// A variable for an element of an array of values.
+fn declare(kernel: &mut Kernel, of: ArrayId) -> VariableId {
+    let array = kernel.array(of);
+    let ArrayElement::Value(element) = array.element else { unreachable!("only values are hoisted") };
+    let name = array.name.trim_end_matches("_vals").to_owned() + "_val";
+    let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
+    kernel.variables.push(Variable { name, ty: Type::of(element), mutable: false });
+    variable
 }

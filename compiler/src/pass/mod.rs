@@ -7,6 +7,8 @@ mod flatten;
 mod hoist;
 mod lanes;
 mod masks;
+mod runs;
+mod strips;
 mod tidy;
 mod views;
 
@@ -25,8 +27,10 @@ pub const PASSES: &[Pass] = &[
     ("tidy", tidy::tidy),
     ("masks", masks::masks),
     ("flatten", flatten::flatten),
+    ("strips", strips::strips),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
+    ("runs", runs::runs),
     ("views", views::views),
 ];
 

@@ -1,6 +1,8 @@
 //! Passes on small bodies, as text before and after.
 
-use super::{flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, tidy::tidy, views::views};
+use super::{
+    flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs, strips::strips, tidy::tidy, views::views,
+};
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
 
@@ -392,6 +394,32 @@ mod sums_in_lanes {
     }
 
     #[test]
+    fn a_sum_over_stored_entries_runs_in_four_lanes() {
+        let body = "let v3 = 0.0f64 for v1 in a0[0]..a0[1] { let v6 = a1[v1] v3 += a2[v1] * a3[v6] } a4[0] = v3";
+        assert_snapshot!(after(lanes, body), @r"
+        let v3:t = 0.0f64
+        allocate a6:lanes[4] = 0.0f64
+        let v10:first = a0:A2_pos[0]
+        let v11:blocks = (a0:A2_pos[1] - v10:first) / 4
+        for v12:block in 0..v11:blocks {
+          for v13:lane in 0..4 vector {
+            let v6:j = a1:A2_crd[v10:first + v12:block * 4 + v13:lane]
+            a6:lanes[v13:lane] += a2:A_vals[v10:first + v12:block * 4 + v13:lane] * a3:B[v6:j]
+          }
+        }
+        for v1:p in v10:first + v11:blocks * 4..a0:A2_pos[1] {
+          let v6:j = a1:A2_crd[v1:p]
+          v3:t += a2:A_vals[v1:p] * a3:B[v6:j]
+        }
+        for v14:lane in 0..2 vector {
+          a6:lanes[v14:lane] += a6:lanes[v14:lane + 2]
+        }
+        v3:t += a6:lanes[0] + a6:lanes[1]
+        a4:Y[0] = v3:t
+        ");
+    }
+
+    #[test]
     fn other_loops_stay() {
         for stays in [
             // The elements do not lie side by side.
@@ -454,5 +482,189 @@ mod masking {
           a4:Y[v0:i] = a3:B[v6:j + scatter(v1:p, v10:n_bits)]
         }
         ");
+    }
+}
+
+mod strips_of_rows {
+    use super::*;
+
+    /// A product of a sparse matrix with a dense one whose rows have so many elements.
+    fn product(length: &str) -> String {
+        format!(
+            "allocate a5[{length}] = 0.0f64
+            for v0 in 0..d0 {{
+              fill a5 = 0.0f64
+              for v1 in a0[v0]..a0[v0 + 1] {{
+                for v2 in 0..{length} vector {{ a5[v2] += a2[v1] * a3[a1[v1] * {length} + v2] }}
+              }}
+              for v2 in 0..{length} vector {{ a4[v0 * {length} + v2] = a5[v2] }}
+            }}"
+        )
+    }
+
+    #[test]
+    fn rows_of_an_unknown_length_are_cut() {
+        assert_snapshot!(after(strips, &product("d1")), @r"
+        allocate a5:w[16] = 0.0f64
+        for v0:i in 0..d0:n {
+          for v10:r_strip in 0..d1:R / 16 {
+            let v11:r_first = v10:r_strip * 16
+            allocate a6:w_strip[16] = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..16 vector {
+                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..16 vector {
+              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a6:w_strip[v2:r]
+            }
+          }
+          let v11:r_first = d1:R / 16 * 16
+          if v11:r_first < d1:R {
+            let v12:r_rest = d1:R - v11:r_first
+            fill a5:w = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..v12:r_rest vector {
+                a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..v12:r_rest vector {
+              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a5:w[v2:r]
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn long_rows_are_cut_and_a_short_rest_goes_with_the_last_strip() {
+        assert_snapshot!(after(strips, &product("68")), @r"
+        allocate a5:w[20] = 0.0f64
+        for v0:i in 0..d0:n {
+          for v10:r_strip in 0..3 {
+            let v11:r_first = v10:r_strip * 16
+            allocate a6:w_strip[16] = 0.0f64
+            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+              for v2:r in 0..16 vector {
+                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+              }
+            }
+            for v2:r in 0..16 vector {
+              a4:Y[v0:i * 68 + v11:r_first + v2:r] = a6:w_strip[v2:r]
+            }
+          }
+          let v11:r_first = 48
+          fill a5:w = 0.0f64
+          for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+            for v2:r in 0..20 vector {
+              a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+            }
+          }
+          for v2:r in 0..20 vector {
+            a4:Y[v0:i * 68 + v11:r_first + v2:r] = a5:w[v2:r]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn rows_of_a_length_that_the_target_knows_stay_whole() {
+        for length in ["d2", "64"] {
+            let body = product(length);
+            assert_eq!(after(strips, &body), after(|kernel| kernel, &body));
+        }
+    }
+
+    #[test]
+    fn what_happens_once_for_a_row_is_not_repeated() {
+        for statement in ["a4[0] += 1.0f64", "v3 += a2[0]", "v3 += a5[0]", "for v6 in 0..d0 vector { a4[v6] = 1.0f64 }"]
+        {
+            let body = product("d1").replace("for v1 in", &format!("{statement} for v1 in"));
+            let body = format!("let v3 = 0.0f64 {body}");
+            assert_eq!(after(strips, &body), after(|kernel| kernel, &body), "{statement}");
+        }
+    }
+}
+
+mod runs_of_entries {
+    use super::*;
+
+    #[test]
+    fn arrays_that_are_walked_side_by_side_are_viewed() {
+        let body = "for v0 in 0..d0 { for v1 in a0[v0]..a0[v0 + 1] { a4[a1[v1]] += a2[v1] } }";
+        assert_snapshot!(after(runs, body), @r"
+        for v0:i in 0..d0:n {
+          let v10:first = a0:A2_pos[v0:i]
+          let v11:entries = a0:A2_pos[v0:i + 1] - v10:first
+          view a6:A2_crd_run of a1:A2_crd from v10:first length v11:entries
+          view a7:A_run of a2:A_vals from v10:first length v11:entries
+          for v12:entry in 0..v11:entries {
+            a4:Y[a6:A2_crd_run[v12:entry]] += a7:A_run[v12:entry]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn shares_of_runs_may_end_before_they_begin() {
+        let body = "let v8 = 1 let v9 = 3 for v0 in 0..d0 {
+            for v1 in maximum(a0[v0], v8)..minimum(a0[v0 + 1], v9) { a4[v1] = a2[v1] }
+        }";
+        assert_snapshot!(after(runs, body), @r"
+        let v8:low = 1
+        let v9:high = 3
+        for v0:i in 0..d0:n {
+          let v10:first = maximum(a0:A2_pos[v0:i], v8:low)
+          let v11:entries = maximum(minimum(a0:A2_pos[v0:i + 1], v9:high), v10:first) - v10:first
+          view a6:A_run of a2:A_vals from v10:first length v11:entries
+          view mutable a7:Y_run of a4:Y from v10:first length v11:entries
+          for v12:entry in 0..v11:entries {
+            a7:Y_run[v12:entry] = a6:A_run[v12:entry]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn loops_that_ask_where_they_are_stay() {
+        for body in [
+            "for v1 in a0[v0]..a0[v0 + 1] { a4[v1 + 1] += a2[v1] }",
+            "for v1 in a0[v0]..a0[v0 + 1] { if v1 < 3 { a4[0] += a2[v1] } }",
+            "for v1 in a0[v0]..a0[v0 + 1] { a4[v1] = a4[0] + a2[v1] }",
+            "for v1 in a0[v0]..a0[v0 + 1] { a4[v1] = a2[v1] } a4[0] = 1.0f64",
+            "for v1 in 0..d0 { a4[v1] = a2[v1] }",
+        ] {
+            let body = format!("for v0 in 0..d0 {{ {body} }}");
+            assert_eq!(after(runs, &body), after(|kernel| kernel, &body));
+        }
+    }
+}
+
+mod values_out_of_loops {
+    use super::*;
+
+    #[test]
+    fn the_value_at_a_place_moves_before_the_loops_inside() {
+        let body = "for v1 in a0[0]..a0[1] {
+            let v0 = a1[v1]
+            // all of B's row
+            for v6 in 0..d1 { a4[v6] += a2[v1] * a3[v0 * d1 + v6] }
+        }";
+        assert_snapshot!(after(hoist, body), @r"
+        for v1:p in a0:A2_pos[0]..a0:A2_pos[1] {
+          let v0:i = a1:A2_crd[v1:p]
+          let v10:A_val = a2:A_vals[v1:p]
+          // all of B's row
+          for v6:j in 0..d1:R {
+            a4:Y[v6:j] += v10:A_val * a3:B[v0:i * d1:R + v6:j]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn what_the_kernel_writes_stays() {
+        let body = "for v1 in a0[0]..a0[1] { for v6 in 0..d1 { a4[v6] += a4[v1] } }";
+        assert_eq!(after(hoist, body), after(|kernel| kernel, body));
     }
 }

@@ -32,7 +32,7 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTr
                 if is_fixed_row(kernel, array, end, lengths) || is_touched(rest.as_slice(), array, row.written) {
                     continue;
                 }
-                let view = declare(kernel, array);
+                let view = declare(kernel, array, "_row");
                 done.push(Statement::View {
                     array: view,
                     of: array,
@@ -59,7 +59,7 @@ fn is_fixed_row(kernel: &Kernel, array: ArrayId, end: &Expr, lengths: &BTreeMap<
 }
 
 /// Whether the statements behind a loop use an array in a way that a view of it forbids to the end of the block.
-fn is_touched(statements: &[Statement], array: ArrayId, view_is_mutable: bool) -> bool {
+pub(super) fn is_touched(statements: &[Statement], array: ArrayId, view_is_mutable: bool) -> bool {
     let mut found = false;
     let mut see = |statement: &Statement| {
         found |= statement.written_array() == Some(array);
@@ -131,9 +131,10 @@ pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
     }
 }
 
-fn declare(kernel: &mut Kernel, of: ArrayId) -> ArrayId {
+/// A view of an array.
+pub(super) fn declare(kernel: &mut Kernel, of: ArrayId, suffix: &str) -> ArrayId {
     let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
-    let stem = kernel.array(of).name.trim_end_matches("_vals").to_owned() + "_row";
+    let stem = kernel.array(of).name.trim_end_matches("_vals").to_owned() + suffix;
     let mut name = stem.clone();
     let mut count = 1;
     while kernel.arrays.iter().any(|array| array.name == name) {

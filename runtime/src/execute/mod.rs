@@ -31,6 +31,7 @@ mod native;
 mod output;
 #[cfg(test)]
 mod pipeline;
+mod processor;
 mod program;
 #[cfg(test)]
 mod testing;
@@ -44,5 +45,6 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
+pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{Entries, Operand, Program, ProgramError, ProgramOptions};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

@@ -9,6 +9,8 @@ use super::interleave::{self, Spread};
 #[derive(Debug, Clone, Copy)]
 pub struct Bits {
     spread: Spread,
+    /// Whether the processor takes them out in one instruction.
+    in_one: bool,
 }
 
 impl Bits {
@@ -21,7 +23,7 @@ impl Bits {
 
     /// Those at the ones of a mask.
     pub fn at(mask: usize) -> Bits {
-        Bits { spread: Spread::new(mask as u64) }
+        Bits { spread: Spread::new(mask as u64), in_one: extracts_in_one() }
     }
 
     /// A mask with ones where they are.
@@ -29,28 +31,14 @@ impl Bits {
         self.spread.mask() as usize
     }
 
-    /// The number that they are in a code: one instruction, where this is compiled for processors that have it and take a cycle
-    /// for it (AMD's before those with `vaes` take hundreds).
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_feature = "bmi2",
-        any(not(target_feature = "sse4a"), target_feature = "vaes")
-    ))]
+    /// The number that they are in a code: one instruction where the processor has it, else six steps.
     #[inline(always)]
     pub fn gather(&self, code: usize) -> usize {
-        // SAFETY: all that the instruction needs is a processor that has it, and this function exists only in code that is
-        // compiled for those.
-        unsafe { std::arch::x86_64::_pext_u64(code as u64, self.spread.mask()) as usize }
-    }
-
-    /// The number that they are in a code, in six steps.
-    #[cfg(not(all(
-        target_arch = "x86_64",
-        target_feature = "bmi2",
-        any(not(target_feature = "sse4a"), target_feature = "vaes")
-    )))]
-    #[inline(always)]
-    pub fn gather(&self, code: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if IS_COMPILED_IN || self.in_one {
+            // SAFETY: all that the instruction needs is a processor that has it. This is compiled for those alone, or asked.
+            return unsafe { std::arch::x86_64::_pext_u64(code as u64, self.spread.mask()) as usize };
+        }
         self.spread.compress(code as u64) as usize
     }
 
@@ -59,4 +47,21 @@ impl Bits {
     pub fn scatter(&self, number: usize) -> usize {
         self.spread.expand(number as u64) as usize
     }
+}
+
+/// Whether all processors that this is compiled for take bits out in one instruction, and take a cycle for it: AMD's before those
+/// with `vaes` take hundreds.
+#[cfg(target_arch = "x86_64")]
+const IS_COMPILED_IN: bool =
+    cfg!(all(target_feature = "bmi2", any(not(target_feature = "sse4a"), target_feature = "vaes")));
+
+/// Whether the processor at hand does.
+#[cfg(target_arch = "x86_64")]
+fn extracts_in_one() -> bool {
+    is_x86_feature_detected!("bmi2") && (!is_x86_feature_detected!("sse4a") || is_x86_feature_detected!("vaes"))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn extracts_in_one() -> bool {
+    false
 }

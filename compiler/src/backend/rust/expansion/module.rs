@@ -2,12 +2,14 @@
 //! each that is left after fusing.
 //!
 //! Kernels with a vector loop come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
-//! chooses.
+//! chooses. On x86-64 these are compiled for processors with AVX2, whatever the user's crate is compiled for, and one more for
+//! all extents serves older ones. That takes the only `unsafe` of an expansion: the call of what is compiled for a processor,
+//! once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid `unsafe` can use it.
 
 use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
-use crate::ir::{self, ArrayElement, ArrayRole, Size};
+use crate::ir::{self, ArrayElement, ArrayRole, Expr, Size, Statement};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
@@ -26,7 +28,7 @@ pub(super) fn module(program: concrete::Program) -> TokenStream {
     quote! {
         #[doc(hidden)]
         #[allow(
-            non_snake_case, unused_imports, unused_mut, unused_parens, unused_variables, unused_assignments,
+            non_snake_case, unused_imports, unused_mut, unused_parens, unused_unsafe, unused_variables, unused_assignments,
             clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery
         )]
         mod #name {
@@ -61,6 +63,17 @@ impl Versions {
         Self { any: crate::compile_kernel(concrete), fixed, place }
     }
 
+    /// Whether they gain by wide vectors or instructions that came with them: bits of interleaved coordinates are one's affair.
+    fn are_wide(&self) -> bool {
+        let mut found = self.fixed.is_some();
+        let mut see = |statement: &Statement| {
+            found |= matches!(statement, Statement::For { vector: true, .. });
+            statement.for_each_expr(&mut |expr| expr.for_each(&mut |expr| found |= matches!(expr, Expr::Mask { .. })));
+        };
+        self.any.kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
+        found
+    }
+
     /// The name of one of its functions.
     fn name(&self, function: &str) -> Ident {
         ident(&format!("{function}_{}", self.place))
@@ -76,7 +89,13 @@ impl Versions {
         let run = self.run();
         let any = loops(&self.any, self.name("any"));
         let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(fixed, self.name("fixed")));
-        quote!(#run #any #fixed)
+        if !self.are_wide() {
+            return quote!(#run #any #fixed);
+        }
+        let (wide, must_ask) = (for_wide_vectors(), must_ask());
+        let fixed = fixed.map(|fixed| quote!(#wide #fixed));
+        let narrow = loops(&self.any, self.name("narrow"));
+        quote!(#run #wide #any #fixed #[cfg(#must_ask)] #narrow)
     }
 
     /// The declarations of the kernel as text, for the run time.
@@ -132,6 +151,24 @@ impl Versions {
                 }
             }
         };
+        let choose = if self.are_wide() {
+            let (must_ask, narrow) = (must_ask(), self.name("narrow"));
+            quote! {
+                #[cfg(#must_ask)]
+                let is_wide = ::spc::execute::has_wide_vectors();
+                #[cfg(not(#must_ask))]
+                let is_wide = true;
+                #[cfg(#must_ask)]
+                if !is_wide {
+                    #narrow(#dimensions #arguments);
+                }
+                if is_wide {
+                    unsafe { #choose }
+                }
+            }
+        } else {
+            choose
+        };
         hygienic(quote! {
             fn #run(call: &mut ::spc::execute::Call<'_>) {
                 #take
@@ -140,6 +177,18 @@ impl Versions {
             }
         })
     }
+}
+
+/// The attribute of a function that is compiled for what [`has_wide_vectors`] asks for.
+///
+/// [`has_wide_vectors`]: https://docs.rs/spc/latest/spc/execute/fn.has_wide_vectors.html
+fn for_wide_vectors() -> TokenStream {
+    quote!(#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi2"))])
+}
+
+/// The condition for a processor to be asked: it may lack what the user's crate is not compiled for either.
+fn must_ask() -> TokenStream {
+    quote!(all(target_arch = "x86_64", not(all(target_feature = "avx2", target_feature = "bmi2"))))
 }
 
 /// The declarations of a kernel as text.

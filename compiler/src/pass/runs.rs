@@ -1,0 +1,222 @@
+//! The entries of a run get a name in each array that a loop walks side by side, so that bounds are checked once a run.
+//!
+//! ```text
+//! for p in A_pos[i]..A_pos[i + 1]: y[A_crd[p]] += A_vals[p]
+//!
+//! let first = A_pos[i]
+//! let entries = A_pos[i + 1] - first
+//! let A_crd_run = A_crd[first..first + entries]
+//! let A_run = A_vals[first..first + entries]
+//! for entry in 0..entries: y[A_crd_run[entry]] += A_run[entry]
+//! ```
+//!
+//! It is done where the loop asks for places in nothing else, so that its counter can begin at zero.
+
+use super::views::{declare, is_touched};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, Type, Variable, VariableId};
+use std::collections::BTreeMap;
+
+/// The kernel with views of the runs that its loops walk.
+pub(super) fn runs(mut kernel: Kernel) -> Kernel {
+    let mut body = std::mem::take(&mut kernel.body);
+    block(&mut kernel, &mut body);
+    kernel.body = body;
+    kernel
+}
+
+fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
+    let mut done = Vec::with_capacity(statements.len());
+    let mut rest = std::mem::take(statements).into_iter();
+    while let Some(mut statement) = rest.next() {
+        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
+        match Run::of(kernel, &statement, rest.as_slice()) {
+            Some(run) => done.extend(run.viewed(kernel, statement)),
+            None => done.push(statement),
+        }
+    }
+    *statements = done;
+}
+
+/// The arrays that a loop over places reaches at its counter, and whether it writes them.
+struct Run {
+    arrays: BTreeMap<ArrayId, bool>,
+    /// Whether some are reached under a condition, or in a loop that may not run.
+    is_uncertain: bool,
+}
+
+impl Run {
+    /// `behind` is what follows in the loop's block.
+    fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Run> {
+        let Statement::For { variable, begin, end, vector: false, body } = statement else { return None };
+        if !is_place(begin) || !is_place(end) {
+            return None;
+        }
+        let mut run = Run { arrays: BTreeMap::new(), is_uncertain: false };
+        let walks = body.iter().all(|statement| run.sees(statement, *variable, false));
+        let are_apart = run.arrays.iter().all(|(array, written)| {
+            let alone = body.iter().all(|statement| reaches_only_at(statement, *array, *variable, *written));
+            alone && !is_touched(behind, *array, *written)
+        });
+        // Stored entries are there, whoever asks for them. Of other arrays there may be less than a loop goes through.
+        let are_there = !run.is_uncertain || begins_at_position(kernel, begin);
+        (walks && are_apart && are_there && !run.arrays.is_empty()).then_some(run)
+    }
+
+    /// Whether the counter is nothing but an index, in this statement and those in it.
+    fn sees(&mut self, statement: &Statement, counter: VariableId, is_inside: bool) -> bool {
+        let before = self.arrays.len();
+        let mut is_index = true;
+        let written = match statement {
+            Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) => {
+                (*index == Expr::Variable(counter)).then_some(*array)
+            }
+            _ => None,
+        };
+        if let Some(array) = written {
+            self.arrays.insert(array, true);
+        }
+        statement.for_each_expr(&mut |expr| {
+            // The index of what is written was seen above.
+            if !(written.is_some() && *expr == Expr::Variable(counter)) {
+                is_index &= self.sees_expr(expr, counter);
+            }
+        });
+        self.is_uncertain |= is_inside && self.arrays.len() != before;
+        is_index && statement.blocks().into_iter().flatten().all(|inner| self.sees(inner, counter, true))
+    }
+
+    fn sees_expr(&mut self, expr: &Expr, counter: VariableId) -> bool {
+        match expr {
+            Expr::Variable(variable) => *variable != counter,
+            Expr::Load(array, index) if **index == Expr::Variable(counter) => {
+                self.arrays.entry(*array).or_insert(false);
+                true
+            }
+            expr => {
+                let mut is_index = true;
+                expr.for_each_child(&mut |child| is_index &= self.sees_expr(child, counter));
+                is_index
+            }
+        }
+    }
+
+    fn viewed(self, kernel: &mut Kernel, statement: Statement) -> Vec<Statement> {
+        let Statement::For { variable, begin, end, body, .. } = statement else { return vec![statement] };
+        let mut statements = Vec::new();
+        let mut name = |kernel: &mut Kernel, name: &str, value: Expr| {
+            let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
+            kernel.variables.push(Variable { name: name.to_owned(), ty: Type::Index, mutable: false });
+            statements.push(Statement::Let(id, value));
+            Expr::Variable(id)
+        };
+        let is_whole = is_run_of_parent(&begin, &end);
+        let first = if let Expr::Variable(_) = begin { begin } else { name(kernel, "first", begin) };
+        // A share of a run may end before it begins.
+        let end = if is_whole { end } else { Expr::binary(BinaryOperator::Maximum, end, first.clone()) };
+        let length = name(kernel, "entries", end.minus(first.clone()));
+        let entry = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
+        kernel.variables.push(Variable { name: "entry".to_owned(), ty: Type::Index, mutable: false });
+        let mut views = BTreeMap::new();
+        for (array, mutable) in self.arrays {
+            let view = declare(kernel, array, "_run");
+            views.insert(array, view);
+            let (begin, length) = (first.clone(), length.clone());
+            statements.push(Statement::View { array: view, of: array, begin, length, mutable });
+        }
+        let rename = Rename { views, counter: variable, entry };
+        statements.push(Statement::For {
+            variable: entry,
+            begin: Expr::Index(0),
+            end: length,
+            vector: false,
+            body: body.into_iter().map(|statement| rename.statement(statement)).collect(),
+        });
+        statements
+    }
+}
+
+/// Whether it is a place in a run, or one that it is cut at.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Variable(_) | Expr::Load(..) => true,
+        Expr::Binary(BinaryOperator::Minimum | BinaryOperator::Maximum, one, other) => is_place(one) && is_place(other),
+        _ => false,
+    }
+}
+
+/// Whether a place is in the entries of an operand, as its positions tell.
+pub(super) fn begins_at_position(kernel: &Kernel, place: &Expr) -> bool {
+    let mut found = false;
+    place.for_each(&mut |expr| {
+        if let Expr::Load(array, _) = expr {
+            found |= matches!(kernel.array(*array).role, ArrayRole::Positions { .. });
+        }
+    });
+    found
+}
+
+/// Whether two places are where the run of a parent begins and ends.
+pub(super) fn is_run_of_parent(begin: &Expr, end: &Expr) -> bool {
+    match (begin, end) {
+        (Expr::Load(one, place), Expr::Load(other, next)) => {
+            one == other && **next == place.clone().plus(Expr::Index(1))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a statement and those in it reach an array at the counter only, or do not write it.
+fn reaches_only_at(statement: &Statement, array: ArrayId, counter: VariableId, is_written: bool) -> bool {
+    let mut is_so = match statement {
+        Statement::Store(other, index, _) | Statement::Reduce(other, index, ..) if *other == array => {
+            *index == Expr::Variable(counter)
+        }
+        Statement::View { of, mutable, .. } if *of == array => !is_written && !mutable,
+        other => other.written_array() != Some(array),
+    };
+    if is_written {
+        statement.for_each_expr(&mut |expr| {
+            expr.for_each(&mut |expr| match expr {
+                Expr::Load(other, index) if *other == array => is_so &= **index == Expr::Variable(counter),
+                Expr::Length(other) | Expr::Search { array: other, .. } => is_so &= *other != array,
+                _ => {}
+            });
+        });
+    }
+    is_so && statement.blocks().into_iter().flatten().all(|inner| reaches_only_at(inner, array, counter, is_written))
+}
+
+/// Places in arrays become places in views.
+struct Rename {
+    views: BTreeMap<ArrayId, ArrayId>,
+    counter: VariableId,
+    entry: VariableId,
+}
+
+impl Rename {
+    fn statement(&self, mut statement: Statement) -> Statement {
+        if let Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) = &mut statement
+            && *index == Expr::Variable(self.counter)
+        {
+            *array = self.views[array];
+            *index = Expr::Variable(self.entry);
+        }
+        statement.for_each_expr_mut(&mut |expr| {
+            let taken = std::mem::replace(expr, Expr::Index(0));
+            *expr = self.expr(taken);
+        });
+        for inner in statement.blocks_mut() {
+            *inner = std::mem::take(inner).into_iter().map(|statement| self.statement(statement)).collect();
+        }
+        statement
+    }
+
+    fn expr(&self, expr: Expr) -> Expr {
+        match expr {
+            Expr::Load(array, index) if *index == Expr::Variable(self.counter) => {
+                Expr::load(self.views[&array], Expr::Variable(self.entry))
+            }
+            other => other.map_children(&mut |child| self.expr(child)),
+        }
+    }
+}
