@@ -260,14 +260,18 @@ struct Evaluation<'a> {
 impl Evaluation<'_> {
     /// The index at which an access reads or writes.
     fn place(&self, access: &Access, indices: &Indices) -> Vec<usize> {
-        let value = |variable: &IndexVariable| match &self.kernel.variables[variable.0].value {
+        access.indices.iter().map(|variable| self.index(variable, indices)).collect()
+    }
+
+    /// The value of an index variable, also of one that is computed.
+    fn index(&self, variable: &IndexVariable, indices: &Indices) -> usize {
+        match &self.kernel.variables[variable.0].value {
             None => indices[variable],
             Some(value) => {
                 let value = value.value(&mut |variable| Some(indices[variable] as i128));
                 usize::try_from(value.expect("it is computed")).expect("indices are inside")
             }
-        };
-        access.indices.iter().map(value).collect()
+        }
     }
 
     /// What the target holds afterwards. Where the statement `updates` what an earlier one has assigned, that is an operand
@@ -315,7 +319,10 @@ impl Evaluation<'_> {
                 Some(&value) => Value::given(value),
                 None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),
             },
-            Expr::Index(variable, element) => Value::given(Number::of(*element, indices[variable] as f64)),
+            // As by `as`: what a byte does not hold wraps around.
+            Expr::Index(variable, element) => {
+                Value::given(cast(*element, Number::I64(self.index(variable, indices) as i64)))
+            }
             Expr::Unary(operator, operand) => {
                 let operand = self.expr(operand, indices);
                 Value { number: unary(*operator, operand.number), known: operand.known }

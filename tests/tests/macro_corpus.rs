@@ -432,6 +432,7 @@ cases! {
     scatter_spgemm_u8 "cases/scatter/spgemm_u8.ti" [A, B] spgemm(&A, &B);
     scatter_sptc "cases/scatter/sptc.ti" [A, B] sptc(&A, &B);
     scatter_sptc_two_modes "cases/scatter/sptc_two_modes.ti" [A, B] sptc(&A, &B);
+    scatter_terms_of_one_copy "cases/scatter/terms_of_one_copy.ti" [a, B, M] terms(&a, &B, &M);
     scatter_transposed "cases/scatter/transposed.ti" [A] transposed(&A);
     scatter_transposed_order_3 "cases/scatter/transposed_order_3.ti" [A] transposed(&A);
     scatter_ttm_block "cases/scatter/ttm_block.ti" [X, U] ttm(&X, &U);
@@ -498,6 +499,7 @@ cases! {
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
     fill_integers "cases/fill/integers.ti" [A] least(&A);
     fill_min_plus_product "cases/fill/min_plus_product.ti" [A, B] product(&A, &B);
+    fill_masked_sums "cases/fill/masked_sums.ti" [T, B] masked_sums(&T, &B);
     fill_ones "cases/fill/ones.ti" [A, B] scale(&A, &B);
     fill_products_of_ones "cases/fill/products_of_ones.ti" [A] products(&A);
     fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);

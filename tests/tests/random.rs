@@ -31,7 +31,9 @@ fn outcome(program: &Program) -> Outcome {
             Err(error) => Outcome::Wrong(error),
         },
         Err(Stop::Refused { codes, .. }) => Outcome::Refused(codes),
-        Err(Stop::Data(error)) if error.contains("holds up to") => Outcome::Refused(vec!["too narrow".to_owned()]),
+        Err(Stop::Data(error)) if error.contains("holds up to") || error.contains("has room for") => {
+            Outcome::Refused(vec!["too narrow".to_owned()])
+        }
         Err(Stop::Data(error)) => Outcome::Wrong(error),
     };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {

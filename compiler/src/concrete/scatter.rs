@@ -435,6 +435,16 @@ impl Scheduler<'_> {
         fill.is_zero() && value.accesses().iter().all(is_zero) && !reduces_otherwise(value)
     }
 
+    /// Says that sums rely on the order of the stand-ins that they read as they are, before another sum sorts these.
+    fn settle_uncopied<'p>(&mut self, sums: impl Iterator<Item = &'p SumPlan>) {
+        for sum in sums {
+            let mut reads = Vec::new();
+            sum.value.for_each_access(&mut |access| reads.push(access.clone()));
+            reads.retain(|access| !sum.copied.iter().any(|copied| copied.same_place(access)));
+            self.settle(&reads);
+        }
+    }
+
     /// Loops that append entries as they come. The run time sorts them and combines those of equal coordinates.
     fn through_list(&mut self, term: &Term, plan: ListPlan) -> Statement {
         let ListPlan { terms, operator, .. } = plan;
@@ -443,6 +453,7 @@ impl Scheduler<'_> {
         target.format = list_format(&target.format);
         target.listed = Some(operator);
         let mut statements = Vec::new();
+        self.settle_uncopied(terms.iter().map(|(_, sum)| sum));
         for (value, sum) in terms {
             let mut part = Term {
                 target: term.target.clone(),
@@ -505,6 +516,7 @@ impl Scheduler<'_> {
         let levels = level_variables(&term.target, &format);
         let outer = levels[..plan.depth].to_vec();
         let mut producers = Vec::new();
+        self.settle_uncopied(plan.sums.iter());
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);

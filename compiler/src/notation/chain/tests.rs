@@ -109,7 +109,9 @@ fn formats_follow_the_operands() {
         ("X: csf, B: dense", "T(i, r) = X(i, j, k) * B(k, r)", "[compressed, dense]"),
         ("X: coo, B: dense", "T(i, j, r) = X(i, j, k) * B(k, r)", "[compressed, compressed, dense]"),
         ("X: coo", "T(i, j) = X(i, j) * 3", "[compressed(nonunique), singleton]"),
-        ("A: csr", "T(i, j) = A(i, j) + 1", "[dense, dense]"),
+        ("A: csr", "T(i, j) = A(i, j) + 1", "[dense, compressed]"),
+        ("A: csr, B: csr", "T(i, j) = A(i, k) * B(k, j)", "[dense, compressed]"),
+        ("A: csr, x: dense", "T(i, j) = A(i, j) + x(j)", "[dense, dense]"),
     ] {
         assert_eq!(format(declared, statement), expected, "{statement} of {declared}");
     }

@@ -10,10 +10,11 @@
 
 use super::part::name;
 use crate::format::Format;
-use crate::ir::ReduceOperator;
+use crate::ir::{Literal, ReduceOperator};
 use crate::notation::check::temporary_format;
 use crate::notation::{
-    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable, combine,
+    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, UnaryOperator, Variable,
+    combine,
 };
 
 /// The kernel in which each statement has a tensor of its own.
@@ -71,11 +72,46 @@ impl Versions {
     /// Adds a statement. What comes to computed indices in any order is formed first, unless it is a value that needs no loops
     /// of its own: then the statement lists entries.
     fn push(&mut self, mut statement: Assignment) {
+        if let Some(nothing) = self.of_nothing(&statement) {
+            statement.value = Expr::Access(self.chosen(&statement, nothing));
+            statement.mask = None;
+        }
         if self.result.scatters(&statement.target) && !is_plain(&statement.value) {
             statement.value = Expr::Access(self.formed(&statement));
             statement.mask = None;
         }
         self.result.statements.push(statement);
+    }
+
+    /// What a sum is of which a mask chooses no term, where that is not what the target holds before.
+    fn of_nothing(&self, statement: &Assignment) -> Option<Literal> {
+        fn reduction(value: &Expr) -> Option<ReduceOperator> {
+            match value {
+                Expr::Reduce(operator, ..) => Some(*operator),
+                Expr::Unary(UnaryOperator::Negate, operand) => {
+                    reduction(operand).filter(|operator| *operator == ReduceOperator::Add)
+                }
+                _ => None,
+            }
+        }
+        let target = self.result.running(&statement.target.indices);
+        let mask = self.result.running(&statement.mask.as_ref()?.indices);
+        let tensor = self.result.tensor(statement.target.tensor);
+        let nothing = reduction(&statement.value)?.identity(tensor.element)?;
+        let chooses = mask.iter().any(|variable| !target.contains(variable));
+        (chooses && !nothing.equals(tensor.fill)).then_some(nothing)
+    }
+
+    /// Makes the sums of which a mask chooses the terms a dense tensor over the variables of the target.
+    fn chosen(&mut self, statement: &Assignment, nothing: Literal) -> Access {
+        let of = self.result.tensor(statement.target.tensor).clone();
+        let indices = self.result.running(&statement.target.indices);
+        let name = format!("{}_sums", of.name);
+        let format = Format::dense(indices.len());
+        let sums = Tensor { role: Role::Temporary, declared: false, format_name: None, format, fill: nothing, ..of };
+        let target = Access { tensor: self.temporary(sums, &name), indices, span: statement.target.span };
+        self.result.statements.push(Assignment { target: target.clone(), operator: None, ..statement.clone() });
+        target
     }
 
     /// Makes the values of a statement a sparse tensor over the variables of its target.

@@ -1,7 +1,7 @@
 //! How a temporary is stored of which the text does not say it.
 //!
-//! A value that is zero where a sparse operand has no entry is stored sparse, else dense; a vector of sums is dense. Its modes are in the order of the
-//! operand's levels, so that entries come in order; a mode is dense where every operand stores it so:
+//! A value that is known where sparse operands have no entry is stored sparse, else dense; a vector of sums is dense. Its modes
+//! are in the order of the operands' levels, so that entries come in order; a mode is dense where every operand stores it so:
 //!
 //! ```text
 //! let T(i, r) = X(i, j, k) * B(k, r);     X: csf       T: [compressed, dense]
@@ -45,7 +45,11 @@ pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) ->
     let driver = operands.iter().max_by_key(|operand| operand.over(&statement.target).count());
     let mut modes: Vec<usize> = (0..order).collect();
     if let Some(driver) = driver {
-        modes.sort_by_key(|&mode| driver.depth(statement.target.indices[mode]));
+        let least = |variable| operands.iter().map(|operand| operand.depth(variable)).min();
+        modes.sort_by_key(|&mode| {
+            let variable = statement.target.indices[mode];
+            (least(variable), driver.depth(variable))
+        });
         if let Some(levels) = driver.levels_of(&statement.target, &modes).filter(|_| operands.len() == 1) {
             return Format::permuted(&modes, &levels);
         }
