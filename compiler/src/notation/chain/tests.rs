@@ -125,7 +125,7 @@ fn a_sum_inside_a_sum_into_a_sparse_result_is_made_first() {
     let chain = chained(text, true);
     assert_eq!(chain.links[0].kernel.tensors[2].format.to_string(), "[dense, compressed]");
     // Nothing is formed again.
-    let whole = "fn f(A: csr, X: csf, D: csr) -> C: csr { C(i, j) = A(i, j) * sum(k)(X(i, j, k)); }";
+    let whole = "fn f(A: csr, X: csf) -> C: csr { C(i, j) = A(i, j) * sum(k)(X(i, j, k)); }";
     assert_eq!(fused(whole).len(), 1);
     assert_eq!(fused(&text.replace("-> C: csr", "-> C: dense")).len(), 1);
 }
