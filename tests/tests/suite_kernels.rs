@@ -82,6 +82,7 @@ const WARNINGS: &[(&str, &str)] = &[
     // A factor is applied to a sum once, in a second scalar that is set to zero first.
     ("names/generated_names", "unused_assignments"),
     ("reductions/gemv", "unused_assignments"),
+    ("schedules/precomputed_scalars", "unused_assignments"),
     // Rows are pushed for parents that have no coordinate.
     ("regressions/permuted_dense_levels", "unused_variables"),
     // Where an operand of bytes is missing, the comparison is with zero.
