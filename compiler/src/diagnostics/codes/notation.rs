@@ -79,7 +79,7 @@ pub const SPARSE_BROADCAST: Code = Code(308);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code(309);
 
-/// Values that meet at a computed index of a sparse result whose fill value takes part.
+/// Values that meet at a computed index of a result whose fill value takes part.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
 /// Operands of different element types.
 pub const MIXED_ELEMENTS: Code = Code(404);
@@ -834,11 +834,11 @@ Correct:
     },
     Entry {
         code: COMPUTED_RESULT_NOT_YET,
-        title: "values that meet in a sparse result with another fill value",
+        title: "values that meet in a result with another fill value",
         explanation: "
-Where several values come to one computed index of a sparse result, an entry is what they are together. The fill value of the
+Where several values come to one computed index of a result, an entry is what they are together. The fill value of the
 result is what no value changes: zero for `+=`, one for `*=`, infinity for `min=`. With another, there is no telling whether it
-takes part.
+takes part. A dense result may be assigned by a statement before: then the values come to what that has left.
 
 Wrong:
 

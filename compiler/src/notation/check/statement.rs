@@ -56,7 +56,7 @@ pub(super) fn check(
 
     reduction::check_scope(&reduced, &checked, indices, found);
     check_mask(&checked, statement, indices, found);
-    check_target(&checked, statement, tensors, indices, found);
+    check_target(&checked, statement, tensors, updates, indices, found);
     compute_inner_indices(&mut checked.target, tensors, indices);
     check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
@@ -149,48 +149,57 @@ fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, fou
     }
 }
 
-/// Whether each element of the result is assigned once, and in an order in which a sparse one can be stored.
+/// Whether each element of the result is assigned once, and in an order in which a sparse one can be stored; whether those that
+/// several values come to begin with what changes nothing, or with what a statement before has left.
 fn check_target(
     checked: &Assignment,
     statement: &Statement,
     tensors: &[Tensor],
+    updates: bool,
     indices: &Indices,
     found: &mut Diagnostics,
 ) {
     let target = &checked.target;
-    let values = || target.indices.iter().map(|index| indices.value(*index));
-    if checked.operator.is_none() {
-        for running in indices.running(&target.indices) {
-            let is_alone = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [(only, _)] if only == running);
-            if !values().any(|value| value.affine().is_some_and(is_alone)) {
-                let name = &indices.variables[running.0].name;
-                let message = format!("several `{name}` assign one element of `{}`", tensors[target.tensor.0].name);
-                found.push(
-                    Diagnostic::new(codes::ASSIGNED_AGAIN, statement.target.span, message)
-                        .label("the last value would be left")
-                        .help(format!("write `{} += …` to add the values", statement.target)),
-                );
-            }
-        }
-    }
     let tensor = &tensors[target.tensor.0];
+    let meeting = meeting(target, indices);
+    let Some(operator) = checked.operator else {
+        for running in meeting {
+            let name = &indices.variables[running.0].name;
+            let message = format!("several `{name}` assign one element of `{}`", tensor.name);
+            found.push(
+                Diagnostic::new(codes::ASSIGNED_AGAIN, statement.target.span, message)
+                    .label("the last value would be left")
+                    .help(format!("write `{} += …` to add the values", statement.target)),
+            );
+        }
+        return;
+    };
     let scatters = notation::scatters(target, &tensor.format, &|index| indices.variables[index.0].value.as_ref());
-    let starts = |operator: ReduceOperator| simplify::is_identity(operator, tensor.fill);
-    if let Some(operator) = checked.operator.filter(|operator| scatters && !starts(*operator)) {
+    let meets = tensor.format.is_dense() && !meeting.is_empty() && !updates;
+    if (scatters || meets) && !simplify::is_identity(operator, tensor.fill) {
         let fill = tensor.fill.text();
+        let what = if scatters { "a sparse result" } else { "a result" };
+        let otherwise = if scatters { "" } else { ", or assign it before" };
         found.push(
             Diagnostic::new(
                 codes::COMPUTED_RESULT_NOT_YET,
                 statement.target.span,
-                format!("`{operator}=` at computed indices into a sparse result with the fill value {fill}"),
+                format!("`{operator}=` at computed indices into {what} with the fill value {fill}"),
             )
             .label("values that meet would not begin with it")
-            .help(format!(
-                "leave `{}` the fill value that `{operator}=` begins with, or store it densely",
-                tensor.name
-            )),
+            .help(format!("leave `{}` the fill value that `{operator}=` begins with{otherwise}", tensor.name)),
         );
     }
+}
+
+/// The variables of a target of which several values come to one element.
+fn meeting(target: &notation::Access, indices: &Indices) -> Vec<IndexVariable> {
+    let values = || target.indices.iter().map(|index| indices.value(*index));
+    let tells_apart = |running: IndexVariable| {
+        let is_alone = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [(only, _)] if only == running);
+        values().any(|value| value.affine().is_some_and(is_alone))
+    };
+    indices.running(&target.indices).into_iter().filter(|running| !tells_apart(*running)).collect()
 }
 
 /// In a sparse result such as `A(i + 1, i)`, whose entries are stored in order: the index of the inner level is computed from the
