@@ -1,6 +1,33 @@
-//! Short ways to write expressions. They fold what is constant, so that `0 * n + i` is `i` from the start.
+//! Short ways to declare, and to write expressions. These fold what is constant, so that `0 * n + i` is `i` from the start.
 
-use super::{ArrayId, BinaryOperator, Expr};
+use super::{Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Type, Variable, VariableId};
+
+impl Kernel {
+    /// Declares an array. A name that another array has gets a number.
+    pub(crate) fn declare_array(&mut self, name: &str, element: ArrayElement, role: ArrayRole) -> ArrayId {
+        let id = ArrayId(u32::try_from(self.arrays.len()).expect("few arrays"));
+        let mut unique = name.to_owned();
+        let mut count = 1;
+        while self.arrays.iter().any(|array| array.name == unique) {
+            count += 1;
+            unique = format!("{name}_{count}");
+        }
+        self.arrays.push(Array { name: unique, element, role });
+        id
+    }
+
+    /// Declares a variable.
+    pub(crate) fn declare_variable(&mut self, name: &str, ty: Type, mutable: bool) -> VariableId {
+        let id = VariableId(u32::try_from(self.variables.len()).expect("few variables"));
+        self.variables.push(Variable { name: name.to_owned(), ty, mutable });
+        id
+    }
+
+    /// Declares a variable for an index that does not change.
+    pub(crate) fn declare_index(&mut self, name: &str) -> VariableId {
+        self.declare_variable(name, Type::Index, false)
+    }
+}
 
 impl Expr {
     /// An operator between two operands.

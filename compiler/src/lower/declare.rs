@@ -105,24 +105,15 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn declare_array(&mut self, name: String, element: ArrayElement, role: ArrayRole) -> ir::ArrayId {
-        let id = ir::ArrayId(u32::try_from(self.kernel.arrays.len()).expect("few arrays"));
-        let mut unique = name.clone();
-        let mut count = 1;
-        while self.kernel.arrays.iter().any(|array| array.name == unique) {
-            count += 1;
-            unique = format!("{name}_{count}");
-        }
-        self.kernel.arrays.push(ir::Array { name: unique, element, role });
+        let id = self.kernel.declare_array(&name, element, role);
         if role != ArrayRole::Local {
             self.arrays.insert(role, id);
         }
         id
     }
 
-    pub(super) fn fresh(&mut self, name: impl Into<String>, ty: Type, mutable: bool) -> ir::VariableId {
-        let id = ir::VariableId(u32::try_from(self.kernel.variables.len()).expect("few variables"));
-        self.kernel.variables.push(ir::Variable { name: name.into(), ty, mutable });
-        id
+    pub(super) fn fresh(&mut self, name: impl AsRef<str>, ty: Type, mutable: bool) -> ir::VariableId {
+        self.kernel.declare_variable(name.as_ref(), ty, mutable)
     }
 
     /// The values array of a tensor that crosses the border.

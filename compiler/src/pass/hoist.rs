@@ -8,7 +8,7 @@
 //! for r in 0..R: t[r] += X_val * C[k * R + r]
 //! ```
 
-use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, TensorId, Type, Variable, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, TensorId, Type, VariableId};
 use std::collections::BTreeSet;
 
 /// The kernel with the loads of its vector loops moved before them where they do not change.
@@ -153,7 +153,5 @@ fn declare(kernel: &mut Kernel, of: ArrayId) -> VariableId {
     let array = kernel.array(of);
     let ArrayElement::Value(element) = array.element else { unreachable!("only values are hoisted") };
     let name = array.name.trim_end_matches("_vals").to_owned() + "_val";
-    let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-    kernel.variables.push(Variable { name, ty: Type::of(element), mutable: false });
-    variable
+    kernel.declare_variable(&name, Type::of(element), false)
 }

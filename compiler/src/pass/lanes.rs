@@ -34,8 +34,8 @@
 use super::runs::{begins_at_position, is_run_of_parent};
 use super::views::base;
 use crate::ir::{
-    Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
-    Statement, Type, Variable, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
+    Statement, Type, VariableId,
 };
 
 /// The kernel with its innermost sums over dense rows in lanes.
@@ -104,14 +104,14 @@ impl Sum {
 
     fn in_lanes(self, kernel: &mut Kernel) -> Vec<Statement> {
         let zero = Expr::Literal(Literal::Float(self.element, 0.0));
-        let lanes = declare_array(kernel, self.element);
+        let lanes = kernel.declare_array("lanes", ArrayElement::Value(self.element), ArrayRole::Local);
         let mut statements = vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: zero }];
         let (first, blocks) = self.blocks(kernel, &mut statements);
         let whole = match &blocks {
             Expr::Index(blocks) => Expr::Index(blocks * self.count),
             blocks => blocks.clone().times(Expr::Index(self.count)),
         };
-        let (block, lane) = (declare_index(kernel, "block"), declare_index(kernel, "lane"));
+        let (block, lane) = (kernel.declare_index("block"), kernel.declare_index("lane"));
         let place = first.clone().plus(Expr::Variable(block).times(Expr::Index(self.count)));
         statements.push(Statement::For {
             variable: block,
@@ -134,7 +134,7 @@ impl Sum {
         // Not under a condition that there are blocks: for runs of an entry or two that took a fifth longer.
         let mut half = self.count / 2;
         while half > 1 {
-            let lane = declare_index(kernel, "lane");
+            let lane = kernel.declare_index("lane");
             let other = Expr::load(lanes, Expr::Variable(lane).plus(Expr::Index(half)));
             statements.push(add_in_lanes(lanes, lane, half, Vec::new(), other));
             half /= 2;
@@ -154,7 +154,7 @@ impl Sum {
             };
             return (Expr::Index(0), blocks);
         }
-        let (first, blocks) = (declare_index(kernel, "first"), declare_index(kernel, "blocks"));
+        let (first, blocks) = (kernel.declare_index("first"), kernel.declare_index("blocks"));
         statements.push(Statement::Let(first, self.begin.clone()));
         // A range may end before it begins, as shares of runs do that have nothing of one.
         let end = if is_run_of_parent(&self.begin, &self.end) {
@@ -237,22 +237,4 @@ fn in_block(expr: Expr, counter: VariableId, place: &Expr, lane: VariableId) -> 
 fn add_in_lanes(lanes: ArrayId, lane: VariableId, count: u64, mut lets: Vec<Statement>, value: Expr) -> Statement {
     lets.push(Statement::Reduce(lanes, Expr::Variable(lane), ReduceOperator::Add, value));
     Statement::For { variable: lane, begin: Expr::Index(0), end: Expr::Index(count), vector: true, body: lets }
-}
-
-fn declare_array(kernel: &mut Kernel, element: ElementType) -> ArrayId {
-    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
-    let mut name = "lanes".to_owned();
-    let mut count = 1;
-    while kernel.arrays.iter().any(|array| array.name == name) {
-        count += 1;
-        name = format!("lanes_{count}");
-    }
-    kernel.arrays.push(Array { name, element: ArrayElement::Value(element), role: ArrayRole::Local });
-    id
-}
-
-fn declare_index(kernel: &mut Kernel, name: &str) -> VariableId {
-    let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-    kernel.variables.push(Variable { name: name.to_owned(), ty: Type::Index, mutable: false });
-    id
 }

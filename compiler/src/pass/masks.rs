@@ -7,7 +7,7 @@
 //! for p in 0..n: i = gather(X1_crd[p], i_bits)
 //! ```
 
-use crate::ir::{Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{Expr, Kernel, Statement, VariableId};
 
 /// The kernel with its masks in variables.
 pub(super) fn masks(mut kernel: Kernel) -> Kernel {
@@ -45,8 +45,7 @@ fn replace(kernel: &mut Kernel, expr: Expr, known: &mut Vec<(Expr, VariableId)>)
         Some(Expr::Dimension(dimension)) => format!("{}_bits", kernel.dimension(*dimension).name),
         _ => "bits".to_owned(),
     };
-    let variable = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-    kernel.variables.push(Variable { name, ty: Type::Index, mutable: false });
+    let variable = kernel.declare_index(&name);
     known.push((expr, variable));
     Expr::Variable(variable)
 }

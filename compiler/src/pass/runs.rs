@@ -13,7 +13,7 @@
 //! It is done where the loop asks for places in nothing else, so that its counter can begin at zero.
 
 use super::views::{declare, is_touched};
-use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with views of the runs that its loops walk.
@@ -104,8 +104,7 @@ impl Run {
         let Statement::For { variable, begin, end, body, .. } = statement else { return vec![statement] };
         let mut statements = Vec::new();
         let mut name = |kernel: &mut Kernel, name: &str, value: Expr| {
-            let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-            kernel.variables.push(Variable { name: name.to_owned(), ty: Type::Index, mutable: false });
+            let id = kernel.declare_index(name);
             statements.push(Statement::Let(id, value));
             Expr::Variable(id)
         };
@@ -114,8 +113,7 @@ impl Run {
         // A share of a run may end before it begins.
         let end = if is_whole { end } else { Expr::binary(BinaryOperator::Maximum, end, first.clone()) };
         let length = name(kernel, "entries", end.minus(first.clone()));
-        let entry = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-        kernel.variables.push(Variable { name: "entry".to_owned(), ty: Type::Index, mutable: false });
+        let entry = kernel.declare_index("entry");
         let mut views = BTreeMap::new();
         for (array, mutable) in self.arrays {
             let view = declare(kernel, array, "_run");

@@ -19,7 +19,7 @@
 //! and where it is known and too large for registers.
 
 use super::views::{self, base};
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bytes of a strip: two cache lines, which with as many for what they are multiplied by fit any processor's registers.
@@ -189,8 +189,8 @@ impl Region {
 
     fn in_strips(self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
         let (width, length) = (Expr::Index(self.width), self.length.clone());
-        let strip = declare(kernel, format!("{}_strip", self.name));
-        let first = declare(kernel, format!("{}_first", self.name));
+        let strip = kernel.declare_index(&format!("{}_strip", self.name));
+        let first = kernel.declare_index(&format!("{}_first", self.name));
         let count = match &length {
             Expr::Index(length) => Expr::Index(self.count(*length)),
             length => Expr::binary(BinaryOperator::Divide, length.clone(), width.clone()),
@@ -215,7 +215,7 @@ impl Region {
         let last = match rest {
             Expr::Index(_) => Cut { region: &self, first, width: rest, renamed: BTreeMap::new() }.block(statements),
             rest => {
-                let left = declare(kernel, format!("{}_rest", self.name));
+                let left = kernel.declare_index(&format!("{}_rest", self.name));
                 let cut = Cut { region: &self, first, width: Expr::Variable(left), renamed: BTreeMap::new() };
                 let mut body = vec![Statement::Let(left, rest)];
                 body.extend(cut.block(statements));
@@ -417,10 +417,4 @@ impl Cut<'_> {
         };
         (array, index)
     }
-}
-
-fn declare(kernel: &mut Kernel, name: String) -> VariableId {
-    let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-    kernel.variables.push(Variable { name, ty: Type::Index, mutable: false });
-    id
 }

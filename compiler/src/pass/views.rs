@@ -7,7 +7,7 @@
 //! for r in 0..R: t[r] += x * C_row[r]
 //! ```
 
-use crate::ir::{Array, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with a view for each row of its vector loops.
@@ -133,16 +133,9 @@ pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
 
 /// A view of an array.
 pub(super) fn declare(kernel: &mut Kernel, of: ArrayId, suffix: &str) -> ArrayId {
-    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
-    let stem = kernel.array(of).name.trim_end_matches("_vals").to_owned() + suffix;
-    let mut name = stem.clone();
-    let mut count = 1;
-    while kernel.arrays.iter().any(|array| array.name == name) {
-        count += 1;
-        name = format!("{stem}_{count}");
-    }
-    kernel.arrays.push(Array { name, element: kernel.array(of).element, role: ArrayRole::Local });
-    id
+    let array = kernel.array(of);
+    let (name, element) = (array.name.trim_end_matches("_vals").to_owned() + suffix, array.element);
+    kernel.declare_array(&name, element, ArrayRole::Local)
 }
 
 fn rename(statement: &mut Statement, from: ArrayId, to: ArrayId, counter: VariableId) {

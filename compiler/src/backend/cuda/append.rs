@@ -12,9 +12,9 @@
 //! Arrays that are always appended to together, an entry's coordinates and its value, are counted once.
 
 use super::Refusal;
-use super::rewrite::{allocated, declare_array, declare_variable, loaded, replace_statements, rewrite, without_dead};
+use super::rewrite::{allocated, loaded, replace_statements, rewrite, without_dead};
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Statement, Type, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, Type, VariableId};
 use std::collections::BTreeMap;
 
 /// An array that is appended to, and the one that its elements are positions of, where they are.
@@ -63,9 +63,10 @@ pub(super) fn take_apart(
     let mut appends = Vec::new();
     for (arrays, last) in groups(body, arrays, histories) {
         let name = kernel.array(last).name.clone();
-        let offsets = declare_array(kernel, &format!("{name}_offsets"), ArrayElement::Index(IndexWidth::U64));
-        let first = declare_variable(kernel, &format!("{name}_first"), Type::Index, false);
-        let count = declare_variable(kernel, &format!("{name}_count"), Type::Index, true);
+        let offsets =
+            kernel.declare_array(&format!("{name}_offsets"), ArrayElement::Index(IndexWidth::U64), ArrayRole::Local);
+        let first = kernel.declare_index(&format!("{name}_first"));
+        let count = kernel.declare_variable(&format!("{name}_count"), Type::Index, true);
         for array in &arrays {
             histories.entry(*array).or_default().push(Growth::Counted(offsets));
         }
@@ -254,7 +255,7 @@ impl Rewriting {
         let set = match count {
             Expr::Index(1) => Statement::Store(array, place, fill),
             count => {
-                let variable = declare_variable(kernel, "element", Type::Index, false);
+                let variable = kernel.declare_index("element");
                 let body = vec![Statement::Store(array, place.plus(Expr::Variable(variable)), fill)];
                 Statement::For { variable, begin: Expr::Index(0), end: count, vector: true, body }
             }

@@ -13,21 +13,21 @@
 //! element where it writes memory.
 
 use super::plan::Lane;
-use super::rewrite::{declare_variable, substitute};
-use crate::ir::{ArrayId, Expr, Kernel, Statement, Type, VariableId};
+use super::rewrite::substitute;
+use crate::ir::{ArrayId, Expr, Kernel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The body for one element of the row that all of its vector loops go over; `None` where there is no such row, or threads
 /// would have to wait for each other.
 pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement]) -> Option<(Vec<Statement>, Lane)> {
     let row = Row::of(kernel, body)?;
-    let variable = declare_variable(kernel, &row.name, Type::Index, false);
+    let variable = kernel.declare_index(&row.name);
     let registers: BTreeMap<ArrayId, VariableId> = row
         .registers
         .iter()
         .map(|&array| {
             let declared = kernel.array(array).clone();
-            (array, declare_variable(kernel, &declared.name, declared.element.ty(), true))
+            (array, kernel.declare_variable(&declared.name, declared.element.ty(), true))
         })
         .collect();
     let lane = Distribution { row: &row, variable, registers };

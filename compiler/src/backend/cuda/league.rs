@@ -4,11 +4,12 @@ use super::Refusal;
 use super::append::{self, Lengths};
 use super::lanes::distribute;
 use super::plan::{BLOCK, Function, Places, Step, Threads, Total, WORKERS};
-use super::rewrite::{declare_array, declare_variable, loaded, replace_statements, substitute, without_dead};
+use super::rewrite::{loaded, replace_statements, substitute, without_dead};
 use super::segment::Builder;
 use crate::format::IndexWidth;
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
+    VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +66,7 @@ impl Builder {
         let counters: Vec<VariableId> = body.iter().filter_map(|statement| counter(statement, parallel)).collect();
         let place = match &counters[..] {
             [only] => *only,
-            _ => declare_variable(kernel, "place", Type::Index, false),
+            _ => kernel.declare_index("place"),
         };
         body = body
             .into_iter()
@@ -85,7 +86,7 @@ impl Builder {
             return (place, body);
         };
         // A run of equal elements is one chunk: that of the thread at its first place.
-        let high = declare_variable(kernel, "run_end", Type::Index, true);
+        let high = kernel.declare_variable("run_end", Type::Index, true);
         let own = Expr::load(array, Expr::Variable(place));
         let before = Expr::load(array, Expr::Variable(place).minus(Expr::Index(1)));
         let is_at_begin = Expr::binary(BinaryOperator::Equal, Expr::Variable(place), parallel.begin.clone());
@@ -133,7 +134,7 @@ impl Builder {
             self.decide(format!("each {name} has a thread"), why);
         }
         let kernel = &mut self.module.kernel;
-        let worker = declare_variable(kernel, "worker", Type::Index, false);
+        let worker = kernel.declare_index("worker");
         let launched = places.lane.is_none().then_some(worker);
         let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker))?;
         let has_scratch = !scratch.is_empty();
@@ -199,7 +200,7 @@ pub(super) fn take_scratch(
             if !constant(&length) {
                 unknown = Some(declared.name.clone());
             }
-            let all = declare_array(kernel, &format!("{}_scratch", declared.name), declared.element);
+            let all = kernel.declare_array(&format!("{}_scratch", declared.name), declared.element, ArrayRole::Local);
             scratch.push((all, length.clone()));
             let begin = worker.clone().times(length.clone());
             let view = Statement::View { array, of: all, begin, length, mutable: true };

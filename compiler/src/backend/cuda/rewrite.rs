@@ -1,28 +1,8 @@
 //! Small rewritings of loops that the stages of this target share.
 
 use super::plan::Total;
-use crate::ir::{Array, ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, Type, Variable, VariableId};
+use crate::ir::{ArrayId, Expr, Kernel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Declares an array in the device's memory that the kernel does not have.
-pub(super) fn declare_array(kernel: &mut Kernel, wish: &str, element: ArrayElement) -> ArrayId {
-    let id = ArrayId(u32::try_from(kernel.arrays.len()).expect("few arrays"));
-    let mut name = wish.to_owned();
-    let mut count = 1;
-    while kernel.arrays.iter().any(|array| array.name == name) {
-        count += 1;
-        name = format!("{wish}_{count}");
-    }
-    kernel.arrays.push(Array { name, element, role: ArrayRole::Local });
-    id
-}
-
-/// Declares a variable.
-pub(super) fn declare_variable(kernel: &mut Kernel, name: &str, ty: Type, mutable: bool) -> VariableId {
-    let id = VariableId(u32::try_from(kernel.variables.len()).expect("few variables"));
-    kernel.variables.push(Variable { name: name.to_owned(), ty, mutable });
-    id
-}
 
 /// Replaces variables by expressions, everywhere in a block.
 pub(super) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {

@@ -7,12 +7,9 @@ use super::Refusal;
 use super::append::{self, Appended, Growth, Histories, Lengths};
 use super::league::{cell_element, constant, reads_private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
-use super::rewrite::{
-    changed, declare_array, declare_variable, declared, mentioned, replace_statements, rewrite, substituted,
-    without_dead,
-};
+use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
 use crate::format::LevelKind;
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, Type, VariableId};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, VariableId};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,8 +152,11 @@ impl Builder {
             return cell;
         }
         let declared = self.module.kernel.variable(variable).clone();
-        let cell =
-            declare_array(&mut self.module.kernel, &format!("{}_cell", declared.name), cell_element(declared.ty));
+        let cell = self.module.kernel.declare_array(
+            &format!("{}_cell", declared.name),
+            cell_element(declared.ty),
+            ArrayRole::Local,
+        );
         self.cells.insert(variable, cell);
         cell
     }
@@ -172,8 +172,7 @@ impl Builder {
     /// A vector loop as a parallel one.
     fn row(&mut self, row: &Statement) -> Parallel {
         let kernel = &mut self.module.kernel;
-        let (low, high) =
-            (declare_variable(kernel, "low", Type::Index, false), declare_variable(kernel, "high", Type::Index, false));
+        let (low, high) = (kernel.declare_index("low"), kernel.declare_index("high"));
         let Statement::For { variable, begin, end, body, .. } = row.clone() else { unreachable!("rows are loops") };
         let places =
             Statement::For { variable, begin: Expr::Variable(low), end: Expr::Variable(high), vector: false, body };
