@@ -177,7 +177,8 @@
 //! `unsafe` stands in one folder, `execute/native`, which loads libraries that `rustc` has just compiled and hands arrays to
 //! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. One
 //! more file, `measure/processor.rs`, calls loops that are compiled for several kinds of processor, once it has asked which
-//! this one is. The helpers that share arrays among threads, [`parallel`], have no `unsafe`. Miri runs their tests with
+//! this one is. The helpers that share arrays among threads, [`parallel`], have no
+//! `unsafe` but for that instruction of `parallel/bits.rs` which takes interleaved bits apart. Miri runs their tests with
 //! `cargo +nightly miri test -p spc parallel::`.
 //!
 //! # Performance

@@ -234,19 +234,7 @@ impl Scheduler<'_> {
     /// A new dense workspace over some index variables.
     pub(super) fn workspace(&mut self, variables: &[IndexVariable], element: ElementType, fill: Literal) -> TensorId {
         let format = crate::format::Format::dense(variables.len());
-        self.workspace_of(variables, element, fill, format, super::TensorKind::Workspace)
-    }
-
-    /// A new workspace of a kind.
-    pub(super) fn workspace_of(
-        &mut self,
-        variables: &[IndexVariable],
-        element: ElementType,
-        fill: Literal,
-        format: crate::format::Format,
-        kind: super::TensorKind,
-    ) -> TensorId {
-        self.kernel.add_workspace(variables, element, fill, format, kind)
+        self.kernel.add_workspace(variables, element, fill, format, super::TensorKind::Workspace)
     }
 }
 

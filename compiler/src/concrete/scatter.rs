@@ -559,7 +559,7 @@ impl Scheduler<'_> {
                 (workspace.fill, workspace.format, workspace.extents, workspace.kind) = (fill, format, extents, kind);
                 declared
             }
-            None => self.workspace_of(&sum.indices, element, fill, format, kind),
+            None => self.kernel.add_workspace(&sum.indices, element, fill, format, kind),
         };
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;

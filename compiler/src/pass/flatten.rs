@@ -12,14 +12,12 @@
 //! The children of one parent lie behind those of the parent before. Where most have one child or two, as fibers often do, the
 //! inner loops' beginnings and ends cost more than what they do.
 
+use super::over_body;
 use crate::ir::{ArrayRole, Expr, Kernel, Statement, VariableId};
 
 /// The kernel with its loops over children flattened where they can be.
-pub(super) fn flatten(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    block(&kernel, &mut body);
-    kernel.body = body;
-    kernel
+pub(super) fn flatten(kernel: Kernel) -> Kernel {
+    over_body(kernel, |kernel, body| block(kernel, body))
 }
 
 fn block(kernel: &Kernel, statements: &mut Vec<Statement>) {

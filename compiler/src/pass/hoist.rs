@@ -8,22 +8,21 @@
 //! for r in 0..R: t[r] += X_val * C[k * R + r]
 //! ```
 
+use super::over_body;
+use super::runs::walked;
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, TensorId, Type, VariableId};
 use std::collections::BTreeSet;
 
 /// The kernel with the loads of its vector loops moved before them where they do not change.
-pub(super) fn hoist(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    block(&mut kernel, &mut body);
-    kernel.body = body;
-    kernel
+pub(super) fn hoist(kernel: Kernel) -> Kernel {
+    over_body(kernel, block)
 }
 
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     let mut done = Vec::with_capacity(statements.len());
     for mut statement in statements.drain(..) {
         if let Statement::For { variable, begin, vector: false, body, .. } = &mut statement
-            && let Some(tensor) = walked(kernel, begin)
+            && let Some(tensor) = walked(kernel, begin).filter(|tensor| !kernel.is_output(*tensor))
         {
             values_out_of_loops(kernel, tensor, *variable, body);
         }
@@ -35,19 +34,6 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
         done.push(statement);
     }
     *statements = done;
-}
-
-/// The operand whose stored entries a loop walks that begins there.
-fn walked(kernel: &Kernel, begin: &Expr) -> Option<TensorId> {
-    let mut walked = None;
-    begin.for_each(&mut |expr| {
-        if let Expr::Load(array, _) = expr
-            && let ArrayRole::Positions { tensor, .. } = kernel.array(*array).role
-        {
-            walked = walked.or(Some(tensor));
-        }
-    });
-    walked.filter(|tensor| !kernel.is_output(*tensor))
 }
 
 /// A value of the operand that a loop walks is there for certain at the counter, whether the loops inside run or not.

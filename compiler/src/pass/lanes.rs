@@ -31,7 +31,8 @@
 //! That adds in another order, so it is done where the language leaves the order open (a sum) and where it matters: in floating
 //! point, which a target's compiler may not reorder.
 
-use super::runs::{begins_at_position, is_run_of_parent};
+use super::over_body;
+use super::runs::{is_run_of_parent, walked};
 use super::views::base;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
@@ -39,11 +40,8 @@ use crate::ir::{
 };
 
 /// The kernel with its innermost sums over dense rows in lanes.
-pub(super) fn lanes(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    block(&mut kernel, &mut body);
-    kernel.body = body;
-    kernel
+pub(super) fn lanes(kernel: Kernel) -> Kernel {
+    over_body(kernel, block)
 }
 
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
@@ -88,7 +86,7 @@ impl Sum {
         let is_row = *begin == Expr::Index(0) && lets.is_empty() && walks_rows(kernel, term, *variable);
         let count = if is_row { lane_count(element) } else { LANES_OF_RUNS };
         let enough = !is_row || size(kernel, end).is_none_or(|size| size >= count);
-        let is_run = || begins_at_position(kernel, begin) && parts().any(|part| walks_entries(kernel, part, *variable));
+        let is_run = || walked(kernel, begin).is_some() && parts().any(|part| walks_entries(kernel, part, *variable));
         let takes_total = parts().any(|part| part.uses(*total));
         (element.is_rounded() && enough && !takes_total && (is_row && term.uses(*variable) || is_run())).then(|| Sum {
             counter: *variable,

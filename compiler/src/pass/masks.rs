@@ -7,16 +7,17 @@
 //! for p in 0..n: i = gather(X1_crd[p], i_bits)
 //! ```
 
+use super::over_body;
 use crate::ir::{Expr, Kernel, Statement, VariableId};
 
 /// The kernel with its masks in variables.
-pub(super) fn masks(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    let mut known: Vec<(Expr, VariableId)> = Vec::new();
-    block(&mut kernel, &mut body, &mut known);
-    let lets = known.into_iter().map(|(mask, variable)| Statement::Let(variable, mask));
-    kernel.body = lets.chain(body).collect();
-    kernel
+pub(super) fn masks(kernel: Kernel) -> Kernel {
+    over_body(kernel, |kernel, body| {
+        let mut known: Vec<(Expr, VariableId)> = Vec::new();
+        block(kernel, body, &mut known);
+        let lets = known.into_iter().map(|(mask, variable)| Statement::Let(variable, mask));
+        body.splice(..0, lets);
+    })
 }
 
 fn block(kernel: &mut Kernel, statements: &mut [Statement], known: &mut Vec<(Expr, VariableId)>) {

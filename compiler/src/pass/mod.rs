@@ -16,7 +16,7 @@ mod views;
 mod tests;
 
 use crate::concrete::Target;
-use crate::ir::{Kernel, Verified, verify};
+use crate::ir::{Kernel, Statement, Verified, verify};
 pub(crate) use tidy::tidy;
 
 /// A pass: its name and what it does.
@@ -59,6 +59,14 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
         check(&kernel, name);
     }
     verified(kernel, "the passes")
+}
+
+/// The kernel with its body changed, by what may declare arrays and variables meanwhile.
+fn over_body(mut kernel: Kernel, change: impl FnOnce(&mut Kernel, &mut Vec<Statement>)) -> Kernel {
+    let mut body = std::mem::take(&mut kernel.body);
+    change(&mut kernel, &mut body);
+    kernel.body = body;
+    kernel
 }
 
 fn check(kernel: &Kernel, after: &str) {

@@ -12,16 +12,14 @@
 //!
 //! It is done where the loop asks for places in nothing else, so that its counter can begin at zero.
 
+use super::over_body;
 use super::views::{declare, is_touched};
-use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, TensorId, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with views of the runs that its loops walk.
-pub(super) fn runs(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    block(&mut kernel, &mut body);
-    kernel.body = body;
-    kernel
+pub(super) fn runs(kernel: Kernel) -> Kernel {
+    over_body(kernel, block)
 }
 
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
@@ -58,7 +56,7 @@ impl Run {
             alone && !is_touched(behind, *array, *written)
         });
         // Stored entries are there, whoever asks for them. Of other arrays there may be less than a loop goes through.
-        let are_there = !run.is_uncertain || begins_at_position(kernel, begin);
+        let are_there = !run.is_uncertain || walked(kernel, begin).is_some();
         (walks && are_apart && are_there && !run.arrays.is_empty()).then_some(run)
     }
 
@@ -142,15 +140,17 @@ fn is_place(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a place is in the entries of an operand, as its positions tell.
-pub(super) fn begins_at_position(kernel: &Kernel, place: &Expr) -> bool {
-    let mut found = false;
+/// The tensor whose stored entries a place is in, as its positions tell.
+pub(super) fn walked(kernel: &Kernel, place: &Expr) -> Option<TensorId> {
+    let mut walked = None;
     place.for_each(&mut |expr| {
-        if let Expr::Load(array, _) = expr {
-            found |= matches!(kernel.array(*array).role, ArrayRole::Positions { .. });
+        if let Expr::Load(array, _) = expr
+            && let ArrayRole::Positions { tensor, .. } = kernel.array(*array).role
+        {
+            walked = walked.or(Some(tensor));
         }
     });
-    found
+    walked
 }
 
 /// Whether two places are where the run of a parent begins and ends.

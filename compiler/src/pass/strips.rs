@@ -18,6 +18,7 @@
 //! coordinates are few bytes beside the rows that they lead to. It is done where the length of rows is known only at run time,
 //! and where it is known and too large for registers.
 
+use super::over_body;
 use super::views::{self, base};
 use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,14 +30,13 @@ const STRIP: u64 = 128;
 const WHOLE: u64 = 512;
 
 /// The kernel with its long rows in strips.
-pub(super) fn strips(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    let mut hoisted = Hoisted { lengths: BTreeMap::new(), fills: fills(&body) };
-    let mut shortened = BTreeMap::new();
-    block(&mut kernel, &mut body, &mut hoisted, &mut shortened);
-    shorten(&mut body, &shortened);
-    kernel.body = body;
-    kernel
+pub(super) fn strips(kernel: Kernel) -> Kernel {
+    over_body(kernel, |kernel, body| {
+        let mut hoisted = Hoisted { lengths: BTreeMap::new(), fills: fills(body) };
+        let mut shortened = BTreeMap::new();
+        block(kernel, body, &mut hoisted, &mut shortened);
+        shorten(body, &shortened);
+    })
 }
 
 /// Arrays that are made before the loops that use them, from one [`Statement::Fill`] to the end of its block.

@@ -7,16 +7,13 @@
 //! for r in 0..R: t[r] += x * C_row[r]
 //! ```
 
+use super::over_body;
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with a view for each row of its vector loops.
-pub(super) fn views(mut kernel: Kernel) -> Kernel {
-    let mut body = std::mem::take(&mut kernel.body);
-    let mut lengths = BTreeMap::new();
-    block(&mut kernel, &mut body, &mut lengths);
-    kernel.body = body;
-    kernel
+pub(super) fn views(kernel: Kernel) -> Kernel {
+    over_body(kernel, |kernel, body| block(kernel, body, &mut BTreeMap::new()))
 }
 
 fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTreeMap<ArrayId, Expr>) {

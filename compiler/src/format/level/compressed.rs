@@ -33,9 +33,7 @@ impl Level for Compressed {
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
-        let positions = storage.positions?;
-        let end = parents.end.clone().unwrap_or_else(|| parents.begin.clone().plus(Expr::Index(1)));
-        Some(Positions { begin: Expr::load(positions, parents.begin.clone()), end: Expr::load(positions, end) })
+        Some(super::children_of(storage.positions?, parents))
     }
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {

@@ -220,6 +220,12 @@ fn anywhere(format: LevelFormat) -> Storage {
     }
 }
 
+/// The positions of the children of parents, where `positions` says where those of each begin.
+fn children_of(positions: ArrayId, parents: &Parents) -> Positions {
+    let end = parents.end.clone().unwrap_or_else(|| parents.begin.clone().plus(Expr::Index(1)));
+    Positions { begin: Expr::load(positions, parents.begin.clone()), end: Expr::load(positions, end) }
+}
+
 /// The parent of a position, where `positions` says where the children of each parent begin: the last that begins there or
 /// before.
 fn parent_of(positions: ArrayId, position: Expr) -> Expr {
