@@ -5,7 +5,6 @@ mod outputs;
 mod report;
 
 use crate::arguments::{KernelArguments, Named, dimension, named};
-use crate::compile::no_device;
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -40,6 +39,9 @@ pub(crate) struct Run {
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
+    /// Which GPU runs the kernel, counted from 0, with `--backend cuda`
+    #[arg(long, value_name = "N", default_value = "0")]
+    device: usize,
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
@@ -81,7 +83,7 @@ impl Run {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        let options = self.options()?;
+        let options = self.options();
         let source = Source::load(&self.kernel)?;
         let kernel = source.single()?;
         let destinations = outputs::destinations(kernel, &self.outputs)?;
@@ -109,18 +111,18 @@ impl Run {
         if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
     }
 
-    fn options(&self) -> Result<ProgramOptions, Failure> {
+    fn options(&self) -> ProgramOptions {
         let backend = match self.backend {
             None => None,
             Some(BackendName::Native) => Some(Backend::Native),
             Some(BackendName::Interpreter) => Some(Backend::Interpreter),
-            Some(BackendName::Cuda) => return Err(no_device()),
+            Some(BackendName::Cuda) => Some(Backend::Cuda),
         };
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,
             DuplicatesName::Refuse => Duplicates::Refuse,
         };
-        Ok(ProgramOptions { backend, duplicates })
+        ProgramOptions { backend, duplicates, device: self.device }
     }
 }
 
@@ -142,6 +144,13 @@ pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &So
         }
         ProgramError::Execute(Error::Native(ref native)) if native.is_missing_compiler() => {
             Failure::refused(&error).help("`--backend interpreter` runs without a compiler, slowly")
+        }
+        ProgramError::Execute(Error::Cuda(ref cuda)) => {
+            let failure = Failure::refused(&error);
+            match cuda.remedy() {
+                Some(remedy) => failure.help(remedy),
+                None => failure,
+            }
         }
         error => Failure::refused(error),
     }

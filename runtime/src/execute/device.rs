@@ -15,7 +15,7 @@ use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Memory of a device: an address there.
@@ -71,6 +71,111 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the device says against it.
     fn launch(&self, function: &str, grid: Grid, arguments: &[u64]) -> Result<(), String>;
+
+    /// How long the device takes for some work, until all that was launched is done.
+    ///
+    /// # Errors
+    /// Those of the work.
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), String>) -> Result<Duration, String> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed())
+    }
+
+    /// What stays in the device's memory between calls, if anything does.
+    fn resident(&self) -> Option<&Resident> {
+        None
+    }
+
+    /// Pins the host's memory, so that the device copies it without the processor; whether it could be.
+    fn pin(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// Ends what [`Device::pin`] began.
+    fn unpin(&self, _bytes: &[u8]) {}
+}
+
+/// Arrays that stay on a device between calls: those of inputs, as long as the host keeps them too. Where memory is short, those
+/// go that were not used for longest.
+#[derive(Debug, Default)]
+pub struct Resident {
+    /// The one that was used last is the last.
+    arrays: Mutex<Vec<Kept>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Kept {
+    /// The host's array. As it is shared here, nobody changes it, and nothing else comes to lie at its address.
+    data: Data,
+    memory: Memory,
+    /// How many runs read it.
+    readers: usize,
+}
+
+impl Resident {
+    fn arrays(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.arrays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of arrays and of their bytes.
+    pub fn size(&self) -> (usize, usize) {
+        let arrays = self.arrays();
+        (arrays.len(), arrays.iter().map(|kept| kept.data.bytes().len()).sum())
+    }
+
+    /// Where an array is on the device, for one who reads it there.
+    fn borrow(&self, device: &dyn Device, data: &Data, name: &str) -> Result<Memory, String> {
+        let mut arrays = self.arrays();
+        let place = |kept: &Kept| (kept.data.bytes().as_ptr_range(), kept.data.element());
+        let sought = (data.bytes().as_ptr_range(), data.element());
+        if let Some(found) = arrays.iter().position(|kept| place(kept) == sought) {
+            let mut kept = arrays.remove(found);
+            kept.readers += 1;
+            let memory = kept.memory;
+            arrays.push(kept);
+            return Ok(memory);
+        }
+        // What the host has let go of serves nobody.
+        let is_stale = |kept: &mut Kept| kept.readers == 0 && kept.data.is_alone();
+        arrays.extract_if(.., is_stale).for_each(|kept| device.free(kept.memory));
+        let memory = room(&mut arrays, device, || device.allocate(data.bytes().len(), name))?;
+        if let Err(error) = device.write(memory, data.bytes()) {
+            device.free(memory);
+            return Err(error);
+        }
+        arrays.push(Kept { data: data.clone(), memory, readers: 1 });
+        Ok(memory)
+    }
+
+    /// Memory for something else.
+    fn make_room(&self, device: &dyn Device, allocate: impl Fn() -> Result<Memory, String>) -> Result<Memory, String> {
+        allocate().or_else(|_| room(&mut self.arrays(), device, allocate))
+    }
+
+    fn give_back(&self, memory: Memory) {
+        if let Some(kept) = self.arrays().iter_mut().find(|kept| kept.memory == memory) {
+            kept.readers -= 1;
+        }
+    }
+}
+
+/// Allocates, and frees what nobody reads until there is room.
+fn room(
+    arrays: &mut Vec<Kept>,
+    device: &dyn Device,
+    allocate: impl Fn() -> Result<Memory, String>,
+) -> Result<Memory, String> {
+    loop {
+        match allocate() {
+            Ok(memory) => return Ok(memory),
+            Err(error) => match arrays.iter().position(|kept| kept.readers == 0) {
+                Some(oldest) => device.free(arrays.remove(oldest).memory),
+                None => return Err(error),
+            },
+        }
+    }
 }
 
 /// A kernel whose functions are on a device.
@@ -86,6 +191,11 @@ impl DeviceKernel {
         Self { module: Arc::new(module), device }
     }
 
+    /// What runs it.
+    pub fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
     /// Runs a call, and says how long the device took, without copies.
     ///
     /// # Errors
@@ -93,9 +203,15 @@ impl DeviceKernel {
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         let kernel = call.kernel().name.clone();
         let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
-        let mut run = Run { module: &self.module, device: &*self.device, dimensions, held: BTreeMap::new() };
+        let mut run = Run {
+            module: &self.module,
+            device: &*self.device,
+            dimensions,
+            held: BTreeMap::new(),
+            borrowed: Vec::new(),
+        };
         let result = run.whole(call.begin());
-        run.held.values().for_each(|held| self.device.free(held.memory));
+        run.end();
         result.map_err(|message| Error::Device { kernel, message })
     }
 }
@@ -114,6 +230,8 @@ struct Run<'a> {
     device: &'a dyn Device,
     dimensions: Vec<u64>,
     held: BTreeMap<ArrayId, Held>,
+    /// Memory of what stays on the device, which the run only reads.
+    borrowed: Vec<Memory>,
 }
 
 type Result<T, E = String> = std::result::Result<T, E>;
@@ -122,24 +240,40 @@ impl Run<'_> {
     fn whole(&mut self, arrays: &mut [Array]) -> Result<Duration> {
         let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
         for (&id, array) in parameters.iter().zip(arrays.iter()) {
-            let bytes = bytes(&array.data);
-            let length = bytes.len() / width(array.parameter.element);
-            let held = self.make(id, length as u64)?;
-            if !bytes.is_empty() {
-                self.device.write(held.memory, bytes)?;
-            }
+            self.bring(id, array)?;
         }
-        let start = Instant::now();
-        for step in &self.module.steps {
-            self.step(step)?;
-        }
-        let time = start.elapsed();
+        let (device, module) = (self.device, self.module);
+        let time = device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))?;
         for (&id, array) in parameters.iter().zip(arrays) {
             if array.parameter.access != Access::Read {
                 self.take(id, array)?;
             }
         }
         Ok(time)
+    }
+
+    /// An array's elements on the device: where they are already, or copied.
+    fn bring(&mut self, id: ArrayId, array: &Array) -> Result<()> {
+        let bytes = array.data.bytes();
+        let length = (bytes.len() / width(array.parameter.element)) as u64;
+        let may_stay = array.parameter.access == Access::Read && !bytes.is_empty() && !array.data.is_part();
+        if let Some(resident) = self.device.resident().filter(|_| may_stay) {
+            let memory = resident.borrow(self.device, &array.data, self.name(id))?;
+            self.borrowed.push(memory);
+            self.held.insert(id, Held { memory, length });
+            return Ok(());
+        }
+        let held = self.make(id, length)?;
+        if bytes.is_empty() { Ok(()) } else { self.device.write(held.memory, bytes) }
+    }
+
+    /// Gives memory back.
+    fn end(&mut self) {
+        let own = |held: &&Held| !self.borrowed.contains(&held.memory);
+        self.held.values().filter(own).for_each(|held| self.device.free(held.memory));
+        if let Some(resident) = self.device.resident() {
+            self.borrowed.drain(..).for_each(|memory| resident.give_back(memory));
+        }
     }
 
     /// Copies a result back, into the memory that is there where its length was known.
@@ -199,11 +333,19 @@ impl Run<'_> {
         bytes.ok_or_else(|| format!("`{}` would be too large", self.name(array)))
     }
 
+    /// Memory for so many elements.
+    fn room(&self, array: ArrayId, length: u64) -> Result<Memory> {
+        let bytes = self.bytes(array, length)?;
+        let room = || self.device.allocate(bytes, self.name(array));
+        match self.device.resident() {
+            None => room(),
+            Some(resident) => resident.make_room(self.device, room),
+        }
+    }
+
     /// Makes an array, in place of the one of that name.
     fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
-        let bytes = self.bytes(array, length)?;
-        let memory = self.device.allocate(bytes, self.name(array))?;
-        let held = Held { memory, length };
+        let held = Held { memory: self.room(array, length)?, length };
         if let Some(old) = self.held.insert(array, held) {
             self.device.free(old.memory);
         }
@@ -212,8 +354,7 @@ impl Run<'_> {
 
     fn lengthen(&mut self, array: ArrayId, length: u64) -> Result<()> {
         let old = self.held(array)?;
-        let (kept, bytes) = (self.bytes(array, old.length)?, self.bytes(array, length)?);
-        let memory = self.device.allocate(bytes, self.name(array))?;
+        let (kept, memory) = (self.bytes(array, old.length)?, self.room(array, length)?);
         self.held.insert(array, Held { memory, length });
         let copied = if kept > 0 { self.device.copy(old.memory, memory, kept) } else { Ok(()) };
         self.device.free(old.memory);
@@ -362,13 +503,6 @@ fn width(element: ArrayElement) -> usize {
     match element {
         ArrayElement::Index(width) => width.bytes(),
         ArrayElement::Value(element) => element.bytes(),
-    }
-}
-
-fn bytes(data: &Data) -> &[u8] {
-    match data {
-        Data::Index(indices) => indices.as_bytes(),
-        Data::Values(values) => values.as_bytes(),
     }
 }
 

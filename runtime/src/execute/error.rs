@@ -262,6 +262,16 @@ pub enum Error {
     /// A kernel can't be compiled.
     #[error(transparent)]
     Native(#[from] NativeError),
+    /// A kernel can't be brought to a GPU.
+    #[cfg(feature = "cuda")]
+    #[error(transparent)]
+    Cuda(Box<crate::cuda::CudaError>),
+    /// A kernel is to run on a GPU, and this program was built without that.
+    #[error("`{kernel}` can't run on a GPU: the crate `spc` was built without its feature `cuda`")]
+    NoCuda {
+        /// The kernel.
+        kernel: String,
+    },
 }
 
 /// `1 tensor`, `2 tensors`

@@ -19,12 +19,14 @@
 
 mod array;
 mod bounds;
+pub(crate) mod cache;
 pub mod call;
 mod chain;
 pub mod device;
 mod error;
 mod executable;
 mod extents;
+pub(crate) mod hash;
 mod interpreted;
 pub mod interpreter;
 mod native;

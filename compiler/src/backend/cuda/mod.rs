@@ -36,6 +36,7 @@ pub use plan::{
 };
 pub use print::{plan_text, text};
 
+use super::namer::Namer;
 use crate::ir::{Array, ArrayElement, Kernel, Verified};
 
 /// Why a kernel can't run on a device.
@@ -62,5 +63,7 @@ pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, R
     if let Some(array) = kernel.arrays.iter().find(|array| is_complex(array)) {
         return Err(Refusal::new(format!("`{}` holds complex numbers", array.name), "use the Rust backend"));
     }
-    segment::module(kernel, name.unwrap_or(&kernel.name))
+    // A kernel may be called `double`, which no function in C++ can be.
+    let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
+    segment::module(kernel, &name)
 }

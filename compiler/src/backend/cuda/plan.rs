@@ -171,6 +171,12 @@ impl Module {
         self.steps.iter().any(|step| matches!(step, Step::Scan { .. }))
     }
 
+    /// The names of all functions of the module's text.
+    pub fn function_names(&self) -> Vec<String> {
+        let own = self.functions.iter().map(|function| function.name.clone());
+        own.chain(self.scans().then(|| [self.scan(), self.shift()]).into_iter().flatten()).collect()
+    }
+
     /// The name of the function that scans, `(length, counts, totals)`: each block those of its counts, [`SCANNED`] of them, and
     /// leaves their total.
     pub fn scan(&self) -> String {

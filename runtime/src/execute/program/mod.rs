@@ -31,12 +31,14 @@ mod operand;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
-use super::{Backend, Chain, NativeError, Outcome};
+#[cfg(feature = "cuda")]
+use super::Error;
+use super::{Backend, Chain, Executable, NativeError, Outcome};
 use crate::tensor::{AnyTensor, Duplicates};
-use spc_compiler::concrete::{self, TensorKind};
+use spc_compiler::concrete::{self, Target, TensorKind};
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::Size;
-use spc_compiler::{backend, notation};
+use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
 /// A vector loop of at most so many iterations is compiled for its extent alone.
@@ -49,6 +51,15 @@ pub struct ProgramOptions {
     pub backend: Option<Backend>,
     /// What several entries of the same index mean.
     pub duplicates: Duplicates,
+    /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`].
+    pub device: usize,
+}
+
+impl ProgramOptions {
+    /// What loops are scheduled for.
+    fn target(&self) -> Target {
+        if self.backend == Some(Backend::Cuda) { Target::Gpu } else { Target::Cpu }
+    }
 }
 
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
@@ -78,7 +89,8 @@ impl Program {
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let mut concrete = concrete::schedule(kernel, concrete::Options::default()).map_err(ProgramError::Schedule)?;
+        let schedule_options = concrete::Options { target: options.target(), ..concrete::Options::default() };
+        let mut concrete = concrete::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
         let interface = &concrete.interface;
         let mut operands = by_tensor(interface, inputs)?;
@@ -100,6 +112,11 @@ impl Program {
         let compiled = spc_compiler::compile(concrete);
         let (chain, fallback) = match options.backend {
             None => Chain::native_if_possible(&compiled)?,
+            #[cfg(feature = "cuda")]
+            Some(Backend::Cuda) => {
+                let gpu = crate::cuda::Gpu::open(options.device).map_err(Error::from)?;
+                (Chain::on_gpu(&compiled, &gpu)?, None)
+            }
             Some(backend) => (Chain::new(&compiled, backend)?, None),
         };
         let compile_time = schedule_time + start.elapsed();
@@ -122,10 +139,14 @@ impl Program {
         &self.compiled
     }
 
-    /// The kernels as Rust.
+    /// The kernels as what runs them: CUDA C for a GPU, else Rust.
     pub fn text(&self) -> String {
-        let texts = self.compiled.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel));
-        texts.collect::<Vec<_>>().join("\n")
+        let for_gpu = self.backend() == Backend::Cuda;
+        let text = |compiled: &Compiled| match backend::cuda::module(&compiled.kernel, None) {
+            Ok(module) if for_gpu => backend::cuda::text(&module),
+            _ => backend::rust::text(&compiled.kernel),
+        };
+        self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
     }
 
     /// The inputs in the formats that the kernel declares, with their names.
@@ -151,6 +172,15 @@ impl Program {
     /// How long it took to schedule, lower and compile the kernel.
     pub fn compile_time(&self) -> Duration {
         self.compile_time
+    }
+
+    /// Where the kernel runs, in words: on so many threads, on which GPU.
+    pub fn place(&self) -> String {
+        match (self.backend(), crate::parallel::threads()) {
+            (Backend::Cuda, _) => self.chain.links().first().map_or_else(String::new, Executable::place),
+            (_, 1) => "1 thread".to_owned(),
+            (_, threads) => format!("{threads} threads"),
+        }
     }
 
     /// Whether the native code had been compiled before.

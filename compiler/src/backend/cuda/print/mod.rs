@@ -58,7 +58,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, function: &'a Function, helpers: &'a mut Helpers) -> Self {
-        let mut namer = Namer::new(&reserved::words());
+        let mut namer = Namer::of_ascii(&reserved::words());
         let mut dimensions = BTreeMap::new();
         for id in function.dimensions() {
             let name = &kernel.dimension(id).name;
