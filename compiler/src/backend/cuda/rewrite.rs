@@ -89,6 +89,7 @@ pub(super) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
         statement.for_each(&mut |statement| match statement {
             Statement::Let(variable, _)
             | Statement::For { variable, .. }
+            | Statement::Marked { variable, .. }
             | Statement::Insert { place: variable, .. } => {
                 declared.insert(*variable);
             }

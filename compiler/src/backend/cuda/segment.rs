@@ -64,7 +64,9 @@ fn parts(kernel: &Kernel) -> Result<Vec<Part>, Refusal> {
     let mut parts: Vec<Part> = Vec::new();
     for statement in &kernel.body {
         let grown = match statement {
-            Statement::List(array) | Statement::Table { table: array, .. } => Some(*array),
+            Statement::List(array)
+            | Statement::Table { table: array, .. }
+            | Statement::Bitmap { bitmap: array, .. } => Some(*array),
             _ => None,
         };
         if let Some(array) = grown {
@@ -370,7 +372,10 @@ impl Builder {
         let mut list = None;
         body.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
-                if let Statement::List(array) | Statement::Table { table: array, .. } = statement {
+                if let Statement::List(array)
+                | Statement::Table { table: array, .. }
+                | Statement::Bitmap { bitmap: array, .. } = statement
+                {
                     list = list.or(Some(*array));
                 }
             });

@@ -121,6 +121,9 @@ impl Printer<'_> {
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::List(_)
             | Statement::Table { .. }
+            | Statement::Bitmap { .. }
+            | Statement::Mark(..)
+            | Statement::Marked { .. }
             | Statement::Insert { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)
