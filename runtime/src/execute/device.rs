@@ -10,7 +10,7 @@ use super::error::Error;
 use super::interpreted::overwrite;
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
 use std::collections::BTreeMap;
@@ -319,6 +319,10 @@ impl Run<'_> {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
                 self.scan(held, first)
             }
+            Step::Choose { condition, then, otherwise } => {
+                let steps = if self.value(condition)? == 0 { otherwise } else { then };
+                steps.iter().try_for_each(|step| self.step(step))
+            }
             Step::Lengthen { array, length } => {
                 let length = self.value(length)?;
                 self.lengthen(*array, length)
@@ -390,8 +394,15 @@ impl Run<'_> {
 
     fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
         let places = self.value(places)?;
-        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
         let function = &self.module.functions[function];
+        if places == 0 && function.threads != Threads::One {
+            return Ok(());
+        }
+        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
+        let places = match &function.threads {
+            Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
+            _ => places,
+        };
         let mut arguments = Vec::new();
         for parameter in function.parameters(&self.module.kernel) {
             arguments.push(match parameter {
@@ -402,7 +413,7 @@ impl Run<'_> {
         }
         let grid = match (&function.threads, lanes) {
             (Threads::One, _) => Grid { blocks: [1, 1], threads: [1, 1] },
-            (Threads::Each(_), _) if places == 0 => return Ok(()),
+            (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean)?,
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
@@ -465,6 +476,9 @@ impl Run<'_> {
                     BinaryOperator::Remainder => left.checked_rem(right),
                     BinaryOperator::Minimum => Some(left.min(right)),
                     BinaryOperator::Maximum => Some(left.max(right)),
+                    BinaryOperator::Less => Some(u64::from(left < right)),
+                    BinaryOperator::And => Some(left & right),
+                    BinaryOperator::Or => Some(left | right),
                     _ => None,
                 };
                 value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
@@ -497,9 +511,20 @@ impl Run<'_> {
     }
 }
 
-/// Blocks whose threads run over rows first.
+/// Blocks of groups of lanes, which are as wide as iterations are many.
+fn groups(places: u64, iterations: u64) -> Result<Grid> {
+    let wide = 1 << iterations.clamp(1, WARP).ilog2();
+    let high = BLOCK / wide;
+    Ok(Grid { blocks: [count(places.div_ceil(high))?, 1], threads: [count(wide)?, count(high)?] })
+}
+
+/// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
 fn rows(places: u64, lanes: u64) -> Result<Grid> {
-    let wide = lanes.next_power_of_two().min(WARP);
+    let wide = match lanes {
+        ..=WARP => lanes.next_power_of_two(),
+        ..=BLOCK => lanes.next_multiple_of(WARP),
+        _ => WARP,
+    };
     let high = BLOCK / wide;
     Ok(Grid {
         blocks: [count(places.div_ceil(high))?, count(lanes.div_ceil(wide))?],
