@@ -520,10 +520,12 @@ fn groups(places: u64, iterations: u64) -> Result<Grid> {
 
 /// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
 fn rows(places: u64, lanes: u64) -> Result<Grid> {
-    let wide = match lanes {
-        ..=WARP => lanes.next_power_of_two(),
-        ..=BLOCK => lanes.next_multiple_of(WARP),
-        _ => WARP,
+    let wide = if lanes <= WARP {
+        lanes.next_power_of_two()
+    } else if lanes <= BLOCK {
+        lanes.next_multiple_of(WARP)
+    } else {
+        WARP
     };
     let high = BLOCK / wide;
     Ok(Grid {

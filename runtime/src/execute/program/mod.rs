@@ -72,7 +72,7 @@ impl ProgramOptions {
 #[derive(Debug)]
 enum Runner {
     /// On whole inputs.
-    Whole(Chain),
+    Whole(Box<Chain>),
     /// On parts of one.
     Parts(Box<Streamed>),
 }
@@ -140,7 +140,7 @@ impl Program {
             Some(backend) => (chain(&compiled, backend, options.device(0))?, None),
         };
         let runner = match stream(kernel, &compiled, options)? {
-            None => Runner::Whole(chain),
+            None => Runner::Whole(Box::new(chain)),
             Some((stream, asked)) => {
                 let lanes = lanes(&compiled, chain, &asked, options)?;
                 Runner::Parts(Box::new(Streamed::new(lanes, combination(&stream, options)?, asked)?))
