@@ -98,7 +98,7 @@ mod in_process {
         let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input).zip(1..);
         let operand = |(tensor, seed): (&notation::Tensor, u64)| {
             let order = tensor.format.order;
-            let count = (4 * extent).min(extent.pow(order as u32));
+            let count = (20 * extent).min(extent.pow(order as u32));
             let mut entries = generate::uniform(&vec![extent; order], count, seed).expect("so many fit");
             entries.values.iter_mut().for_each(|value| *value = (*value * 100.0).round());
             (tensor.name.clone(), entries.into())
@@ -112,6 +112,8 @@ mod in_process {
     fn inputs_come_in_parts() {
         for text in [
             "fn spmv(A: csr, B: csc) -> y: dense { y(i) = A(i, j) * B(j, i); }",
+            "fn mttkrp(A: csf, B: csr) -> M: dense { M(j, k) = A(i, j, k) * B(i, k); }",
+            "fn all(A: csf, B: csr) -> s: f64 { s = A(i, j, k) * B(i, k); }",
             "fn ttv(A: csf, B: csr) -> Y: csf { Y(i, j) = A(i, j, k) * B(j, k); }",
             "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) * B(j, i); }",
             "fn least(A: csr fill inf) -> y: dense { y(i) = min(j)(A(i, j)); } schedule { stream(A, 5); }",
@@ -142,11 +144,11 @@ mod in_process {
         let run = |parts: usize| {
             let stream = Some(StreamOptions { lanes: 2, ..StreamOptions::new("A", parts) });
             let options = ProgramOptions { backend: Some(Backend::Cuda), stream, ..Default::default() };
-            // 48,000 bytes of entries.
-            program(&kernel, 1000, &options).run(1)
+            // 72,000 bytes of entries.
+            program(&kernel, 300, &options).run(1)
         };
         assert!(run(1).unwrap_err().to_string().contains("out of memory"));
-        assert_eq!(run(12).expect("the parts fit").outputs[0].1.shape(), [1000]);
+        assert_eq!(run(12).expect("the parts fit").outputs[0].1.shape(), [300]);
     }
 
     /// A vector of so many elements of 8 bytes.

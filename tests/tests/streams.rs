@@ -15,7 +15,7 @@ fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Resul
     let stream = concrete::stream(&ready.notation, tensor, options.parts as u64).ok()?;
     let run = || {
         let interpreted = |program: &spc_compiler::Program| Chain::new(program, Backend::Interpreter);
-        let combine = interpreted(&Streamed::combination(&stream)?)?;
+        let combine = interpreted(&Streamed::combination(&stream, concrete::Target::Cpu)?)?;
         // Two lanes, which are threads.
         let lanes = vec![interpreted(&ready.program)?, interpreted(&ready.program)?];
         let streamed = Streamed::new(lanes, combine, options)?;

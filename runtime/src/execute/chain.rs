@@ -11,7 +11,7 @@
 //! ```
 
 use super::call::{Call, declared_inputs};
-use super::device::DeviceKernel;
+use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::extents::extents;
 use super::native::NativeError;
@@ -139,6 +139,48 @@ impl Chain {
         if let Some(kernel) = self.links.first().and_then(Executable::device) {
             tensor.arrays().filter(|bytes| !bytes.is_empty()).for_each(|bytes| kernel.device().unpin(bytes));
         }
+    }
+
+    /// The kernel on a device that is all there is to run, if it is.
+    fn only(&self) -> Option<&DeviceKernel> {
+        match &self.links[..] {
+            [link] => link.device(),
+            _ => None,
+        }
+    }
+
+    /// Whether results of parts can stay on the device, where `combine` makes one of two.
+    pub(super) fn accumulates(&self, combine: &Chain) -> bool {
+        self.only().zip(combine.only()).is_some_and(|(kernel, combine)| kernel.accumulates(combine))
+    }
+
+    /// A call of the only kernel.
+    pub(super) fn call(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)]) -> Result<Call<'_>, Error> {
+        let kernels = self.links.iter().map(Executable::kernel).collect();
+        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
+        flow.call()?.ok_or_else(|| self.no_kernel())
+    }
+
+    /// Runs a call and leaves its result on the device, combined with what is there.
+    pub(super) fn run_onto(
+        &self,
+        call: &mut Call<'_>,
+        combine: &Chain,
+        so_far: &mut Option<Accumulated>,
+    ) -> Result<Duration, Error> {
+        let (kernel, combine) = self.only().zip(combine.only()).ok_or_else(|| self.no_kernel())?;
+        kernel.run_onto(call, combine, so_far)
+    }
+
+    /// The result that stayed on the device, as that of a call that has run.
+    pub(super) fn fetch(&self, mut call: Call<'_>, result: &Accumulated) -> Result<Vec<(String, AnyTensor)>, Error> {
+        self.only().ok_or_else(|| self.no_kernel())?.fetch(&mut call, result)?;
+        Ok(self.results.iter().cloned().zip(call.finish()?).collect())
+    }
+
+    fn no_kernel(&self) -> Error {
+        let reason = "it has no kernel on a device".to_owned();
+        Error::Declaration { kernel: self.declarations.name.clone(), reason }
     }
 
     /// Runs the kernels on inputs in the order of their declaration, each `repeat` times but at least once. `stated` says extents of

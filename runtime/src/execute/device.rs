@@ -12,7 +12,9 @@ use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
 use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
+use spc_compiler::ir::{
+    self, ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size, Source,
+};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -184,7 +186,7 @@ pub struct DeviceKernel {
     module: Arc<Module>,
     device: Arc<dyn Device>,
     /// How long copies in and out have taken.
-    copied: Arc<Mutex<(Duration, Duration)>>,
+    copied: Arc<Copied>,
 }
 
 impl DeviceKernel {
@@ -195,7 +197,7 @@ impl DeviceKernel {
 
     /// How long copies to the device and from it have taken since the kernel was made.
     pub fn copied(&self) -> (Duration, Duration) {
-        *self.copied.lock().unwrap_or_else(PoisonError::into_inner)
+        self.copied.get()
     }
 
     /// What runs it.
@@ -208,18 +210,136 @@ impl DeviceKernel {
     /// # Errors
     /// When the device stops it, or there is no memory.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        let kernel = call.kernel().name.clone();
-        let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
-        let mut run = Run {
-            module: &self.module,
-            device: &*self.device,
-            dimensions,
-            held: BTreeMap::new(),
-            borrowed: Vec::new(),
-        };
-        let result = run.whole(call.begin(), &self.copied);
+        let mut run = self.begin(call);
+        let arrays = call.begin();
+        let time = run.compute(arrays, &self.copied);
+        let result = time.and_then(|time| run.take_all(arrays, &self.copied).map(|()| time));
         run.end();
-        result.map_err(|message| Error::Device { kernel, message })
+        result.map_err(|message| self.stopped(message))
+    }
+
+    fn begin(&self, call: &Call<'_>) -> Run<'_> {
+        self.run_with(call.dimensions().iter().map(|&extent| extent as u64).collect())
+    }
+
+    fn run_with(&self, dimensions: Vec<u64>) -> Run<'_> {
+        let (held, borrowed) = (BTreeMap::new(), Vec::new());
+        Run { module: &self.module, device: &*self.device, dimensions, held, borrowed }
+    }
+
+    fn stopped(&self, message: String) -> Error {
+        Error::Device { kernel: self.module.kernel.name.clone(), message }
+    }
+
+    // Results that stay on the device.
+
+    /// The array of the one result, where that is all there is to it: the values of a dense tensor.
+    fn result(&self) -> Option<ArrayId> {
+        let kernel = &self.module.kernel;
+        let is_result = |array: &ir::Array| {
+            let tensor = array.role.tensor().map(|tensor| kernel.tensor(tensor));
+            tensor
+                .filter(|tensor| matches!(tensor.source, Source::Output { .. }))
+                .map(|tensor| tensor.format.is_dense())
+        };
+        let mut results = kernel.parameters().filter_map(|(id, array)| is_result(array).map(|is_dense| (id, is_dense)));
+        match (results.next(), results.next()) {
+            (Some((id, true)), None) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether results of this kernel can stay on the device, to be combined there by another.
+    pub(super) fn accumulates(&self, combine: &DeviceKernel) -> bool {
+        self.result().is_some() && combine.result().is_some() && combine.module.kernel.parameters().count() == 3
+    }
+
+    /// Runs a call, and combines its result with what is on the device, where it stays.
+    ///
+    /// # Errors
+    /// As [`DeviceKernel::run`].
+    pub(super) fn run_onto(
+        &self,
+        call: &mut Call<'_>,
+        combine: &DeviceKernel,
+        so_far: &mut Option<Accumulated>,
+    ) -> Result<Duration, Error> {
+        let mut run = self.begin(call);
+        let time = run.compute(call.begin(), &self.copied);
+        let part = self.result().and_then(|id| run.held.remove(&id)).filter(|_| time.is_ok());
+        run.end();
+        let (mut time, Some(part)) = (time.map_err(|message| self.stopped(message))?, part) else {
+            return Err(self.stopped("its result is not on the device".to_owned()));
+        };
+        let part = Accumulated { held: part, device: self.device.clone() };
+        *so_far = Some(match so_far.take() {
+            None => part,
+            Some(before) => {
+                let (both, spent) = combine.combine(&before, &part)?;
+                time += spent;
+                both
+            }
+        });
+        Ok(time)
+    }
+
+    /// One result of two.
+    fn combine(&self, first: &Accumulated, second: &Accumulated) -> Result<(Accumulated, Duration), Error> {
+        let kernel = &self.module.kernel;
+        // Every element is at its place in both: as many rows of one as there are elements.
+        let extents = kernel.dimensions.iter().enumerate();
+        let length = |(place, _): (usize, _)| if place == 0 { first.held.length } else { 1 };
+        let mut run = self.run_with(extents.map(length).collect());
+        let ids: Vec<ArrayId> = kernel.parameters().map(|(id, _)| id).collect();
+        let [one, other, result] = ids[..] else { return Err(self.stopped("it combines no two results".to_owned())) };
+        run.held.extend([(one, first.held), (other, second.held)]);
+        let time = run.make(result, first.held.length).and_then(|_| run.steps());
+        let made = run.held.remove(&result);
+        [one, other].iter().for_each(|id| _ = run.held.remove(id));
+        let made = made.map(|held| Accumulated { held, device: self.device.clone() });
+        run.end();
+        match (time.map_err(|message| self.stopped(message))?, made) {
+            (time, Some(made)) => Ok((made, time)),
+            _ => Err(self.stopped("nothing was combined".to_owned())),
+        }
+    }
+
+    /// Copies a result that stayed on the device into a call that has run.
+    ///
+    /// # Errors
+    /// What the device says against it.
+    pub(super) fn fetch(&self, call: &mut Call<'_>, result: &Accumulated) -> Result<(), Error> {
+        let mut run = self.begin(call);
+        run.held.extend(self.result().map(|id| (id, result.held)));
+        run.take_all(call.begin(), &self.copied).map_err(|message| self.stopped(message))
+    }
+}
+
+/// How long copies in and out have taken.
+#[derive(Debug, Default)]
+struct Copied(Mutex<(Duration, Duration)>);
+
+impl Copied {
+    fn get(&self) -> (Duration, Duration) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, (copy_in, copy_out): (Duration, Duration)) {
+        let mut copied = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *copied = (copied.0 + copy_in, copied.1 + copy_out);
+    }
+}
+
+/// A result that stays on a device until it is dropped.
+#[derive(Debug)]
+pub(super) struct Accumulated {
+    held: Held,
+    device: Arc<dyn Device>,
+}
+
+impl Drop for Accumulated {
+    fn drop(&mut self) {
+        self.device.free(self.held.memory);
     }
 }
 
@@ -244,24 +364,31 @@ struct Run<'a> {
 type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Run<'_> {
-    fn whole(&mut self, arrays: &mut [Array], copied: &Mutex<(Duration, Duration)>) -> Result<Duration> {
-        let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
+    /// Copies arrays in and does the steps, which is what the time is of.
+    fn compute(&mut self, arrays: &[Array], copied: &Copied) -> Result<Duration> {
         let start = Instant::now();
-        for (&id, array) in parameters.iter().zip(arrays.iter()) {
+        for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             self.bring(id, array)?;
         }
-        let copy_in = start.elapsed();
+        copied.add((start.elapsed(), Duration::ZERO));
+        self.steps()
+    }
+
+    fn steps(&mut self) -> Result<Duration> {
         let (device, module) = (self.device, self.module);
-        let time = device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))?;
+        device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))
+    }
+
+    /// Copies results back.
+    fn take_all(&self, arrays: &mut [Array], copied: &Copied) -> Result<()> {
         let start = Instant::now();
-        for (&id, array) in parameters.iter().zip(arrays) {
+        for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             if array.parameter.access != Access::Read {
                 self.take(id, array)?;
             }
         }
-        let mut copied = copied.lock().unwrap_or_else(PoisonError::into_inner);
-        *copied = (copied.0 + copy_in, copied.1 + start.elapsed());
-        Ok(time)
+        copied.add((Duration::ZERO, start.elapsed()));
+        Ok(())
     }
 
     /// An array's elements on the device: where they are already, or copied.
@@ -276,7 +403,12 @@ impl Run<'_> {
             return Ok(());
         }
         let held = self.make(id, length)?;
-        if bytes.is_empty() { Ok(()) } else { self.device.write(held.memory, bytes) }
+        match array.parameter.access {
+            _ if bytes.is_empty() => Ok(()),
+            Access::Write(Initial::Overwritten) => Ok(()),
+            Access::Write(Initial::Filled(value)) if value.is_zero() => self.device.zero(held.memory, bytes.len()),
+            _ => self.device.write(held.memory, bytes),
+        }
     }
 
     /// Gives memory back.
@@ -289,7 +421,7 @@ impl Run<'_> {
     }
 
     /// Copies a result back, into the memory that is there where its length was known.
-    fn take(&mut self, id: ArrayId, array: &mut Array) -> Result<()> {
+    fn take(&self, id: ArrayId, array: &mut Array) -> Result<()> {
         let held = self.held(id)?;
         let element = array.parameter.element;
         let count = usize::try_from(held.length).map_err(|_| "a result is too large".to_owned())?;

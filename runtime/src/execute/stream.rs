@@ -16,7 +16,7 @@
 use super::chain::{Chain, Outcome};
 use super::error::Error;
 use crate::tensor::{AnyTensor, NotCut};
-use spc_compiler::concrete::{self, Stream};
+use spc_compiler::concrete::{self, Stream, Target};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -47,8 +47,10 @@ impl StreamOptions {
 pub struct Streamed {
     /// The same kernel, on a stream of its own each.
     lanes: Vec<Chain>,
-    /// Makes one result of two.
+    /// Makes one result of two, on the host.
     combine: Chain,
+    /// The same on the device of each lane, where results can stay there.
+    beside: Vec<Chain>,
     options: StreamOptions,
     /// Which input comes in parts.
     place: usize,
@@ -97,18 +99,28 @@ impl Streamed {
         let mut inputs = first.declarations().tensors.iter();
         let place = inputs.position(|tensor| tensor.name == options.tensor);
         let place = place.ok_or_else(|| refuse("it is no parameter".to_owned()))?;
-        Ok(Self { lanes, combine, options, place, spent: Arc::default() })
+        Ok(Self { lanes, combine, beside: Vec::new(), options, place, spent: Arc::default() })
     }
 
-    /// The compiled program that combines results.
+    /// The compiled program that combines results, for the processor or for a device.
     ///
     /// # Errors
     /// When it can't be scheduled.
-    pub fn combination(stream: &Stream) -> Result<spc_compiler::Program, Error> {
-        spc_compiler::compile_notation(&stream.combine).map_err(|problems| {
+    pub fn combination(stream: &Stream, target: Target) -> Result<spc_compiler::Program, Error> {
+        let options = concrete::Options { target, ..concrete::Options::default() };
+        concrete::schedule(&stream.combine, options).map(spc_compiler::compile).map_err(|problems| {
             let reasons: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
             Error::Stream { tensor: stream.tensor.clone(), reason: reasons.join("; ") }
         })
+    }
+
+    /// The same, where results of a lane's parts are combined on its device, by a chain for each lane. That takes place where the
+    /// kernel is one, and its result is dense.
+    pub fn combined_on_devices(mut self, chains: Vec<Chain>) -> Self {
+        let pairs = self.lanes.iter().zip(&chains);
+        let all = pairs.filter(|(lane, chain)| lane.accumulates(chain)).count() == self.lanes.len();
+        self.beside = if all { chains } else { Vec::new() };
+        self
     }
 
     /// What all lanes together have spent in the last run, once there was one.
@@ -162,7 +174,10 @@ impl Streamed {
         let count = self.lanes.len().min(parts.len());
         let lane = |number: usize| {
             let own = parts.iter().skip(number).step_by(count);
-            self.parts_of(&self.lanes[number], own, inputs, stated)
+            match self.beside.get(number) {
+                Some(beside) => self.parts_on_device(&self.lanes[number], beside, own, inputs, stated),
+                None => self.parts_of(&self.lanes[number], own, inputs, stated),
+            }
         };
         let results: Vec<Result<(Outputs, Spent), Error>> = if count == 1 {
             vec![lane(0)]
@@ -217,6 +232,33 @@ impl Streamed {
         let after = chain.copied();
         (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
         so_far.map(|outputs| (outputs, spent)).ok_or_else(|| self.refuse("a lane has no part".to_owned()))
+    }
+
+    /// The same where results stay on the device: they are copied once, when all parts are done.
+    fn parts_on_device<'p>(
+        &self,
+        chain: &Chain,
+        beside: &Chain,
+        parts: impl Iterator<Item = &'p AnyTensor>,
+        inputs: &[&AnyTensor],
+        stated: &[(&str, usize)],
+    ) -> Result<(Outputs, Spent), Error> {
+        let before = chain.copied();
+        let mut spent = Spent::default();
+        let mut so_far = None;
+        let mut last = None;
+        for part in parts {
+            let mut inputs = inputs.to_vec();
+            inputs[self.place] = part;
+            let mut call = chain.call(&inputs, stated)?;
+            spent.compute += chain.run_onto(&mut call, beside, &mut so_far)?;
+            last = Some(call);
+        }
+        let call = last.zip(so_far.as_ref()).ok_or_else(|| self.refuse("a lane has no part".to_owned()))?;
+        let outputs = chain.fetch(call.0, call.1)?;
+        let after = chain.copied();
+        (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
+        Ok((outputs, spent))
     }
 
     /// One result of two.

@@ -143,7 +143,9 @@ impl Program {
             None => Runner::Whole(Box::new(chain)),
             Some((stream, asked)) => {
                 let lanes = lanes(&compiled, chain, &asked, options)?;
-                Runner::Parts(Box::new(Streamed::new(lanes, combination(&stream, options)?, asked)?))
+                let beside = combinations(&stream, lanes.len(), options)?;
+                let streamed = Streamed::new(lanes, combination(&stream, options)?, asked)?;
+                Runner::Parts(Box::new(streamed.combined_on_devices(beside)))
             }
         };
         let compile_time = schedule_time + start.elapsed();
@@ -264,9 +266,20 @@ fn lanes(
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
-/// What combines results of parts: it runs on the processor.
+/// What combines results of parts on the device of each lane; nothing where none has a device.
+fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Result<Vec<Chain>, Error> {
+    if options.target() == Target::Cpu {
+        return Ok(Vec::new());
+    }
+    let program = Streamed::combination(stream, Target::Gpu)?;
+    let chains = (0..lanes).map(|lane| chain(&program, Backend::Cuda, options.device(lane)));
+    // What can't run on a device is combined on the host.
+    Ok(chains.collect::<Result<_, Error>>().unwrap_or_default())
+}
+
+/// What combines results of parts on the host.
 fn combination(stream: &Stream, options: &ProgramOptions) -> Result<Chain, Error> {
-    let program = Streamed::combination(stream)?;
+    let program = Streamed::combination(stream, Target::Cpu)?;
     match options.backend {
         Some(Backend::Interpreter) => Chain::new(&program, Backend::Interpreter),
         _ => Ok(Chain::native_if_possible(&program)?.0),
