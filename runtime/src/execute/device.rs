@@ -10,7 +10,7 @@ use super::error::Error;
 use super::interpreted::overwrite;
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
 use std::collections::BTreeMap;
@@ -183,12 +183,19 @@ fn room(
 pub struct DeviceKernel {
     module: Arc<Module>,
     device: Arc<dyn Device>,
+    /// How long copies in and out have taken.
+    copied: Arc<Mutex<(Duration, Duration)>>,
 }
 
 impl DeviceKernel {
     /// A module whose text the device has compiled.
     pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
-        Self { module: Arc::new(module), device }
+        Self { module: Arc::new(module), device, copied: Arc::default() }
+    }
+
+    /// How long copies to the device and from it have taken since the kernel was made.
+    pub fn copied(&self) -> (Duration, Duration) {
+        *self.copied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What runs it.
@@ -210,7 +217,7 @@ impl DeviceKernel {
             held: BTreeMap::new(),
             borrowed: Vec::new(),
         };
-        let result = run.whole(call.begin());
+        let result = run.whole(call.begin(), &self.copied);
         run.end();
         result.map_err(|message| Error::Device { kernel, message })
     }
@@ -237,18 +244,23 @@ struct Run<'a> {
 type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Run<'_> {
-    fn whole(&mut self, arrays: &mut [Array]) -> Result<Duration> {
+    fn whole(&mut self, arrays: &mut [Array], copied: &Mutex<(Duration, Duration)>) -> Result<Duration> {
         let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
+        let start = Instant::now();
         for (&id, array) in parameters.iter().zip(arrays.iter()) {
             self.bring(id, array)?;
         }
+        let copy_in = start.elapsed();
         let (device, module) = (self.device, self.module);
         let time = device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))?;
+        let start = Instant::now();
         for (&id, array) in parameters.iter().zip(arrays) {
             if array.parameter.access != Access::Read {
                 self.take(id, array)?;
             }
         }
+        let mut copied = copied.lock().unwrap_or_else(PoisonError::into_inner);
+        *copied = (copied.0 + copy_in, copied.1 + start.elapsed());
         Ok(time)
     }
 
@@ -306,6 +318,10 @@ impl Run<'_> {
             Step::Scan { array, first } => {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
                 self.scan(held, first)
+            }
+            Step::Choose { condition, then, otherwise } => {
+                let steps = if self.value(condition)? == 0 { otherwise } else { then };
+                steps.iter().try_for_each(|step| self.step(step))
             }
             Step::Lengthen { array, length } => {
                 let length = self.value(length)?;
@@ -378,8 +394,15 @@ impl Run<'_> {
 
     fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
         let places = self.value(places)?;
-        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
         let function = &self.module.functions[function];
+        if places == 0 && function.threads != Threads::One {
+            return Ok(());
+        }
+        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
+        let places = match &function.threads {
+            Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
+            _ => places,
+        };
         let mut arguments = Vec::new();
         for parameter in function.parameters(&self.module.kernel) {
             arguments.push(match parameter {
@@ -390,7 +413,7 @@ impl Run<'_> {
         }
         let grid = match (&function.threads, lanes) {
             (Threads::One, _) => Grid { blocks: [1, 1], threads: [1, 1] },
-            (Threads::Each(_), _) if places == 0 => return Ok(()),
+            (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean)?,
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
@@ -453,6 +476,9 @@ impl Run<'_> {
                     BinaryOperator::Remainder => left.checked_rem(right),
                     BinaryOperator::Minimum => Some(left.min(right)),
                     BinaryOperator::Maximum => Some(left.max(right)),
+                    BinaryOperator::Less => Some(u64::from(left < right)),
+                    BinaryOperator::And => Some(left & right),
+                    BinaryOperator::Or => Some(left | right),
                     _ => None,
                 };
                 value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
@@ -485,9 +511,22 @@ impl Run<'_> {
     }
 }
 
-/// Blocks whose threads run over rows first.
+/// Blocks of groups of lanes, which are as wide as iterations are many.
+fn groups(places: u64, iterations: u64) -> Result<Grid> {
+    let wide = 1 << iterations.clamp(1, WARP).ilog2();
+    let high = BLOCK / wide;
+    Ok(Grid { blocks: [count(places.div_ceil(high))?, 1], threads: [count(wide)?, count(high)?] })
+}
+
+/// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
 fn rows(places: u64, lanes: u64) -> Result<Grid> {
-    let wide = lanes.next_power_of_two().min(WARP);
+    let wide = if lanes <= WARP {
+        lanes.next_power_of_two()
+    } else if lanes <= BLOCK {
+        lanes.next_multiple_of(WARP)
+    } else {
+        WARP
+    };
     let high = BLOCK / wide;
     Ok(Grid {
         blocks: [count(places.div_ceil(high))?, count(lanes.div_ceil(wide))?],

@@ -19,7 +19,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A program whose kernels are in a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Emulated {
     modules: Vec<Module>,
 }
