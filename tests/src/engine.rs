@@ -84,7 +84,11 @@ impl Ready {
         let inputs: Vec<Entries> = tensors.iter().map(Entries::of).collect();
         let dims = case.extents(&notation.variables);
         let expected = oracle::evaluate(&notation, &inputs, &dims);
-        let structures = structures(&program, &inputs, &|kernel| case.extents(&kernel.variables))?;
+        let sizes = oracle::Extents::of(&notation, &inputs, &dims).of_modes(&notation);
+        let structures = structures(&program, &inputs, &|kernel| {
+            // Statements as they are run may have lost a name that says an extent.
+            [case.extents(&kernel.variables), sizes.clone()].concat()
+        })?;
         Ok(Ready { notation, program, tensors, inputs, expected, structures, dims })
     }
 
@@ -122,7 +126,8 @@ impl Ready {
         // Of variables of one name, later statements number theirs.
         let names = |variable: &concrete::Variable, name: &str| {
             let numbered = variable.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
-            variable.name == name || numbered.is_some_and(|number| number.parse::<usize>().is_ok())
+            let is_number = |number: &str| number.parse::<usize>().is_ok();
+            variable.name == name || numbered.is_some_and(|numbers| numbers.split('_').all(is_number))
         };
         let mut stated: Vec<(&str, usize)> = Vec::new();
         for (name, size) in &self.dims {

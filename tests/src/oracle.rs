@@ -81,7 +81,34 @@ impl Extents {
 
     /// Passes extents between modes and the variables that index them; says whether anything was new.
     fn spread(&mut self, kernel: &Kernel) -> bool {
-        self.spread_by_name(kernel) || self.spread_by_bounds(kernel, true) || self.spread_by_bounds(kernel, false)
+        self.spread_by_name(kernel)
+            || self.spread_to_values(kernel)
+            || self.spread_by_bounds(kernel, true)
+            || self.spread_by_bounds(kernel, false)
+    }
+
+    /// Gives a variable that indexes nothing the extent of the first of its name in its statement: they begin at one place of the
+    /// text.
+    fn spread_to_values(&mut self, kernel: &Kernel) -> bool {
+        let of = |variable: &notation::Variable| {
+            let mut same = kernel.variables.iter().zip(&self.variables).filter(|(other, _)| {
+                other.span == variable.span && other.value.is_none()
+            });
+            same.find_map(|(_, extent)| *extent)
+        };
+        let indexes = |id: usize| self.share_a_mode(kernel, id, id);
+        let is_part = |id: usize| {
+            let mut values = kernel.variables.iter().filter_map(|variable| variable.value.as_ref());
+            values.any(|value| value.variables().contains(&IndexVariable(id)))
+        };
+        let is_free = |id: &usize| {
+            self.variables[*id].is_none() && kernel.variables[*id].value.is_none() && !indexes(*id) && !is_part(*id)
+        };
+        let found = (0..self.variables.len()).filter(is_free).find_map(|id| Some((id, of(&kernel.variables[id])?)));
+        found.is_some_and(|(id, extent)| {
+            self.variables[id] = Some(extent);
+            true
+        })
     }
 
     /// Finds extents by computed indices: the largest range that stays inside, and the smallest mode that holds all.
@@ -162,6 +189,16 @@ impl Extents {
     /// The shape of a tensor, by its place among the kernel's.
     pub fn shape(&self, tensor: usize) -> Vec<usize> {
         self.modes[tensor].iter().map(|extent| extent.expect("every extent is known")).collect()
+    }
+
+    /// The sizes of all modes that are known, as `dims` names them.
+    pub fn of_modes(&self, kernel: &Kernel) -> Vec<(String, usize)> {
+        let tensors = kernel.tensors.iter().zip(&self.modes);
+        let sizes = tensors.flat_map(|(tensor, modes)| {
+            let modes = modes.iter().enumerate();
+            modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)))
+        });
+        sizes.collect()
     }
 
     /// The extents of the variables and the modes of one link of a chain, as `dims` names them, where these are those of the
