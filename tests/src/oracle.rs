@@ -455,7 +455,7 @@ impl Evaluation<'_> {
         let shape: Vec<usize> = variables.iter().map(|&variable| self.extents.variable(variable)).collect();
         let mut total: Option<Value> = None;
         let mut open = Open::No;
-        if shape.contains(&0) && operator == ReduceOperator::Add && self.has_infinite_factor(body, variables, outside) {
+        if shape.contains(&0) && operator == ReduceOperator::Add && self.has_infinite_factor(body, outside) {
             open = Open::Infinite;
         }
         for_each_index(&shape, &mut |index| {
@@ -484,11 +484,11 @@ impl Evaluation<'_> {
 
     /// Whether a part of the terms of a sum is the same for each of them, and infinite or NaN: a sum over nothing may be multiplied
     /// by it.
-    fn has_infinite_factor(&self, term: &Expr, variables: &[IndexVariable], outside: &Indices) -> bool {
+    fn has_infinite_factor(&self, term: &Expr, outside: &Indices) -> bool {
         let free = term.free_variables(&|variable| self.kernel.running(&[variable]));
-        match free.iter().any(|variable| variables.contains(variable)) {
-            false => !self.expr(term, outside).number.is_finite(),
-            true => term.children().into_iter().any(|part| self.has_infinite_factor(part, variables, outside)),
+        match free.iter().all(|variable| outside.contains_key(variable)) {
+            true => !self.expr(term, outside).number.is_finite(),
+            false => term.children().into_iter().any(|part| self.has_infinite_factor(part, outside)),
         }
     }
 

@@ -417,6 +417,7 @@ cases! {
     scatter_empty "cases/scatter/empty.ti" [A, B] spgemm(&A, &B);
     scatter_gram "cases/scatter/gram.ti" [A, B] gram(&A, &B);
     scatter_khatri_rao "cases/scatter/khatri_rao.ti" [A, B] khatri_rao(&A, &B);
+    scatter_least_at_computed_indices "cases/scatter/least_at_computed_indices.ti" [B11, B13, B14, B15] kernel(&B11, &B13, &B14, &B15);
     scatter_kronecker "cases/scatter/kronecker.ti" [A, B] kronecker(&A, &B);
     scatter_nested_sum "cases/scatter/nested_sum.ti" [A, B, D] nested(&A, &B, &D);
     scatter_outer_rows_first "cases/scatter/outer_rows_first.ti" [x, y] outer(&x, &y);
