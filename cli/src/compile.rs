@@ -190,9 +190,3 @@ pub(crate) fn for_device(compiled: &Compiled) -> Result<backend::cuda::Module, F
         failure.help(refusal.help)
     })
 }
-
-/// A kernel is to run on a device.
-pub(crate) fn no_device() -> Failure {
-    let failure = Failure::refused("kernels do not run on a CUDA device from here yet");
-    failure.help("leave `--backend` out, or print the kernel: `spc compile --target cuda`")
-}

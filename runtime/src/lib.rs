@@ -14,6 +14,7 @@
 //! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
 //! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
+//! | `cuda` | kernels on a GPU; with the feature of that name |
 //! | [`measure`] | what the machine can do, and how close to that a kernel is |
 //!
 //! # Kernels in a program
@@ -174,7 +175,8 @@
 //! it all the same. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
 //! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
 //!
-//! `unsafe` stands in one folder, `execute/native`, which loads libraries that `rustc` has just compiled and hands arrays to
+//! `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
+//! arguments as the kernel's plan says. `execute/native` loads libraries that `rustc` has just compiled and hands arrays to
 //! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. One
 //! more file, `measure/processor.rs`, calls loops that are compiled for several kinds of processor, once it has asked which
 //! this one is. The helpers that share arrays among threads, [`parallel`], have no
@@ -201,6 +203,7 @@
 extern crate self as spc;
 
 pub mod complex;
+#[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod execute;
 pub mod generate;

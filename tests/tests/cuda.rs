@@ -1,6 +1,8 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
+use spc_compiler::backend::cuda::Step;
 use spc_compiler::concrete::{Options, Target};
+use spc_compiler::ir::Expr;
 use spc_tests::case::Case;
 use spc_tests::emulation::{self, Emulated};
 use spc_tests::engine::{Ready, Stop};
@@ -40,14 +42,49 @@ fn all_are_right_on_an_emulated_device() {
     assert!(grow.len() <= 45 && complex.len() <= 40, "{} and {} can't be made", grow.len(), complex.len());
     let kernels: Vec<&Emulated> = all.iter().map(|(_, _, emulated)| emulated).collect();
     let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
-    let wrong: Vec<String> = all
-        .iter()
-        .filter_map(|(case, ready, emulated)| {
-            let result = ready.run(&emulation::chain(&ready.program, emulated, &device));
-            result.err().map(|error| format!("{}: {error}", case.name))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{} of {} cases are wrong:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    let mut wrong = Vec::new();
+    let mut runs = 0;
+    for (case, ready, emulated) in &all {
+        for (way, emulated) in ways(emulated) {
+            runs += 1;
+            let result = ready.run(&emulation::chain(&ready.program, &emulated, &device));
+            wrong.extend(result.err().map(|error| format!("{}, {way}: {error}", case.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {runs} runs are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(runs > all.len() * 4 / 3, "only {runs} runs of {} programs", all.len());
+}
+
+/// A program as it is, and with each other way that it can go, whatever the data say.
+fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
+    let mut ways = vec![("as planned", emulated.clone())];
+    let forced = [("shares by 4 lanes", true, 4), ("shares by 32 lanes", true, 32), ("places by 8 lanes", false, 8)];
+    for (name, in_shares, lanes) in forced {
+        let mut other = emulated.clone();
+        for module in other.modules_mut() {
+            let grouped: Vec<bool> = module.functions.iter().map(|function| function.group().is_some()).collect();
+            module.steps = decided(&module.steps, in_shares, lanes, &grouped);
+        }
+        if other != *emulated && ways.iter().all(|(_, way)| *way != other) {
+            ways.push((name, other));
+        }
+    }
+    ways
+}
+
+/// Steps in which it is decided what the data would decide.
+fn decided(steps: &[Step], in_shares: bool, width: u64, grouped: &[bool]) -> Vec<Step> {
+    let one = |step: &Step| match step {
+        Step::Choose { then, otherwise, .. } => {
+            decided(if in_shares { then } else { otherwise }, in_shares, width, grouped)
+        }
+        Step::Launch { function, places, workers, .. } if grouped[*function] => {
+            let (function, places, workers) = (*function, places.clone(), *workers);
+            vec![Step::Launch { function, places, lanes: Some(Expr::Index(width)), workers }]
+        }
+        other => vec![other.clone()],
+    };
+    steps.iter().flat_map(one).collect()
 }
 
 /// What the emulation says of a kernel after a change to its module.
@@ -78,7 +115,6 @@ fn an_update_that_is_not_atomic_is_found() {
 #[test]
 fn a_write_beyond_an_array_is_found() {
     use spc_compiler::backend::cuda::Threads;
-    use spc_compiler::ir::Expr;
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         for function in &mut module.functions {
             if let Threads::Each(places) = &mut function.threads {

@@ -306,6 +306,7 @@ cases! {
     masks_terms_of_a_sum "cases/masks/terms_of_a_sum.ti" [A, B, M] sums(&A, &B, &M);
     masks_updates "cases/masks/updates.ti" [A, x, M, N] updates(&A, &x, &M, &N);
     names_generated_names "cases/names/generated_names.ti" [chunks, high, parallel] low_high(&chunks, &high, parallel);
+    names_letters_of_other_alphabets "cases/names/letters_of_other_alphabets.ti" [λ, x] größe(&λ, &x);
     names_rust_words "cases/names/rust_words.ti" [Vec, usize] rust_words(&Vec, &usize);
     operators_comparison_of_sums "cases/operators/comparison_of_sums.ti" [A, x] comparison_of_sums(&A, &x);
     operators_equalities "cases/operators/equalities.ti" [A, B] equalities(&A, &B);

@@ -5,7 +5,6 @@ mod outputs;
 mod report;
 
 use crate::arguments::{KernelArguments, Named, dimension, named};
-use crate::compile::no_device;
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -14,7 +13,7 @@ use outputs::Destination;
 use report::Report;
 
 pub(crate) use inputs::{entries, read};
-use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions};
+use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::Duplicates;
 use spc_compiler::notation;
 use std::num::NonZeroUsize;
@@ -40,6 +39,18 @@ pub(crate) struct Run {
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
+    /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
+    device: Vec<usize>,
+    /// An input that comes in parts, and how many: `X=16`
+    #[arg(long, value_name = "NAME=PARTS", value_parser = dimension)]
+    stream: Option<(String, usize)>,
+    /// How many parts are under way at a time on GPUs
+    #[arg(long, value_name = "N", default_value = "4", requires = "stream")]
+    lanes: NonZeroUsize,
+    /// Cut parts where positions of this level begin, counted from 0: sums below them are made in one piece
+    #[arg(long, value_name = "LEVEL", requires = "stream")]
+    whole: Option<usize>,
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
@@ -81,7 +92,7 @@ impl Run {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        let options = self.options()?;
+        let options = self.options();
         let source = Source::load(&self.kernel)?;
         let kernel = source.single()?;
         let destinations = outputs::destinations(kernel, &self.outputs)?;
@@ -109,18 +120,23 @@ impl Run {
         if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
     }
 
-    fn options(&self) -> Result<ProgramOptions, Failure> {
+    fn options(&self) -> ProgramOptions {
         let backend = match self.backend {
             None => None,
             Some(BackendName::Native) => Some(Backend::Native),
             Some(BackendName::Interpreter) => Some(Backend::Interpreter),
-            Some(BackendName::Cuda) => return Err(no_device()),
+            Some(BackendName::Cuda) => Some(Backend::Cuda),
         };
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,
             DuplicatesName::Refuse => Duplicates::Refuse,
         };
-        Ok(ProgramOptions { backend, duplicates })
+        let stream = self.stream.as_ref().map(|(tensor, parts)| StreamOptions {
+            lanes: self.lanes.get(),
+            whole: self.whole,
+            ..StreamOptions::new(tensor, *parts)
+        });
+        ProgramOptions { backend, duplicates, devices: self.device.clone(), stream }
     }
 }
 
@@ -142,6 +158,13 @@ pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &So
         }
         ProgramError::Execute(Error::Native(ref native)) if native.is_missing_compiler() => {
             Failure::refused(&error).help("`--backend interpreter` runs without a compiler, slowly")
+        }
+        ProgramError::Execute(Error::Cuda(ref cuda)) => {
+            let failure = Failure::refused(&error);
+            match cuda.remedy() {
+                Some(remedy) => failure.help(remedy),
+                None => failure,
+            }
         }
         error => Failure::refused(error),
     }

@@ -56,14 +56,21 @@ impl Report<'_> {
             "run {} ms{run}, {} on {}; compile {} ms{cached}, read {} ms, pack {} ms",
             milliseconds(median(times)),
             self.program.backend(),
-            match spc::parallel::threads() {
-                1 => "1 thread".to_owned(),
-                threads => format!("{threads} threads"),
-            },
+            self.program.place(),
             milliseconds(self.program.compile_time()),
             milliseconds(self.read_time),
             milliseconds(self.pack_time()),
         );
+        if let Some(spent) = self.program.spent() {
+            _ = writeln!(
+                text,
+                "in parts: copy in {} ms, compute {} ms, copy out {} ms, combine {} ms in all lanes together",
+                milliseconds(spent.copy_in),
+                milliseconds(spent.compute),
+                milliseconds(spent.copy_out),
+                milliseconds(spent.combine),
+            );
+        }
         text
     }
 
@@ -106,6 +113,7 @@ impl Report<'_> {
             "kernel": self.kernel.name,
             "backend": self.program.backend().name(),
             "threads": spc::parallel::threads(),
+            "place": self.program.place(),
             "nnz": self.sparse_entries(),
             "compile_ms": milliseconds(self.program.compile_time()),
             "from_cache": self.program.from_cache(),
@@ -113,6 +121,11 @@ impl Report<'_> {
             "pack_ms": milliseconds(self.pack_time()),
             "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),
             "median_ms": milliseconds(median(times)),
+            "parts": self.program.spent().map(|spent| json!({
+                "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
+                "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
+                "bound_ms": milliseconds(spent.bound()),
+            })),
             "checksum": sum.json(),
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),

@@ -6,6 +6,7 @@ mod compile;
 mod elements;
 mod explain;
 mod files;
+mod gpu;
 mod run;
 
 use std::path::{Path, PathBuf};

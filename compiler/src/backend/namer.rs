@@ -6,13 +6,20 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub struct Namer {
     reserved: BTreeSet<&'static str>,
+    /// Whether names are to be of ASCII alone.
+    ascii: bool,
     scopes: Vec<BTreeSet<String>>,
 }
 
 impl Namer {
     /// A namer that avoids the target's reserved words.
     pub fn new(reserved: &[&'static str]) -> Self {
-        Self { reserved: reserved.iter().copied().collect(), scopes: vec![BTreeSet::new()] }
+        Self { reserved: reserved.iter().copied().collect(), ascii: false, scopes: vec![BTreeSet::new()] }
+    }
+
+    /// The same for a target whose names are of ASCII: other letters become their numbers.
+    pub fn of_ascii(reserved: &[&'static str]) -> Self {
+        Self { ascii: true, ..Self::new(reserved) }
     }
 
     /// Names given from here on are free again after [`Namer::leave`].
@@ -27,7 +34,14 @@ impl Namer {
 
     /// A name like `wish` that nothing in scope has.
     pub fn name(&mut self, wish: &str) -> String {
-        let mut stem: String = wish.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let mut stem = String::new();
+        for c in wish.chars() {
+            match c {
+                c if c.is_ascii_alphanumeric() || (c.is_alphanumeric() && !self.ascii) => stem.push(c),
+                c if c.is_alphanumeric() => stem += &format!("u{:x}", u32::from(c)),
+                _ => stem.push('_'),
+            }
+        }
         if stem.chars().next().is_none_or(|first| first.is_numeric()) || stem.chars().all(|c| c == '_') {
             stem.insert(0, 'v');
         }
@@ -54,6 +68,12 @@ mod tests {
     fn a_name_that_is_free_is_given_as_it_is() {
         let mut namer = Namer::new(&[]);
         assert_eq!([namer.name("A2_pos"), namer.name("x")], ["A2_pos", "x"]);
+    }
+
+    #[test]
+    fn letters_become_numbers_where_names_are_of_ascii() {
+        assert_eq!(Namer::new(&[]).name("größe"), "größe");
+        assert_eq!(Namer::of_ascii(&[]).name("größe"), "gruf6udfe");
     }
 
     #[test]

@@ -23,6 +23,14 @@ pub(super) const SORTED: f64 = 20.0;
 /// Steps to find the entry that a term belongs to.
 const FOUND: f64 = 3.0;
 
+/// Steps to read an entry off a bitmap and empty its place.
+const READ_OFF: f64 = 2.0;
+/// Steps to look at the word of a bitmap that tells of so many coordinates.
+const LOOKED_AT: f64 = 0.25 / 4096.0;
+/// So many bytes are dense values of a workspace at most, for each thread: what is left of a cache that the operands go
+/// through as well.
+pub(crate) const DENSE_BYTES: u64 = 1 << 25;
+
 /// Steps to search for one coordinate.
 const SEARCHED: f64 = 8.0;
 
@@ -38,8 +46,10 @@ pub(super) struct Cost {
 /// What a workspace costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Collecting {
-    /// The cheaper way.
+    /// The cheapest way.
     pub collect: Collect,
+    /// Steps with dense values and a bitmap; infinite where the target has none.
+    pub bitmap: f64,
     /// Steps with a table that finds entries.
     pub table: f64,
     /// Steps with a list that is sorted.
@@ -47,16 +57,23 @@ pub(super) struct Collecting {
 }
 
 impl Collecting {
-    /// For workspaces that are filled with `terms` terms in `entries` entries.
-    pub(super) fn of(terms: f64, entries: f64) -> Self {
+    /// For workspaces that are filled with `terms` terms in `entries` entries. Dense ones have `dense` coordinates.
+    pub(super) fn of(terms: f64, entries: f64, dense: Option<f64>) -> Self {
         let sort = |count: f64| count * count.max(2.0).log2();
         let (table, list) = (FOUND * terms + sort(entries), sort(terms));
-        Self { collect: if table <= list { Collect::Table } else { Collect::List }, table, list }
+        let read = |coordinates: f64| terms + READ_OFF * entries + LOOKED_AT * coordinates;
+        let bitmap = dense.map_or(f64::INFINITY, read);
+        let collect = match bitmap <= table.min(list) {
+            true => Collect::Bitmap,
+            false if table <= list => Collect::Table,
+            false => Collect::List,
+        };
+        Self { collect, bitmap, table, list }
     }
 
-    /// The steps of the cheaper way.
+    /// The steps of the cheapest way.
     pub(super) fn steps(self) -> f64 {
-        self.table.min(self.list)
+        self.bitmap.min(self.table).min(self.list)
     }
 }
 

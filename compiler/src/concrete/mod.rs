@@ -34,11 +34,13 @@ mod scatter;
 mod schedule;
 mod share;
 mod simplify;
+mod stream;
 mod structure;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
+pub(crate) use cost::DENSE_BYTES;
 pub use directives::Asked;
 pub use fused::Chain;
 pub use precompute::{Parts, Precomputed};
@@ -49,6 +51,7 @@ pub use share::Meet;
 pub use simplify::{absent, simplify};
 pub(crate) use simplify::{changes_nothing, simplify_expr, without};
 use std::ops::Range;
+pub use stream::{Stream, stream};
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,6 +134,9 @@ pub enum TensorKind {
 /// How the terms of a sparse workspace come together at their coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collect {
+    /// Values are dense, at their coordinates, and a bitmap tells where there are some; where they would be too many for that,
+    /// a table finds them.
+    Bitmap,
     /// A table finds the entry that a term belongs to; the coordinates are sorted at the end.
     Table,
     /// Terms are listed, sorted, and then combined.

@@ -22,13 +22,14 @@
 //! other loops run and what is read from a copy is what the [estimated cost](super::cost) says.
 
 use super::copy::sorted_format;
-use super::cost::{Collecting, SORTED};
+use super::cost::{Collecting, DENSE_BYTES, SORTED};
 use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::simplify::is_identity;
 use super::{
-    Access, Collect, Computed, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind,
+    Access, Collect, Computed, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Target, TensorId,
+    TensorKind,
 };
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
@@ -92,7 +93,7 @@ impl SumPlan {
             loops: Vec::new(),
             copied: Vec::new(),
             filled: (1.0, 1.0),
-            collecting: Collecting::of(1.0, 1.0),
+            collecting: Collecting::of(1.0, 1.0, None),
             loop_steps: 1.0,
             steps: 1.0,
         }
@@ -265,6 +266,10 @@ impl Scheduler<'_> {
             reads.iter().filter(|access| !storage_edges(&self.kernel, access).is_empty()).collect();
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         movable.truncate(MOST_COPIES);
+        let is_dense = self.kernel.target == Target::Cpu;
+        let all: f64 = coordinates.iter().map(|&variable| self.kernel.typical_extent(variable)).product();
+        let most = DENSE_BYTES as f64 / self.kernel.element_of(value).bytes() as f64;
+        let dense_coordinates = all.min(most);
         let mut best: Option<SumPlan> = None;
         for subset in 0..1usize << movable.len() {
             let copied: Vec<Access> = (0..movable.len())
@@ -300,7 +305,7 @@ impl Scheduler<'_> {
                 };
                 let cost = self.kernel.cost(&order, value, &stored_as);
                 let filled = self.filled(&order, depth, value, &stored_as, &coordinates, &dense);
-                let collecting = Collecting::of(filled.0, filled.1);
+                let collecting = Collecting::of(filled.0, filled.1, is_dense.then_some(dense_coordinates));
                 let times = cost.terms / self.block(&dense) / filled.0.max(f64::MIN_POSITIVE);
                 let collected = times * (collecting.steps() + filled.1);
                 let loop_steps = cost.steps + cost.terms + copying;
@@ -563,11 +568,20 @@ impl Scheduler<'_> {
         };
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
-        let Collecting { collect, table, list } = sum.collecting;
+        let Collecting { collect, bitmap, table, list } = sum.collecting;
+        let dense = if bitmap.is_finite() { format!("{bitmap:.0} steps with a bitmap, ") } else { String::new() };
         let costs = format!(
-            "about {terms:.0} terms meet in {entries:.0} entries each time: {table:.0} steps with a table, {list:.0} with a list"
+            "about {terms:.0} terms meet in {entries:.0} entries each time: {dense}{table:.0} with a table, {list:.0} with a list"
         );
+        let most = DENSE_BYTES >> 20;
         self.decide(match collect {
+            Collect::Bitmap => Decision {
+                what: format!(
+                    "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \
+                     take more than {most} MB for each thread, a table finds them"
+                ),
+                why: costs,
+            },
             Collect::Table => Decision {
                 what: format!("a table finds the entries of {name}; it is direct where keys are small, else hashed"),
                 why: costs,

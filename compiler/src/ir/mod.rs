@@ -19,6 +19,8 @@
 //!   cleared and sorted.
 //! * **Tables** are local arrays made by [`Statement::Table`]. A table knows for the keys in a list where in the list they
 //!   stand. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
+//! * **Bitmaps** are local arrays made by [`Statement::Bitmap`]: sets of keys, to which [`Statement::Mark`] adds one and which
+//!   [`Statement::Marked`] goes through in order. Nothing else mentions them.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut. No chunk is empty.
@@ -329,7 +331,8 @@ pub enum ArrayRole {
         /// Whose.
         tensor: TensorId,
     },
-    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::List`] or [`Statement::Table`].
+    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::List`], [`Statement::Table`] or
+    /// [`Statement::Bitmap`].
     Local,
 }
 
@@ -632,6 +635,24 @@ pub enum Statement {
         keys: ArrayId,
         /// Its table.
         table: ArrayId,
+    },
+    /// Makes an empty set of keys below `extent`.
+    Bitmap {
+        /// Which; an index array declared with role `Local`.
+        bitmap: ArrayId,
+        /// One more than the largest key that may come.
+        extent: Expr,
+    },
+    /// Adds a key to a set, unless it is there.
+    Mark(ArrayId, Expr),
+    /// For each key of a set, ascending. Then the set is empty. The body does not mention it.
+    Marked {
+        /// The key.
+        variable: VariableId,
+        /// The set.
+        bitmap: ArrayId,
+        /// What to do.
+        body: Vec<Statement>,
     },
     /// Appends one element to an appended array or a list.
     Push(ArrayId, Expr),

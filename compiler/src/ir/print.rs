@@ -82,6 +82,9 @@ impl Statement {
             Statement::Sort { .. } => "sort",
             Statement::Clear(_) => "clear",
             Statement::Reset { .. } => "reset",
+            Statement::Bitmap { .. } => "bitmap",
+            Statement::Mark(..) => "mark",
+            Statement::Marked { .. } => "marked",
             Statement::Push(..) => "push",
             Statement::Extend { .. } => "extend",
             Statement::For { .. } => "for",
@@ -430,6 +433,12 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         }
         Statement::Clear(id) => write!(f, "clear {}", array(id)),
         Statement::Reset { keys, table } => write!(f, "reset {} by {}", array(keys), array(table)),
+        Statement::Bitmap { bitmap, extent } => write!(f, "bitmap {} of {}", array(bitmap), expr(extent)),
+        Statement::Mark(id, key) => write!(f, "mark {}, {}", array(id), expr(key)),
+        Statement::Marked { variable: id, bitmap, body } => {
+            write!(f, "marked {} in {} ", variable(id), array(bitmap))?;
+            block(f, kernel, depth, body)
+        }
         Statement::Push(id, value) => write!(f, "push {}, {}", array(id), expr(value)),
         Statement::Extend { array: id, count, fill } => {
             write!(f, "extend {}, {}, {}", array(id), expr(count), expr(fill))

@@ -8,7 +8,7 @@
 //!  3. A variable is declared (by a `let`, a loop, `work` or `owned`) before it is used, in an enclosing block, and not
 //!     again while it is in scope. Counters and places are immutable indices.
 //!  4. Only mutable variables are assigned and updated.
-//!  5. A local array is made by `allocate`, `view`, `list` or `table` before it is used, in an enclosing block, and not again while it is in
+//!  5. A local array is made by `allocate`, `view`, `list`, `table` or `bitmap` before it is used, in an enclosing block, and not again while it is in
 //!     scope. Parameters are never made.
 //!  6. Inputs, sorted copies and immutable views are not written; only local arrays are filled.
 //!  7. Only lists and arrays of appended outputs are appended to; index arrays of those are written in no other way.
@@ -29,12 +29,13 @@
 //!     shared means that the first levels have the arrays of an input's and the others are dense; values start empty
 //!     exactly where they are appended. Outputs alone are delivered, in a format of the same order. A fill value, and what
 //!     values are filled with, are of the tensor's element type.
-//! 15. Vector loops contain no `while`, `parallel`, `push`, `extend`, `insert`, `sort`, `clear` or `reset`, and assign no
-//!     variable from outside.
+//! 15. Vector loops contain no `while`, `parallel`, `push`, `extend`, `insert`, `mark`, `marked`, `sort`, `clear` or `reset`,
+//!     and assign no variable from outside.
 //! 16. Operators of reductions have an identity for the type they reduce.
 //! 17. Names of arrays are unique.
 //! 18. An `if` has a branch.
-//! 19. Only lists are sorted, cleared and inserted to; only tables know the places of keys, and nothing else mentions them.
+//! 19. Only lists are sorted, cleared and inserted to; only tables know the places of keys, only keys of bitmaps are marked,
+//!     and nothing else mentions these; nor does what is done for the marked keys of a bitmap.
 //! 20. What stands for a parallel loop where work is uneven writes the same arrays and variables, and nothing stands for it.
 //!
 //! What it can't see: bounds, wrapping index arithmetic, overflow of stored indices, and whether `owned` parts and segments

@@ -70,6 +70,7 @@ impl Statement {
             | Statement::List(_)
             | Statement::Sort { .. }
             | Statement::Clear(_)
+            | Statement::Marked { .. }
             | Statement::Reset { .. } => {}
             Statement::Let(_, e)
             | Statement::Assign(_, e)
@@ -78,6 +79,8 @@ impl Statement {
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
+            | Statement::Bitmap { extent: e, .. }
+            | Statement::Mark(_, e)
             | Statement::Insert { key: e, .. } => visit(e),
             Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
                 visit(index);
@@ -111,6 +114,7 @@ impl Statement {
             | Statement::List(_)
             | Statement::Sort { .. }
             | Statement::Clear(_)
+            | Statement::Marked { .. }
             | Statement::Reset { .. } => {}
             Statement::Let(_, e)
             | Statement::Assign(_, e)
@@ -119,6 +123,8 @@ impl Statement {
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
+            | Statement::Bitmap { extent: e, .. }
+            | Statement::Mark(_, e)
             | Statement::Insert { key: e, .. } => visit(e),
             Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
                 visit(index);
@@ -148,7 +154,7 @@ impl Statement {
     /// The blocks of this statement.
     pub fn blocks(&self) -> Vec<&Vec<Statement>> {
         match self {
-            Statement::For { body, .. } | Statement::While(_, body) => vec![body],
+            Statement::For { body, .. } | Statement::While(_, body) | Statement::Marked { body, .. } => vec![body],
             Statement::If(branches, otherwise) => {
                 branches.iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }
@@ -160,7 +166,7 @@ impl Statement {
     /// The blocks of this statement, to change them.
     pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Statement>> {
         match self {
-            Statement::For { body, .. } | Statement::While(_, body) => vec![body],
+            Statement::For { body, .. } | Statement::While(_, body) | Statement::Marked { body, .. } => vec![body],
             Statement::If(branches, otherwise) => {
                 branches.iter_mut().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }
@@ -195,6 +201,8 @@ impl Statement {
             | Statement::Insert { keys: array, .. }
             | Statement::Sort { keys: array, .. }
             | Statement::Reset { keys: array, .. }
+            | Statement::Mark(array, _)
+            | Statement::Marked { bitmap: array, .. }
             | Statement::Clear(array) => Some(*array),
             _ => None,
         }

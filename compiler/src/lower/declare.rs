@@ -39,6 +39,7 @@ impl<'a> Lowering<'a> {
             arrays: BTreeMap::new(),
             workspaces: BTreeMap::new(),
             sparse: BTreeMap::new(),
+            with_bitmaps: false,
             hoisted: Vec::new(),
             lattices: Vec::new(),
         };

@@ -200,6 +200,16 @@ impl Lowering<'_> {
             return self.single_position(loops, &storage, begin, &point, out);
         }
         out.push(self.comment(loops));
+        if let Some(bitmap) = self.sparse.get(&access.tensor).and_then(|sparse| sparse.drained()) {
+            let variable = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
+            let key = Expr::Variable(variable);
+            let mut body = Vec::new();
+            let parents = Parents { begin: key.clone(), end: None };
+            self.case(loops, key.clone(), &[(0, parents)], &point.statement, &mut body);
+            self.empty_entry(access.tensor, key, &mut body);
+            out.push(ir::Statement::Marked { variable, bitmap, body });
+            return;
+        }
         if storage.format.unique {
             let position = self.fresh(name, Type::Index, false);
             let mut body = Vec::new();

@@ -53,7 +53,7 @@ pub struct Lowered {
 pub fn lower(kernel: &concrete::Kernel) -> Lowered {
     let mut lowering = Lowering::new(kernel);
     let mut body = lowering.open_outputs();
-    lowering.statement(&kernel.body, &Scope::default(), &mut body);
+    lowering.versions(&kernel.body, &mut body);
     lowering.close_outputs(&mut body);
     lowering.finish(body)
 }
@@ -74,6 +74,8 @@ struct Lowering<'a> {
     workspaces: BTreeMap<TensorId, Workspace>,
     /// The arrays of each sparse workspace.
     sparse: BTreeMap<TensorId, scatter::Sparse>,
+    /// Whether workspaces that ask for it have dense values.
+    with_bitmaps: bool,
     /// Workspaces of a size known only at run time are made once, at the start of the enclosing parallel body or kernel.
     hoisted: Vec<ir::Statement>,
     lattices: Vec<String>,

@@ -428,7 +428,7 @@ impl Written {
         use ir::Statement::*;
         match statement {
             // What they change is made inside.
-            Comment(_) | Sort { .. } | Clear(_) | Reset { .. } => {}
+            Comment(_) | Sort { .. } | Clear(_) | Reset { .. } | Mark(..) => {}
             Let(variable, _) | Insert { place: variable, .. } => {
                 self.own_variables.insert(*variable);
             }
@@ -441,10 +441,14 @@ impl Written {
             Store(array, ..) | Reduce(array, ..) | Fill(array, _) | Push(array, _) | Extend { array, .. } => {
                 self.arrays.insert(*array);
             }
-            Allocate { array, .. } | View { array, .. } | List(array) | Table { table: array, .. } => {
+            Allocate { array, .. }
+            | View { array, .. }
+            | List(array)
+            | Table { table: array, .. }
+            | Bitmap { bitmap: array, .. } => {
                 self.own_arrays.insert(*array);
             }
-            For { variable, body, .. } => {
+            For { variable, body, .. } | Marked { variable, body, .. } => {
                 self.own_variables.insert(*variable);
                 self.block(body);
             }

@@ -18,10 +18,19 @@
 //! is there. So equal keys meet after the sort at the latest. The key of several coordinates is their place in a dense array of these modes; the scheduler sees to it that it fits in 64 bits. Where the
 //! innermost modes are dense, an entry is a block of values.
 //!
+//! Where dense values of all coordinates fit in a cache, no place is looked for, and no key is sorted:
+//!
+//! ```text
+//!     mark j in bitmap; values[j] += A[pA] * B[pB]
+//! for marked j: append (i, j), values[j]; values[j] = 0
+//! ```
+//!
+//! How long the modes are is known at the call only. So there are two versions of the loops, of which one runs.
+//!
 //! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Assign, Collect, Statement, TensorId};
+use crate::concrete::{Access, Assign, Collect, DENSE_BYTES, Run, Statement, TensorId, TensorKind};
 use crate::format::IndexWidth;
 use crate::format::level::{Positions, Storage};
 use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
@@ -29,22 +38,47 @@ use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Re
 /// The arrays of a sparse workspace.
 #[derive(Debug, Clone)]
 pub(super) struct Sparse {
-    keys: ArrayId,
-    /// What finds a key, where something does.
-    table: Option<ArrayId>,
-    /// Where the entry of each key lies in `values`, once the keys are sorted.
-    places: ArrayId,
+    entries: Entries,
     pub(super) values: ArrayId,
-    /// The coordinates of each level that has some, in order; with one level, the keys.
+    /// The number of levels that have coordinates.
+    levels: usize,
+    /// The coordinates of each of them, in order; with one level, the keys.
     coordinates: Vec<ArrayId>,
     /// How many entries there are, once they are in order.
     count: Expr,
 }
 
+/// Where the entries of a sparse workspace lie.
+#[derive(Debug, Clone, Copy)]
+enum Entries {
+    /// As they came.
+    Listed {
+        keys: ArrayId,
+        /// What finds a key, where something does.
+        table: Option<ArrayId>,
+        /// Where the entry of each key lies in the values, once the keys are sorted.
+        places: ArrayId,
+    },
+    /// At their keys.
+    Dense {
+        bitmap: ArrayId,
+        /// The marked keys in order; `None` where the one loop over them is that over the bitmap.
+        keys: Option<ArrayId>,
+    },
+}
+
 impl Sparse {
     /// The number of levels that have coordinates.
     pub(super) fn levels(&self) -> usize {
-        self.coordinates.len()
+        self.levels
+    }
+
+    /// The bitmap that the one loop over the entries goes through.
+    pub(super) fn drained(&self) -> Option<ArrayId> {
+        match self.entries {
+            Entries::Dense { bitmap, keys: None } => Some(bitmap),
+            _ => None,
+        }
     }
 
     /// The positions of the outermost level.
@@ -70,7 +104,57 @@ impl Lowering<'_> {
     pub(super) fn sparse_place(&self, access: &Access, sparse: &Sparse, scope: &Scope) -> Expr {
         let key = (access.tensor, access.indices.clone(), sparse.levels() - 1);
         let position = scope.positions.get(&key).expect("a sparse workspace is walked").begin.clone();
-        Expr::load(sparse.places, position)
+        match sparse.entries {
+            Entries::Listed { places, .. } => Expr::load(places, position),
+            Entries::Dense { keys: Some(keys), .. } => Expr::load(keys, position),
+            Entries::Dense { keys: None, .. } => position,
+        }
+    }
+
+    /// The loops, once for where the values of workspaces may be dense and once for where that would be too much, if any
+    /// workspace asks for it.
+    pub(super) fn versions(&mut self, body: &Statement, out: &mut Vec<ir::Statement>) {
+        let tensors = (0..self.concrete.tensors.len()).map(TensorId);
+        let dense: Vec<TensorId> = tensors
+            .filter(|&tensor| self.concrete.tensor(tensor).kind == TensorKind::SparseWorkspace(Collect::Bitmap))
+            .collect();
+        let mut are_short: Vec<Expr> = Vec::new();
+        for workspace in dense {
+            let is_short = self.is_short(workspace);
+            if !are_short.contains(&is_short) {
+                are_short.push(is_short);
+            }
+        }
+        let Some(condition) = are_short.into_iter().reduce(Expr::and) else {
+            return self.statement(body, &Scope::default(), out);
+        };
+        let mut version = |with_bitmaps: bool| {
+            self.with_bitmaps = with_bitmaps;
+            let outer = std::mem::take(&mut self.hoisted);
+            let mut loops = Vec::new();
+            self.statement(body, &Scope::default(), &mut loops);
+            let mut all = std::mem::replace(&mut self.hoisted, outer);
+            all.extend(loops);
+            all
+        };
+        let (short, long) = (version(true), version(false));
+        out.push(ir::Statement::If(vec![(condition, short)], long));
+    }
+
+    /// Whether dense values of a workspace take few bytes. No product is taken that could wrap.
+    fn is_short(&self, workspace: TensorId) -> Expr {
+        let declaration = self.concrete.tensor(workspace);
+        let most = || Expr::Index(DENSE_BYTES / declaration.element.bytes() as u64);
+        let is_less = |expr: &Expr| Expr::binary(BinaryOperator::LessEqual, expr.clone(), most());
+        let mut sizes = declaration.extents.iter().map(|&extent| self.size(extent));
+        let mut product = sizes.next().expect("a sparse workspace has a level with coordinates");
+        let mut condition = is_less(&product);
+        for size in sizes {
+            condition = condition.and(is_less(&size));
+            product = product.times(size);
+            condition = condition.and(is_less(&product));
+        }
+        condition
     }
 
     pub(super) fn with_sparse_workspace(
@@ -82,25 +166,76 @@ impl Lowering<'_> {
         scope: &Scope,
         out: &mut Vec<ir::Statement>,
     ) {
-        self.open_sparse(workspace, collect);
+        let is_drained = self.drains(workspace, consumer, scope);
+        self.open_sparse(workspace, collect, is_drained);
         let inside = Scope { touched: None, appended: None, pending: None, placed: None, ..scope.clone() };
         self.statement(producer, &inside, out);
         let operator = reduction(producer, workspace);
         let any = ReduceOperator::of_any(self.concrete.tensor(workspace).element);
         self.drain(workspace, operator.unwrap_or(any), out);
         self.statement(consumer, scope, out);
-        let Sparse { keys, table, values, .. } = self.sparse[&workspace];
-        out.push(match table {
-            Some(table) => ir::Statement::Reset { keys, table },
-            None => ir::Statement::Clear(keys),
+        let Sparse { entries, values, .. } = self.sparse[&workspace];
+        match entries {
+            Entries::Listed { keys, table, .. } => {
+                out.push(match table {
+                    Some(table) => ir::Statement::Reset { keys, table },
+                    None => ir::Statement::Clear(keys),
+                });
+                out.push(ir::Statement::Clear(values));
+            }
+            Entries::Dense { keys: Some(keys), .. } => {
+                let position = self.fresh("position", Type::Index, false);
+                let mut body = Vec::new();
+                self.empty_entry(workspace, Expr::load(keys, Expr::Variable(position)), &mut body);
+                let end = Expr::Length(keys);
+                out.push(ir::Statement::For { variable: position, begin: Expr::Index(0), end, vector: false, body });
+                out.push(ir::Statement::Clear(keys));
+            }
+            Entries::Dense { keys: None, .. } => {}
+        }
+    }
+
+    /// Makes the values at a key of a dense workspace what they were at first.
+    pub(super) fn empty_entry(&mut self, workspace: TensorId, key: Expr, out: &mut Vec<ir::Statement>) {
+        let values = self.sparse[&workspace].values;
+        let fill = Expr::Literal(self.concrete.tensor(workspace).fill);
+        out.push(match self.block(workspace) {
+            Expr::Index(1) => ir::Statement::Store(values, key, fill),
+            block => {
+                let variable = self.fresh("offset", Type::Index, false);
+                let place = key.times(block.clone()).plus(Expr::Variable(variable));
+                let body = vec![ir::Statement::Store(values, place, fill)];
+                ir::Statement::For { variable, begin: Expr::Index(0), end: block, vector: true, body }
+            }
         });
-        out.push(ir::Statement::Clear(values));
+    }
+
+    /// Whether a consumer is one loop over the entries of a workspace and of nothing else, which can go through its bitmap.
+    fn drains(&mut self, workspace: TensorId, consumer: &Statement, scope: &Scope) -> bool {
+        let Statement::Forall { variable, run: Run::Serial, body } = consumer else { return false };
+        let declaration = &self.concrete.variables[variable.0];
+        if self.stored_levels(workspace) > 1 || declaration.value.is_some() || declaration.share.is_some() {
+            return false;
+        }
+        let Some(loops) = self.over_lattice(*variable, Run::Serial, body, scope) else { return false };
+        let is_alone = matches!(&loops.operands[..], [(access, 0)] if access.tensor == workspace);
+        is_alone
+            && !loops.everywhere
+            && self.kept_coordinates(&loops).is_none()
+            && self.walk_of_computed(&loops).is_none()
     }
 
     /// Makes the arrays, unless that was done where they are still in scope.
-    fn open_sparse(&mut self, workspace: TensorId, collect: Collect) {
-        let is_made = |sparse: &Sparse| self.hoisted.contains(&ir::Statement::List(sparse.keys));
-        if self.sparse.get(&workspace).is_some_and(is_made) {
+    fn open_sparse(&mut self, workspace: TensorId, collect: Collect, is_drained: bool) {
+        let is_made = |sparse: &Sparse| {
+            self.hoisted.iter().any(|made| match (made, sparse.entries) {
+                (ir::Statement::List(list), Entries::Listed { keys, .. }) => *list == keys,
+                (ir::Statement::Bitmap { bitmap: made, .. }, Entries::Dense { bitmap, .. }) => *made == bitmap,
+                _ => false,
+            })
+        };
+        if self.sparse.get(&workspace).is_some_and(|sparse| is_made(sparse) && sparse.drained().is_some() == is_drained)
+        {
             return;
         }
         let declaration = self.concrete.tensor(workspace);
@@ -111,25 +246,43 @@ impl Lowering<'_> {
         let widths: Vec<IndexWidth> =
             declaration.format.levels[..levels].iter().map(|level| level.format.coordinates).collect();
         let element = ArrayElement::Value(declaration.element);
-        let key = if levels == 1 { widths[0] } else { IndexWidth::U64 };
-        let keys = self.list(format!("{name}_keys"), ArrayElement::Index(key));
-        let places = self.list(format!("{name}_places"), ArrayElement::Index(IndexWidth::U32));
-        let values = self.list(format!("{name}_vals"), element);
-        let table = (collect == Collect::Table).then(|| {
-            let element = ArrayElement::Index(IndexWidth::U32);
-            let table = self.declare_array(format!("{name}_table"), element, ArrayRole::Local);
-            self.hoisted.push(ir::Statement::Table { table, extent });
-            table
-        });
+        let fill = Expr::Literal(declaration.fill);
+        let block = declaration.extents[levels..].iter().fold(Expr::Index(1), |n, &extent| n.times(self.size(extent)));
+        let key = ArrayElement::Index(if levels == 1 { widths[0] } else { IndexWidth::U64 });
+        let (entries, values) = if collect == Collect::Bitmap && self.with_bitmaps {
+            let values = self.declare_array(format!("{name}_vals"), element, ArrayRole::Local);
+            let length = extent.clone().times(block);
+            self.hoisted.push(ir::Statement::Allocate { array: values, length, fill });
+            let bits = ArrayElement::Index(IndexWidth::U64);
+            let bitmap = self.declare_array(format!("{name}_bitmap"), bits, ArrayRole::Local);
+            self.hoisted.push(ir::Statement::Bitmap { bitmap, extent });
+            let keys = (!is_drained).then(|| self.list(format!("{name}_keys"), key));
+            (Entries::Dense { bitmap, keys }, values)
+        } else {
+            let keys = self.list(format!("{name}_keys"), key);
+            let places = self.list(format!("{name}_places"), ArrayElement::Index(IndexWidth::U32));
+            let values = self.list(format!("{name}_vals"), element);
+            let table = (collect != Collect::List).then(|| {
+                let element = ArrayElement::Index(IndexWidth::U32);
+                let table = self.declare_array(format!("{name}_table"), element, ArrayRole::Local);
+                self.hoisted.push(ir::Statement::Table { table, extent });
+                table
+            });
+            (Entries::Listed { keys, table, places }, values)
+        };
+        let keys = match entries {
+            Entries::Listed { keys, .. } => Some(keys),
+            Entries::Dense { keys, .. } => keys,
+        };
         let coordinates = match levels {
-            1 => vec![keys],
+            1 => keys.into_iter().collect(),
             _ => {
                 let list = |(level, width)| self.list(format!("{name}{}_crd", level + 1), ArrayElement::Index(width));
                 widths.into_iter().enumerate().map(list).collect()
             }
         };
-        let count = Expr::Length(keys);
-        self.sparse.insert(workspace, Sparse { keys, table, places, values, coordinates, count });
+        let count = keys.map_or(Expr::Index(0), Expr::Length);
+        self.sparse.insert(workspace, Sparse { entries, values, levels, coordinates, count });
     }
 
     fn list(&mut self, name: String, element: ArrayElement) -> ArrayId {
@@ -154,11 +307,11 @@ impl Lowering<'_> {
     pub(super) fn scatter(&mut self, assign: &Assign, scope: &Scope, out: &mut Vec<ir::Statement>) {
         let target = &assign.target;
         let operator = assign.operator.unwrap_or(ReduceOperator::of_any(self.concrete.tensor(target.tensor).element));
-        let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
+        let Sparse { entries, values, .. } = self.sparse[&target.tensor];
         let value = self.expr(&assign.value, scope);
         let mut entry = Vec::new();
         let is_block = self.sparse[&target.tensor].levels() < target.indices.len();
-        if is_block || scope.placed.is_some() {
+        if is_block || scope.placed.is_some() || matches!(entries, Entries::Dense { .. }) {
             let place = match &scope.placed {
                 Some(place) => place.clone(),
                 None => self.find_block(target, scope, &mut entry),
@@ -169,7 +322,7 @@ impl Lowering<'_> {
                 Some(operator) => ir::Statement::Reduce(values, index, operator, value),
                 None => ir::Statement::Store(values, index, value),
             });
-        } else if let Some(table) = table {
+        } else if let Entries::Listed { keys, table: Some(table), .. } = entries {
             let place = self.fresh("place", Type::Index, false);
             let term = self.fresh("term", Type::of(self.concrete.tensor(target.tensor).element), false);
             entry.push(ir::Statement::Insert { place, key: self.key(target, scope), keys, table });
@@ -179,7 +332,7 @@ impl Lowering<'_> {
             let push = ir::Statement::Push(values, term.clone());
             let add = ir::Statement::Reduce(values, place, operator, term);
             entry.push(ir::Statement::If(vec![(is_new, vec![push])], vec![add]));
-        } else {
+        } else if let Entries::Listed { keys, table: None, .. } = entries {
             entry.push(ir::Statement::Push(keys, self.key(target, scope)));
             entry.push(ir::Statement::Push(values, value));
         }
@@ -220,11 +373,18 @@ impl Lowering<'_> {
 
     /// The place of a block, which is made if it is not there.
     fn find_block(&mut self, target: &Access, scope: &Scope, out: &mut Vec<ir::Statement>) -> Expr {
-        let Sparse { keys, table, values, .. } = self.sparse[&target.tensor];
+        let Sparse { entries, values, .. } = self.sparse[&target.tensor];
+        let key = self.key(target, scope);
+        let (keys, table) = match entries {
+            Entries::Dense { bitmap, .. } => {
+                out.push(ir::Statement::Mark(bitmap, key.clone()));
+                return key;
+            }
+            Entries::Listed { keys, table, .. } => (keys, table),
+        };
         let fill = Expr::Literal(self.concrete.tensor(target.tensor).fill);
         let count = self.block(target.tensor);
         let place = self.fresh("place", Type::Index, false);
-        let key = self.key(target, scope);
         let extend = ir::Statement::Extend { array: values, count: count.clone(), fill };
         match table {
             Some(table) => {
@@ -245,18 +405,33 @@ impl Lowering<'_> {
 
     /// Puts the entries in order, one for each key.
     fn drain(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) {
-        let Sparse { keys, table, places, .. } = self.sparse[&workspace];
-        out.push(ir::Statement::Sort { keys, places, table });
-        let count = self.combine(workspace, operator, out);
-        self.sparse.entry(workspace).and_modify(|sparse| sparse.count = count);
+        match self.sparse[&workspace].entries {
+            Entries::Listed { keys, places, table } => {
+                out.push(ir::Statement::Sort { keys, places, table });
+                let count = self.combine(workspace, (keys, places), operator, out);
+                self.sparse.entry(workspace).and_modify(|sparse| sparse.count = count);
+            }
+            Entries::Dense { bitmap, keys: Some(keys) } => {
+                let variable = self.fresh("key", Type::Index, false);
+                let body = vec![ir::Statement::Push(keys, Expr::Variable(variable))];
+                out.push(ir::Statement::Marked { variable, bitmap, body });
+            }
+            Entries::Dense { keys: None, .. } => return,
+        }
         if self.sparse[&workspace].levels() > 1 {
             self.decode(workspace, out);
         }
     }
 
     /// Combines the entries of equal keys, which stand side by side. Gives the number of those that are left.
-    fn combine(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) -> Expr {
-        let Sparse { keys, places, values, .. } = self.sparse[&workspace];
+    fn combine(
+        &mut self,
+        workspace: TensorId,
+        (keys, places): (ArrayId, ArrayId),
+        operator: ReduceOperator,
+        out: &mut Vec<ir::Statement>,
+    ) -> Expr {
+        let values = self.sparse[&workspace].values;
         let count = self.fresh("count", Type::Index, true);
         let from = self.fresh("from", Type::Index, false);
         let end = Expr::Variable(count);
@@ -294,7 +469,8 @@ impl Lowering<'_> {
 
     /// Takes the keys apart.
     fn decode(&mut self, workspace: TensorId, out: &mut Vec<ir::Statement>) {
-        let Sparse { keys, coordinates, count, .. } = self.sparse[&workspace].clone();
+        let Sparse { entries, coordinates, count, .. } = self.sparse[&workspace].clone();
+        let (Entries::Listed { keys, .. } | Entries::Dense { keys: Some(keys), .. }) = entries else { return };
         let extents: Vec<Expr> =
             self.concrete.tensor(workspace).extents.iter().map(|&extent| self.size(extent)).collect();
         out.extend(coordinates.iter().map(|list| ir::Statement::Clear(*list)));

@@ -15,7 +15,7 @@ pub(crate) fn parallel() -> String {
         "mod parallel {{
             pub use bits::Bits;
             pub use chunks::Chunks;
-            pub use workspace::{{Table, sort}};
+            pub use workspace::{{Bitmap, Table, sort}};
             mod interleave {{ {interleave} }}
             mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}

@@ -1,10 +1,11 @@
 //! NVIDIA's run-time compiler, loaded where it is found.
 
 use super::usage::Usage;
+use cudarc::nvrtc::{result, sys};
 use libloading::Library;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
-use std::ptr;
+use std::sync::Mutex;
 
 /// Why CUDA C can't be compiled.
 #[derive(Debug, thiserror::Error)]
@@ -17,11 +18,10 @@ pub enum NvrtcError {
         looked: Vec<String>,
     },
     /// The library lacks a function.
-    #[error("this NVRTC can't be used: {source}")]
+    #[error("this NVRTC can't be used: it has no `{function}`")]
     Symbol {
-        /// Which, as the loader says.
-        #[from]
-        source: libloading::Error,
+        /// Which.
+        function: &'static str,
     },
     /// It refuses the text.
     #[error("NVRTC refuses the kernel for {architecture}:\n{log}")]
@@ -31,6 +31,9 @@ pub enum NvrtcError {
         /// What it says.
         log: String,
     },
+    /// A call of the library fails.
+    #[error("NVRTC fails: {0}")]
+    Call(String),
     /// A text or a name has a zero byte in it.
     #[error("a zero byte can't be compiled")]
     Zero(#[from] std::ffi::NulError),
@@ -42,16 +45,21 @@ impl NvrtcError {
                                 toolkit and set CUDA_HOME; or put the folder with libnvrtc.so.12 into LD_LIBRARY_PATH";
 }
 
-/// NVIDIA's run-time compiler.
-#[derive(Debug)]
-pub struct Nvrtc {
-    library: Library,
+impl From<result::NvrtcError> for NvrtcError {
+    fn from(error: result::NvrtcError) -> Self {
+        Self::Call(error.to_string())
+    }
 }
+
+/// NVIDIA's run-time compiler.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Nvrtc;
 
 /// What was compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
-    /// Machine code for the architecture.
+    /// Machine code for the architecture; none for a virtual one, as `compute_90`.
     pub cubin: Vec<u8>,
     /// The assembly text that it was made of.
     pub ptx: String,
@@ -61,39 +69,52 @@ pub struct Compiled {
     pub log: String,
 }
 
-const NAMES: [&str; 4] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "nvrtc64_120_0.dll"];
+const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "nvrtc64_120_0.dll"];
 
-type Program = *mut c_void;
-type Create = unsafe extern "C" fn(
-    *mut Program,
-    *const c_char,
-    *const c_char,
-    c_int,
-    *const *const c_char,
-    *const *const c_char,
-) -> c_int;
-type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
-type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
-type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
-type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
+/// What is called of the library: `cudarc` panics where one is missing.
+const FUNCTIONS: [&str; 11] = [
+    "nvrtcCreateProgram",
+    "nvrtcCompileProgram",
+    "nvrtcDestroyProgram",
+    "nvrtcGetProgramLogSize",
+    "nvrtcGetProgramLog",
+    "nvrtcGetCUBINSize",
+    "nvrtcGetCUBIN",
+    "nvrtcGetPTXSize",
+    "nvrtcGetPTX",
+    "nvrtcGetNumSupportedArchs",
+    "nvrtcGetSupportedArchs",
+];
+
+/// A library that a path led to. The loader then finds it by its name too, which is all that `cudarc` asks for.
+static KEPT: Mutex<Option<Library>> = Mutex::new(None);
 
 impl Nvrtc {
     /// Finds the library: in `SPC_NVRTC`, below `CUDA_HOME` or `CUDA_PATH`, or where the system's loader looks.
     ///
     /// # Errors
-    /// When it is nowhere.
+    /// When it is nowhere, or is none.
     pub fn find() -> Result<Self, NvrtcError> {
+        let mut kept = KEPT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut places: Vec<PathBuf> = std::env::var_os("SPC_NVRTC").into_iter().map(PathBuf::from).collect();
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
         places.extend(homes.flat_map(|home| NAMES.map(|name| PathBuf::from(&home).join("lib64").join(name))));
-        places.extend(NAMES.map(PathBuf::from));
-        for place in &places {
+        if kept.is_none() {
             // SAFETY: a library of that name is NVIDIA's, or what the user has named; loading it has no effect but its own start.
-            if let Ok(library) = unsafe { Library::new(place) } {
-                return Ok(Self { library });
-            }
+            *kept = places.iter().find_map(|place| unsafe { Library::new(place) }.ok());
         }
-        Err(NvrtcError::Missing { looked: places.iter().map(|place| place.display().to_string()).collect() })
+        // SAFETY: as above, for a library where the system's loader looks.
+        if !unsafe { sys::is_culib_present() } {
+            let names = NAMES.iter().map(|&name| name.to_owned());
+            let looked = places.iter().map(|place| place.display().to_string()).chain(names).collect();
+            return Err(NvrtcError::Missing { looked });
+        }
+        // SAFETY: the library is there, as was just found out; a symbol is looked up, not called.
+        let has = |function: &&&str| unsafe { sys::culib().get::<*const ()>(function.as_bytes()) }.is_ok();
+        match FUNCTIONS.iter().find(|function| !has(function)) {
+            Some(function) => Err(NvrtcError::Symbol { function }),
+            None => Ok(Self),
+        }
     }
 
     /// Compiles CUDA C for an architecture such as `sm_90`.
@@ -102,64 +123,76 @@ impl Nvrtc {
     /// When it does not compile.
     pub fn compile(&self, text: &str, name: &str, architecture: &str) -> Result<Compiled, NvrtcError> {
         let (text, name) = (CString::new(text)?, CString::new(name)?);
-        let options = [
-            CString::new(format!("--gpu-architecture={architecture}"))?,
-            CString::new("--ptxas-options=-v")?,
-            // Quotients of literals are as the user wrote them.
-            CString::new("--diag-suppress=39")?,
-        ];
-        let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        let create: Create = self.symbol("nvrtcCreateProgram")?;
-        let compile: Compile = self.symbol("nvrtcCompileProgram")?;
-        let destroy: Destroy = self.symbol("nvrtcDestroyProgram")?;
-        let mut program: Program = ptr::null_mut();
-        // SAFETY: the texts end with zero and live until the program is destroyed; it has no headers.
-        let created = unsafe { create(&raw mut program, text.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null()) };
-        let refused = |log: String| Err(NvrtcError::Compile { architecture: architecture.to_owned(), log });
-        if created != 0 {
-            return refused(format!("error {created}"));
+        let virtual_only = architecture.starts_with("compute_");
+        let architecture_option = format!("--gpu-architecture={architecture}");
+        CString::new(architecture_option.as_str())?;
+        // Quotients of literals are as the user wrote them, so the third warns of nothing.
+        let mut options = vec![architecture_option.as_str(), "--diag-suppress=39"];
+        if !virtual_only {
+            options.push("--ptxas-options=-v");
         }
-        // SAFETY: the program was created, and there are so many options, which end with zero.
-        let status = unsafe { compile(program, 3, options.as_ptr()) };
-        let result = self.log(program).and_then(|log| {
-            if status != 0 {
-                return refused(log);
-            }
-            let cubin = self.bytes(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")?;
-            let ptx = self.text(program, "nvrtcGetPTXSize", "nvrtcGetPTX")?;
-            Ok(Compiled { cubin, ptx, usage: Usage::of_log(&log), log })
-        });
-        // SAFETY: the program was created, and nobody uses it any more.
-        unsafe { destroy(&raw mut program) };
-        result
+        let program = Program(result::create_program(&text, Some(&name))?);
+        // SAFETY: the program was just created.
+        let status = unsafe { result::compile_program(program.0, &options) };
+        let log = program.log()?;
+        if status.is_err() {
+            return Err(NvrtcError::Compile { architecture: architecture.to_owned(), log });
+        }
+        let cubin = if virtual_only { Vec::new() } else { program.cubin()? };
+        Ok(Compiled { cubin, ptx: program.ptx()?, usage: Usage::of_log(&log), log })
     }
 
-    fn symbol<T: Copy>(&self, name: &str) -> Result<T, NvrtcError> {
-        // SAFETY: each caller asks for a function of NVRTC's interface with its type there, which no version has changed.
-        Ok(unsafe { *self.library.get::<T>(name.as_bytes())? })
+    /// The architectures that this version makes machine code for, as 90 of `sm_90`, in ascending order.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn architectures(&self) -> Result<Vec<u32>, NvrtcError> {
+        let mut count = 0;
+        // SAFETY: the number is a place to write to.
+        unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) }.result()?;
+        let mut all = vec![0; usize::try_from(count).unwrap_or(0)];
+        if !all.is_empty() {
+            // SAFETY: there is room for as many as the library has just counted.
+            unsafe { sys::nvrtcGetSupportedArchs(all.as_mut_ptr()) }.result()?;
+        }
+        Ok(all.into_iter().filter_map(|architecture| u32::try_from(architecture).ok()).collect())
+    }
+}
+
+/// A program of the library. It is destroyed when it is dropped.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn log(&self) -> Result<String, NvrtcError> {
+        // SAFETY: the program is there until it is dropped.
+        Ok(text(&unsafe { result::get_program_log(self.0) }?))
     }
 
-    fn log(&self, program: Program) -> Result<String, NvrtcError> {
-        self.text(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+    fn ptx(&self) -> Result<String, NvrtcError> {
+        // SAFETY: the program is there until it is dropped, and was compiled.
+        Ok(text(&unsafe { result::get_ptx(self.0) }?))
     }
 
-    /// A text that ends with zero.
-    fn text(&self, program: Program, size: &str, text: &str) -> Result<String, NvrtcError> {
-        let bytes = self.bytes(program, size, text)?;
-        let text = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
-        Ok(text.to_string_lossy().into_owned())
-    }
-
-    fn bytes(&self, program: Program, size: &str, bytes: &str) -> Result<Vec<u8>, NvrtcError> {
-        let (size, text): (Size, Text) = (self.symbol(size)?, self.symbol(bytes)?);
+    fn cubin(&self) -> Result<Vec<u8>, NvrtcError> {
         let mut length = 0;
         // SAFETY: the program is there, and the length is a place to write to.
-        unsafe { size(program, &raw mut length) };
+        unsafe { sys::nvrtcGetCUBINSize(self.0, &raw mut length) }.result()?;
         let mut bytes = vec![0u8; length];
-        if length > 0 {
-            // SAFETY: the program is there, and so many bytes are room enough: it has just said so.
-            unsafe { text(program, bytes.as_mut_ptr().cast()) };
-        }
+        // SAFETY: so many bytes are room enough: the library has just said so.
+        unsafe { sys::nvrtcGetCUBIN(self.0, bytes.as_mut_ptr().cast()) }.result()?;
         Ok(bytes)
     }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program was created, and nobody uses it any more.
+        _ = unsafe { result::destroy_program(self.0) };
+    }
+}
+
+/// A text that ends with zero.
+fn text(characters: &[c_char]) -> String {
+    let bytes: &[u8] = bytemuck::cast_slice(characters);
+    CStr::from_bytes_until_nul(bytes).unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -67,6 +67,26 @@ impl Signature {
     }
 }
 
+/// Evaluates an expression with the buffer of a [`Data`].
+macro_rules! with_buffer {
+    ($data:expr, |$buffer:ident| $body:expr) => {
+        match $data {
+            Data::Index(IndexArray::U8($buffer)) => $body,
+            Data::Index(IndexArray::U16($buffer)) => $body,
+            Data::Index(IndexArray::U32($buffer)) => $body,
+            Data::Index(IndexArray::U64($buffer)) => $body,
+            Data::Values(Values::F64($buffer)) => $body,
+            Data::Values(Values::F32($buffer)) => $body,
+            Data::Values(Values::I32($buffer)) => $body,
+            Data::Values(Values::I64($buffer)) => $body,
+            Data::Values(Values::U8($buffer)) => $body,
+            Data::Values(Values::Bool($buffer)) => $body,
+            Data::Values(Values::C32($buffer)) => $body,
+            Data::Values(Values::C64($buffer)) => $body,
+        }
+    };
+}
+
 /// The elements of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
@@ -92,25 +112,30 @@ impl Data {
 
     /// Leaves no elements, but their memory where nobody shares it.
     pub(super) fn clear(&mut self) {
-        fn clear<T>(elements: &mut Arc<Buffer<T>>) {
+        fn clear<T: Copy>(elements: &mut Arc<Buffer<T>>) {
             let mut memory = Arc::get_mut(elements).map(|buffer| std::mem::take(buffer).into_vec()).unwrap_or_default();
             memory.clear();
             *elements = Arc::new(memory.into());
         }
+        with_buffer!(self, |elements| clear(elements))
+    }
+
+    /// The bytes of the elements.
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Data::Index(IndexArray::U8(indices)) => clear(indices),
-            Data::Index(IndexArray::U16(indices)) => clear(indices),
-            Data::Index(IndexArray::U32(indices)) => clear(indices),
-            Data::Index(IndexArray::U64(indices)) => clear(indices),
-            Data::Values(Values::F64(values)) => clear(values),
-            Data::Values(Values::F32(values)) => clear(values),
-            Data::Values(Values::I32(values)) => clear(values),
-            Data::Values(Values::I64(values)) => clear(values),
-            Data::Values(Values::U8(values)) => clear(values),
-            Data::Values(Values::Bool(values)) => clear(values),
-            Data::Values(Values::C32(values)) => clear(values),
-            Data::Values(Values::C64(values)) => clear(values),
+            Data::Index(indices) => indices.as_bytes(),
+            Data::Values(values) => values.as_bytes(),
         }
+    }
+
+    /// Whether nobody else has the elements.
+    pub(super) fn is_alone(&self) -> bool {
+        with_buffer!(self, |elements| Arc::strong_count(elements) == 1)
+    }
+
+    /// Whether they are a part of an array that is there too.
+    pub(super) fn is_part(&self) -> bool {
+        with_buffer!(self, |elements| elements.is_part())
     }
 
     /// The type of the elements.

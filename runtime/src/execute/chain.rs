@@ -11,6 +11,7 @@
 //! ```
 
 use super::call::{Call, declared_inputs};
+use super::device::DeviceKernel;
 use super::error::Error;
 use super::extents::extents;
 use super::native::NativeError;
@@ -41,20 +42,43 @@ pub struct Outcome {
 }
 
 impl Chain {
-    /// A compiled program that `backend` will run; all of its kernels go into one library.
+    /// A compiled program that `backend` will run: natively, with all of its kernels in one library; on the first GPU.
     ///
     /// # Errors
     /// When it can't be compiled.
-    pub fn new(program: &Program, backend: Backend) -> Result<Self, NativeError> {
-        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
-        let links = match backend {
-            Backend::Interpreter => kernels.map(Executable::interpreted).collect(),
-            Backend::Native => {
-                let texts: Vec<String> = kernels.clone().map(|kernel| backend::rust::text(&kernel)).collect();
-                Executable::native_all(kernels.zip(texts.iter().map(String::as_str)).collect())?
-            }
-            Backend::Cuda => return Err(NativeError::NoDevice { kernel: program.interface.name.clone() }),
+    pub fn new(program: &Program, backend: Backend) -> Result<Self, Error> {
+        match backend {
+            Backend::Interpreter => Ok(Self::interpreted(program)),
+            Backend::Native => Ok(Self::native(program)?),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda => Self::on_gpu(program, &crate::cuda::Gpu::open(0).map_err(Error::from)?),
+            #[cfg(not(feature = "cuda"))]
+            Backend::Cuda => Err(Error::NoCuda { kernel: program.interface.name.clone() }),
+        }
+    }
+
+    /// A program that a GPU will run. It should have been scheduled for one.
+    ///
+    /// # Errors
+    /// When a kernel has what can't run there, or can't be compiled.
+    #[cfg(feature = "cuda")]
+    pub fn on_gpu(program: &Program, gpu: &crate::cuda::Gpu) -> Result<Self, Error> {
+        let link = |compiled: &spc_compiler::Compiled| {
+            let kernel = gpu.kernel(&compiled.kernel)?;
+            Ok(Executable::on_device(compiled.kernel.clone(), kernel))
         };
+        Ok(Self::of_links(program, program.kernels.iter().map(link).collect::<Result<_, Error>>()?))
+    }
+
+    fn interpreted(program: &Program) -> Self {
+        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+        Self::of_links(program, kernels.map(Executable::interpreted).collect())
+    }
+
+    fn native(program: &Program) -> Result<Self, NativeError> {
+        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+        let texts: Vec<String> = kernels.clone().map(|kernel| backend::rust::text(&kernel)).collect();
+        let links = Executable::native_all(kernels.zip(texts.iter().map(String::as_str)).collect())?;
         Ok(Self::of_links(program, links))
     }
 
@@ -64,9 +88,9 @@ impl Chain {
     /// # Errors
     /// When there is a compiler, and it can't compile the program.
     pub fn native_if_possible(program: &Program) -> Result<(Self, Option<NativeError>), NativeError> {
-        match Self::new(program, Backend::Native) {
+        match Self::native(program) {
             Ok(chain) => Ok((chain, None)),
-            Err(error) if error.is_missing_compiler() => Ok((Self::new(program, Backend::Interpreter)?, Some(error))),
+            Err(error) if error.is_missing_compiler() => Ok((Self::interpreted(program), Some(error))),
             Err(error) => Err(error),
         }
     }
@@ -95,6 +119,26 @@ impl Chain {
     /// What runs the kernels.
     pub fn backend(&self) -> Backend {
         self.links.first().map_or(Backend::default(), Executable::backend)
+    }
+
+    /// How long copies to a device and from it have taken since the kernels were made.
+    pub fn copied(&self) -> (Duration, Duration) {
+        let of_links = self.links.iter().filter_map(Executable::device).map(DeviceKernel::copied);
+        of_links
+            .fold(Default::default(), |(all_in, all_out), (copy_in, copy_out)| (all_in + copy_in, all_out + copy_out))
+    }
+
+    /// Pins the memory of a tensor where a device runs the kernels; whether it could be.
+    pub(super) fn pin(&self, tensor: &AnyTensor) -> bool {
+        let device = self.links.first().and_then(Executable::device).map(DeviceKernel::device);
+        device.is_some_and(|device| tensor.arrays().filter(|bytes| !bytes.is_empty()).all(|bytes| device.pin(bytes)))
+    }
+
+    /// Ends what [`Chain::pin`] began.
+    pub(super) fn unpin(&self, tensor: &AnyTensor) {
+        if let Some(kernel) = self.links.first().and_then(Executable::device) {
+            tensor.arrays().filter(|bytes| !bytes.is_empty()).for_each(|bytes| kernel.device().unpin(bytes));
+        }
     }
 
     /// Runs the kernels on inputs in the order of their declaration, each `repeat` times but at least once. `stated` says extents of

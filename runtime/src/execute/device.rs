@@ -10,12 +10,12 @@ use super::error::Error;
 use super::interpreted::overwrite;
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Size};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Memory of a device: an address there.
@@ -71,6 +71,111 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the device says against it.
     fn launch(&self, function: &str, grid: Grid, arguments: &[u64]) -> Result<(), String>;
+
+    /// How long the device takes for some work, until all that was launched is done.
+    ///
+    /// # Errors
+    /// Those of the work.
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), String>) -> Result<Duration, String> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed())
+    }
+
+    /// What stays in the device's memory between calls, if anything does.
+    fn resident(&self) -> Option<&Resident> {
+        None
+    }
+
+    /// Pins the host's memory, so that the device copies it without the processor; whether it could be.
+    fn pin(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
+    /// Ends what [`Device::pin`] began.
+    fn unpin(&self, _bytes: &[u8]) {}
+}
+
+/// Arrays that stay on a device between calls: those of inputs, as long as the host keeps them too. Where memory is short, those
+/// go that were not used for longest.
+#[derive(Debug, Default)]
+pub struct Resident {
+    /// The one that was used last is the last.
+    arrays: Mutex<Vec<Kept>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Kept {
+    /// The host's array. As it is shared here, nobody changes it, and nothing else comes to lie at its address.
+    data: Data,
+    memory: Memory,
+    /// How many runs read it.
+    readers: usize,
+}
+
+impl Resident {
+    fn arrays(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.arrays.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of arrays and of their bytes.
+    pub fn size(&self) -> (usize, usize) {
+        let arrays = self.arrays();
+        (arrays.len(), arrays.iter().map(|kept| kept.data.bytes().len()).sum())
+    }
+
+    /// Where an array is on the device, for one who reads it there.
+    fn borrow(&self, device: &dyn Device, data: &Data, name: &str) -> Result<Memory, String> {
+        let mut arrays = self.arrays();
+        let place = |kept: &Kept| (kept.data.bytes().as_ptr_range(), kept.data.element());
+        let sought = (data.bytes().as_ptr_range(), data.element());
+        if let Some(found) = arrays.iter().position(|kept| place(kept) == sought) {
+            let mut kept = arrays.remove(found);
+            kept.readers += 1;
+            let memory = kept.memory;
+            arrays.push(kept);
+            return Ok(memory);
+        }
+        // What the host has let go of serves nobody.
+        let is_stale = |kept: &mut Kept| kept.readers == 0 && kept.data.is_alone();
+        arrays.extract_if(.., is_stale).for_each(|kept| device.free(kept.memory));
+        let memory = room(&mut arrays, device, || device.allocate(data.bytes().len(), name))?;
+        if let Err(error) = device.write(memory, data.bytes()) {
+            device.free(memory);
+            return Err(error);
+        }
+        arrays.push(Kept { data: data.clone(), memory, readers: 1 });
+        Ok(memory)
+    }
+
+    /// Memory for something else.
+    fn make_room(&self, device: &dyn Device, allocate: impl Fn() -> Result<Memory, String>) -> Result<Memory, String> {
+        allocate().or_else(|_| room(&mut self.arrays(), device, allocate))
+    }
+
+    fn give_back(&self, memory: Memory) {
+        if let Some(kept) = self.arrays().iter_mut().find(|kept| kept.memory == memory) {
+            kept.readers -= 1;
+        }
+    }
+}
+
+/// Allocates, and frees what nobody reads until there is room.
+fn room(
+    arrays: &mut Vec<Kept>,
+    device: &dyn Device,
+    allocate: impl Fn() -> Result<Memory, String>,
+) -> Result<Memory, String> {
+    loop {
+        match allocate() {
+            Ok(memory) => return Ok(memory),
+            Err(error) => match arrays.iter().position(|kept| kept.readers == 0) {
+                Some(oldest) => device.free(arrays.remove(oldest).memory),
+                None => return Err(error),
+            },
+        }
+    }
 }
 
 /// A kernel whose functions are on a device.
@@ -78,12 +183,24 @@ pub trait Device: fmt::Debug + Send + Sync {
 pub struct DeviceKernel {
     module: Arc<Module>,
     device: Arc<dyn Device>,
+    /// How long copies in and out have taken.
+    copied: Arc<Mutex<(Duration, Duration)>>,
 }
 
 impl DeviceKernel {
     /// A module whose text the device has compiled.
     pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
-        Self { module: Arc::new(module), device }
+        Self { module: Arc::new(module), device, copied: Arc::default() }
+    }
+
+    /// How long copies to the device and from it have taken since the kernel was made.
+    pub fn copied(&self) -> (Duration, Duration) {
+        *self.copied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What runs it.
+    pub fn device(&self) -> &dyn Device {
+        &*self.device
     }
 
     /// Runs a call, and says how long the device took, without copies.
@@ -93,9 +210,15 @@ impl DeviceKernel {
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         let kernel = call.kernel().name.clone();
         let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
-        let mut run = Run { module: &self.module, device: &*self.device, dimensions, held: BTreeMap::new() };
-        let result = run.whole(call.begin());
-        run.held.values().for_each(|held| self.device.free(held.memory));
+        let mut run = Run {
+            module: &self.module,
+            device: &*self.device,
+            dimensions,
+            held: BTreeMap::new(),
+            borrowed: Vec::new(),
+        };
+        let result = run.whole(call.begin(), &self.copied);
+        run.end();
         result.map_err(|message| Error::Device { kernel, message })
     }
 }
@@ -114,32 +237,55 @@ struct Run<'a> {
     device: &'a dyn Device,
     dimensions: Vec<u64>,
     held: BTreeMap<ArrayId, Held>,
+    /// Memory of what stays on the device, which the run only reads.
+    borrowed: Vec<Memory>,
 }
 
 type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Run<'_> {
-    fn whole(&mut self, arrays: &mut [Array]) -> Result<Duration> {
+    fn whole(&mut self, arrays: &mut [Array], copied: &Mutex<(Duration, Duration)>) -> Result<Duration> {
         let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
-        for (&id, array) in parameters.iter().zip(arrays.iter()) {
-            let bytes = bytes(&array.data);
-            let length = bytes.len() / width(array.parameter.element);
-            let held = self.make(id, length as u64)?;
-            if !bytes.is_empty() {
-                self.device.write(held.memory, bytes)?;
-            }
-        }
         let start = Instant::now();
-        for step in &self.module.steps {
-            self.step(step)?;
+        for (&id, array) in parameters.iter().zip(arrays.iter()) {
+            self.bring(id, array)?;
         }
-        let time = start.elapsed();
+        let copy_in = start.elapsed();
+        let (device, module) = (self.device, self.module);
+        let time = device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))?;
+        let start = Instant::now();
         for (&id, array) in parameters.iter().zip(arrays) {
             if array.parameter.access != Access::Read {
                 self.take(id, array)?;
             }
         }
+        let mut copied = copied.lock().unwrap_or_else(PoisonError::into_inner);
+        *copied = (copied.0 + copy_in, copied.1 + start.elapsed());
         Ok(time)
+    }
+
+    /// An array's elements on the device: where they are already, or copied.
+    fn bring(&mut self, id: ArrayId, array: &Array) -> Result<()> {
+        let bytes = array.data.bytes();
+        let length = (bytes.len() / width(array.parameter.element)) as u64;
+        let may_stay = array.parameter.access == Access::Read && !bytes.is_empty() && !array.data.is_part();
+        if let Some(resident) = self.device.resident().filter(|_| may_stay) {
+            let memory = resident.borrow(self.device, &array.data, self.name(id))?;
+            self.borrowed.push(memory);
+            self.held.insert(id, Held { memory, length });
+            return Ok(());
+        }
+        let held = self.make(id, length)?;
+        if bytes.is_empty() { Ok(()) } else { self.device.write(held.memory, bytes) }
+    }
+
+    /// Gives memory back.
+    fn end(&mut self) {
+        let own = |held: &&Held| !self.borrowed.contains(&held.memory);
+        self.held.values().filter(own).for_each(|held| self.device.free(held.memory));
+        if let Some(resident) = self.device.resident() {
+            self.borrowed.drain(..).for_each(|memory| resident.give_back(memory));
+        }
     }
 
     /// Copies a result back, into the memory that is there where its length was known.
@@ -173,6 +319,10 @@ impl Run<'_> {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
                 self.scan(held, first)
             }
+            Step::Choose { condition, then, otherwise } => {
+                let steps = if self.value(condition)? == 0 { otherwise } else { then };
+                steps.iter().try_for_each(|step| self.step(step))
+            }
             Step::Lengthen { array, length } => {
                 let length = self.value(length)?;
                 self.lengthen(*array, length)
@@ -199,11 +349,19 @@ impl Run<'_> {
         bytes.ok_or_else(|| format!("`{}` would be too large", self.name(array)))
     }
 
+    /// Memory for so many elements.
+    fn room(&self, array: ArrayId, length: u64) -> Result<Memory> {
+        let bytes = self.bytes(array, length)?;
+        let room = || self.device.allocate(bytes, self.name(array));
+        match self.device.resident() {
+            None => room(),
+            Some(resident) => resident.make_room(self.device, room),
+        }
+    }
+
     /// Makes an array, in place of the one of that name.
     fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
-        let bytes = self.bytes(array, length)?;
-        let memory = self.device.allocate(bytes, self.name(array))?;
-        let held = Held { memory, length };
+        let held = Held { memory: self.room(array, length)?, length };
         if let Some(old) = self.held.insert(array, held) {
             self.device.free(old.memory);
         }
@@ -212,8 +370,7 @@ impl Run<'_> {
 
     fn lengthen(&mut self, array: ArrayId, length: u64) -> Result<()> {
         let old = self.held(array)?;
-        let (kept, bytes) = (self.bytes(array, old.length)?, self.bytes(array, length)?);
-        let memory = self.device.allocate(bytes, self.name(array))?;
+        let (kept, memory) = (self.bytes(array, old.length)?, self.room(array, length)?);
         self.held.insert(array, Held { memory, length });
         let copied = if kept > 0 { self.device.copy(old.memory, memory, kept) } else { Ok(()) };
         self.device.free(old.memory);
@@ -237,8 +394,15 @@ impl Run<'_> {
 
     fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
         let places = self.value(places)?;
-        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
         let function = &self.module.functions[function];
+        if places == 0 && function.threads != Threads::One {
+            return Ok(());
+        }
+        let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
+        let places = match &function.threads {
+            Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
+            _ => places,
+        };
         let mut arguments = Vec::new();
         for parameter in function.parameters(&self.module.kernel) {
             arguments.push(match parameter {
@@ -249,7 +413,7 @@ impl Run<'_> {
         }
         let grid = match (&function.threads, lanes) {
             (Threads::One, _) => Grid { blocks: [1, 1], threads: [1, 1] },
-            (Threads::Each(_), _) if places == 0 => return Ok(()),
+            (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean)?,
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
@@ -312,6 +476,9 @@ impl Run<'_> {
                     BinaryOperator::Remainder => left.checked_rem(right),
                     BinaryOperator::Minimum => Some(left.min(right)),
                     BinaryOperator::Maximum => Some(left.max(right)),
+                    BinaryOperator::Less => Some(u64::from(left < right)),
+                    BinaryOperator::And => Some(left & right),
+                    BinaryOperator::Or => Some(left | right),
                     _ => None,
                 };
                 value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
@@ -344,9 +511,22 @@ impl Run<'_> {
     }
 }
 
-/// Blocks whose threads run over rows first.
+/// Blocks of groups of lanes, which are as wide as iterations are many.
+fn groups(places: u64, iterations: u64) -> Result<Grid> {
+    let wide = 1 << iterations.clamp(1, WARP).ilog2();
+    let high = BLOCK / wide;
+    Ok(Grid { blocks: [count(places.div_ceil(high))?, 1], threads: [count(wide)?, count(high)?] })
+}
+
+/// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
 fn rows(places: u64, lanes: u64) -> Result<Grid> {
-    let wide = lanes.next_power_of_two().min(WARP);
+    let wide = if lanes <= WARP {
+        lanes.next_power_of_two()
+    } else if lanes <= BLOCK {
+        lanes.next_multiple_of(WARP)
+    } else {
+        WARP
+    };
     let high = BLOCK / wide;
     Ok(Grid {
         blocks: [count(places.div_ceil(high))?, count(lanes.div_ceil(wide))?],
@@ -362,13 +542,6 @@ fn width(element: ArrayElement) -> usize {
     match element {
         ArrayElement::Index(width) => width.bytes(),
         ArrayElement::Value(element) => element.bytes(),
-    }
-}
-
-fn bytes(data: &Data) -> &[u8] {
-    match data {
-        Data::Index(indices) => indices.as_bytes(),
-        Data::Values(values) => values.as_bytes(),
     }
 }
 

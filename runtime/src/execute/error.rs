@@ -245,6 +245,14 @@ pub enum Error {
         /// What it did.
         fault: Fault,
     },
+    /// A tensor can't come in parts.
+    #[error("`{tensor}` can't come in parts: {reason}")]
+    Stream {
+        /// The tensor.
+        tensor: String,
+        /// Why not.
+        reason: String,
+    },
     /// A device stopped a kernel.
     #[error("kernel `{kernel}` stopped on the device: {message}")]
     Device {
@@ -262,6 +270,16 @@ pub enum Error {
     /// A kernel can't be compiled.
     #[error(transparent)]
     Native(#[from] NativeError),
+    /// A kernel can't be brought to a GPU.
+    #[cfg(feature = "cuda")]
+    #[error(transparent)]
+    Cuda(Box<crate::cuda::CudaError>),
+    /// A kernel is to run on a GPU, and this program was built without that.
+    #[error("`{kernel}` can't run on a GPU: the crate `spc` was built without its feature `cuda`")]
+    NoCuda {
+        /// The kernel.
+        kernel: String,
+    },
 }
 
 /// `1 tensor`, `2 tensors`

@@ -83,7 +83,13 @@ impl Executable {
         let native = match (backend, text) {
             (Backend::Interpreter, _) => None,
             (Backend::Native, Some(text)) => Some(NativeKernel::compile(text, &kernel)?),
-            (Backend::Cuda, _) => return Err(NativeError::NoDevice { kernel: kernel.name.clone() }.into()),
+            #[cfg(feature = "cuda")]
+            (Backend::Cuda, _) => {
+                let device = crate::cuda::Gpu::open(0)?.kernel(&kernel)?;
+                return Ok(Self::on_device(kernel, device));
+            }
+            #[cfg(not(feature = "cuda"))]
+            (Backend::Cuda, _) => return Err(Error::NoCuda { kernel: kernel.name.clone() }),
             (Backend::Native, None) => return Err(Error::NoText { kernel: kernel.name.clone() }),
         };
         Ok(Self { kernel, native, device: None, options: Options::default() })
@@ -150,6 +156,16 @@ impl Executable {
             (None, Some(_)) => Backend::Native,
             (None, None) => Backend::Interpreter,
         }
+    }
+
+    /// The kernel on a device, where one runs it.
+    pub(super) fn device(&self) -> Option<&DeviceKernel> {
+        self.device.as_ref()
+    }
+
+    /// The device that runs it, in words; nothing where none does.
+    pub(super) fn place(&self) -> String {
+        self.device.as_ref().map_or_else(String::new, |kernel| format!("{:?}", kernel.device()))
     }
 
     /// The compiled kernel, where it runs natively: it knows how long it took to compile.

@@ -31,6 +31,8 @@ const CHUNKS_PER_THREAD: usize = 8;
 pub struct Chunks {
     /// Chunk `c` is `bounds[c]..bounds[c + 1]`.
     bounds: Vec<usize>,
+    /// The work of each.
+    work: Vec<usize>,
     /// Whether they have about equal shares of the work.
     are_even: bool,
 }
@@ -77,14 +79,15 @@ impl Chunks {
 
     fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
         if begin >= end {
-            return Chunks { bounds: vec![begin], are_even: true };
+            return Chunks { bounds: vec![begin], work: Vec::new(), are_even: true };
         }
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
         let place = |low: usize, share: usize| first(low, end, &|place| work(place) >= share);
         let mut chunks = Chunks::cut(begin, end, total, per_thread, &place);
-        let longest = chunks.bounds.windows(2).map(|bound| work(bound[1]) - work(bound[0])).max().unwrap_or(0);
+        chunks.work = chunks.bounds.windows(2).map(|bound| work(bound[1]) - work(bound[0])).collect();
+        let longest = chunks.work.iter().copied().max().unwrap_or(0);
         let share = total / chunk_count(total, per_thread);
         let allowance = total / (CHUNKS_PER_THREAD * super::threads().max(1));
         chunks.are_even = longest <= share.saturating_add(allowance).max(GRAIN);
@@ -106,7 +109,7 @@ impl Chunks {
             }
             bounds.push(end);
         }
-        Chunks { bounds, are_even: true }
+        Chunks { work: lengths(&bounds), bounds, are_even: true }
     }
 
     /// The same chunks, but for those that begin at a place where `same` is true: they begin later, at the first place
@@ -128,7 +131,7 @@ impl Chunks {
             }
         }
         bounds.push(end);
-        Chunks { bounds, are_even: self.are_even }
+        Chunks { work: lengths(&bounds), bounds, are_even: self.are_even }
     }
 
     /// Whether the chunks have about equal shares of the work: none is longer than was meant by more than an eighth of what a
@@ -206,9 +209,10 @@ impl Chunks {
         Private { length: whole.len(), fill, whole: Mutex::new(whole), copies }
     }
 
-    /// An empty array for each chunk, to append to.
+    /// An empty array for each chunk, to append to. It has room for as many elements as the chunk has work: as a rule, an entry
+    /// of a result is made of one of an operand at least, and memory that is not written costs little.
     pub fn joined<T>(&self) -> Joined<T> {
-        Joined { parts: slots(self.count()) }
+        Joined { parts: slots(self.count()), room: self.work.clone() }
     }
 
     /// One value for each chunk: `identity`, unless the chunk sets another.
@@ -247,6 +251,11 @@ fn first(mut low: usize, mut high: usize, holds: &dyn Fn(usize) -> bool) -> usiz
         }
     }
     low
+}
+
+/// How many places each chunk has.
+fn lengths(bounds: &[usize]) -> Vec<usize> {
+    bounds.windows(2).map(|bound| bound[1] - bound[0]).collect()
 }
 
 fn slots<T>(count: usize) -> Vec<Mutex<Vec<T>>> {
@@ -555,13 +564,17 @@ impl<T: Copy> Private<'_, T> {
 #[derive(Debug)]
 pub struct Joined<T> {
     parts: Vec<Mutex<Vec<T>>>,
+    /// How long they may become.
+    room: Vec<usize>,
 }
 
 impl<T> Joined<T> {
     /// The array that a chunk appends to.
     pub fn take(&self, chunk: usize) -> Taken<'_, T> {
         let home = &self.parts[chunk];
-        let vector = std::mem::take(&mut *lock(home));
+        let mut vector = std::mem::take(&mut *lock(home));
+        // Where there is no memory for it, there may be for what comes.
+        _ = vector.try_reserve_exact(self.room[chunk]);
         Taken { vector, home }
     }
 
@@ -601,7 +614,7 @@ impl<T: Copy + Default + Send + Sync> Joined<T> {
             larger[..whole.len()].copy_from_slice(whole);
             *whole = larger;
         }
-        let chunks = Chunks { bounds: (0..=parts.len()).collect(), are_even: true };
+        let chunks = Chunks { bounds: (0..=parts.len()).collect(), work: lengths, are_even: true };
         let slots = chunks.owned(whole, &|chunk| starts[chunk]);
         let copy = |chunk: usize| {
             let mut slot = slots.take(chunk);

@@ -32,7 +32,7 @@ mod workspace;
 
 pub use bits::Bits;
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
-pub use workspace::{Key, Table, sort};
+pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
 use rayon::prelude::*;
 use spc_compiler::format::interleave;

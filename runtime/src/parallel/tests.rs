@@ -329,6 +329,19 @@ fn sums_by_table(table: &mut Table, terms: &[(u32, u64)]) -> Vec<(u32, u64)> {
 
 proptest::proptest! {
     #[test]
+    fn bitmaps_give_what_was_marked_in_order_and_once(
+        extent in 1usize..20_000,
+        rows in proptest::collection::vec(proptest::collection::vec(proptest::num::usize::ANY, 0..300), 1..4),
+    ) {
+        let mut bitmap = Bitmap::new(extent);
+        for row in rows {
+            let keys: std::collections::BTreeSet<usize> = row.iter().map(|key| key % extent).collect();
+            row.iter().for_each(|key| bitmap.mark(key % extent));
+            proptest::prop_assert_eq!(bitmap.drain().collect::<Vec<_>>(), keys.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn terms_of_equal_keys_meet_whatever_table_finds_them(
         range in 1u32..3000,
         hashed in proptest::bool::ANY,

@@ -1,4 +1,4 @@
-//! What workspaces are made of: tables of keys, and a sort that tells where its elements come from.
+//! What workspaces are made of: tables of keys, sets of keys, and a sort that tells where its elements come from.
 //!
 //! A loop that scatters puts each key that it meets in a list, and what belongs to it at the same place of another. A
 //! [`Table`] finds the place of a key again. When the loop is done, [`sort`] puts the keys in order, or the table does.
@@ -231,6 +231,82 @@ impl Table {
             self.hashed[slot] = (0, 0);
             slot = (slot + 1) & (self.hashed.len() - 1);
         }
+    }
+}
+
+/// A set of keys below an extent, that gives them in order without sorting them: a bit for each, and a bit for each 64 of those
+/// of which one is set. So it skips 4096 keys at a time where there are none.
+///
+/// ```
+/// use spc::parallel::Bitmap;
+///
+/// let mut keys = Bitmap::new(10_000);
+/// for key in [9_000, 3, 70, 3] {
+///     keys.mark(key);
+/// }
+/// assert_eq!(keys.drain().collect::<Vec<_>>(), [3, 70, 9_000]);
+/// assert_eq!(keys.drain().count(), 0);
+/// ```
+#[derive(Debug)]
+pub struct Bitmap {
+    bits: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+impl Bitmap {
+    /// An empty set of keys below `extent`.
+    pub fn new(extent: usize) -> Bitmap {
+        let words = extent.div_ceil(64);
+        Bitmap { bits: vec![0; words], summary: vec![0; words.div_ceil(64)] }
+    }
+
+    /// Adds a key, unless it is there.
+    #[inline(always)]
+    pub fn mark(&mut self, key: usize) {
+        let word = &mut self.bits[key / 64];
+        // A word that has a bit already is in the summary: rows of neighbours do not wait for each other there.
+        if *word == 0 {
+            self.summary[key / 4096] |= 1 << (key / 64 % 64);
+        }
+        *word |= 1 << (key % 64);
+    }
+
+    /// The keys, ascending. They are no more in the set, each from when it is given.
+    #[inline(always)]
+    pub fn drain(&mut self) -> Drain<'_> {
+        Drain { bitmap: self, above: 0, words: 0, word: 0, bits: 0 }
+    }
+}
+
+/// The keys of a [`Bitmap`], ascending; all of them have to be asked for.
+#[derive(Debug)]
+pub struct Drain<'a> {
+    bitmap: &'a mut Bitmap,
+    /// How many words of the summary were looked at, and what is left of the last of them.
+    above: usize,
+    words: u64,
+    /// The word of bits that was looked at last, and what is left of it.
+    word: usize,
+    bits: u64,
+}
+
+impl Iterator for Drain<'_> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.bits == 0 {
+            while self.words == 0 {
+                self.words = std::mem::take(self.bitmap.summary.get_mut(self.above)?);
+                self.above += 1;
+            }
+            self.word = 64 * (self.above - 1) + self.words.trailing_zeros() as usize;
+            self.words &= self.words - 1;
+            self.bits = std::mem::take(&mut self.bitmap.bits[self.word]);
+        }
+        let key = 64 * self.word + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some(key)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use std::fmt;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
 
 /// Where a buffer of its own making begins: a multiple of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -20,10 +21,18 @@ pub const ALIGNMENT: usize = 64;
 /// assert_eq!(Buffer::from(vec![1u32, 2]).as_slice(), [1, 2]);
 /// ```
 pub struct Buffer<T> {
-    /// The elements are `storage[start..start + length]`. It is never reallocated, so they stay aligned.
-    storage: Vec<T>,
+    /// The elements are those of the storage from `start` on.
+    storage: Storage<T>,
     start: usize,
     length: usize,
+}
+
+/// Where elements lie.
+enum Storage<T> {
+    /// In memory of the buffer's own. It is never reallocated, so they stay aligned.
+    Own(Vec<T>),
+    /// In another buffer, which is shared. They are copied before they are changed.
+    Part(Arc<Buffer<T>>),
 }
 
 /// What buffers hold: bytes of whatever type have no more to it than themselves, all zeros are one, and which are one can be
@@ -68,7 +77,7 @@ impl<T: Plain> Buffer<T> {
         let storage = bytemuck::allocation::try_zeroed_vec::<T>(total).map_err(|()| failure)?;
         let offset = storage.as_ptr().align_offset(ALIGNMENT);
         let start = if offset <= slack { offset } else { 0 };
-        Ok(Self { storage, start, length })
+        Ok(Self { storage: Storage::Own(storage), start, length })
     }
 
     /// A copy of a slice, aligned.
@@ -80,29 +89,70 @@ impl<T: Plain> Buffer<T> {
 }
 
 impl<T> Buffer<T> {
-    /// The elements.
-    pub fn as_slice(&self) -> &[T] {
-        &self.storage[self.start..self.start + self.length]
+    /// Some elements of a buffer, which stay where they are as long as nobody changes them here.
+    ///
+    /// ```
+    /// use spc::tensor::Buffer;
+    /// use std::sync::Arc;
+    ///
+    /// let whole = Arc::new(Buffer::from(vec![1, 2, 3, 4]));
+    /// let mut part = Buffer::part(&whole, 1..3);
+    /// assert_eq!(part.as_ptr(), whole[1..].as_ptr());
+    /// part[0] = 5;
+    /// assert_eq!((part.as_slice(), whole[1]), (&[5, 3][..], 2));
+    /// ```
+    ///
+    /// # Panics
+    /// When the range does not lie in the buffer.
+    pub fn part(whole: &Arc<Self>, range: Range<usize>) -> Self {
+        let length = whole[range.clone()].len();
+        Self { storage: Storage::Part(whole.clone()), start: range.start, length }
     }
 
+    /// Whether the elements are those of another buffer.
+    pub fn is_part(&self) -> bool {
+        matches!(self.storage, Storage::Part(_))
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        let range = self.start..self.start + self.length;
+        match &self.storage {
+            Storage::Own(storage) => &storage[range],
+            Storage::Part(whole) => &whole[range],
+        }
+    }
+}
+
+impl<T: Copy> Buffer<T> {
     /// The elements, to be changed.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        &mut self.storage[self.start..self.start + self.length]
+        if self.is_part() {
+            *self = self.to_vec().into();
+        }
+        match &mut self.storage {
+            Storage::Own(storage) => &mut storage[self.start..self.start + self.length],
+            Storage::Part(_) => &mut [],
+        }
     }
 
     /// The elements as a vector: without a copy where they came from one.
     pub fn into_vec(self) -> Vec<T> {
-        let Self { mut storage, start, length } = self;
-        storage.truncate(start + length);
-        storage.drain(..start);
-        storage
+        match self.storage {
+            Storage::Part(_) => self.to_vec(),
+            Storage::Own(mut storage) => {
+                storage.truncate(self.start + self.length);
+                storage.drain(..self.start);
+                storage
+            }
+        }
     }
 }
 
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(storage: Vec<T>) -> Self {
         let length = storage.len();
-        Self { storage, start: 0, length }
+        Self { storage: Storage::Own(storage), start: 0, length }
     }
 }
 
@@ -133,7 +183,7 @@ impl<T> Deref for Buffer<T> {
     }
 }
 
-impl<T> DerefMut for Buffer<T> {
+impl<T: Copy> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         self.as_mut_slice()
     }

@@ -6,6 +6,8 @@
 //! watches every access: two threads at one place of which one writes, what is out of bounds, shared memory that nobody has
 //! set. The first of these stops the launch with a message.
 
+pub mod driver;
+
 use spc::execute::device::{Device, DeviceKernel, Grid, Memory};
 use spc::execute::{Chain, Executable};
 use spc_compiler::Program;
@@ -17,7 +19,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A program whose kernels are in a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Emulated {
     modules: Vec<Module>,
 }
@@ -64,7 +66,7 @@ pub fn compile(programs: &[&Emulated]) -> Option<Arc<Emulation>> {
         write(&file, &cuda::text(module));
         let batch = &mut batches[number % 2];
         *batch += &format!("namespace in_{} {{\n#include \"{file}\"\n}}\n", module.name);
-        for function in functions(module) {
+        for function in module.function_names() {
             *batch += &format!("SPC_EXPORT_AS({function}, in_{}::{function})\n", module.name);
         }
     }
@@ -97,14 +99,6 @@ fn run(folder: &Path, command: &[String]) {
     let output = Command::new(&command[0]).args(&command[1..]).current_dir(folder).output().expect("g++ runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "g++ refuses what was generated:\n{}", &said[..said.len().min(8000)]);
-}
-
-fn functions(module: &Module) -> Vec<String> {
-    let mut names: Vec<String> = module.functions.iter().map(|function| function.name.clone()).collect();
-    if module.scans() {
-        names.extend([module.scan(), module.shift()]);
-    }
-    names
 }
 
 /// A program that runs in an emulation.

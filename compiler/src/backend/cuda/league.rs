@@ -1,11 +1,13 @@
-//! One parallel loop as launches: a thread for each place, or for each place and element of a row.
+//! One parallel loop as launches: a thread for each place, a group of them, or one for each place and element of a row.
 
 use super::Refusal;
 use super::append::{self, Lengths};
+use super::groups::{self, Iterations};
 use super::lanes::distribute;
-use super::plan::{BLOCK, Function, Places, Step, Threads, Total, WORKERS};
+use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, Step, Threads, Total, WORKERS};
 use super::rewrite::{loaded, replace_statements, substitute, without_dead};
 use super::segment::Builder;
+use super::shares::is_segmented;
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
@@ -14,36 +16,96 @@ use crate::ir::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
-const SMALL: u64 = 64;
+pub(super) const SMALL: u64 = 64;
 
 impl Builder {
     /// Launches for a parallel loop; `views` stand before what uses them.
     pub(super) fn league(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
+        if parallel.sharing.iter().any(|sharing| joined(sharing).is_some()) {
+            return self.appended_places(parallel);
+        }
+        let even = self.descended(parallel).unwrap_or_else(|| parallel.clone());
+        let Some(uneven) = parallel.uneven.as_deref().filter(|_| parallel.reductions.is_empty()) else {
+            return self.one_way(&even);
+        };
+        let rows = self.on_host(&even.end).minus(self.on_host(&even.begin));
+        let mut is_grouped = false;
+        let over_places = self.branch(|builder| {
+            let way = builder.over_places(&even)?;
+            is_grouped = matches!(way, Way::Group(_, Some(Iterations::Elements(_))));
+            Ok(())
+        })?;
+        let over_shares = self.branch(|builder| builder.shares(uneven, Some(&rows)))?;
+        match self.measured(&even, is_grouped)? {
+            Some(condition) => {
+                let why = "threads for each place would wait for the one with the longest place, or be too few";
+                self.decide("shares of entries are equal where places are long and uneven, or few".to_owned(), why);
+                self.module.steps.push(Step::Choose { condition, then: over_shares, otherwise: over_places });
+            }
+            None => self.module.steps.extend(over_places),
+        }
+        Ok(())
+    }
+
+    /// Launches for a loop that runs in one way, whatever the data are.
+    fn one_way(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
+        let is_plain = parallel.aligned.is_none() && parallel.reductions.is_empty();
+        if is_plain && is_segmented(parallel) && distribute(&mut self.module.kernel, &parallel.body).is_some() {
+            let why = "what a share adds to one segment is summed in registers, and meets that of others once";
+            self.decide("places are taken in equal shares".to_owned(), why);
+            return self.shares(parallel, None);
+        }
+        self.over_places(parallel).map(|_| ())
+    }
+
+    /// A launch with threads for each place.
+    fn over_places(&mut self, parallel: &Parallel) -> Result<Way, Refusal> {
+        let (league, body) = self.places_of(parallel);
+        let what = format!("for each {}", self.module.kernel.variable(league.places.place).name);
+        let way = match league.totals.is_empty() {
+            true => self.way(&body, &league.atomic, parallel.aligned.is_none()),
+            false => Way::Thread.holding(body),
+        };
+        let (way, body) = way.with_body();
+        let lanes = self.lanes_of(&way, &league.count);
+        self.launch_way(&league, way.clone(), body, lanes, &what)?;
+        Ok(way)
+    }
+
+    /// The places of a loop, with the body for one of them.
+    fn places_of(&mut self, parallel: &Parallel) -> (League, Vec<Statement>) {
         let (place, body) = self.one_place(parallel);
         let begin = self.on_host(&parallel.begin);
         let end = self.on_host(&parallel.end);
         let atomic: BTreeSet<ArrayId> = parallel.sharing.iter().filter_map(private).collect();
-        let joined: Vec<append::Appended> = parallel.sharing.iter().filter_map(joined).collect();
         let totals = self.totals(parallel);
-        let places = Places { place, begin: begin.clone(), end: end.clone(), worker: None, lane: None };
-        let count = end.minus(begin.clone());
-        let league = League { places, count: count.clone(), atomic, totals };
-        if joined.is_empty() {
-            let what = format!("a thread for each {}", self.module.kernel.variable(place).name);
-            return self.launch(&league, body, &what, true);
-        }
-        let chunk = Expr::Variable(place).minus(begin);
+        let places = Places { place, begin: begin.clone(), end: end.clone(), worker: None, share: None, lanes: None };
+        (League { places, count: end.minus(begin), atomic, totals }, body)
+    }
+
+    /// Launches for a loop that appends: one counts, one writes.
+    fn appended_places(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
+        let joined: Vec<append::Appended> = parallel.sharing.iter().filter_map(joined).collect();
+        let (league, body) = self.places_of(parallel);
+        let chunk = Expr::Variable(league.places.place).minus(league.places.begin.clone());
         let kernel = &mut self.module.kernel;
         let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, &mut self.histories)?;
         for (offsets, _) in &parts.offsets {
-            let length = count.clone().plus(Expr::Index(1));
+            let length = league.count.clone().plus(Expr::Index(1));
             self.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
         }
-        let name = self.module.kernel.variable(place).name.clone();
+        let name = self.module.kernel.variable(league.places.place).name.clone();
         let counting = League { atomic: BTreeSet::new(), totals: Vec::new(), ..league.clone() };
-        self.launch(&counting, parts.count, &format!("counts what each {name} appends"), false)?;
-        self.lengthen(&parts.offsets, &count);
-        self.launch(&league, parts.write, &format!("writes what each {name} appends"), true)
+        let what = format!("counts what each {name} appends");
+        self.launch_way(&counting, Way::Thread, parts.count, None, &what)?;
+        self.lengthen(&parts.offsets, &league.count);
+        let what = format!("writes what each {name} appends");
+        let (way, body) = match league.totals.is_empty() {
+            true => self.row_or_thread(parts.write).with_body(),
+            false => (Way::Thread, parts.write),
+        };
+        let lanes = self.lanes_of(&way, &league.count);
+        self.launch_way(&league, way, body, lanes, &what)
     }
 
     /// Room for what was counted, and where each chunk begins.
@@ -112,35 +174,69 @@ impl Builder {
         parallel.reductions.iter().map(total).collect()
     }
 
-    /// A launch of a body, which becomes a function.
-    fn launch(&mut self, league: &League, body: Vec<Statement>, what: &str, in_lanes: bool) -> Result<(), Refusal> {
+    /// How threads run a body.
+    pub(super) fn way(&mut self, body: &[Statement], atomic: &BTreeSet<ArrayId>, in_groups: bool) -> Mapped {
+        let mapped = self.row_or_thread(body.to_vec());
+        if mapped.way != Way::Thread || !in_groups {
+            return mapped;
+        }
+        match groups::distribute(&mut self.module.kernel, body, atomic) {
+            Some(grouped) => Way::Group(grouped.group, grouped.iterations).holding(grouped.body),
+            None => mapped,
+        }
+    }
+
+    fn row_or_thread(&mut self, body: Vec<Statement>) -> Mapped {
+        match distribute(&mut self.module.kernel, &body) {
+            Some((body, lane)) => Way::Row(lane).holding(body),
+            None => Way::Thread.holding(body),
+        }
+    }
+
+    /// A launch of a body, which becomes a function; `what` it is done for.
+    pub(super) fn launch_way(
+        &mut self,
+        league: &League,
+        way: Way,
+        body: Vec<Statement>,
+        lanes: Option<Expr>,
+        what: &str,
+    ) -> Result<(), Refusal> {
         let kernel = &mut self.module.kernel;
         let mut places = league.places.clone();
         let mut body = body;
-        let mut comment = what.to_owned();
-        if in_lanes
-            && league.totals.is_empty()
-            && let Some((distributed, lane)) = distribute(kernel, &body)
-        {
-            let (name, row) = (kernel.variable(places.place).name.clone(), kernel.variable(lane.variable).name.clone());
-            comment = format!("a thread for each {name} and {row}");
-            let why = format!("all vector loops go over {row}: neighbours in a warp are neighbours in memory");
-            self.decide(format!("threads run over {name} and over {row}"), &why);
-            body = distributed;
-            places.lane = Some(lane);
-        } else {
-            let name = kernel.variable(places.place).name.clone();
-            let why = "no row is shared by all that a place does, or threads would wait for each other";
-            self.decide(format!("each {name} has a thread"), why);
-        }
+        let place = kernel.variable(places.place).name.clone();
+        let comment = match &way {
+            Way::Row(lane) => {
+                let row = kernel.variable(lane.variable).name.clone();
+                let why = format!("all vector loops go over {row}: neighbours in a warp are neighbours in memory");
+                self.decide(format!("threads run over {place} and over {row}"), &why);
+                places.lanes = Some(Lanes::Row(lane.clone()));
+                match what.starts_with("for ") {
+                    true => format!("a thread {what} and {row}"),
+                    false => format!("{what}: a thread for each, and each {row}"),
+                }
+            }
+            Way::Group(group, _) => {
+                let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
+                           the group is as wide as places are long on average";
+                self.decide(format!("each {place} has a group of lanes"), why);
+                places.lanes = Some(Lanes::Group(*group));
+                commented(what, "a group of lanes")
+            }
+            Way::Thread => {
+                let why = "no row is shared by all that a place does, or threads would wait for each other";
+                self.decide(format!("each {place} has a thread"), why);
+                commented(what, "a thread")
+            }
+        };
         let kernel = &mut self.module.kernel;
         let worker = kernel.declare_index("worker");
-        let launched = places.lane.is_none().then_some(worker);
         let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker))?;
         let has_scratch = !scratch.is_empty();
         let workers = (has_scratch || !league.totals.is_empty()).then_some(WORKERS);
         if let Some(most) = workers {
-            if launched.is_none() {
+            if way != Way::Thread {
                 let help = "use the Rust backend".to_owned();
                 return Err(Refusal::new("rows of several lengths meet in one loop", help));
             }
@@ -152,7 +248,6 @@ impl Builder {
             }
         }
         let body = without_dead(&self.module.kernel, body, &league.totals);
-        let lanes = places.lane.as_ref().map(|lane| lane.extent.clone());
         let function = self.function(Function {
             name: String::new(),
             comment,
@@ -166,13 +261,47 @@ impl Builder {
     }
 }
 
+/// What a function says of itself.
+fn commented(what: &str, who: &str) -> String {
+    if what.starts_with("for ") { format!("{who} {what}") } else { format!("{what}: {who} for each") }
+}
+
+/// How threads run the body of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Way {
+    /// One thread.
+    Thread,
+    /// One for each element of a row.
+    Row(Lane),
+    /// A group of lanes, with what tells how wide it should be.
+    Group(Group, Option<Iterations>),
+}
+
+/// A way with the body for it.
+pub(super) struct Mapped {
+    way: Way,
+    body: Vec<Statement>,
+}
+
+impl Way {
+    fn holding(self, body: Vec<Statement>) -> Mapped {
+        Mapped { way: self, body }
+    }
+}
+
+impl Mapped {
+    pub(super) fn with_body(self) -> (Way, Vec<Statement>) {
+        (self.way, self.body)
+    }
+}
+
 /// What several launches of one loop have in common.
 #[derive(Clone)]
-struct League {
-    places: Places,
-    count: Expr,
-    atomic: BTreeSet<ArrayId>,
-    totals: Vec<Total>,
+pub(super) struct League {
+    pub places: Places,
+    pub count: Expr,
+    pub atomic: BTreeSet<ArrayId>,
+    pub totals: Vec<Total>,
 }
 
 /// The number of threads that are launched for so many places, at most `most`: whole blocks.
@@ -217,7 +346,7 @@ pub(super) fn take_scratch(
     }
 }
 
-fn private((array, sharing): &(ArrayId, Sharing)) -> Option<ArrayId> {
+pub(super) fn private((array, sharing): &(ArrayId, Sharing)) -> Option<ArrayId> {
     matches!(sharing, Sharing::Private(_) | Sharing::Segmented { .. }).then_some(*array)
 }
 

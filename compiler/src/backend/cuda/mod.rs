@@ -11,18 +11,25 @@
 //! | where chunks of a parallel loop meet | what threads do |
 //! |---|---|
 //! | `owned` | they write their parts |
-//! | `private` | they update the array itself, by atomic operations |
+//! | `segmented`, `private` | they update the array itself, by atomic operations |
 //! | `joined` | one launch counts what each appends, a scan turns counts into places, a second launch writes |
 //! | `reducing` | each reduces what it has, warps combine that by shuffles, and one lane of each goes on by an atomic operation |
 //!
-//! Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
-//! warp are neighbours in memory, and what was a row in memory is a register.
+//! What one place has to do may be the work of several threads:
+//!
+//! * Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
+//!   warp are neighbours in memory, and what was a row in memory is a register.
+//! * Else, where a loop of the body only reduces, or writes what no other iteration writes, a group of lanes of a warp shares it
+//!   out (`groups`), as wide as the loop is long on average.
+//! * Where places are long and uneven, or few, threads or groups take equal shares of entries instead (`shares`); the host
+//!   measures and chooses.
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
+//! parallel loop, `lanes`, `groups`, `shares` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
 //! includes no header and needs none.
 
 mod append;
+mod groups;
 mod lanes;
 mod league;
 mod plan;
@@ -30,12 +37,15 @@ mod print;
 mod reserved;
 mod rewrite;
 mod segment;
+mod shares;
 
 pub use plan::{
-    BLOCK, Function, Lane, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, Total, WARP, WORKERS,
+    BLOCK, Function, Group, Lane, Lanes, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Share, Step, Threads, Total,
+    WARP, WORKERS,
 };
 pub use print::{plan_text, text};
 
+use super::namer::Namer;
 use crate::ir::{Array, ArrayElement, Kernel, Verified};
 
 /// Why a kernel can't run on a device.
@@ -62,5 +72,7 @@ pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, R
     if let Some(array) = kernel.arrays.iter().find(|array| is_complex(array)) {
         return Err(Refusal::new(format!("`{}` holds complex numbers", array.name), "use the Rust backend"));
     }
-    segment::module(kernel, name.unwrap_or(&kernel.name))
+    // A kernel may be called `double`, which no function in C++ can be.
+    let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
+    segment::module(kernel, &name)
 }

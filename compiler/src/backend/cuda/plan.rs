@@ -73,8 +73,39 @@ pub struct Places {
     pub end: Expr,
     /// The number of a thread, where threads may take several places, one after the other: those that have memory of their own.
     pub worker: Option<VariableId>,
-    /// Which element of a row a thread computes: then each place has a thread for every element.
-    pub lane: Option<Lane>,
+    /// What a thread takes where that is more than a place.
+    pub share: Option<Share>,
+    /// How several threads work at one place, or share.
+    pub lanes: Option<Lanes>,
+}
+
+/// Neighbouring places that a thread takes: [`Places::place`] is the first of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// How many there are, in a share that is not the last.
+    pub size: VariableId,
+    /// What that is.
+    pub value: Expr,
+}
+
+/// How several threads work at one place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lanes {
+    /// Each computes an element of a row.
+    Row(Lane),
+    /// They do the same, and share out loops.
+    Group(Group),
+}
+
+/// A group of lanes of a warp: all of them run the body, but each takes only every `width`-th iteration of a loop that is marked
+/// as a vector loop. At the end of such a loop what the lanes have of the variables that it updates is combined, for each of
+/// them; until then such a variable holds the operator's identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// The number of a lane in its group.
+    pub lane: VariableId,
+    /// How many lanes the group has: a power of two, at most [`WARP`].
+    pub width: VariableId,
 }
 
 /// The elements of a row, one for a thread.
@@ -111,9 +142,10 @@ pub enum Step {
     Launch {
         /// Its place in [`Module::functions`].
         function: usize,
-        /// The number of places that there are threads for; one thread for none.
+        /// The number of places that there are threads for, one for each or for a share of them; one thread for none.
         places: Expr,
-        /// The number of threads for each place.
+        /// The number of threads for each place: the elements of a row, or for a group how many iterations are to be shared
+        /// out, of which the group has the largest power of two that is no more, at most [`WARP`].
         lanes: Option<Expr>,
         /// At most so many threads: they take several places.
         workers: Option<u64>,
@@ -124,6 +156,15 @@ pub enum Step {
         array: ArrayId,
         /// The first sum.
         first: Expr,
+    },
+    /// Goes on with one of two ways to do the same.
+    Choose {
+        /// Decides, over what the host knows: one or zero.
+        condition: Expr,
+        /// The steps where it holds.
+        then: Vec<Step>,
+        /// The steps elsewhere.
+        otherwise: Vec<Step>,
     },
     /// Makes room in an array that grows. What it holds is kept.
     Lengthen {
@@ -168,7 +209,15 @@ pub enum Parameter {
 impl Module {
     /// Whether a step scans, for which the text has functions of its own.
     pub fn scans(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Scan { .. }))
+        let mut scans = false;
+        self.steps.iter().for_each(|step| step.for_each(&mut |step| scans |= matches!(step, Step::Scan { .. })));
+        scans
+    }
+
+    /// The names of all functions of the module's text.
+    pub fn function_names(&self) -> Vec<String> {
+        let own = self.functions.iter().map(|function| function.name.clone());
+        own.chain(self.scans().then(|| [self.scan(), self.shift()]).into_iter().flatten()).collect()
     }
 
     /// The name of the function that scans, `(length, counts, totals)`: each block those of its counts, [`SCANNED`] of them, and
@@ -183,7 +232,43 @@ impl Module {
     }
 }
 
+impl Step {
+    /// Calls `visit` on this step and all in its branches.
+    pub fn for_each(&self, visit: &mut dyn FnMut(&Step)) {
+        visit(self);
+        if let Step::Choose { then, otherwise, .. } = self {
+            then.iter().chain(otherwise).for_each(|step| step.for_each(visit));
+        }
+    }
+}
+
+impl Places {
+    /// The group of lanes that works at each place, where one does.
+    pub fn group(&self) -> Option<Group> {
+        match self.lanes {
+            Some(Lanes::Group(group)) => Some(group),
+            _ => None,
+        }
+    }
+
+    /// The row that threads share at each place, where they do.
+    pub fn row(&self) -> Option<&Lane> {
+        match &self.lanes {
+            Some(Lanes::Row(lane)) => Some(lane),
+            _ => None,
+        }
+    }
+}
+
 impl Function {
+    /// The group of lanes that works at each place, where one does.
+    pub fn group(&self) -> Option<Group> {
+        match &self.threads {
+            Threads::Each(places) => places.group(),
+            Threads::One => None,
+        }
+    }
+
     /// What it is called with, in order.
     pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
         let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
@@ -241,8 +326,9 @@ impl Function {
     /// Calls `visit` on every expression and all in it.
     fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         if let Threads::Each(places) = &self.threads {
-            let lane = places.lane.iter().map(|lane| &lane.extent);
-            [&places.begin, &places.end].into_iter().chain(lane).for_each(|expr| expr.for_each(visit));
+            let lane = places.row().into_iter().map(|lane| &lane.extent);
+            let share = places.share.iter().map(|share| &share.value);
+            [&places.begin, &places.end].into_iter().chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
         }
         for statement in &self.body {
             statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));

@@ -1,7 +1,7 @@
 //! Small rewritings of loops that the stages of this target share.
 
 use super::plan::Total;
-use crate::ir::{ArrayId, Expr, Kernel, Statement, VariableId};
+use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces variables by expressions, everywhere in a block.
@@ -89,6 +89,7 @@ pub(super) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
         statement.for_each(&mut |statement| match statement {
             Statement::Let(variable, _)
             | Statement::For { variable, .. }
+            | Statement::Marked { variable, .. }
             | Statement::Insert { place: variable, .. } => {
                 declared.insert(*variable);
             }
@@ -136,6 +137,30 @@ pub(super) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
         });
     }
     changed
+}
+
+/// The variables from outside of a block that it reduces into, with the operators.
+pub(super) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperator> {
+    let own = declared(block);
+    let mut updated = BTreeMap::new();
+    for statement in block {
+        statement.for_each(&mut |statement| match statement {
+            Statement::Update(variable, operator, _) if !own.contains(variable) => {
+                updated.insert(*variable, *operator);
+            }
+            _ => {}
+        });
+    }
+    updated
+}
+
+/// Whether a block writes memory.
+pub(super) fn writes(block: &[Statement]) -> bool {
+    let mut writes = false;
+    block.iter().for_each(|statement| {
+        statement.for_each(&mut |statement| writes |= statement.written_array().is_some());
+    });
+    writes
 }
 
 /// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that

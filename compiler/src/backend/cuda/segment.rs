@@ -8,8 +8,8 @@ use super::append::{self, Appended, Growth, Histories, Lengths};
 use super::league::{cell_element, constant, reads_private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
 use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
-use crate::format::LevelKind;
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, VariableId};
+use crate::format::{Coordinate, LevelKind};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, TensorId, VariableId};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,9 @@ fn parts(kernel: &Kernel) -> Result<Vec<Part>, Refusal> {
     let mut parts: Vec<Part> = Vec::new();
     for statement in &kernel.body {
         let grown = match statement {
-            Statement::List(array) | Statement::Table { table: array, .. } => Some(*array),
+            Statement::List(array)
+            | Statement::Table { table: array, .. }
+            | Statement::Bitmap { bitmap: array, .. } => Some(*array),
             _ => None,
         };
         if let Some(array) = grown {
@@ -342,8 +344,11 @@ impl Builder {
     }
 
     fn make_cell(&mut self, cell: ArrayId) {
-        let is_made = |step: &Step| matches!(step, Step::Make { array, .. } if *array == cell);
-        if !self.module.steps.iter().any(is_made) {
+        let mut is_made = false;
+        self.module.steps.iter().for_each(|step| {
+            step.for_each(&mut |step| is_made |= matches!(step, Step::Make { array, .. } if *array == cell));
+        });
+        if !is_made {
             self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill: None });
         }
     }
@@ -367,7 +372,10 @@ impl Builder {
         let mut list = None;
         body.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
-                if let Statement::List(array) | Statement::Table { table: array, .. } = statement {
+                if let Statement::List(array)
+                | Statement::Table { table: array, .. }
+                | Statement::Bitmap { bitmap: array, .. } = statement
+                {
                     list = list.or(Some(*array));
                 }
             });
@@ -390,19 +398,41 @@ fn is_literal(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(_) | Expr::Index(_) | Expr::Bool(_))
 }
 
-/// What an outermost level begins and ends with: its coordinates are all there are.
+/// What the positions of all parents begin and end with needs no load: there are as many as coordinates.
 fn outermost(kernel: &Kernel, expr: Expr) -> Expr {
     let expr = expr.map_children(&mut |child| outermost(kernel, child));
     let Expr::Load(array, index) = &expr else { return expr };
-    let ArrayRole::Positions { tensor, level: 0 } = kernel.array(*array).role else { return expr };
-    if kernel.tensor(tensor).format.levels[0].format.kind != LevelKind::Compressed {
+    let ArrayRole::Positions { tensor, level } = kernel.array(*array).role else { return expr };
+    if kernel.tensor(tensor).format.levels[level].format.kind != LevelKind::Compressed || kernel.is_output(tensor) {
         return expr;
     }
-    let coordinates = ArrayRole::Coordinates { tensor, level: 0 };
-    match (&**index, kernel.parameters().find(|(_, array)| array.role == coordinates)) {
-        (Expr::Index(0), _) => Expr::Index(0),
-        (Expr::Index(1), Some((coordinates, _))) => Expr::Length(coordinates),
+    match &**index {
+        Expr::Index(0) => Expr::Index(0),
+        index if parents(kernel, tensor, level).as_ref() == Some(index) => {
+            positions(kernel, tensor, level).unwrap_or(expr)
+        }
         _ => expr,
+    }
+}
+
+/// The number of positions above a level of a tensor.
+fn parents(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
+    level.checked_sub(1).map_or(Some(Expr::Index(1)), |above| positions(kernel, tensor, above))
+}
+
+/// The number of positions of a level of a tensor, where the kernel's arrays tell it.
+fn positions(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
+    let own = &kernel.tensor(tensor).format.levels[level];
+    match (own.format.kind, &own.coordinate) {
+        (LevelKind::Dense, Coordinate::Mode(mode)) => {
+            let extent = Expr::Dimension(kernel.tensor(tensor).dimensions[*mode]);
+            Some(parents(kernel, tensor, level)?.times(extent))
+        }
+        (LevelKind::Compressed, _) => {
+            let coordinates = ArrayRole::Coordinates { tensor, level };
+            kernel.parameters().find(|(_, array)| array.role == coordinates).map(|(array, _)| Expr::Length(array))
+        }
+        _ => None,
     }
 }
 

@@ -129,6 +129,24 @@ impl Printer<'_> {
                 let name = self.declare_array(*table);
                 quote!(let mut #name = #helpers::Table::new(#extent);)
             }
+            Statement::Bitmap { bitmap, extent } => {
+                let helpers = self.options.parallel.clone();
+                let extent = self.expr(extent);
+                let name = self.declare_array(*bitmap);
+                quote!(let mut #name = #helpers::Bitmap::new(#extent);)
+            }
+            Statement::Mark(bitmap, key) => {
+                let (name, key) = (&self.arrays[bitmap], self.expr(key));
+                quote!(#name.mark(#key);)
+            }
+            Statement::Marked { variable, bitmap, body } => {
+                let bitmap = self.arrays[bitmap].clone();
+                self.namer.enter();
+                let name = self.declare_variable(*variable);
+                let body = self.block(body);
+                self.namer.leave();
+                quote!(for #name in #bitmap.drain() { #body })
+            }
             Statement::Insert { place, key, keys, table } => {
                 let key = self.stored(*keys, key);
                 let (keys, table) = (self.arrays[keys].clone(), self.arrays[table].clone());

@@ -28,9 +28,10 @@ impl<'t> Parser<'t> {
     /// What nests is parsed by functions of its own, so that little lies on the stack for each level.
     fn statement_of(&mut self, word: &'t str) -> Result<Statement> {
         match word {
-            "let" | "allocate" | "fill" | "push" | "extend" => self.of_array(word),
+            "let" | "allocate" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
             "view" => self.view(),
-            "list" | "table" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
+            "list" | "table" | "bitmap" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
+            "marked" => self.marked_loop(),
             "for" => self.for_loop(),
             "while" => self.while_loop(),
             "if" => self.branching(),
@@ -71,6 +72,10 @@ impl<'t> Parser<'t> {
             "push" => {
                 self.require(",")?;
                 Ok(Statement::Push(array, self.expr()?))
+            }
+            "mark" => {
+                self.require(",")?;
+                Ok(Statement::Mark(array, self.expr()?))
             }
             _ => {
                 self.require(",")?;
@@ -148,7 +153,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::View { array, of, begin, length: self.expr()?, mutable })
     }
 
-    /// What lists and tables are for. A function of its own, since nested statements take their frames from the stack.
+    /// What lists, tables and bitmaps are for. A function of its own, since nested statements take their frames from the stack.
     fn of_workspace(&mut self, word: &str) -> Result<Statement> {
         self.next()?;
         Ok(match word {
@@ -158,6 +163,11 @@ impl<'t> Parser<'t> {
                 let table = self.array()?;
                 self.require("of")?;
                 Statement::Table { table, extent: self.expr()? }
+            }
+            "bitmap" => {
+                let bitmap = self.array()?;
+                self.require("of")?;
+                Statement::Bitmap { bitmap, extent: self.expr()? }
             }
             "sort" => {
                 let keys = self.array()?;
@@ -196,6 +206,14 @@ impl<'t> Parser<'t> {
         let (begin, end) = self.range()?;
         let vector = self.accept("vector")?;
         Ok(Statement::For { variable, begin, end, vector, body: self.block()? })
+    }
+
+    fn marked_loop(&mut self) -> Result<Statement> {
+        self.next()?;
+        let variable = self.variable()?;
+        self.require("in")?;
+        let bitmap = self.array()?;
+        Ok(Statement::Marked { variable, bitmap, body: self.block()? })
     }
 
     fn branching(&mut self) -> Result<Statement> {

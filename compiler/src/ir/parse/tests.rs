@@ -364,7 +364,7 @@ impl Random {
     }
 
     fn statement(&mut self, depth: usize) -> Statement {
-        let kinds = if depth == 0 { 16 } else { 20 };
+        let kinds = if depth == 0 { 16 } else { 21 };
         let less = depth.saturating_sub(1);
         match self.below(kinds) {
             0 => Statement::Comment(self.text()),
@@ -390,7 +390,9 @@ impl Random {
                 Statement::Insert { place: self.variable(), key: self.expr(3), keys: self.array(), table: self.array() }
             }
             13 => Statement::Sort { keys: self.array(), places: self.array(), table: self.yes().then(|| self.array()) },
+            14 if self.yes() => Statement::Bitmap { bitmap: self.array(), extent: self.expr(3) },
             14 => Statement::Clear(self.array()),
+            15 if self.yes() => Statement::Mark(self.array(), self.expr(3)),
             15 => Statement::Reset { keys: self.array(), table: self.array() },
             16 => Statement::For {
                 variable: self.variable(),
@@ -400,7 +402,8 @@ impl Random {
                 body: self.block(less),
             },
             17 => Statement::While(self.expr(3), self.block(less)),
-            18 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
+            18 => Statement::Marked { variable: self.variable(), bitmap: self.array(), body: self.block(less) },
+            19 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
             _ => Statement::Parallel(Box::new(Parallel {
                 begin: self.expr(3),
                 end: self.expr(3),

@@ -33,6 +33,7 @@ enum Made {
     Allocated { when: usize },
     List { when: usize },
     Table { when: usize },
+    Bitmap { when: usize },
     View { of: ArrayId, mutable: bool, when: usize },
 }
 
@@ -48,6 +49,7 @@ enum Access {
     MutableView,
     Sort,
     Insert,
+    Mark,
 }
 
 impl Access {
@@ -145,6 +147,16 @@ impl<'k> Body<'k> {
                 self.indices(*table);
                 self.make(*table, Made::Table { when: self.declared.len() });
             }
+            Statement::Bitmap { bitmap, extent } => {
+                self.expr(extent, Type::Index);
+                self.indices(*bitmap);
+                self.make(*bitmap, Made::Bitmap { when: self.declared.len() });
+            }
+            Statement::Mark(bitmap, key) => {
+                self.not_in_vector("mark");
+                self.expr(key, Type::Index);
+                self.touch(*bitmap, Access::Mark);
+            }
             Statement::Insert { place, key, keys, table } => {
                 self.not_in_vector("insert");
                 self.expr(key, Type::Index);
@@ -173,7 +185,9 @@ impl<'k> Body<'k> {
                 self.expr(count, Type::Index);
                 self.append(*array, fill);
             }
-            Statement::For { .. } | Statement::While(..) | Statement::If(..) => self.compound(statement),
+            Statement::For { .. } | Statement::While(..) | Statement::Marked { .. } | Statement::If(..) => {
+                self.compound(statement);
+            }
             Statement::Parallel(node) => self.parallel(node),
         }
     }
@@ -191,6 +205,17 @@ impl<'k> Body<'k> {
                 self.declare_place(*variable);
                 self.block(&path, body);
                 self.vector = outer;
+                self.forget(keep);
+            }
+            Statement::Marked { variable, bitmap, body } => {
+                self.not_in_vector("marked");
+                self.touch(*bitmap, Access::Mark);
+                let keep = self.declared.len();
+                self.declare_place(*variable);
+                // It can't be mentioned while it is gone through.
+                let made = self.arrays[bitmap.index()].take();
+                self.block(&path, body);
+                self.arrays[bitmap.index()] = made;
                 self.forget(keep);
             }
             Statement::While(condition, body) => {
@@ -379,6 +404,9 @@ impl<'k> Body<'k> {
             (Made::Table { .. }, Access::Insert) => return None,
             (Made::Table { .. }, _) => return Some((19, format!("{name} is a table, but is used as an array"))),
             (_, Access::Insert) => return Some((19, format!("{name} is used as a table, but is none"))),
+            (Made::Bitmap { .. }, Access::Mark) => return None,
+            (Made::Bitmap { .. }, _) => return Some((19, format!("{name} is a bitmap, but is used as an array"))),
+            (_, Access::Mark) => return Some((19, format!("{name} is used as a bitmap, but is none"))),
             (Made::List { .. }, _) => return None,
             (_, Access::Sort) => {
                 return Some((19, format!("{name} is sorted, cleared or inserted to, but is no list")));
@@ -426,7 +454,9 @@ impl<'k> Body<'k> {
         loop {
             match self.arrays[array.index()] {
                 Some(Made::View { of, when, .. }) if when >= since => array = of,
-                Some(Made::Allocated { when } | Made::List { when } | Made::Table { when }) if when >= since => {
+                Some(Made::Allocated { when } | Made::List { when } | Made::Table { when } | Made::Bitmap { when })
+                    if when >= since =>
+                {
                     return None;
                 }
                 _ => return Some(array),

@@ -89,12 +89,12 @@ impl Ids<'_> {
                 [*array, *of].into_iter().for_each(|id| self.array(id));
                 [begin, length].into_iter().for_each(|e| self.expr(e));
             }
-            Statement::Fill(id, value) | Statement::Push(id, value) => {
+            Statement::Fill(id, value) | Statement::Push(id, value) | Statement::Mark(id, value) => {
                 self.array(*id);
                 self.expr(value);
             }
             Statement::List(id) | Statement::Clear(id) => self.array(*id),
-            Statement::Table { table, extent } => {
+            Statement::Table { table, extent } | Statement::Bitmap { bitmap: table, extent } => {
                 self.array(*table);
                 self.expr(extent);
             }
@@ -110,6 +110,11 @@ impl Ids<'_> {
             Statement::For { variable, begin, end, body, .. } => {
                 self.variable(*variable);
                 [begin, end].into_iter().for_each(|e| self.expr(e));
+                self.block(&path, body);
+            }
+            Statement::Marked { variable, bitmap, body } => {
+                self.variable(*variable);
+                self.array(*bitmap);
                 self.block(&path, body);
             }
             Statement::While(condition, body) => {

@@ -52,6 +52,22 @@ const SPMV: &str = "kernel spmv {
   }
 }";
 
+/// Counts at the keys that are marked.
+const MARKS: &str = "kernel marks {
+  dimension d0 i runtime
+  tensor t0 y f64 [dense] (d0) output dense zero
+  array a0 y_vals f64 values t0
+  array a1 keys index(u64) local
+  variable v0 key index
+  body {
+    bitmap a1 of d0
+    mark a1, 3
+    marked v0 in a1 {
+      a0[v0] += 1.0f64
+    }
+  }
+}";
+
 /// Y(i, j) = A(i, j), assembled in parallel.
 const COPY: &str = "kernel copy {
   dimension d0 i runtime
@@ -352,4 +368,15 @@ fn all_problems_come_at_once() {
     let text = SPMV.replace("a5[0] += v4", "a5[0] = v4").replace("A2_pos index(u32)", "A2_pos index(u64)");
     let rules: Vec<u32> = violations(&text).iter().map(|violation| violation.rule).collect();
     assert_eq!(rules, [13, 9]);
+}
+
+#[test]
+fn rule_19_bitmaps() {
+    assert_eq!(violations(MARKS), []);
+    assert_eq!(breaks(MARKS, "mark a1, 3", "mark a0, 3"), [19]);
+    assert_eq!(breaks(MARKS, "mark a1, 3", "a1[0] = 3"), [19]);
+    assert_eq!(breaks(MARKS, "a0[v0] += 1.0f64", "mark a1, v0"), [5]);
+    assert_eq!(breaks(MARKS, "marked v0 in a1 {", "marked v0 in a0 {"), [19]);
+    assert_eq!(breaks(MARKS, "mark a1, 3", "for v0 in 0..d0 vector { mark a1, v0 }"), [15]);
+    assert_eq!(breaks(MARKS, "bitmap a1 of d0", ""), [5, 5]);
 }

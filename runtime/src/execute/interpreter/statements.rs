@@ -5,6 +5,7 @@ use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use spc_compiler::ir::{ArrayId, Expr, ReduceOperator, Statement, VariableId};
+use std::collections::BTreeSet;
 
 impl Machine<'_> {
     pub(super) fn block(&mut self, body: &[Statement]) -> Result<()> {
@@ -39,6 +40,17 @@ impl Machine<'_> {
             Statement::List(array) => self.list(*array),
             // A table knows nothing that the list does not: keys are looked for.
             Statement::Table { .. } => {}
+            Statement::Bitmap { bitmap, .. } => self.list(*bitmap),
+            Statement::Mark(bitmap, key) => {
+                let key = self.eval(key)?;
+                self.append(*bitmap, 1, key)?;
+            }
+            Statement::Marked { variable, bitmap, body } => {
+                for key in self.take_marked(*bitmap)? {
+                    self.variables[variable.index()] = Value::Index(key);
+                    self.block(body)?;
+                }
+            }
             Statement::Insert { place, key, keys, .. } => {
                 let key = self.index(key)?;
                 self.variables[place.index()] = Value::Index(self.insert(*keys, key)?);
@@ -170,6 +182,16 @@ impl Machine<'_> {
         }
         self.append(keys, 1, Value::Index(key))?;
         Ok(length)
+    }
+
+    /// The keys of a set, in order.
+    fn take_marked(&mut self, bitmap: ArrayId) -> Result<BTreeSet<u64>> {
+        let mut keys = BTreeSet::new();
+        for place in 0..self.length(bitmap) {
+            keys.insert(self.load(bitmap, place)?.index()?);
+        }
+        self.list(bitmap);
+        Ok(keys)
     }
 
     fn sort(&mut self, keys: ArrayId, places: ArrayId) -> Result<()> {

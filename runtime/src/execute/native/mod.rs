@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `text` | puts the helpers of [`crate::parallel`] and a way to the host around a kernel's text |
 //! | `rustc` | finds the compiler and calls it |
-//! | `cache` | keeps libraries on disk, by a hash of all that they depend on |
 //! | `abi` | what host and library hand to each other; compiled on both sides |
 //! | `complex` | complex numbers for the library; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
@@ -17,11 +16,9 @@
 //! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
 
 mod abi;
-mod cache;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
-mod hash;
 mod host;
 mod rustc;
 #[cfg(test)]
@@ -29,13 +26,13 @@ mod tests;
 mod text;
 
 use self::abi::{DONE, Entry, Invocation, PANICKED};
-use self::cache::Cache;
-use self::hash::Fnv128;
 use self::rustc::{FLAGS, Rustc};
 use self::text::Sources;
 use super::array::{Access, Signature};
+use super::cache::Cache;
 use super::call::Call;
 use super::error::Error;
+use super::hash::Fnv128;
 use libloading::Library;
 use spc_compiler::ir::{Kernel, Size};
 use std::collections::BTreeMap;
@@ -77,12 +74,6 @@ pub enum NativeError {
         path: PathBuf,
         /// Why not.
         source: libloading::Error,
-    },
-    /// A device would have to run the kernel, and there is none.
-    #[error("kernel `{kernel}` runs on a device that was opened before: `Executable::on_device`")]
-    NoDevice {
-        /// The kernel.
-        kernel: String,
     },
     /// The kernel's name is none that a function can have.
     #[error("`{kernel}` is not the name of a function")]

@@ -1,8 +1,8 @@
 //! The user's Rust compiler: where it is, which it is, and how it is called.
 
 use super::NativeError;
-use super::cache::Cache;
-use super::hash::Fnv128;
+use crate::execute::cache::Cache;
+use crate::execute::hash::Fnv128;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,6 +1,8 @@
 //! Statements as CUDA C.
 
 use super::{Printer, element, type_name};
+use crate::backend::cuda::plan::Group;
+use crate::backend::cuda::rewrite::{updated, writes};
 use crate::ir::{BinaryOperator, Expr, ReduceOperator, Statement, Type};
 
 impl Printer<'_> {
@@ -87,9 +89,16 @@ impl Printer<'_> {
                 let of = if begin == "0" { of } else { format!("{of} + {begin}") };
                 self.line(&format!("{constant}{ty}* {name} = {of};"));
             }
-            Statement::For { variable, begin, end, body, .. } => {
+            Statement::For { variable, begin, end, vector, body } => {
+                let group = self.function.group().filter(|_| *vector);
                 let is_steady = self.is_steady(end);
-                let (mut begin, mut end) = (self.expr(begin), self.operand(end));
+                let (mut begin, mut end) = (self.at_least_sum(begin, group.is_some()), self.operand(end));
+                let mut step = String::from("++");
+                if let Some(group) = group {
+                    let lane = self.variables[&group.lane].clone();
+                    begin = if begin == "0" { lane } else { format!("{begin} + {lane}") };
+                    step = format!(" += {}", self.variables[&group.width]);
+                }
                 self.namer.enter();
                 let name = self.declare_variable(*variable);
                 if !is_steady {
@@ -97,10 +106,13 @@ impl Printer<'_> {
                     begin += &format!(", {once} = {end}");
                     end = once;
                 }
-                self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}++)"), |printer| {
+                self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}{step})"), |printer| {
                     printer.block(body);
                 });
                 self.namer.leave();
+                if let Some(group) = group {
+                    self.meet(group, body);
+                }
             }
             Statement::While(condition, body) => {
                 let condition = self.expr(condition);
@@ -109,6 +121,9 @@ impl Printer<'_> {
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::List(_)
             | Statement::Table { .. }
+            | Statement::Bitmap { .. }
+            | Statement::Mark(..)
+            | Statement::Marked { .. }
             | Statement::Insert { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)
@@ -116,6 +131,22 @@ impl Printer<'_> {
             | Statement::Push(..)
             | Statement::Extend { .. }
             | Statement::Parallel(_) => unreachable!("functions of a device have no such statement"),
+        }
+    }
+
+    /// Text of an expression, to which something is added where `is_summand`.
+    fn at_least_sum(&mut self, expr: &Expr, is_summand: bool) -> String {
+        if is_summand { self.operand(expr) } else { self.expr(expr) }
+    }
+
+    /// What the lanes of a group do after a loop of which each has done a part.
+    fn meet(&mut self, group: Group, body: &[Statement]) {
+        let half = format!("{} / 2", self.variables[&group.width]);
+        for (variable, operator) in updated(body) {
+            self.combine(variable, operator, "mates", &half);
+        }
+        if writes(body) {
+            self.line("__syncwarp(mates);");
         }
     }
 

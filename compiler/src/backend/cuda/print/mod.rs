@@ -11,7 +11,7 @@ mod plan;
 pub use plan::plan_text;
 
 use self::helpers::Helpers;
-use super::plan::{BLOCK, Function, Module, Parameter, Places, Threads, WARP};
+use super::plan::{BLOCK, Function, Group, Lanes, Module, Parameter, Places, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
@@ -58,7 +58,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, function: &'a Function, helpers: &'a mut Helpers) -> Self {
-        let mut namer = Namer::new(&reserved::words());
+        let mut namer = Namer::of_ascii(&reserved::words());
         let mut dimensions = BTreeMap::new();
         for id in function.dimensions() {
             let name = &kernel.dimension(id).name;
@@ -69,7 +69,8 @@ impl<'a> Printer<'a> {
         let length = |id: ArrayId| format!("{}_length", kernel.array(id).name);
         let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
         let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
-        let (variables, extents, out) = (BTreeMap::new(), BTreeMap::new(), String::new());
+        let (variables, extents) = (BTreeMap::new(), BTreeMap::new());
+        let out = String::new();
         Self { kernel, function, helpers, namer, dimensions, lengths, arrays, variables, extents, out, depth: 0 }
     }
 
@@ -141,16 +142,20 @@ impl<'a> Printer<'a> {
 
     /// What the threads of a range do.
     fn places(&mut self, places: &Places) {
-        // Rows lie along the first axis of a block, then places do along the second.
-        let own = if places.lane.is_some() { "y" } else { "x" };
+        // Lanes lie along the first axis of a block, then places do along the second.
+        let own = if places.lanes.is_some() { "y" } else { "x" };
         let number = format!("(u64)blockIdx.x * blockDim.{own} + threadIdx.{own}");
         let mut leave = Vec::new();
-        if let Some(lane) = &places.lane {
-            let name = self.declare_variable(lane.variable);
-            self.line(&format!("const u64 {name} = (u64)blockIdx.y * blockDim.x + threadIdx.x;"));
-            if lane.ends {
-                leave.push(format!("{name} >= {}", self.operand(&lane.extent)));
+        match &places.lanes {
+            Some(Lanes::Row(lane)) => {
+                let name = self.declare_variable(lane.variable);
+                self.line(&format!("const u64 {name} = (u64)blockIdx.y * blockDim.x + threadIdx.x;"));
+                if lane.ends {
+                    leave.push(format!("{name} >= {}", self.operand(&lane.extent)));
+                }
             }
+            Some(Lanes::Group(group)) => self.group(*group),
+            None => {}
         }
         for total in &self.function.totals {
             let name = self.declare_variable(total.variable);
@@ -158,6 +163,18 @@ impl<'a> Printer<'a> {
             let identity = self.identity(total.operator, ty);
             self.line(&format!("{} {name} = {identity};", type_name(ty)));
         }
+        let size = places.share.as_ref().map(|share| {
+            let value = self.expr(&share.value);
+            let size = self.declare_variable(share.size);
+            self.line(&format!("const u64 {size} = {value};"));
+            size
+        });
+        // So many places lie between those of neighbours.
+        let scaled = |number: &str, is_sum: bool| match &size {
+            Some(size) if is_sum => format!("({number}) * {size}"),
+            Some(size) => format!("{number} * {size}"),
+            None => number.to_owned(),
+        };
         let begin = |printer: &mut Self, number: &str| match places.begin {
             Expr::Index(0) => number.to_owned(),
             _ => format!("{} + {number}", printer.expr(&places.begin)),
@@ -166,16 +183,16 @@ impl<'a> Printer<'a> {
             let worker = self.declare_variable(worker);
             self.line(&format!("const u64 {worker} = {number};"));
             self.line(&format!("const u64 workers = (u64)gridDim.x * blockDim.{own};"));
-            let first = begin(self, &worker);
+            let (first, step) = (begin(self, &scaled(&worker, false)), scaled("workers", false));
             let end = self.operand(&places.end);
             self.namer.enter();
             let place = self.declare_variable(places.place);
-            self.nest(&format!("for (u64 {place} = {first}; {place} < {end}; {place} += workers)"), |printer| {
+            self.nest(&format!("for (u64 {place} = {first}; {place} < {end}; {place} += {step})"), |printer| {
                 printer.block(&printer.function.body);
             });
             self.namer.leave();
         } else {
-            let first = begin(self, &number);
+            let first = begin(self, &scaled(&number, true));
             let place = self.declare_variable(places.place);
             self.line(&format!("const u64 {place} = {first};"));
             leave.insert(0, format!("{place} >= {}", self.operand(&places.end)));
@@ -185,19 +202,33 @@ impl<'a> Printer<'a> {
         self.combine_totals();
     }
 
+    /// What a thread has to know of its group.
+    fn group(&mut self, group: Group) {
+        let (lane, width) = (self.declare_variable(group.lane), self.declare_variable(group.width));
+        self.line(&format!("const u64 {lane} = threadIdx.x, {width} = blockDim.x;"));
+        let all = format!("({width} == {WARP} ? 0xffffffffu : (1u << {width}) - 1)");
+        self.line(&format!("const u32 mates = {all} << threadIdx.y * {width} % {WARP};"));
+    }
+
+    /// Combines what lanes have of a variable, for each of them; `half` is half their number.
+    fn combine(&mut self, variable: VariableId, operator: ReduceOperator, mates: &str, half: &str) {
+        let name = self.variables[&variable].clone();
+        let ty = self.kernel.variable(variable).ty;
+        let other = match ty {
+            Type::Bool => format!("(bool)__shfl_xor_sync({mates}, (int){name}, offset)"),
+            Type::Element(ElementType::U8) => format!("(u8)__shfl_xor_sync({mates}, (int){name}, offset)"),
+            Type::Index | Type::Element(_) => format!("__shfl_xor_sync({mates}, {name}, offset)"),
+        };
+        self.nest(&format!("for (int offset = {half}; offset > 0; offset /= 2)"), |printer| {
+            printer.update(&name, operator, ty, &other);
+        });
+    }
+
     /// A warp combines what its threads have, and one of them goes on.
     fn combine_totals(&mut self) {
         for total in self.function.totals.clone() {
+            self.combine(total.variable, total.operator, "0xffffffffu", &(WARP / 2).to_string());
             let name = self.variables[&total.variable].clone();
-            let ty = self.kernel.variable(total.variable).ty;
-            let other = match ty {
-                Type::Bool => format!("(bool)__shfl_xor_sync(0xffffffffu, (int){name}, offset)"),
-                Type::Element(ElementType::U8) => format!("(u8)__shfl_xor_sync(0xffffffffu, (int){name}, offset)"),
-                Type::Index | Type::Element(_) => format!("__shfl_xor_sync(0xffffffffu, {name}, offset)"),
-            };
-            self.nest(&format!("for (int offset = {}; offset > 0; offset /= 2)", WARP / 2), |printer| {
-                printer.update(&name, total.operator, ty, &other);
-            });
             let cell = self.arrays[&total.cell].clone();
             let update = self.helpers.atomic(total.operator, self.kernel.array(total.cell).element);
             self.line(&format!("if (threadIdx.x % {WARP} == 0) {update}(&{cell}[0], {name});"));

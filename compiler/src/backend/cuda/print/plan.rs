@@ -1,16 +1,29 @@
 //! The steps of a module, for the reader.
 
-use super::super::plan::{BLOCK, Module, Step};
+use super::super::plan::{BLOCK, Module, Places, Step, Threads};
 use crate::ir::Expr;
 use std::fmt::Write;
 
 /// The steps of the host, one a line.
 pub fn plan_text(module: &Module) -> String {
     let mut text = format!("plan {}\n", module.kernel.name);
-    for step in &module.steps {
-        let _ = writeln!(text, "    {}", line(module, step));
-    }
+    steps(module, &module.steps, 1, &mut text);
     text
+}
+
+fn steps(module: &Module, steps: &[Step], depth: usize, text: &mut String) {
+    let indent = 4 * depth;
+    for step in steps {
+        if let Step::Choose { condition, then, otherwise } = step {
+            let condition = readable(&module.kernel.show(condition).to_string());
+            let _ = writeln!(text, "{:indent$}if {condition}", "");
+            self::steps(module, then, depth + 1, text);
+            let _ = writeln!(text, "{:indent$}else", "");
+            self::steps(module, otherwise, depth + 1, text);
+        } else {
+            let _ = writeln!(text, "{:indent$}{}", "", line(module, step));
+        }
+    }
 }
 
 fn line(module: &Module, step: &Step) -> String {
@@ -26,21 +39,31 @@ fn line(module: &Module, step: &Step) -> String {
         Step::Launch { function, places, lanes, workers } => {
             let function = &module.functions[*function];
             let mut line = format!("launch {}", function.name);
+            let places = match &function.threads {
+                Threads::Each(Places { share: Some(share), .. }) => {
+                    format!("{} places in shares of {}", show(places), show(&share.value))
+                }
+                _ => format!("{} places", show(places)),
+            };
             line += &match (&function.threads, lanes) {
-                (super::super::plan::Threads::One, _) => " by one thread".to_owned(),
-                (_, None) => format!(" for {} places", show(places)),
-                (_, Some(lanes)) => format!(" for {} places of {} lanes", show(places), show(lanes)),
+                (Threads::One, _) => " by one thread".to_owned(),
+                (_, None) => format!(" for {places}"),
+                (_, Some(mean)) if function.group().is_some() => {
+                    format!(" for {places} by groups of at most {} lanes", show(mean))
+                }
+                (_, Some(lanes)) => format!(" for {places} of {} lanes", show(lanes)),
             };
             if let Some(workers) = workers {
                 line += &format!(", at most {workers} threads");
             }
-            if function.threads != super::super::plan::Threads::One {
+            if function.threads != Threads::One {
                 line += &format!(", {BLOCK} threads a block");
             }
             line
         }
         Step::Scan { array, first } => format!("scan {} from {}", name(array), show(first)),
         Step::Lengthen { array, length } => format!("lengthen {} to {}", name(array), show(length)),
+        Step::Choose { condition, .. } => format!("if {}", show(condition)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// FNV-1a of 128 bits (Fowler, Noll & Vo). Each piece is followed by its length, so that pieces don't run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fnv128(u128);
+pub(crate) struct Fnv128(u128);
 
 const OFFSET: u128 = 0x6c62272e07bb014262b821756295c58d;
 const PRIME: u128 = 0x0000000001000000000000000000013b;
@@ -17,14 +17,14 @@ impl Default for Fnv128 {
 
 impl Fnv128 {
     /// The hash of one piece.
-    pub(super) fn of(piece: &[u8]) -> Self {
+    pub(crate) fn of(piece: &[u8]) -> Self {
         let mut hash = Self::default();
         hash.write(piece);
         hash
     }
 
     /// Adds a piece.
-    pub(super) fn write(&mut self, piece: &[u8]) {
+    pub(crate) fn write(&mut self, piece: &[u8]) {
         self.bytes(piece);
         self.bytes(&(piece.len() as u64).to_le_bytes());
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! ~/.cache/spc/
 //!   rustc-5f0c…            what a compiler said of itself
+//!   cubin-03d2…            functions of a device, as NVRTC made them
 //!   4be1…/                 one kernel, named after all that its library depends on
 //!     library.rs, kernel_0.rs, …   its text, for readers
 //!     libspc_kernel.so
@@ -30,14 +31,14 @@ fn library_name() -> String {
 
 /// Where compiled kernels are kept, if anywhere.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(crate) struct Cache {
     folder: Option<PathBuf>,
 }
 
 impl Cache {
     /// The folder that the environment says: `SPC_CACHE`, `XDG_CACHE_HOME/spc` or `~/.cache/spc`. Where there is none, or it
     /// can't be made, nothing is kept.
-    pub(super) fn of_environment() -> Cache {
+    pub(crate) fn of_environment() -> Cache {
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = variable("SPC_CACHE")
             .or_else(|| {
@@ -64,17 +65,29 @@ impl Cache {
 
     /// A short text that was kept.
     pub(super) fn note(&self, name: &str) -> Option<String> {
-        let text = fs::read_to_string(self.folder.as_ref()?.join(name)).ok()?;
-        let (checksum, text) = text.split_once('\n')?;
-        (Fnv128::of(text.as_bytes()).to_string() == checksum).then(|| text.to_owned())
+        String::from_utf8(self.bytes(name)?).ok()
     }
 
     /// Keeps a short text. That it can't be kept is no fault: it will be found out again.
     pub(super) fn keep_note(&self, name: &str, text: &str) {
+        self.keep_bytes(name, text.as_bytes());
+    }
+
+    /// Bytes that were kept, where they are undamaged.
+    pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let mut kept = fs::read(self.folder.as_ref()?.join(name)).ok()?;
+        let line = kept.iter().position(|&byte| byte == b'\n')?;
+        let bytes = kept.split_off(line + 1);
+        kept.pop();
+        (Fnv128::of(&bytes).to_string().into_bytes() == kept).then_some(bytes)
+    }
+
+    /// Keeps bytes. That they can't be kept is no fault: they will be made again.
+    pub(crate) fn keep_bytes(&self, name: &str, bytes: &[u8]) {
         let Some(folder) = &self.folder else { return };
         let unfinished = folder.join(unique("note"));
-        let text = format!("{}\n{text}", Fnv128::of(text.as_bytes()));
-        if fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, folder.join(name))).is_err() {
+        let kept = [Fnv128::of(bytes).to_string().as_bytes(), b"\n", bytes].concat();
+        if fs::write(&unfinished, kept).and_then(|()| fs::rename(&unfinished, folder.join(name))).is_err() {
             _ = fs::remove_file(&unfinished);
         }
     }

@@ -1,0 +1,216 @@
+//! Equal shares of what a parallel loop has to do, and which way is taken when the data are there.
+//!
+//! A loop over places is launched with threads for each. Where single places have most of the work, or places are few, the same
+//! is done over shares of entries ([`Parallel::uneven`]): a share is found by search, and where two of them meet in one
+//! segment of a result, each adds what it has by one atomic operation (Merrill and Garland, Merge-based parallel sparse
+//! matrix-vector multiplication, 2016; Liu et al., A unified optimization approach for sparse tensor operations on GPUs, 2017).
+//! The host measures the longest place and chooses:
+//!
+//! ```text
+//! launch measure                     the longest place
+//! if 256 < longest && …
+//!     launch over shares of entries
+//! else
+//!     launch over places
+//! ```
+
+use super::Refusal;
+use super::groups::{self, Iterations};
+use super::league::Way;
+use super::plan::{Function, Places, Share, Step, Threads, Total, WORKERS};
+use super::rewrite::substituted;
+use super::segment::Builder;
+use crate::format::IndexWidth;
+use crate::ir::{
+    ArrayElement, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type, Work,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Shares are as large as it takes to have so many of them, within [`SMALLEST`] and [`LARGEST`].
+const SHARES: u64 = 1 << 15;
+
+/// The fewest entries of a share: fewer are not worth the search.
+const SMALLEST: u64 = 32;
+
+/// The most entries of a share: more would leave the last ones alone on the device.
+const LARGEST: u64 = 256;
+
+/// A place of so many entries is not long, for a group of lanes and for a thread.
+const LONG: (u64, u64) = (256, 64);
+
+/// Fewer places than this leave a device idle.
+const FEW_PLACES: u64 = 1 << 11;
+
+/// Places are uneven where the longest has so many times the work of all on average.
+const UNEVEN: u64 = 4;
+
+impl Builder {
+    /// The loop over what its body loops over: where a chunk only runs through the children of its places, these are the places.
+    ///
+    /// ```text
+    /// parallel low..high in 0..n                parallel low..high in pos[0]..pos[n]
+    ///     for p in pos[low]..pos[high]              for p in low..high
+    ///         y[p] = 2 * x[p]                           y[p] = 2 * x[p]
+    /// ```
+    pub(super) fn descended(&mut self, parallel: &Parallel) -> Option<Parallel> {
+        let is_comment = |statement: &&Statement| matches!(statement, Statement::Comment(_));
+        let rest: Vec<&Statement> = parallel.body.iter().filter(|statement| !is_comment(statement)).collect();
+        let [Statement::For { variable, begin, end, body, vector }] = rest[..] else { return None };
+        let at = |place: Expr| substituted(begin.clone(), &BTreeMap::from([(parallel.low, place)]));
+        let is_chunk = *begin == Expr::Variable(parallel.low) || !begin.uses(parallel.low);
+        let own = [parallel.low, parallel.high];
+        let is_used = own.iter().any(|variable| body.iter().any(|statement| statement.uses(*variable)));
+        if is_chunk || is_used || *end != at(Expr::Variable(parallel.high)) || parallel.aligned.is_some() {
+            return None;
+        }
+        let atomic: BTreeSet<_> = parallel.sharing.iter().filter_map(super::league::private).collect();
+        let kernel = &self.module.kernel;
+        let mut apart = true;
+        body.iter().for_each(|statement| {
+            statement.for_each(&mut |statement| {
+                apart &= match statement {
+                    Statement::Reduce(array, ..) if atomic.contains(array) => true,
+                    Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) => {
+                        super::rewrite::allocated(&parallel.body).contains(array)
+                            || *vector
+                            || groups::is_injective(kernel, *variable, begin, end, body, index)
+                    }
+                    _ => true,
+                };
+            });
+        });
+        if !apart {
+            return None;
+        }
+        let kernel = &mut self.module.kernel;
+        let (low, high) = (kernel.declare_index("low"), kernel.declare_index("high"));
+        let comments = parallel.body.iter().filter(is_comment).cloned();
+        let inner = Statement::For {
+            variable: *variable,
+            begin: Expr::Variable(low),
+            end: Expr::Variable(high),
+            vector: false,
+            body: body.clone(),
+        };
+        // Work before a place, where it is known for that of a child.
+        let work = parallel.work.as_ref().and_then(|work| {
+            let child = substituted(begin.clone(), &BTreeMap::from([(parallel.low, Expr::Variable(work.place))]));
+            let place = kernel.declare_index("place");
+            let before = replaced(work.before.clone(), &child, &Expr::Variable(place));
+            (!before.uses(work.place) && before != Expr::Variable(place)).then_some(Work {
+                place,
+                before,
+                is_all: false,
+            })
+        });
+        let (begin, end) = (at(parallel.begin.clone()), at(parallel.end.clone()));
+        let body = comments.chain([inner]).collect();
+        Some(Parallel {
+            work,
+            sharing: parallel.sharing.clone(),
+            reductions: parallel.reductions.clone(),
+            ..Parallel::over(begin, end, low, high, body)
+        })
+    }
+
+    /// Launches over shares of a range: the threads of each run its body.
+    pub(super) fn shares(&mut self, parallel: &Parallel, rows: Option<&Expr>) -> Result<(), Refusal> {
+        let (begin, end) = (self.on_host(&parallel.begin), self.on_host(&parallel.end));
+        let count = end.clone().minus(begin.clone());
+        let atomic: BTreeSet<_> = parallel.sharing.iter().filter_map(super::league::private).collect();
+        let way = self.way(&parallel.body, &atomic, true);
+        let value = grain(&count);
+        let size = self.module.kernel.declare_index("size");
+        let high = Expr::Variable(parallel.low).plus(Expr::Variable(size));
+        let high = Expr::binary(BinaryOperator::Minimum, high, end.clone());
+        let (way, rest) = way.with_body();
+        let body = [Statement::Let(parallel.high, high)].into_iter().chain(rest).collect();
+        let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
+        let share = Some(Share { size, value });
+        let places = Places { place: parallel.low, begin, end, worker: None, share, lanes: None };
+        let league = super::league::League { places, count, atomic, totals: Vec::new() };
+        self.launch_way(&league, way, body, lanes, "for each equal share of entries")
+    }
+
+    /// The number of threads for each place, where there are several: the elements of a row, or the iterations that a loop has on
+    /// average, for a number of rows.
+    pub(super) fn lanes_of(&mut self, way: &Way, rows: &Expr) -> Option<Expr> {
+        match way {
+            Way::Row(lane) => Some(lane.extent.clone()),
+            Way::Group(_, iterations) => Some(match iterations {
+                Some(Iterations::Elements(array)) => {
+                    Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
+                }
+                Some(Iterations::Each(count)) => count.clone(),
+                None => Expr::Index(super::plan::WARP),
+            }),
+            Way::Thread => None,
+        }
+    }
+
+    /// The steps of one way, which are not done yet.
+    pub(super) fn branch(
+        &mut self,
+        steps: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<Vec<Step>, Refusal> {
+        let before = std::mem::take(&mut self.module.steps);
+        let done = steps(self);
+        let branch = std::mem::replace(&mut self.module.steps, before);
+        done.map(|()| branch)
+    }
+
+    /// Measures the longest place, and says when it is too long: `None` where it is not known what a place has to do.
+    pub(super) fn measured(&mut self, parallel: &Parallel, is_grouped: bool) -> Result<Option<Expr>, Refusal> {
+        let Some(work) = &parallel.work else { return Ok(None) };
+        let (begin, end) = (self.on_host(&parallel.begin), self.on_host(&parallel.end));
+        let before = |place: Expr| substituted(work.before.clone(), &BTreeMap::from([(work.place, place)]));
+        let all = self.on_host(&before(end.clone())).minus(self.on_host(&before(begin.clone())));
+        let kernel = &mut self.module.kernel;
+        let cell = kernel.declare_array("longest", ArrayElement::Index(IndexWidth::U64), ArrayRole::Local);
+        let longest = kernel.declare_variable("most", Type::Index, true);
+        let place = kernel.declare_index("place");
+        let worker = kernel.declare_index("worker");
+        let next = before(Expr::Variable(place).plus(Expr::Index(1)));
+        let own = Expr::binary(BinaryOperator::Subtract, next, before(Expr::Variable(place)));
+        let places =
+            Places { place, begin: begin.clone(), end: end.clone(), worker: Some(worker), share: None, lanes: None };
+        let function = self.function(Function {
+            name: String::new(),
+            comment: "measures the place that has most to do".to_owned(),
+            threads: Threads::Each(places),
+            body: vec![Statement::Update(longest, ReduceOperator::Max, own)],
+            atomic: BTreeSet::new(),
+            totals: vec![Total { variable: longest, operator: ReduceOperator::Max, cell }],
+        })?;
+        let count = end.minus(begin);
+        let fill = Some(Expr::Index(0));
+        self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill });
+        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(WORKERS) };
+        self.module.steps.push(launch);
+        let longest = Expr::load(cell, Expr::Index(0));
+        let long = Expr::Index(if is_grouped { LONG.0 } else { LONG.1 });
+        let uneven = all.times(Expr::Index(UNEVEN)).less(longest.clone().times(count.clone()));
+        let few = count.less(Expr::Index(FEW_PLACES));
+        Ok(Some(long.less(longest).and(Expr::binary(BinaryOperator::Or, uneven, few))))
+    }
+}
+
+/// The number of entries of a share.
+fn grain(count: &Expr) -> Expr {
+    let even = Expr::binary(BinaryOperator::Divide, count.clone(), Expr::Index(SHARES));
+    let most = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(LARGEST));
+    Expr::binary(BinaryOperator::Maximum, most, Expr::Index(SMALLEST))
+}
+
+/// The expression with one in it replaced.
+fn replaced(expr: Expr, from: &Expr, to: &Expr) -> Expr {
+    if expr == *from {
+        return to.clone();
+    }
+    expr.map_children(&mut |child| replaced(child, from, to))
+}
+
+/// Whether chunks reduce into segments, of which neighbours may meet.
+pub(super) fn is_segmented(parallel: &Parallel) -> bool {
+    parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Segmented { .. }))
+}

@@ -1,0 +1,356 @@
+//! A GPU: its memory, its streams, and functions in it.
+
+use super::cubin::cubin;
+use super::driver::{asked, devices, said, start};
+use super::{CudaError, Usage};
+use crate::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
+use crate::execute::hash::Fnv128;
+use cudarc::driver::{result, sys};
+use spc_compiler::backend::cuda::{self, Module};
+use spc_compiler::ir::{Kernel, Verified};
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// A GPU that was opened. Clones are the same one. What is copied to it stays there while the host keeps it too, and
+/// room is left: a second call with the same tensors copies nothing in.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    context: Arc<Context>,
+}
+
+/// The devices that are open, by number: modules and tensors in them are shared by all that use them.
+static OPEN: Mutex<BTreeMap<usize, Weak<Context>>> = Mutex::new(BTreeMap::new());
+
+struct Context {
+    ordinal: usize,
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    name: String,
+    architecture: u32,
+    resident: Resident,
+    /// Modules that were loaded, by their text. They stay as long as the context.
+    loaded: Mutex<BTreeMap<Fnv128, Arc<Loaded>>>,
+}
+
+// SAFETY: the driver's handles may be used on any thread that has made the context current, which every use of them here does
+// first.
+unsafe impl Send for Context {}
+// SAFETY: as above; the driver locks what it shares.
+unsafe impl Sync for Context {}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "device {} ({}, sm_{})", self.ordinal, self.name, self.architecture)
+    }
+}
+
+/// A module in a device.
+struct Loaded {
+    functions: BTreeMap<String, sys::CUfunction>,
+    usage: Vec<Usage>,
+}
+
+// SAFETY: functions of a module may be launched by any thread.
+unsafe impl Send for Loaded {}
+// SAFETY: as above; nothing changes them.
+unsafe impl Sync for Loaded {}
+
+impl Gpu {
+    /// Opens a device by its number, counted from 0. One that is open already is the same.
+    ///
+    /// # Errors
+    /// When there is no driver, no such device, or it can't be used.
+    pub fn open(ordinal: usize) -> Result<Self, CudaError> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = open.get(&ordinal).and_then(Weak::upgrade) {
+            return Ok(Self { context });
+        }
+        start()?;
+        let count = devices()?;
+        let number = i32::try_from(ordinal).ok().filter(|_| ordinal < count);
+        let number = number.ok_or(CudaError::NoDevice { asked: ordinal, count })?;
+        let device = asked("open the device", result::device::get(number))?;
+        let name = asked("name the device", result::device::get_name(device))?;
+        use sys::CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+        };
+        let attribute = |attribute| {
+            // SAFETY: the device was given by the driver.
+            let value = unsafe { result::device::get_attribute(device, attribute) };
+            asked("describe the device", value).map(|value| u32::try_from(value).unwrap_or(0))
+        };
+        let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        // SAFETY: the device was given by the driver; the context is released when it is dropped.
+        let context = asked("use the device", unsafe { result::primary_ctx::retain(device) })?;
+        let (resident, loaded) = (Resident::default(), Mutex::default());
+        let context = Arc::new(Context { ordinal, device, context, name, architecture, resident, loaded });
+        context.keep_freed_memory()?;
+        open.insert(ordinal, Arc::downgrade(&context));
+        Ok(Self { context })
+    }
+
+    /// Every device that the driver sees.
+    ///
+    /// # Errors
+    /// When there is no driver, or a device can't be used.
+    pub fn all() -> Result<Vec<Self>, CudaError> {
+        start()?;
+        (0..devices()?).map(Self::open).collect()
+    }
+
+    /// What the device calls itself.
+    pub fn name(&self) -> &str {
+        &self.context.name
+    }
+
+    /// What it is compiled for: 90 of `sm_90`.
+    pub fn architecture(&self) -> u32 {
+        self.context.architecture
+    }
+
+    /// The bytes of memory that are free, and those that there are.
+    ///
+    /// # Errors
+    /// What the driver says against it.
+    pub fn memory(&self) -> Result<(usize, usize), CudaError> {
+        self.context.enter()?;
+        asked("count its memory", result::mem_get_info())
+    }
+
+    /// The number of arrays of inputs that stay on the device between calls, and of their bytes.
+    pub fn resident(&self) -> (usize, usize) {
+        self.context.resident.size()
+    }
+
+    /// Brings a kernel to the device, with a stream of its own to run in: what several kernels do may overlap.
+    ///
+    /// # Errors
+    /// When it has what can't run there, can't be compiled or can't be loaded.
+    pub fn kernel(&self, kernel: &Verified<Kernel>) -> Result<DeviceKernel, CudaError> {
+        let module = cuda::module(kernel, None).map_err(|refusal| CudaError::Refused {
+            kernel: kernel.name.clone(),
+            what: refusal.what,
+            help: refusal.help,
+        })?;
+        let functions = self.load(&module)?;
+        let lane = Lane { stream: self.context.stream()?, context: self.context.clone(), functions };
+        Ok(DeviceKernel::new(module, Arc::new(lane)))
+    }
+
+    /// What each function of a kernel takes of the device.
+    ///
+    /// # Errors
+    /// As [`Gpu::kernel`].
+    pub fn usage(&self, module: &Module) -> Result<Vec<Usage>, CudaError> {
+        Ok(self.load(module)?.usage.clone())
+    }
+
+    /// A module's functions, compiled for this device where nobody has done that before.
+    fn load(&self, module: &Module) -> Result<Arc<Loaded>, CudaError> {
+        let text = cuda::text(module);
+        let key = Fnv128::of(text.as_bytes());
+        let mut loaded = self.context.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = loaded.get(&key) {
+            return Ok(found.clone());
+        }
+        let cubin = cubin(&text, &module.name, self.context.architecture)?;
+        self.context.enter()?;
+        // SAFETY: the image is whole, machine code for this device or text that ends with zero, as NVRTC gave it.
+        let handle = asked("load the kernel", unsafe { result::module::load_data(cubin.image.as_ptr().cast()) })?;
+        let mut functions = BTreeMap::new();
+        for name in module.function_names() {
+            let symbol = CString::new(name.as_str()).map_err(super::NvrtcError::from)?;
+            // SAFETY: the module was just loaded, and is never unloaded.
+            let function = asked("find a function", unsafe { result::module::get_function(handle, symbol) })?;
+            functions.insert(name, function);
+        }
+        let found = Arc::new(Loaded { functions, usage: cubin.usage });
+        loaded.insert(key, found.clone());
+        Ok(found)
+    }
+}
+
+impl Context {
+    /// Makes the context that of this thread.
+    fn enter(&self) -> Result<(), CudaError> {
+        // SAFETY: the context is retained until this is dropped.
+        asked("use the device", unsafe { result::ctx::set_current(self.context) })
+    }
+
+    /// What is freed is kept for what is allocated next: else the driver gives it back whenever a stream is waited for.
+    fn keep_freed_memory(&self) -> Result<(), CudaError> {
+        let kept = u64::MAX;
+        // SAFETY: the pool is the device's own, and the attribute is a number of 64 bits.
+        let set = unsafe {
+            result::device::get_default_mem_pool(self.device).and_then(|pool| {
+                let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+                sys::cuMemPoolSetAttribute(pool, attribute, (&raw const kept).cast_mut().cast()).result()
+            })
+        };
+        asked("keep memory", set)
+    }
+
+    fn stream(&self) -> Result<sys::CUstream, CudaError> {
+        self.enter()?;
+        asked("make a stream", result::stream::create(result::stream::StreamKind::NonBlocking))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: it was retained once, and nobody uses it any more: kernels keep the context that they are in.
+        _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}
+
+/// A stream of a device with the functions of one module: what is done here is done in order.
+struct Lane {
+    context: Arc<Context>,
+    stream: sys::CUstream,
+    functions: Arc<Loaded>,
+}
+
+// SAFETY: streams may be used by any thread that has made their context current.
+unsafe impl Send for Lane {}
+// SAFETY: as above; the driver locks them.
+unsafe impl Sync for Lane {}
+
+impl fmt::Debug for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.context.fmt(f)
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the stream was made for this lane alone.
+            _ = unsafe { result::stream::destroy(self.stream) };
+        }
+    }
+}
+
+impl Lane {
+    fn enter(&self) -> Result<(), String> {
+        self.context.enter().map_err(|error| error.to_string())
+    }
+
+    fn wait(&self) -> Result<(), result::DriverError> {
+        // SAFETY: the stream is there as long as the lane.
+        unsafe { result::stream::synchronize(self.stream) }
+    }
+}
+
+/// An event of the driver. It is destroyed when it is dropped.
+struct Event(sys::CUevent);
+
+impl Event {
+    fn record(lane: &Lane) -> Result<Self, result::DriverError> {
+        let event = Self(result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)?);
+        // SAFETY: event and stream were made in the context that is current.
+        unsafe { result::event::record(event.0, lane.stream) }?;
+        Ok(event)
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: it was created, and nobody uses it any more.
+        _ = unsafe { result::event::destroy(self.0) };
+    }
+}
+
+/// The largest numbers of blocks along x and y.
+const MOST_BLOCKS: [u32; 2] = [i32::MAX as u32, 65_535];
+
+impl Device for Lane {
+    fn allocate(&self, bytes: usize, name: &str) -> Result<Memory, String> {
+        self.enter()?;
+        // SAFETY: the stream is there as long as the lane. An allocation of nothing is refused by the driver.
+        let address = unsafe { result::malloc_async(self.stream, bytes.max(1)) };
+        address.map(Memory).map_err(|error| format!("{bytes} bytes for `{name}`: {}", said(error)))
+    }
+
+    fn free(&self, memory: Memory) {
+        if self.enter().is_ok() {
+            // SAFETY: the memory was allocated, and is given back once.
+            _ = unsafe { result::free_async(memory.0, self.stream) };
+        }
+    }
+
+    fn zero(&self, memory: Memory, bytes: usize) -> Result<(), String> {
+        self.enter()?;
+        // SAFETY: so many bytes were allocated there.
+        unsafe { result::memset_d8_async(memory.0, 0, bytes, self.stream) }.map_err(said)
+    }
+
+    fn write(&self, memory: Memory, bytes: &[u8]) -> Result<(), String> {
+        self.enter()?;
+        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
+        unsafe { result::memcpy_htod_async(memory.0, bytes, self.stream) }.map_err(said)?;
+        self.wait().map_err(said)
+    }
+
+    fn read(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String> {
+        self.enter()?;
+        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
+        unsafe { result::memcpy_dtoh_async(bytes, memory.0, self.stream) }.map_err(said)?;
+        self.wait().map_err(said)
+    }
+
+    fn copy(&self, from: Memory, to: Memory, bytes: usize) -> Result<(), String> {
+        self.enter()?;
+        // SAFETY: so many bytes were allocated at both.
+        unsafe { result::memcpy_dtod_async(to.0, from.0, bytes, self.stream) }.map_err(said)
+    }
+
+    fn launch(&self, function: &str, grid: Grid, arguments: &[u64]) -> Result<(), String> {
+        self.enter()?;
+        let handle = self.functions.functions.get(function).ok_or_else(|| format!("there is no `{function}`"))?;
+        if let Some(axis) = (0..2).find(|&axis| grid.blocks[axis] > MOST_BLOCKS[axis]) {
+            return Err(format!("{} blocks of `{function}` are more than a grid has", grid.blocks[axis]));
+        }
+        let mut values = arguments.to_vec();
+        let mut addresses: Vec<*mut c_void> = values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
+        let ([blocks, rows], [threads, high]) = (grid.blocks, grid.threads);
+        // SAFETY: the function takes as many arguments of 64 bits as its module says, which made this call; those that are
+        // addresses were allocated on this device. The driver copies the arguments before it returns.
+        let launched = unsafe {
+            let (blocks, threads) = ((blocks, rows, 1), (threads, high, 1));
+            result::launch_kernel(*handle, blocks, threads, 0, self.stream, &mut addresses)
+        };
+        launched.map_err(|error| format!("{function}: {}", said(error)))
+    }
+
+    fn timed(&self, work: &mut dyn FnMut() -> Result<(), String>) -> Result<Duration, String> {
+        self.enter()?;
+        let start = Event::record(self).map_err(said)?;
+        work()?;
+        let end = Event::record(self).map_err(said)?;
+        self.wait().map_err(said)?;
+        // SAFETY: both events were recorded, and are done as the stream is.
+        let milliseconds = unsafe { result::event::elapsed(start.0, end.0) }.map_err(said)?;
+        Ok(Duration::from_secs_f32(milliseconds.max(0.0) / 1e3))
+    }
+
+    fn resident(&self) -> Option<&Resident> {
+        Some(&self.context.resident)
+    }
+
+    fn pin(&self, bytes: &[u8]) -> bool {
+        // SAFETY: the pages are the host's, and are unpinned before they are freed.
+        self.enter().is_ok()
+            && unsafe { sys::cuMemHostRegister_v2(bytes.as_ptr().cast_mut().cast(), bytes.len(), 0) }.result().is_ok()
+    }
+
+    fn unpin(&self, bytes: &[u8]) {
+        if self.enter().is_ok() {
+            // SAFETY: they were pinned.
+            _ = unsafe { sys::cuMemHostUnregister(bytes.as_ptr().cast_mut().cast()) };
+        }
+    }
+}

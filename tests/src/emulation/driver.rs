@@ -1,0 +1,50 @@
+//! A CUDA driver and a run-time compiler for processes that tests start: all that `spc` does on a GPU, without one.
+
+use super::{compiler, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Libraries of the names that NVIDIA's have, in a folder that is removed with this.
+#[derive(Debug)]
+pub struct Installed {
+    folder: tempfile::TempDir,
+}
+
+impl Installed {
+    /// Compiles them; `None` on a machine without a C++ compiler.
+    ///
+    /// # Panics
+    /// When they can't be compiled.
+    pub fn new() -> Option<Self> {
+        Command::new("g++").arg("--version").output().ok()?;
+        let installed = Self { folder: tempfile::tempdir().expect("there is room for temporary files") };
+        let folder = installed.folder.path();
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("files can be written");
+        write("device.h", include_str!("device.h"));
+        write("runtime.cpp", include_str!("runtime.cpp"));
+        write("races.inc", include_str!("races.inc"));
+        write("driver.cpp", include_str!("driver.cpp"));
+        write("nvrtc.cpp", include_str!("nvrtc.cpp"));
+        run(folder, &compiler(&["-O1", "-c", "runtime.cpp", "-o", "runtime.o"]));
+        for (source, library) in [("driver.cpp", "libcuda.so.1"), ("nvrtc.cpp", "libnvrtc.so.12")] {
+            let soname = format!("-Wl,-soname,{library}");
+            let command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", &soname, source, "-o", library, "-ldl"];
+            run(folder, &command.map(str::to_owned));
+        }
+        Some(installed)
+    }
+
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Lets a command find them.
+    pub fn command(&self, program: impl Into<PathBuf>) -> Command {
+        let mut command = Command::new(program.into());
+        command.env("LD_LIBRARY_PATH", self.folder()).env("SPC_EMULATION", self.folder());
+        command.env("SPC_CACHE", self.folder().join("cache")).env_remove("SPC_NVRTC");
+        command.env_remove("CUDA_HOME").env_remove("CUDA_PATH");
+        command
+    }
+}

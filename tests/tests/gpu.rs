@@ -1,0 +1,184 @@
+//! Programs on a GPU, in processes that find a driver and a compiler which tests have made: see `emulation::driver`.
+//!
+//! The tests of `in_process` run in such a process only. The others start one.
+
+use spc_tests::emulation::driver::Installed;
+
+/// Runs the tests of a name in a process that finds a driver.
+fn with_driver(name: &str, variables: &[(&str, &str)]) {
+    let Some(installed) = Installed::new() else { return println!("nothing ran: there is no C++ compiler") };
+    let this = std::env::current_exe().expect("a test knows its program");
+    let mut command = installed.command(this);
+    command.args([name, "--ignored", "--exact", "--nocapture", "--test-threads=1"]).envs(variables.iter().copied());
+    let output = command.output().expect("the tests start");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn programs_run_on_a_gpu() {
+    with_driver("in_process::programs_run", &[]);
+}
+
+#[test]
+fn inputs_come_in_parts_on_two_gpus() {
+    with_driver("in_process::inputs_come_in_parts", &[]);
+}
+
+#[test]
+fn what_is_larger_than_a_gpu_comes_in_parts() {
+    with_driver("in_process::what_is_larger_comes_in_parts", &[("SPC_EMULATED_BYTES", "46000")]);
+}
+
+#[test]
+fn what_stays_on_a_gpu_makes_room() {
+    with_driver("in_process::what_stays_makes_room", &[("SPC_EMULATED_BYTES", "40000")]);
+}
+
+mod in_process {
+    use spc::cuda::{CudaError, Gpu};
+    use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
+    use spc::generate;
+    use spc::tensor::{AnyTensor, Dense, Tensor};
+    use spc_compiler::concrete::{self, Target};
+    use spc_compiler::{notation, syntax};
+
+    fn kernel(text: &str) -> notation::Kernel {
+        let program = syntax::parse_program(text).expect("it parses");
+        notation::check(&program).expect("it is right").remove(0)
+    }
+
+    const KERNELS: [&str; 4] = [
+        "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }",
+        "fn mttkrp(A: csf, B: dense, C: dense) -> M: dense { M(i, r) = A(i, j, k) * B(j, r) * C(k, r); }",
+        "fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + 2 * B(i, j); }",
+        "fn two(A: csr, x: dense) -> y: dense { let t(i) = A(i, j) * x(j); y(j) = A(i, j) * t(i); }",
+    ];
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn programs_run() {
+        assert_eq!(Gpu::all().expect("there is a driver").len(), 2);
+        assert!(matches!(Gpu::open(2), Err(CudaError::NoDevice { asked: 2, count: 2 })));
+        for text in KERNELS {
+            let kernel = kernel(text);
+            let inputs = || {
+                let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input).zip(1..);
+                let operand = |(tensor, seed): (&notation::Tensor, u64)| {
+                    let shape = vec![40; tensor.format.order];
+                    let count = 40usize.pow(tensor.format.order as u32) / 5;
+                    (tensor.name.clone(), generate::uniform(&shape, count, seed).expect("so many fit").into())
+                };
+                inputs.map(operand).collect()
+            };
+            let run = |backend| {
+                let options = ProgramOptions { backend: Some(backend), ..ProgramOptions::default() };
+                let program = Program::new(&kernel, inputs(), &[("r".to_owned(), 16)][..0], &options)
+                    .unwrap_or_else(|error| panic!("{text}: {error}"));
+                (program.place(), program.run(3).unwrap_or_else(|error| panic!("{text}: {error}")))
+            };
+            let ((place, gpu), (_, truth)) = (run(Backend::Cuda), run(Backend::Interpreter));
+            assert_eq!(place, "device 0 (Emulation 0, sm_90)");
+            assert!(gpu.run_times.len() == 3 && gpu.run_times.iter().all(|time| !time.is_zero()));
+            for ((name, made), (_, expected)) in gpu.outputs.iter().zip(&truth.outputs) {
+                let (made, expected) =
+                    (made.to_coordinates::<f64>().unwrap(), expected.to_coordinates::<f64>().unwrap());
+                assert_eq!(made.indices, expected.indices, "{text}: {name}");
+                let values = made.values.iter().zip(&expected.values);
+                assert!(values.clone().count() > 10, "{text}: {name}");
+                for (made, expected) in values {
+                    assert!((made - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{text}: {made} {expected}");
+                }
+            }
+        }
+    }
+
+    /// A program of a kernel whose inputs have whole numbers: every order of sums gives the same.
+    fn program(kernel: &notation::Kernel, extent: usize, options: &ProgramOptions) -> Program {
+        let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input).zip(1..);
+        let operand = |(tensor, seed): (&notation::Tensor, u64)| {
+            let order = tensor.format.order;
+            let count = (4 * extent).min(extent.pow(order as u32));
+            let mut entries = generate::uniform(&vec![extent; order], count, seed).expect("so many fit");
+            entries.values.iter_mut().for_each(|value| *value = (*value * 100.0).round());
+            (tensor.name.clone(), entries.into())
+        };
+        let inputs = inputs.map(operand).collect();
+        Program::new(kernel, inputs, &[], options).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn inputs_come_in_parts() {
+        for text in [
+            "fn spmv(A: csr, B: csc) -> y: dense { y(i) = A(i, j) * B(j, i); }",
+            "fn ttv(A: csf, B: csr) -> Y: csf { Y(i, j) = A(i, j, k) * B(j, k); }",
+            "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) * B(j, i); }",
+            "fn least(A: csr fill inf) -> y: dense { y(i) = min(j)(A(i, j)); } schedule { stream(A, 5); }",
+        ] {
+            let kernel = kernel(text);
+            let run = |stream: Option<StreamOptions>, backend| {
+                let options =
+                    ProgramOptions { backend: Some(backend), devices: vec![0, 1], stream, ..Default::default() };
+                let program = program(&kernel, 50, &options);
+                let outputs = program.run(2).unwrap_or_else(|error| panic!("{text}: {error}")).outputs;
+                (outputs, program.spent())
+            };
+            let (truth, _) = run(None, Backend::Interpreter);
+            for whole in [None, Some(0)] {
+                let stream = StreamOptions { lanes: 3, whole, ..StreamOptions::new("A", 7) };
+                let (outputs, spent) = run(Some(stream), Backend::Cuda);
+                assert_eq!(outputs, truth, "{text}");
+                let spent = spent.expect("it came in parts");
+                assert!(!spent.copy_in.is_zero() && !spent.compute.is_zero() && !spent.copy_out.is_zero());
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver of 46,000 bytes"]
+    fn what_is_larger_comes_in_parts() {
+        let kernel = kernel("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
+        let run = |parts: usize| {
+            let stream = Some(StreamOptions { lanes: 2, ..StreamOptions::new("A", parts) });
+            let options = ProgramOptions { backend: Some(Backend::Cuda), stream, ..Default::default() };
+            // 48,000 bytes of entries.
+            program(&kernel, 1000, &options).run(1)
+        };
+        assert!(run(1).unwrap_err().to_string().contains("out of memory"));
+        assert_eq!(run(12).expect("the parts fit").outputs[0].1.shape(), [1000]);
+    }
+
+    /// A vector of so many elements of 8 bytes.
+    fn vector(length: usize) -> AnyTensor {
+        let values = (0..length).map(|place| place as f64).collect();
+        Tensor::<f64, Dense<1>>::from_vec([length], values).expect("it is a vector").into_any()
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver of 40,000 bytes"]
+    fn what_stays_makes_room() {
+        let gpu = Gpu::open(0).expect("there is a driver");
+        let kernel = kernel("fn double(x: dense) -> y: dense { y(i) = 2 * x(i); }");
+        let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+        let program = spc_compiler::compile(concrete::schedule(&kernel, options).expect("it is scheduled"));
+        let chain = Chain::on_gpu(&program, &gpu).expect("it compiles");
+        let (first, second, large) = (vector(1000), vector(1500), vector(2400));
+        let run = |x: &AnyTensor| chain.run(&[x], &[], 1).map(|outcome| outcome.outputs[0].1.clone());
+        assert_eq!(gpu.resident(), (0, 0));
+        run(&first).expect("there is room");
+        run(&first).expect("it is there");
+        assert_eq!(gpu.resident(), (1, 8_000));
+        run(&second).expect("there is room for both");
+        assert_eq!(gpu.resident(), (2, 20_000));
+        // Twice 19,200 bytes fit when both others have gone.
+        let doubled = run(&large).expect("there is room for it alone");
+        assert_eq!(gpu.resident(), (1, 19_200));
+        assert_eq!(doubled.values_of::<f64>().unwrap()[7], 2.0 * large.values_of::<f64>().unwrap()[7]);
+        drop(large);
+        run(&first).expect("there is room");
+        assert_eq!(gpu.resident(), (1, 8_000), "what the host has dropped is gone");
+        let error = run(&vector(6000)).expect_err("it does not fit").to_string();
+        assert!(error.contains("48000 bytes for `x`") && error.contains("out of memory"), "{error}");
+    }
+}
