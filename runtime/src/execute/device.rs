@@ -508,10 +508,12 @@ fn groups(places: u64, iterations: u64) -> Result<Grid> {
 
 /// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
 fn rows(places: u64, lanes: u64) -> Result<Grid> {
-    let wide = match lanes {
-        ..=WARP => lanes.next_power_of_two(),
-        ..=BLOCK => lanes.next_multiple_of(WARP),
-        _ => WARP,
+    let wide = if lanes <= WARP {
+        lanes.next_power_of_two()
+    } else if lanes <= BLOCK {
+        lanes.next_multiple_of(WARP)
+    } else {
+        WARP
     };
     let high = BLOCK / wide;
     Ok(Grid {
@@ -538,6 +540,8 @@ fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
         (ArrayElement::Value(ElementType::Bool), Expr::Bool(value)) => vec![u8::from(*value)],
         (_, Expr::Literal(Literal::Float(ElementType::F64, value))) => value.to_le_bytes().to_vec(),
         (_, Expr::Literal(Literal::Float(ElementType::F32, value))) => (*value as f32).to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Float(ElementType::C64, value))) => [value.to_le_bytes(), [0; 8]].concat(),
+        (_, Expr::Literal(Literal::Float(ElementType::C32, value))) => [(*value as f32).to_le_bytes(), [0; 4]].concat(),
         (_, Expr::Literal(Literal::Integer(element, value))) => value.to_le_bytes()[..element.bytes()].to_vec(),
         _ => return Err("an array can't be filled with that".to_owned()),
     };

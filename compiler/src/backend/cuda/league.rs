@@ -4,8 +4,9 @@ use super::Refusal;
 use super::append::{self, Lengths};
 use super::groups::{self, Iterations};
 use super::lanes::distribute;
-use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, Step, Threads, Total, WORKERS};
-use super::rewrite::{loaded, replace_statements, substitute, without_dead};
+use super::once::once;
+use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, Segments, Step, Threads, Total, WORKERS};
+use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
 use super::shares::is_segmented;
 use crate::format::IndexWidth;
@@ -55,6 +56,9 @@ impl Builder {
             self.decide("places are taken in equal shares".to_owned(), why);
             return self.shares(parallel, None);
         }
+        if is_plain && self.segments(parallel)? {
+            return Ok(());
+        }
         self.over_places(parallel).map(|_| ())
     }
 
@@ -73,8 +77,9 @@ impl Builder {
     }
 
     /// The places of a loop, with the body for one of them.
-    fn places_of(&mut self, parallel: &Parallel) -> (League, Vec<Statement>) {
+    pub(super) fn places_of(&mut self, parallel: &Parallel) -> (League, Vec<Statement>) {
         let (place, body) = self.one_place(parallel);
+        let body = once(&self.module.kernel, body, place);
         let begin = self.on_host(&parallel.begin);
         let end = self.on_host(&parallel.end);
         let atomic: BTreeSet<ArrayId> = parallel.sharing.iter().filter_map(private).collect();
@@ -224,6 +229,13 @@ impl Builder {
                 places.lanes = Some(Lanes::Group(*group));
                 commented(what, "a group of lanes")
             }
+            Way::Segments(segments) => {
+                let why =
+                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
+                self.decide(format!("a warp takes equal shares of {place}"), why);
+                places.lanes = Some(Lanes::Segments(*segments));
+                commented(what, "a warp")
+            }
             Way::Thread => {
                 let why = "no row is shared by all that a place does, or threads would wait for each other";
                 self.decide(format!("each {place} has a thread"), why);
@@ -247,7 +259,6 @@ impl Builder {
                 self.module.steps.push(Step::Make { array, length: threads.clone().times(length), fill: None });
             }
         }
-        let body = without_dead(&self.module.kernel, body, &league.totals);
         let function = self.function(Function {
             name: String::new(),
             comment,
@@ -275,6 +286,8 @@ pub(super) enum Way {
     Row(Lane),
     /// A group of lanes, with what tells how wide it should be.
     Group(Group, Option<Iterations>),
+    /// A warp for a share of places that each add to one element.
+    Segments(Segments),
 }
 
 /// A way with the body for it.
