@@ -301,7 +301,7 @@ impl Run<'_> {
             }
             Step::Fill { array, value } => self.fill(*array, value),
             Step::Launch { function, places, lanes, workers } => {
-                self.launch(*function, places, lanes.as_ref(), *workers)
+                self.launch(*function, places, lanes.as_ref(), workers.as_ref())
             }
             Step::Scan { array, first } => {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
@@ -380,7 +380,7 @@ impl Run<'_> {
 
     // Launches.
 
-    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
+    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<&Expr>) -> Result<()> {
         let places = self.value(places)?;
         let function = &self.module.functions[function];
         if places == 0 && function.threads != Threads::One {
@@ -405,7 +405,8 @@ impl Run<'_> {
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
-                let blocks = places.min(workers.unwrap_or(u64::MAX)).div_ceil(BLOCK);
+                let workers = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
+                let blocks = places.min(workers).div_ceil(BLOCK);
                 Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
             }
         };

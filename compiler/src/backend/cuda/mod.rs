@@ -27,10 +27,11 @@
 //!   what its lanes have of one element (`segments`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `once` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `once`, `bitmaps` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
 //! includes no header and needs none.
 
 mod append;
+mod bitmaps;
 mod groups;
 mod lanes;
 mod league;
@@ -74,5 +75,5 @@ impl Refusal {
 pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, Refusal> {
     // A kernel may be called `double`, which no function in C++ can be.
     let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
-    segment::module(kernel, &name)
+    segment::module(&bitmaps::as_flags(kernel), &name)
 }

@@ -163,8 +163,8 @@ pub enum Step {
         /// The number of threads for each place: the elements of a row, or for a group how many iterations are to be shared
         /// out, of which the group has the largest power of two that is no more, at most [`WARP`].
         lanes: Option<Expr>,
-        /// At most so many threads: they take several places.
-        workers: Option<u64>,
+        /// At most so many threads, whole blocks of them: they take several places.
+        workers: Option<Expr>,
     },
     /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
     Scan {
@@ -196,6 +196,9 @@ pub const BLOCK: u64 = 128;
 
 /// The most threads that have memory of their own: as many as the largest devices run at a time.
 pub const WORKERS: u64 = 1 << 18;
+
+/// The bytes that threads have for themselves, all together; more than that only where a block would have less than it needs.
+pub(super) const SCRATCH: u64 = 1 << 31;
 
 /// The lanes of a warp.
 pub const WARP: u64 = 32;

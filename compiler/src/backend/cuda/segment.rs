@@ -5,7 +5,7 @@
 
 use super::Refusal;
 use super::append::{self, Appended, Growth, Histories, Lengths};
-use super::league::{cell_element, constant, reads_private, take_scratch};
+use super::league::{Scratch, cell_element, constant, reads_private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
 use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
 use crate::format::{Coordinate, LevelKind};
@@ -251,10 +251,10 @@ impl Builder {
 
     fn one_thread(&mut self, body: Vec<Statement>, comment: &str) -> Result<(), Refusal> {
         let mut body = body;
-        let scratch = take_scratch(&mut self.module.kernel, &mut body, Expr::Index(0))?;
-        for (array, length) in scratch {
+        let scratch = take_scratch(&mut self.module.kernel, &mut body, Expr::Index(0), &BTreeSet::new())?;
+        for Scratch { array, length, fill } in scratch {
             let length = self.on_host(&length);
-            self.module.steps.push(Step::Make { array, length, fill: None });
+            self.module.steps.push(Step::Make { array, length, fill });
         }
         let function = self.function(Function {
             name: String::new(),

@@ -131,7 +131,7 @@ impl Builder {
         let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
         let share = Some(Share { size, value });
         let places = Places { place: parallel.low, begin, end, worker: None, share, lanes: None };
-        let league = super::league::League { places, count, atomic, totals: Vec::new() };
+        let league = super::league::League { places, count, atomic, totals: Vec::new(), kept: BTreeSet::new() };
         self.launch_way(&league, way, body, lanes, "for each equal share of entries")
     }
 
@@ -205,7 +205,7 @@ impl Builder {
         let count = end.minus(begin);
         let fill = Some(Expr::Index(0));
         self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill });
-        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(WORKERS) };
+        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(Expr::Index(WORKERS)) };
         self.module.steps.push(launch);
         let longest = Expr::load(cell, Expr::Index(0));
         let long = Expr::Index(if is_grouped { LONG.0 } else { LONG.1 });
