@@ -54,6 +54,8 @@ pub struct Program {
     pub results: Vec<String>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<Compiled>,
+    /// The input that is to come in parts, if one is.
+    pub stream: Option<concrete::Stream>,
 }
 
 impl Program {
@@ -69,9 +71,9 @@ impl Program {
 /// Lowers scheduled kernels and runs all passes.
 pub fn compile(program: concrete::Program) -> Program {
     let declarations = lower::declarations(&program.interface);
-    let concrete::Program { chain, interface, results, kernels } = program;
+    let concrete::Program { chain, interface, results, kernels, stream } = program;
     let kernels = kernels.into_iter().map(compile_kernel).collect();
-    Program { chain, interface, declarations, results, kernels }
+    Program { chain, interface, declarations, results, kernels, stream }
 }
 
 /// Lowers one scheduled kernel and runs all passes.

@@ -118,6 +118,12 @@ impl Ready {
     /// Why it does not run.
     pub fn results(&self, chain: &Chain) -> Result<Vec<AnyTensor>, String> {
         let inputs: Vec<&AnyTensor> = self.tensors.iter().collect();
+        let outcome = chain.run(&inputs, &self.stated(), 1).map_err(|error| error.to_string())?;
+        Ok(outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect())
+    }
+
+    /// The extents that the case says, by their names in the compiled program.
+    pub fn stated(&self) -> Vec<(&str, usize)> {
         let interface = &self.program.interface;
         // Of variables of one name, later statements number theirs.
         let names = |variable: &concrete::Variable, name: &str| {
@@ -131,8 +137,7 @@ impl Ready {
             let of_modes = interface.extents.iter().filter(|extent| extent.name == *name);
             stated.extend(of_variables.chain(of_modes).map(|extent| (extent.name.as_str(), *size)));
         }
-        let outcome = chain.run(&inputs, &stated, 1).map_err(|error| error.to_string())?;
-        Ok(outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect())
+        stated
     }
 
     /// Checks results against the oracle's.
@@ -140,19 +145,29 @@ impl Ready {
     /// # Errors
     /// What differs.
     pub fn check(&self, results: &[AnyTensor]) -> Result<(), String> {
+        self.check_values(results)?;
+        let outputs = self.notation.tensors.iter().filter(|tensor| tensor.role == Role::Output);
+        for ((tensor, (structure, entries)), result) in outputs.zip(&self.structures).zip(results) {
+            // Where a sum is over nothing, it may or may not count as computed.
+            if self.dims.iter().all(|(_, extent)| *extent > 0) {
+                compare::check_structure(structure, entries, result)
+                    .map_err(|error| format!("{}: {error}", tensor.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the values of results, whichever zeros they store.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check_values(&self, results: &[AnyTensor]) -> Result<(), String> {
         if results.len() != self.expected.len() {
             return Err(format!("{} results instead of {}", results.len(), self.expected.len()));
         }
         let outputs = self.notation.tensors.iter().filter(|tensor| tensor.role == Role::Output);
-        for (((tensor, (structure, entries)), expected), result) in
-            outputs.zip(&self.structures).zip(&self.expected).zip(results)
-        {
-            let wrong = |error: String| format!("{}: {error}", tensor.name);
-            compare::check(expected, tensor.fill, result).map_err(wrong)?;
-            // Where a sum is over nothing, it may or may not count as computed.
-            if self.dims.iter().all(|(_, extent)| *extent > 0) {
-                compare::check_structure(structure, entries, result).map_err(wrong)?;
-            }
+        for ((tensor, expected), result) in outputs.zip(&self.expected).zip(results) {
+            compare::check(expected, tensor.fill, result).map_err(|error| format!("{}: {error}", tensor.name))?;
         }
         Ok(())
     }

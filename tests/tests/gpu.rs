@@ -21,13 +21,23 @@ fn programs_run_on_a_gpu() {
 }
 
 #[test]
+fn inputs_come_in_parts_on_two_gpus() {
+    with_driver("in_process::inputs_come_in_parts", &[]);
+}
+
+#[test]
+fn what_is_larger_than_a_gpu_comes_in_parts() {
+    with_driver("in_process::what_is_larger_comes_in_parts", &[("SPC_EMULATED_BYTES", "46000")]);
+}
+
+#[test]
 fn what_stays_on_a_gpu_makes_room() {
     with_driver("in_process::what_stays_makes_room", &[("SPC_EMULATED_BYTES", "40000")]);
 }
 
 mod in_process {
     use spc::cuda::{CudaError, Gpu};
-    use spc::execute::{Backend, Chain, Program, ProgramOptions};
+    use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
     use spc::generate;
     use spc::tensor::{AnyTensor, Dense, Tensor};
     use spc_compiler::concrete::{self, Target};
@@ -81,6 +91,62 @@ mod in_process {
                 }
             }
         }
+    }
+
+    /// A program of a kernel whose inputs have whole numbers: every order of sums gives the same.
+    fn program(kernel: &notation::Kernel, extent: usize, options: &ProgramOptions) -> Program {
+        let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == notation::Role::Input).zip(1..);
+        let operand = |(tensor, seed): (&notation::Tensor, u64)| {
+            let order = tensor.format.order;
+            let count = (4 * extent).min(extent.pow(order as u32));
+            let mut entries = generate::uniform(&vec![extent; order], count, seed).expect("so many fit");
+            entries.values.iter_mut().for_each(|value| *value = (*value * 100.0).round());
+            (tensor.name.clone(), entries.into())
+        };
+        let inputs = inputs.map(operand).collect();
+        Program::new(kernel, inputs, &[], options).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn inputs_come_in_parts() {
+        for text in [
+            "fn spmv(A: csr, B: csc) -> y: dense { y(i) = A(i, j) * B(j, i); }",
+            "fn ttv(A: csf, B: csr) -> Y: csf { Y(i, j) = A(i, j, k) * B(j, k); }",
+            "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) * B(j, i); }",
+            "fn least(A: csr fill inf) -> y: dense { y(i) = min(j)(A(i, j)); } schedule { stream(A, 5); }",
+        ] {
+            let kernel = kernel(text);
+            let run = |stream: Option<StreamOptions>, backend| {
+                let options =
+                    ProgramOptions { backend: Some(backend), devices: vec![0, 1], stream, ..Default::default() };
+                let program = program(&kernel, 50, &options);
+                let outputs = program.run(2).unwrap_or_else(|error| panic!("{text}: {error}")).outputs;
+                (outputs, program.spent())
+            };
+            let (truth, _) = run(None, Backend::Interpreter);
+            for whole in [None, Some(0)] {
+                let stream = StreamOptions { lanes: 3, whole, ..StreamOptions::new("A", 7) };
+                let (outputs, spent) = run(Some(stream), Backend::Cuda);
+                assert_eq!(outputs, truth, "{text}");
+                let spent = spent.expect("it came in parts");
+                assert!(!spent.copy_in.is_zero() && !spent.compute.is_zero() && !spent.copy_out.is_zero());
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver of 46,000 bytes"]
+    fn what_is_larger_comes_in_parts() {
+        let kernel = kernel("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
+        let run = |parts: usize| {
+            let stream = Some(StreamOptions { lanes: 2, ..StreamOptions::new("A", parts) });
+            let options = ProgramOptions { backend: Some(Backend::Cuda), stream, ..Default::default() };
+            // 48,000 bytes of entries.
+            program(&kernel, 1000, &options).run(1)
+        };
+        assert!(run(1).unwrap_err().to_string().contains("out of memory"));
+        assert_eq!(run(12).expect("the parts fit").outputs[0].1.shape(), [1000]);
     }
 
     /// A vector of so many elements of 8 bytes.

@@ -13,7 +13,7 @@ use outputs::Destination;
 use report::Report;
 
 pub(crate) use inputs::{entries, read};
-use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions};
+use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::Duplicates;
 use spc_compiler::notation;
 use std::num::NonZeroUsize;
@@ -39,9 +39,18 @@ pub(crate) struct Run {
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
-    /// Which GPU runs the kernel, counted from 0, with `--backend cuda`
-    #[arg(long, value_name = "N", default_value = "0")]
-    device: usize,
+    /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
+    device: Vec<usize>,
+    /// An input that comes in parts, and how many: `X=16`
+    #[arg(long, value_name = "NAME=PARTS", value_parser = dimension)]
+    stream: Option<(String, usize)>,
+    /// How many parts are under way at a time on GPUs
+    #[arg(long, value_name = "N", default_value = "4", requires = "stream")]
+    lanes: NonZeroUsize,
+    /// Cut parts where positions of this level begin, counted from 0: sums below them are made in one piece
+    #[arg(long, value_name = "LEVEL", requires = "stream")]
+    whole: Option<usize>,
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
@@ -122,7 +131,12 @@ impl Run {
             DuplicatesName::Sum => Duplicates::Sum,
             DuplicatesName::Refuse => Duplicates::Refuse,
         };
-        ProgramOptions { backend, duplicates, device: self.device }
+        let stream = self.stream.as_ref().map(|(tensor, parts)| StreamOptions {
+            lanes: self.lanes.get(),
+            whole: self.whole,
+            ..StreamOptions::new(tensor, *parts)
+        });
+        ProgramOptions { backend, duplicates, devices: self.device.clone(), stream }
     }
 }
 

@@ -61,6 +61,16 @@ impl Report<'_> {
             milliseconds(self.read_time),
             milliseconds(self.pack_time()),
         );
+        if let Some(spent) = self.program.spent() {
+            _ = writeln!(
+                text,
+                "in parts: copy in {} ms, compute {} ms, copy out {} ms, combine {} ms in all lanes together",
+                milliseconds(spent.copy_in),
+                milliseconds(spent.compute),
+                milliseconds(spent.copy_out),
+                milliseconds(spent.combine),
+            );
+        }
         text
     }
 
@@ -111,6 +121,11 @@ impl Report<'_> {
             "pack_ms": milliseconds(self.pack_time()),
             "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),
             "median_ms": milliseconds(median(times)),
+            "parts": self.program.spent().map(|spent| json!({
+                "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
+                "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
+                "bound_ms": milliseconds(spent.bound()),
+            })),
             "checksum": sum.json(),
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),

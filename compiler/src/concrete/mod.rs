@@ -34,6 +34,7 @@ mod scatter;
 mod schedule;
 mod share;
 mod simplify;
+mod stream;
 mod structure;
 
 use crate::format::{Coordinate, Format, Map};
@@ -50,6 +51,7 @@ pub use share::Meet;
 pub use simplify::{absent, simplify};
 pub(crate) use simplify::{changes_nothing, simplify_expr, without};
 use std::ops::Range;
+pub use stream::{Stream, stream};
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@
 
 use super::extents::extents;
 use super::schedule::{Options, Scope, kernel};
-use super::{Extent, IndexVariable, Kernel, Statement, TensorKind, Variable};
+use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{self, Chain, Role};
 
@@ -27,6 +27,8 @@ pub struct Program {
     pub results: Vec<String>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<Kernel>,
+    /// The input that is to come in parts, if one is.
+    pub stream: Option<Stream>,
 }
 
 /// The most sparse operands of one statement: their merge lattice has a point for each set of them.
@@ -40,6 +42,11 @@ const FEWER_OPERANDS: [usize; 3] = [6, 3, 2];
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
+    let stream = super::stream::asked(kernel)?;
+    loops(kernel, options).map(|program| Program { stream, ..program })
+}
+
+fn loops(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
     let attempt = |(fuse, most)| program(notation::chain(kernel, fuse, most), options);
     let problems = match attempt((options.fuse, MOST_OPERANDS)) {
         Ok(program) => return Ok(program),
@@ -79,7 +86,7 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     let results = chain.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output);
     let results = results.map(|tensor| tensor.name.clone()).collect();
     let interface = interface(&chain, scope);
-    Ok(Program { chain, interface, results, kernels })
+    Ok(Program { chain, interface, results, kernels, stream: None })
 }
 
 /// What is wrong with a statement that has more sparse operands than loops can merge.

@@ -4,7 +4,7 @@ use super::{BinaryOperator, Expr};
 use crate::ir::{ElementType, Function, ReduceOperator};
 
 /// `old operator value`: what `target operator= value` assigns where the target, of type `element`, held `old`.
-pub(super) fn combine(operator: ReduceOperator, element: ElementType, old: Expr, value: Expr) -> Expr {
+pub(crate) fn combine(operator: ReduceOperator, element: ElementType, old: Expr, value: Expr) -> Expr {
     let binary = |operator, old, value| Expr::Binary(operator, Box::new(old), Box::new(value));
     let is_truth = element == ElementType::Bool;
     match operator {

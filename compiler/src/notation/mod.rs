@@ -9,7 +9,7 @@
 
 mod chain;
 mod check;
-mod combine;
+pub(crate) mod combine;
 pub(crate) mod constant;
 mod einstein;
 mod print;

@@ -8,17 +8,19 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, workspace] = ["bits.rs", "chunks.rs", "workspace.rs"]
+    let [bits, chunks, product, workspace] = ["bits.rs", "chunks.rs", "product.rs", "workspace.rs"]
         .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
             pub use bits::Bits;
             pub use chunks::Chunks;
+            pub use product::add_product;
             pub use workspace::{{Bitmap, Table, sort}};
             mod interleave {{ {interleave} }}
             mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}
+            mod product {{ {product} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}

@@ -11,6 +11,7 @@
 //! ```
 
 use super::call::{Call, declared_inputs};
+use super::device::DeviceKernel;
 use super::error::Error;
 use super::extents::extents;
 use super::native::NativeError;
@@ -118,6 +119,26 @@ impl Chain {
     /// What runs the kernels.
     pub fn backend(&self) -> Backend {
         self.links.first().map_or(Backend::default(), Executable::backend)
+    }
+
+    /// How long copies to a device and from it have taken since the kernels were made.
+    pub fn copied(&self) -> (Duration, Duration) {
+        let of_links = self.links.iter().filter_map(Executable::device).map(DeviceKernel::copied);
+        of_links
+            .fold(Default::default(), |(all_in, all_out), (copy_in, copy_out)| (all_in + copy_in, all_out + copy_out))
+    }
+
+    /// Pins the memory of a tensor where a device runs the kernels; whether it could be.
+    pub(super) fn pin(&self, tensor: &AnyTensor) -> bool {
+        let device = self.links.first().and_then(Executable::device).map(DeviceKernel::device);
+        device.is_some_and(|device| tensor.arrays().filter(|bytes| !bytes.is_empty()).all(|bytes| device.pin(bytes)))
+    }
+
+    /// Ends what [`Chain::pin`] began.
+    pub(super) fn unpin(&self, tensor: &AnyTensor) {
+        if let Some(kernel) = self.links.first().and_then(Executable::device) {
+            tensor.arrays().filter(|bytes| !bytes.is_empty()).for_each(|bytes| kernel.device().unpin(bytes));
+        }
     }
 
     /// Runs the kernels on inputs in the order of their declaration, each `repeat` times but at least once. `stated` says extents of

@@ -183,12 +183,19 @@ fn room(
 pub struct DeviceKernel {
     module: Arc<Module>,
     device: Arc<dyn Device>,
+    /// How long copies in and out have taken.
+    copied: Arc<Mutex<(Duration, Duration)>>,
 }
 
 impl DeviceKernel {
     /// A module whose text the device has compiled.
     pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
-        Self { module: Arc::new(module), device }
+        Self { module: Arc::new(module), device, copied: Arc::default() }
+    }
+
+    /// How long copies to the device and from it have taken since the kernel was made.
+    pub fn copied(&self) -> (Duration, Duration) {
+        *self.copied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What runs it.
@@ -210,7 +217,7 @@ impl DeviceKernel {
             held: BTreeMap::new(),
             borrowed: Vec::new(),
         };
-        let result = run.whole(call.begin());
+        let result = run.whole(call.begin(), &self.copied);
         run.end();
         result.map_err(|message| Error::Device { kernel, message })
     }
@@ -237,18 +244,23 @@ struct Run<'a> {
 type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Run<'_> {
-    fn whole(&mut self, arrays: &mut [Array]) -> Result<Duration> {
+    fn whole(&mut self, arrays: &mut [Array], copied: &Mutex<(Duration, Duration)>) -> Result<Duration> {
         let parameters: Vec<ArrayId> = self.module.kernel.parameters().map(|(id, _)| id).collect();
+        let start = Instant::now();
         for (&id, array) in parameters.iter().zip(arrays.iter()) {
             self.bring(id, array)?;
         }
+        let copy_in = start.elapsed();
         let (device, module) = (self.device, self.module);
         let time = device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))?;
+        let start = Instant::now();
         for (&id, array) in parameters.iter().zip(arrays) {
             if array.parameter.access != Access::Read {
                 self.take(id, array)?;
             }
         }
+        let mut copied = copied.lock().unwrap_or_else(PoisonError::into_inner);
+        *copied = (copied.0 + copy_in, copied.1 + start.elapsed());
         Ok(time)
     }
 

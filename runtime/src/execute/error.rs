@@ -245,6 +245,14 @@ pub enum Error {
         /// What it did.
         fault: Fault,
     },
+    /// A tensor can't come in parts.
+    #[error("`{tensor}` can't come in parts: {reason}")]
+    Stream {
+        /// The tensor.
+        tensor: String,
+        /// Why not.
+        reason: String,
+    },
     /// A device stopped a kernel.
     #[error("kernel `{kernel}` stopped on the device: {message}")]
     Device {

@@ -158,6 +158,11 @@ impl Executable {
         }
     }
 
+    /// The kernel on a device, where one runs it.
+    pub(super) fn device(&self) -> Option<&DeviceKernel> {
+        self.device.as_ref()
+    }
+
     /// The device that runs it, in words; nothing where none does.
     pub(super) fn place(&self) -> String {
         self.device.as_ref().map_or_else(String::new, |kernel| format!("{:?}", kernel.device()))

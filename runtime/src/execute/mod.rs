@@ -14,6 +14,7 @@
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
 //! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
 //! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
+//! * [`stream`] runs a kernel whose input comes in parts.
 //! * [`device`] runs what the CUDA backend makes of a kernel.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
@@ -35,6 +36,7 @@ mod output;
 mod pipeline;
 mod processor;
 mod program;
+pub mod stream;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -49,4 +51,5 @@ pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{Entries, Operand, Program, ProgramError, ProgramOptions};
+pub use stream::{Spent, StreamOptions, Streamed};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

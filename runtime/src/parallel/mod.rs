@@ -26,12 +26,15 @@
 
 mod bits;
 mod chunks;
+mod linger;
+mod product;
 #[cfg(test)]
 mod tests;
 mod workspace;
 
 pub use bits::Bits;
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
+pub use product::{Fused, add_product};
 pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
 use rayon::prelude::*;
@@ -43,6 +46,9 @@ pub(crate) const BITS_TEXT: &str = include_str!("bits.rs");
 /// The text of the helpers of parallel loops, likewise.
 pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
 
+/// The text of sums of products, likewise.
+pub(crate) const PRODUCT_TEXT: &str = include_str!("product.rs");
+
 /// The text of what workspaces are made of, likewise.
 pub(crate) const WORKSPACE_TEXT: &str = include_str!("workspace.rs");
 
@@ -51,9 +57,11 @@ pub fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads.
+/// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads. These wait for more of it for a
+/// fifth of a millisecond.
 pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(body);
+    linger::linger();
 }
 
 /// Calls `body` with `count` threads to run parallel loops on (all of the machine's where `count` is 0).

@@ -252,6 +252,12 @@ impl AnyTensor {
         self.layout().extents
     }
 
+    /// The bytes of each array.
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &[u8]> {
+        let levels = self.levels.iter().flat_map(|level| [level.positions(), level.coordinates()]);
+        levels.flatten().map(IndexArray::as_bytes).chain([self.values.as_bytes()])
+    }
+
     /// The number of bytes of all its arrays.
     pub fn storage_bytes(&self) -> usize {
         self.levels.iter().map(LevelStorage::bytes).sum::<usize>() + self.values.bytes()

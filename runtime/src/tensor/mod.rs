@@ -31,6 +31,7 @@ mod layout;
 mod map_law;
 mod mapped;
 mod pack;
+mod parts;
 mod statistics;
 mod storage;
 mod tasks;
@@ -55,6 +56,7 @@ pub use mapped::{
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
 };
 pub use pack::{Duplicates, PackError, pack, pack_filled};
+pub use parts::NotCut;
 pub use spc_compiler::ir::ElementType;
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;

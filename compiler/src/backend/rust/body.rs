@@ -69,8 +69,11 @@ impl Printer<'_> {
                     Type::Element(element) => Some(element),
                     Type::Index | Type::Bool => None,
                 };
-                let value = self.expr(value);
                 let name = quote!(#name);
+                if let Some((one, other)) = factors(*operator, element, value).filter(|_| !value.uses(*variable)) {
+                    return self.add_product(&name, one, other);
+                }
+                let value = self.expr(value);
                 update(&name, &name, *operator, element, &value)
             }
             Statement::Store(array, index, value) => {
@@ -83,8 +86,12 @@ impl Printer<'_> {
                     return self.statement(&Statement::Store(*array, index.clone(), value));
                 }
                 let (name, index) = (&self.arrays[array], self.expr(index));
-                let value = self.expr(value);
                 let place = quote!(#name[#index]);
+                let element = self.array_element(*array);
+                if let Some((one, other)) = factors(*operator, element, value).filter(|_| !reads(value, *array)) {
+                    return self.add_product(&place, one, other);
+                }
+                let value = self.expr(value);
                 update(&place, &place, *operator, self.array_element(*array), &value)
             }
             Statement::Allocate { array, length, fill } => {
@@ -201,14 +208,19 @@ impl Printer<'_> {
     /// The operator of `a[i] = a[i] operator value`, where `a[i] operator= value` is refused: of all but its own number types,
     /// Rust lends the element before it computes the value, which then can't read the same array.
     fn written_out(&self, array: ArrayId, operator: ReduceOperator, value: &Expr) -> Option<BinaryOperator> {
-        let mut reads = false;
-        value.for_each(&mut |inner| reads |= matches!(inner, Expr::Load(id, _) if *id == array));
-        let is_lent = reads && self.array_element(array).is_some_and(ElementType::is_complex);
+        let is_lent = reads(value, array) && self.array_element(array).is_some_and(ElementType::is_complex);
         match operator {
             ReduceOperator::Add => is_lent.then_some(BinaryOperator::Add),
             ReduceOperator::Multiply => is_lent.then_some(BinaryOperator::Multiply),
             _ => None,
         }
+    }
+
+    /// A sum that a product is added to: in one instruction, where the processor that is compiled for has one.
+    fn add_product(&mut self, sum: &TokenStream, one: &Expr, other: &Expr) -> TokenStream {
+        let helpers = self.options.parallel.clone();
+        let (one, other) = (self.expr(one), self.expr(other));
+        quote!(#helpers::add_product(&mut #sum, #one, #other);)
     }
 
     fn mutable(&self, variable: VariableId) -> TokenStream {
@@ -480,4 +492,23 @@ fn update(
             quote!(#place = #current.#method(#value);)
         }
     }
+}
+
+/// The factors of a product of rounded numbers that is added to a sum.
+fn factors(operator: ReduceOperator, element: Option<ElementType>, value: &Expr) -> Option<(&Expr, &Expr)> {
+    match value {
+        Expr::Binary(BinaryOperator::Multiply, one, other)
+            if operator == ReduceOperator::Add && element.is_some_and(ElementType::is_float) =>
+        {
+            Some((one, other))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression loads from an array.
+fn reads(value: &Expr, array: ArrayId) -> bool {
+    let mut reads = false;
+    value.for_each(&mut |inner| reads |= matches!(inner, Expr::Load(id, _) if *id == array));
+    reads
 }

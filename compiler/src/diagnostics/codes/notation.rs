@@ -942,7 +942,7 @@ Correct:
         title: "wrong arguments of a directive",
         explanation: "
 A directive takes index variables that exist, new names, tensors or numbers, each in its place: `reorder(i, k, j)`,
-`split(k, k0, k1, 32)`, `fuse(i, j, f)`, `positions(f, X, p)`, `parallel(p)`, `vector(r)`, `unroll(k1)`.
+`split(k, k0, k1, 32)`, `fuse(i, j, f)`, `positions(f, X, p)`, `parallel(p)`, `vector(r)`, `unroll(k1)`, `stream(X, 16)`.
 
 Wrong:
 
@@ -965,7 +965,8 @@ Correct:
 Each directive has a condition. A loop runs in vector lanes where it is innermost and its index is dense wherever it stands; a
 loop is written out where it has few iterations and their number is known; an order of loops must leave the entries of a
 sparse result in order; a loop that is split has not been split before. What is precomputed is a part of a right-hand side,
-and where the result stores entries, it is a sum as a whole.
+and where the result stores entries, it is a sum as a whole. A tensor comes in parts where the result is made of those of
+parts.
 
 Wrong:
 

@@ -31,11 +31,9 @@ mod operand;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
-#[cfg(feature = "cuda")]
-use super::Error;
-use super::{Backend, Chain, Executable, NativeError, Outcome};
+use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
 use crate::tensor::{AnyTensor, Duplicates};
-use spc_compiler::concrete::{self, Target, TensorKind};
+use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::Size;
 use spc_compiler::{Compiled, backend, notation};
@@ -45,20 +43,47 @@ use std::time::{Duration, Instant};
 const LARGEST_CONSTANT: usize = 256;
 
 /// How a program is made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramOptions {
     /// What runs the kernel; `None` for native code where there is a Rust compiler, else the interpreter.
     pub backend: Option<Backend>,
     /// What several entries of the same index mean.
     pub duplicates: Duplicates,
-    /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`].
-    pub device: usize,
+    /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
+    /// that are.
+    pub devices: Vec<usize>,
+    /// The input that comes in parts, also where the kernel's schedule asks for none.
+    pub stream: Option<StreamOptions>,
 }
 
 impl ProgramOptions {
+    /// The GPU of a lane.
+    fn device(&self, lane: usize) -> usize {
+        self.devices.get(lane % self.devices.len().max(1)).copied().unwrap_or(0)
+    }
+
     /// What loops are scheduled for.
     fn target(&self) -> Target {
         if self.backend == Some(Backend::Cuda) { Target::Gpu } else { Target::Cpu }
+    }
+}
+
+/// What runs the kernels.
+#[derive(Debug)]
+enum Runner {
+    /// On whole inputs.
+    Whole(Box<Chain>),
+    /// On parts of one.
+    Parts(Box<Streamed>),
+}
+
+impl Runner {
+    /// The kernels; those of one lane where there are several.
+    fn chain(&self) -> &Chain {
+        match self {
+            Runner::Whole(chain) => chain,
+            Runner::Parts(streamed) => streamed.lane(),
+        }
     }
 }
 
@@ -66,7 +91,7 @@ impl ProgramOptions {
 #[derive(Debug)]
 pub struct Program {
     compiled: spc_compiler::Program,
-    chain: Chain,
+    runner: Runner,
     fallback: Option<NativeError>,
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
@@ -112,15 +137,17 @@ impl Program {
         let compiled = spc_compiler::compile(concrete);
         let (chain, fallback) = match options.backend {
             None => Chain::native_if_possible(&compiled)?,
-            #[cfg(feature = "cuda")]
-            Some(Backend::Cuda) => {
-                let gpu = crate::cuda::Gpu::open(options.device).map_err(Error::from)?;
-                (Chain::on_gpu(&compiled, &gpu)?, None)
+            Some(backend) => (chain(&compiled, backend, options.device(0))?, None),
+        };
+        let runner = match stream(kernel, &compiled, options)? {
+            None => Runner::Whole(Box::new(chain)),
+            Some((stream, asked)) => {
+                let lanes = lanes(&compiled, chain, &asked, options)?;
+                Runner::Parts(Box::new(Streamed::new(lanes, combination(&stream, options)?, asked)?))
             }
-            Some(backend) => (Chain::new(&compiled, backend)?, None),
         };
         let compile_time = schedule_time + start.elapsed();
-        Ok(Self { compiled, chain, fallback, inputs: packed, dimensions, pack_time, compile_time })
+        Ok(Self { compiled, runner, fallback, inputs: packed, dimensions, pack_time, compile_time })
     }
 
     /// Runs the kernel, more than once where its time is to be measured; at least once.
@@ -131,7 +158,10 @@ impl Program {
         let inputs: Vec<&AnyTensor> = self.inputs.iter().collect();
         let dimensions: Vec<(&str, usize)> =
             self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        Ok(self.chain.run(&inputs, &dimensions, repeat)?)
+        match &self.runner {
+            Runner::Whole(chain) => Ok(chain.run(&inputs, &dimensions, repeat)?),
+            Runner::Parts(streamed) => Ok(streamed.run(&inputs, &dimensions, repeat)?),
+        }
     }
 
     /// What is compiled: the kernels at every stage, with the scheduler's decisions.
@@ -156,7 +186,7 @@ impl Program {
 
     /// What runs the kernel.
     pub fn backend(&self) -> Backend {
-        self.chain.backend()
+        self.runner.chain().backend()
     }
 
     /// Why the kernel runs in the interpreter, where nobody asked for that.
@@ -169,6 +199,14 @@ impl Program {
         self.pack_time
     }
 
+    /// What was spent in the last run on an input that came in parts: see [`Spent`]; nothing where all came whole.
+    pub fn spent(&self) -> Option<Spent> {
+        match &self.runner {
+            Runner::Whole(_) => None,
+            Runner::Parts(streamed) => streamed.spent(),
+        }
+    }
+
     /// How long it took to schedule, lower and compile the kernel.
     pub fn compile_time(&self) -> Duration {
         self.compile_time
@@ -177,7 +215,7 @@ impl Program {
     /// Where the kernel runs, in words: on so many threads, on which GPU.
     pub fn place(&self) -> String {
         match (self.backend(), crate::parallel::threads()) {
-            (Backend::Cuda, _) => self.chain.links().first().map_or_else(String::new, Executable::place),
+            (Backend::Cuda, _) => self.runner.chain().links().first().map_or_else(String::new, Executable::place),
             (_, 1) => "1 thread".to_owned(),
             (_, threads) => format!("{threads} threads"),
         }
@@ -185,7 +223,53 @@ impl Program {
 
     /// Whether the native code had been compiled before.
     pub fn from_cache(&self) -> bool {
-        self.chain.links().iter().all(|link| link.native().is_some_and(super::NativeKernel::from_cache))
+        self.runner.chain().links().iter().all(|link| link.native().is_some_and(super::NativeKernel::from_cache))
+    }
+}
+
+/// The kernels on what runs them.
+fn chain(compiled: &spc_compiler::Program, backend: Backend, _device: usize) -> Result<Chain, Error> {
+    match backend {
+        #[cfg(feature = "cuda")]
+        Backend::Cuda => Chain::on_gpu(compiled, &crate::cuda::Gpu::open(_device)?),
+        backend => Chain::new(compiled, backend),
+    }
+}
+
+/// The input that comes in parts, by the options or else by the kernel's schedule.
+fn stream(
+    kernel: &notation::Kernel,
+    compiled: &spc_compiler::Program,
+    options: &ProgramOptions,
+) -> Result<Option<(Stream, StreamOptions)>, Error> {
+    if let Some(asked) = &options.stream {
+        return Ok(Some((super::stream::of_options(kernel, asked)?, asked.clone())));
+    }
+    let of_schedule = |stream: &Stream| {
+        let parts = usize::try_from(stream.parts).unwrap_or(usize::MAX);
+        (stream.clone(), StreamOptions::new(stream.tensor.clone(), parts))
+    };
+    Ok(compiled.stream.as_ref().map(of_schedule))
+}
+
+/// The kernels in lanes: on the processor, where kernels are parallel themselves, in one.
+fn lanes(
+    compiled: &spc_compiler::Program,
+    first: Chain,
+    asked: &StreamOptions,
+    options: &ProgramOptions,
+) -> Result<Vec<Chain>, Error> {
+    let count = if first.backend() == Backend::Cuda { asked.lanes.min(asked.parts).max(1) } else { 1 };
+    let others = (1..count).map(|lane| chain(compiled, Backend::Cuda, options.device(lane)));
+    std::iter::once(Ok(first)).chain(others).collect()
+}
+
+/// What combines results of parts: it runs on the processor.
+fn combination(stream: &Stream, options: &ProgramOptions) -> Result<Chain, Error> {
+    let program = Streamed::combination(stream)?;
+    match options.backend {
+        Some(Backend::Interpreter) => Chain::new(&program, Backend::Interpreter),
+        _ => Ok(Chain::native_if_possible(&program)?.0),
     }
 }
 

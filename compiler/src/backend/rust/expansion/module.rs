@@ -9,7 +9,7 @@
 use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
-use crate::ir::{self, ArrayElement, ArrayRole, Expr, Size, Statement};
+use crate::ir::{self, ArrayElement, ArrayRole, Expr, Size, Statement, Verified};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
@@ -46,6 +46,8 @@ struct Versions {
     any: crate::Compiled,
     /// The dimension whose extent is fixed.
     fixed: Option<(usize, crate::Compiled)>,
+    /// The version for older processors, where the others are for those with wide vectors.
+    narrow: Option<Verified<ir::Kernel>>,
     /// Its place in the program.
     place: usize,
 }
@@ -60,18 +62,10 @@ impl Versions {
             }
             _ => None,
         };
-        Self { any: crate::compile_kernel(concrete), fixed, place }
-    }
-
-    /// Whether they gain by wide vectors or instructions that came with them: bits of interleaved coordinates are one's affair.
-    fn are_wide(&self) -> bool {
-        let mut found = self.fixed.is_some();
-        let mut see = |statement: &Statement| {
-            found |= matches!(statement, Statement::For { vector: true, .. });
-            statement.for_each_expr(&mut |expr| expr.for_each(&mut |expr| found |= matches!(expr, Expr::Mask { .. })));
-        };
-        self.any.kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
-        found
+        let any = crate::compile_kernel(concrete);
+        let is_wide = fixed.is_some() || gains_by_wide_vectors(&any.kernel);
+        let narrow = is_wide.then(|| for_older_processors(&any.kernel));
+        Self { any, fixed, narrow, place }
     }
 
     /// The name of one of its functions.
@@ -87,14 +81,12 @@ impl Versions {
 
     fn functions(&self) -> TokenStream {
         let run = self.run();
-        let any = loops(&self.any, self.name("any"));
-        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(fixed, self.name("fixed")));
-        if !self.are_wide() {
-            return quote!(#run #any #fixed);
-        }
+        let any = loops(&self.any.kernel, self.name("any"));
+        let Some(narrow) = &self.narrow else { return quote!(#run #any) };
         let (wide, must_ask) = (for_wide_vectors(), must_ask());
+        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(&fixed.kernel, self.name("fixed")));
         let fixed = fixed.map(|fixed| quote!(#wide #fixed));
-        let narrow = loops(&self.any, self.name("narrow"));
+        let narrow = loops(narrow, self.name("narrow"));
         quote!(#run #wide #any #fixed #[cfg(#must_ask)] #narrow)
     }
 
@@ -151,7 +143,7 @@ impl Versions {
                 }
             }
         };
-        let choose = if self.are_wide() {
+        let choose = if self.narrow.is_some() {
             let (must_ask, narrow) = (must_ask(), self.name("narrow"));
             quote! {
                 #[cfg(#must_ask)]
@@ -179,6 +171,30 @@ impl Versions {
     }
 }
 
+/// Whether a kernel gains by wide vectors or instructions that came with them: bits of interleaved coordinates are one's affair.
+fn gains_by_wide_vectors(kernel: &ir::Kernel) -> bool {
+    let mut found = false;
+    let mut see = |statement: &Statement| {
+        found |= matches!(statement, Statement::For { vector: true, .. });
+        statement.for_each_expr(&mut |expr| expr.for_each(&mut |expr| found |= matches!(expr, Expr::Mask { .. })));
+    };
+    kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
+    found
+}
+
+/// The kernel without what it would do instead where work is uneven: few run this version, and everybody compiles it.
+fn for_older_processors(kernel: &Verified<ir::Kernel>) -> Verified<ir::Kernel> {
+    let mut kernel = ir::Kernel::clone(kernel);
+    let mut all: Vec<&mut Statement> = kernel.body.iter_mut().collect();
+    while let Some(statement) = all.pop() {
+        if let Statement::Parallel(parallel) = statement {
+            parallel.uneven = None;
+        }
+        all.extend(statement.blocks_mut().into_iter().flatten());
+    }
+    ir::verify(kernel).expect("what a target may ignore can be left out")
+}
+
 /// The attribute of a function that is compiled for what [`has_wide_vectors`] asks for.
 ///
 /// [`has_wide_vectors`]: https://docs.rs/spc/latest/spc/execute/fn.has_wide_vectors.html
@@ -201,9 +217,9 @@ fn text(mut kernel: ir::Kernel) -> String {
 }
 
 /// The function with the loops.
-fn loops(compiled: &crate::Compiled, name: Ident) -> TokenStream {
+fn loops(kernel: &Verified<ir::Kernel>, name: Ident) -> TokenStream {
     let options = Options { parallel: quote!(::spc::parallel), name: Some(name.to_string()), comments: false };
-    private(&function(&compiled.kernel, &options))
+    private(&function(kernel, &options))
 }
 
 /// A function's tokens without its documentation and `pub`.

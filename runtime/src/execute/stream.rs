@@ -1,0 +1,255 @@
+//! A kernel whose input comes in parts: because it is larger than a device's memory, or to copy one part while another is
+//! computed.
+//!
+//! ```text
+//! lane 0     copy X₀ │ compute │ copy y₀ │ copy X₃ │ …
+//! lane 1        copy X₁ │ compute │ copy y₁ │ copy X₄ │ …        y = y₀ + y₃ + … + y₁ + y₄ + … + …
+//! lane 2           copy X₂ │ compute │ copy y₂ │ copy X₅ │ …
+//! ```
+//!
+//! A lane is a thread of the host with its own stream of a device, and takes every so-manieth part: each lane does one thing at a
+//! time, and together they keep both directions of the link and the device at work. Several devices share the lanes. What
+//! results of parts become, and that this is the result of the whole, is what the compiler says:
+//! [`concrete::Stream`](spc_compiler::concrete::Stream). Lane by lane and part by part, results are combined in the same order on
+//! every run.
+
+use super::chain::{Chain, Outcome};
+use super::error::Error;
+use crate::tensor::{AnyTensor, NotCut};
+use spc_compiler::concrete::{self, Stream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How a tensor comes in parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// The tensor.
+    pub tensor: String,
+    /// How many parts.
+    pub parts: usize,
+    /// How many parts are under way at a time.
+    pub lanes: usize,
+    /// The level whose positions stay whole, if any does: sums below them are then made in one piece, as without parts.
+    pub whole: Option<usize>,
+    /// Whether the largest parts come first.
+    pub largest_first: bool,
+}
+
+impl StreamOptions {
+    /// So many parts of a tensor, four under way at a time.
+    pub fn new(tensor: impl Into<String>, parts: usize) -> Self {
+        Self { tensor: tensor.into(), parts, lanes: 4, whole: None, largest_first: false }
+    }
+}
+
+/// A kernel whose input comes in parts.
+#[derive(Debug, Clone)]
+pub struct Streamed {
+    /// The same kernel, on a stream of its own each.
+    lanes: Vec<Chain>,
+    /// Makes one result of two.
+    combine: Chain,
+    options: StreamOptions,
+    /// Which input comes in parts.
+    place: usize,
+    /// What the last run has spent.
+    spent: Arc<Mutex<Option<Spent>>>,
+}
+
+/// What a lane has spent on its parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Copying to a device.
+    pub copy_in: Duration,
+    /// In kernels.
+    pub compute: Duration,
+    /// Copying from a device.
+    pub copy_out: Duration,
+    /// Combining results.
+    pub combine: Duration,
+}
+
+impl Spent {
+    fn plus(self, other: Spent) -> Spent {
+        Spent {
+            copy_in: self.copy_in + other.copy_in,
+            compute: self.compute + other.compute,
+            copy_out: self.copy_out + other.copy_out,
+            combine: self.combine + other.combine,
+        }
+    }
+
+    /// The longest that one engine is at work, if all were always at work: no run takes less.
+    pub fn bound(&self) -> Duration {
+        self.copy_in.max(self.compute).max(self.copy_out)
+    }
+}
+
+impl Streamed {
+    /// A kernel in lanes, which must be made of one program; `combine` runs the program of
+    /// [`Stream::combine`](spc_compiler::concrete::Stream::combine).
+    ///
+    /// # Errors
+    /// When there is no lane, or the kernel has no such input.
+    pub fn new(lanes: Vec<Chain>, combine: Chain, options: StreamOptions) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::Stream { tensor: options.tensor.clone(), reason };
+        let first = lanes.first().ok_or_else(|| refuse("there is no lane".to_owned()))?;
+        let mut inputs = first.declarations().tensors.iter();
+        let place = inputs.position(|tensor| tensor.name == options.tensor);
+        let place = place.ok_or_else(|| refuse("it is no parameter".to_owned()))?;
+        Ok(Self { lanes, combine, options, place, spent: Arc::default() })
+    }
+
+    /// The compiled program that combines results.
+    ///
+    /// # Errors
+    /// When it can't be scheduled.
+    pub fn combination(stream: &Stream) -> Result<spc_compiler::Program, Error> {
+        spc_compiler::compile_notation(&stream.combine).map_err(|problems| {
+            let reasons: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
+            Error::Stream { tensor: stream.tensor.clone(), reason: reasons.join("; ") }
+        })
+    }
+
+    /// What all lanes together have spent in the last run, once there was one.
+    pub fn spent(&self) -> Option<Spent> {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of the lanes.
+    pub fn lane(&self) -> &Chain {
+        &self.lanes[0]
+    }
+
+    /// Runs the kernel, `repeat` times but at least once, on inputs in the order of their declaration. Times are of all that is
+    /// done, copies included.
+    ///
+    /// # Errors
+    /// As [`Chain::run`], and when the tensor can't be cut.
+    pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
+        let whole = inputs.get(self.place).ok_or_else(|| self.refuse("there is no input for it".to_owned()))?;
+        let mut parts = whole.parts(self.options.parts, self.options.whole).map_err(|error| self.cut(error))?;
+        if self.options.largest_first {
+            parts.sort_by_key(|part| std::cmp::Reverse(part.storage_bytes()));
+        }
+        let pinned = self.lanes[0].pin(whole);
+        let mut run_times = Vec::new();
+        let mut last = None;
+        for _ in 0..repeat.max(1) {
+            let start = Instant::now();
+            let result = self.once(&parts, inputs, stated);
+            run_times.push(start.elapsed());
+            last = Some(result);
+            if last.as_ref().is_some_and(Result::is_err) {
+                break;
+            }
+        }
+        if pinned {
+            self.lanes[0].unpin(whole);
+        }
+        let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(spent);
+        Ok(Outcome { outputs, prepare_time: Duration::ZERO, run_times })
+    }
+
+    /// All parts once.
+    fn once(
+        &self,
+        parts: &[AnyTensor],
+        inputs: &[&AnyTensor],
+        stated: &[(&str, usize)],
+    ) -> Result<(Outputs, Spent), Error> {
+        let count = self.lanes.len().min(parts.len());
+        let lane = |number: usize| {
+            let own = parts.iter().skip(number).step_by(count);
+            self.parts_of(&self.lanes[number], own, inputs, stated)
+        };
+        let results: Vec<Result<(Outputs, Spent), Error>> = if count == 1 {
+            vec![lane(0)]
+        } else {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || lane(number))).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread.join().unwrap_or_else(|_| Err(self.refuse("a lane stopped".to_owned())))
+                };
+                threads.into_iter().map(join).collect()
+            })
+        };
+        let mut all: Option<(Outputs, Spent)> = None;
+        for result in results {
+            let (outputs, spent) = result?;
+            all = Some(match all {
+                None => (outputs, spent),
+                Some((so_far, before)) => {
+                    let (combined, time) = self.combine(so_far, outputs)?;
+                    (combined, before.plus(spent).plus(Spent { combine: time, ..Spent::default() }))
+                }
+            });
+        }
+        all.ok_or_else(|| self.refuse("there are no parts".to_owned()))
+    }
+
+    /// What one lane does.
+    fn parts_of<'p>(
+        &self,
+        chain: &Chain,
+        parts: impl Iterator<Item = &'p AnyTensor>,
+        inputs: &[&AnyTensor],
+        stated: &[(&str, usize)],
+    ) -> Result<(Outputs, Spent), Error> {
+        let before = chain.copied();
+        let mut spent = Spent::default();
+        let mut so_far: Option<Outputs> = None;
+        for part in parts {
+            let mut inputs = inputs.to_vec();
+            inputs[self.place] = part;
+            let outcome = chain.run(&inputs, stated, 1)?;
+            spent.compute += outcome.run_times.iter().sum::<Duration>();
+            so_far = Some(match so_far {
+                None => outcome.outputs,
+                Some(so_far) => {
+                    let (combined, time) = self.combine(so_far, outcome.outputs)?;
+                    spent.combine += time;
+                    combined
+                }
+            });
+        }
+        let after = chain.copied();
+        (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
+        so_far.map(|outputs| (outputs, spent)).ok_or_else(|| self.refuse("a lane has no part".to_owned()))
+    }
+
+    /// One result of two.
+    fn combine(&self, so_far: Outputs, part: Outputs) -> Result<(Outputs, Duration), Error> {
+        let start = Instant::now();
+        let mut combined = Vec::with_capacity(so_far.len());
+        for ((name, so_far), (_, part)) in so_far.iter().zip(&part) {
+            let mut outcome = self.combine.run(&[so_far, part], &[], 1)?;
+            let (_, tensor) = outcome.outputs.pop().ok_or_else(|| self.refuse("nothing was combined".to_owned()))?;
+            combined.push((name.clone(), tensor));
+        }
+        Ok((combined, start.elapsed()))
+    }
+
+    fn refuse(&self, reason: String) -> Error {
+        Error::Stream { tensor: self.options.tensor.clone(), reason }
+    }
+
+    fn cut(&self, error: NotCut) -> Error {
+        self.refuse(error.to_string())
+    }
+}
+
+/// Results with their names.
+type Outputs = Vec<(String, AnyTensor)>;
+
+/// The stream of a kernel that somebody asks for beside its text.
+///
+/// # Errors
+/// Why the kernel can't have one, and what to do about it.
+pub(super) fn of_options(kernel: &spc_compiler::notation::Kernel, options: &StreamOptions) -> Result<Stream, Error> {
+    concrete::stream(kernel, &options.tensor, options.parts as u64).map_err(|(message, help)| Error::Stream {
+        tensor: options.tensor.clone(),
+        reason: format!("{message}; {help}"),
+    })
+}

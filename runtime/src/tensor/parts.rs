@@ -1,0 +1,297 @@
+//! A tensor in parts, each a tensor with some of its entries.
+//!
+//! Parts are cut at equal numbers of positions of the last level that stores positions, where nearly all bytes are. Arrays from
+//! there on are shared with the whole, not copied; above, the positions of the ancestors are written anew:
+//!
+//! ```text
+//! [compressed, compressed]      positions 3..5 of the second level
+//!
+//! rows      0     2     5            2     5
+//! pos       0     2     4   5        0     1   2
+//! crd       1  3  0  4  2               4  2
+//! ```
+
+use super::layout::Layout;
+use super::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, Values};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Why a tensor does not come in parts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a tensor stored as {format} does not come in parts: {reason}")]
+pub struct NotCut {
+    /// How it is stored.
+    pub format: String,
+    /// Why not.
+    pub reason: String,
+}
+
+impl AnyTensor {
+    /// So many parts at most, of about as many entries each: tensors of the same shape and format whose entries are, together,
+    /// those of this one. With `whole`, the entries below one position of that level are in one part.
+    ///
+    /// ```
+    /// use spc::tensor::{Csr, Tensor};
+    ///
+    /// let a = Tensor::<f64, Csr>::from_entries([3, 9], [([0, 1], 1.0), ([0, 4], 2.0), ([2, 0], 3.0), ([2, 8], 4.0)])?.into_any();
+    /// let parts = a.parts(2, None)?;
+    /// assert_eq!(parts[1].entries::<f64>()?, [(vec![2, 0], 3.0), (vec![2, 8], 4.0)]);
+    /// assert_eq!(a.parts(3, Some(0))?.len(), 2); // there are two rows with entries
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When no level stores positions, or there is a level that can't be cut: only `dense`, `compressed` and `singleton` can.
+    pub fn parts(&self, count: usize, whole: Option<usize>) -> Result<Vec<AnyTensor>, NotCut> {
+        let cut = Cut::new(self)?;
+        let positions = cut.positions();
+        let count = count.clamp(1, positions.max(1));
+        let mut bounds: Vec<usize> = (0..count).map(|part| share(positions, part, count)).collect();
+        if let Some(level) = whole.filter(|&level| level < cut.level) {
+            bounds.iter_mut().skip(1).for_each(|bound| *bound = cut.first_below(level, *bound));
+            bounds.dedup();
+        }
+        let ends = bounds.iter().copied().skip(1).chain([positions]);
+        bounds.iter().zip(ends).map(|(&begin, end)| cut.part(begin..end)).collect()
+    }
+}
+
+/// `total * part / count`, which may not fit before it is divided.
+fn share(total: usize, part: usize, count: usize) -> usize {
+    (total as u128 * part as u128 / count as u128) as usize
+}
+
+/// Where a tensor is cut.
+struct Cut<'a> {
+    tensor: &'a AnyTensor,
+    /// The extent of each level.
+    extents: Vec<usize>,
+    /// The last level that stores positions.
+    level: usize,
+}
+
+impl<'a> Cut<'a> {
+    fn new(tensor: &'a AnyTensor) -> Result<Self, NotCut> {
+        let refuse = |reason: &str| NotCut { format: tensor.format.to_string(), reason: reason.to_owned() };
+        let levels = &tensor.levels;
+        let is_cut = |level: &LevelStorage| {
+            let (dense, compressed) = (LevelStorage::Dense, matches!(level, LevelStorage::Compressed { .. }));
+            *level == dense || compressed || matches!(level, LevelStorage::Singleton { .. })
+        };
+        if let Some(level) = levels.iter().position(|level| !is_cut(level)) {
+            return Err(refuse(&format!("level {level}, `{}`, can't be cut", tensor.format.levels[level].format)));
+        }
+        let level = levels.iter().rposition(|level| matches!(level, LevelStorage::Compressed { .. }));
+        let level = level.ok_or_else(|| refuse("it has no `compressed` level"))?;
+        let layout = Layout::new(&tensor.format, &tensor.shape).map_err(|error| refuse(&error.to_string()))?;
+        let cut = Self { tensor, extents: layout.extents, level };
+        let is_singleton = |level: &LevelStorage| matches!(level, LevelStorage::Singleton { .. });
+        let below_dense = |pair: &[LevelStorage]| is_singleton(&pair[1]) && pair[0] == LevelStorage::Dense;
+        if levels[..=cut.level].windows(2).any(below_dense) {
+            return Err(refuse("a `singleton` level is below a `dense` one"));
+        }
+        Ok(cut)
+    }
+
+    fn positions(&self) -> usize {
+        self.tensor.levels[self.level].coordinates().map_or(0, IndexArray::len)
+    }
+
+    /// The part of some positions of the level.
+    fn part(&self, range: Range<usize>) -> Result<AnyTensor, NotCut> {
+        let mut levels = Vec::with_capacity(self.extents.len());
+        self.keep(self.level + 1, range.clone(), &mut levels);
+        let mut kept = range;
+        for level in self.level + 1..self.extents.len() {
+            levels.push(match &self.tensor.levels[level] {
+                LevelStorage::Singleton { coordinates } => {
+                    LevelStorage::Singleton { coordinates: coordinates.part(kept.clone()) }
+                }
+                _ => {
+                    kept = kept.start * self.extents[level]..kept.end * self.extents[level];
+                    LevelStorage::Dense
+                }
+            });
+        }
+        let values = self.tensor.values.part(kept);
+        let (shape, format, fill) = (self.tensor.shape.clone(), self.tensor.format.clone(), self.tensor.fill);
+        Ok(AnyTensor::from_filled_parts_trusted(shape, format, levels, values, fill))
+    }
+
+    /// The first levels, with at least these positions of the last of them; those that they have.
+    fn keep(&self, depth: usize, needed: Range<usize>, levels: &mut Vec<LevelStorage>) -> Range<usize> {
+        let Some(level) = depth.checked_sub(1) else { return 0..1 };
+        match &self.tensor.levels[level] {
+            LevelStorage::Compressed { positions, coordinates } => {
+                let parents = self.keep(level, parents(positions, &needed), levels);
+                let positions = positions.rebased(parents, &needed);
+                levels.push(LevelStorage::Compressed { positions, coordinates: coordinates.part(needed.clone()) });
+                needed
+            }
+            LevelStorage::Singleton { coordinates } => {
+                let kept = self.keep(level, needed, levels);
+                levels.push(LevelStorage::Singleton { coordinates: coordinates.part(kept.clone()) });
+                kept
+            }
+            _ => {
+                let extent = self.extents[level];
+                let rows = match extent {
+                    0 => 0..0,
+                    _ => needed.start / extent..needed.end.div_ceil(extent),
+                };
+                let kept = self.keep(level, rows, levels);
+                levels.push(LevelStorage::Dense);
+                kept.start * extent..kept.end * extent
+            }
+        }
+    }
+
+    /// The first position of those that are below one position of a level together with a position.
+    fn first_below(&self, level: usize, position: usize) -> usize {
+        let between = level + 1..self.level + 1;
+        let mut ancestor = position;
+        for level in between.clone().rev() {
+            ancestor = match &self.tensor.levels[level] {
+                LevelStorage::Compressed { positions, .. } => parents(positions, &(ancestor..ancestor + 1)).start,
+                LevelStorage::Singleton { .. } => ancestor,
+                _ => ancestor / self.extents[level].max(1),
+            };
+        }
+        between.fold(ancestor, |position, level| match &self.tensor.levels[level] {
+            LevelStorage::Compressed { positions, .. } => positions.get(position),
+            LevelStorage::Singleton { .. } => position,
+            _ => position * self.extents[level],
+        })
+    }
+}
+
+/// The parents that have children among some positions.
+fn parents(positions: &IndexArray, children: &Range<usize>) -> Range<usize> {
+    let count = positions.len().saturating_sub(1);
+    let point = |is_before: &dyn Fn(usize) -> bool| {
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    let first = point(&|parent| positions.get(parent + 1) <= children.start);
+    if children.is_empty() {
+        return first..first;
+    }
+    first..point(&|parent| positions.get(parent) < children.end)
+}
+
+impl IndexArray {
+    /// Some elements, which are shared.
+    fn part(&self, range: Range<usize>) -> IndexArray {
+        fn part<I: Index>(whole: &Arc<Buffer<I>>, range: Range<usize>) -> IndexArray {
+            I::wrap(Arc::new(Buffer::part(whole, range)))
+        }
+        match self {
+            IndexArray::U8(whole) => part(whole, range),
+            IndexArray::U16(whole) => part(whole, range),
+            IndexArray::U32(whole) => part(whole, range),
+            IndexArray::U64(whole) => part(whole, range),
+        }
+    }
+
+    /// Positions of some parents, where of their children only some are left, which begin at 0.
+    fn rebased(&self, parents: Range<usize>, children: &Range<usize>) -> IndexArray {
+        fn rebased<I: Index>(whole: &[I], children: &Range<usize>) -> IndexArray {
+            let inside =
+                |&position: &I| I::truncate(position.to_usize().clamp(children.start, children.end) - children.start);
+            I::wrap(Arc::new(whole.iter().map(inside).collect::<Vec<I>>().into()))
+        }
+        let range = parents.start..parents.end + 1;
+        super::index_array::with_indices!(self, |whole| rebased(&whole[range], children))
+    }
+}
+
+impl Values {
+    /// Some elements, which are shared.
+    fn part(&self, range: Range<usize>) -> Values {
+        fn part<T: Element>(whole: &Arc<Buffer<T>>, range: Range<usize>) -> Values {
+            T::wrap(Arc::new(Buffer::part(whole, range)))
+        }
+        match self {
+            Values::F64(whole) => part(whole, range),
+            Values::F32(whole) => part(whole, range),
+            Values::I32(whole) => part(whole, range),
+            Values::I64(whole) => part(whole, range),
+            Values::U8(whole) => part(whole, range),
+            Values::Bool(whole) => part(whole, range),
+            Values::C32(whole) => part(whole, range),
+            Values::C64(whole) => part(whole, range),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+    use crate::tensor::{Csr, Duplicates, Tensor, pack};
+    use spc_compiler::format::Format;
+    use spc_compiler::format::resolve::{Definitions, resolve};
+    use spc_compiler::syntax::parse_format;
+
+    /// What the parts of a tensor have, one after the other.
+    fn entries(parts: &[AnyTensor]) -> Vec<(Vec<usize>, f64)> {
+        let mut all: Vec<(Vec<usize>, f64)> = parts.iter().flat_map(|part| part.entries::<f64>().unwrap()).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
+    #[test]
+    fn parts_have_the_entries_of_the_whole() {
+        let formats = ["csf", "coo", "[dense, compressed, compressed]", "[compressed, dense, compressed]", "scoo"];
+        let formats = formats.into_iter().chain(["[compressed, compressed, dense]", "hicoo(4)", "alto"]);
+        for text in formats {
+            for nnz in [0, 1, 7, 60] {
+                let x = generate::uniform(&[6, 5, 4], nnz, 3).unwrap();
+                let format: Format = resolve(&parse_format(text).expect(text), 3, &Definitions::prelude()).expect(text);
+                let x = pack(x, &format, Duplicates::Sum).unwrap();
+                x.validate().unwrap();
+                for count in [1, 2, 3, 7, 100] {
+                    for whole in [None, Some(0), Some(1)] {
+                        let parts = x.parts(count, whole).unwrap();
+                        assert!(parts.len() <= count && !parts.is_empty(), "{text}");
+                        parts.iter().for_each(|part| part.validate().unwrap());
+                        let is_even = |part: &AnyTensor| part.nnz() * count <= x.nnz() + count * 20;
+                        assert!(whole.is_some() || parts.iter().all(is_even), "{text} {count}");
+                        assert_eq!(
+                            entries(&parts),
+                            entries(std::slice::from_ref(&x)),
+                            "{text} {nnz} {count} {whole:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_position_that_stays_whole_is_in_one_part() {
+        let x = generate::uniform(&[6, 50], 100, 3).unwrap();
+        let x = Tensor::<f64, Csr>::from_coordinates(x).unwrap().into_any();
+        let parts = x.parts(4, Some(0)).unwrap();
+        let rows =
+            |part: &AnyTensor| part.entries::<f64>().unwrap().iter().map(|(index, _)| index[0]).collect::<Vec<_>>();
+        assert!(parts.len() > 1);
+        for pair in parts.windows(2) {
+            assert!(rows(&pair[0]).last() < rows(&pair[1]).first());
+        }
+    }
+
+    #[test]
+    fn what_stores_no_positions_is_refused() {
+        let x = AnyTensor::zeros(vec![4, 4], Format::dense(2), spc_compiler::ir::ElementType::F64).unwrap();
+        assert_eq!(x.parts(2, None).unwrap_err().reason, "it has no `compressed` level");
+    }
+}

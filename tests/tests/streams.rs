@@ -1,0 +1,74 @@
+//! Every kernel that takes an input in parts, with its input in parts.
+
+use spc::execute::{Backend, Chain, StreamOptions, Streamed};
+use spc::tensor::AnyTensor;
+use spc_compiler::concrete;
+use spc_compiler::notation::Role;
+use spc_tests::case::Case;
+use spc_tests::engine::{Ready, Stop};
+use spc_tests::{corpus, suite};
+
+/// What a case says with an input in so many parts; `None` where the kernel or the format does not serve.
+fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Result<(), String>> {
+    let place = ready.program.interface.tensors.iter().position(|input| input.name == tensor)?;
+    ready.tensors[place].parts(options.parts, options.whole).ok()?;
+    let stream = concrete::stream(&ready.notation, tensor, options.parts as u64).ok()?;
+    let run = || {
+        let interpreted = |program: &spc_compiler::Program| Chain::new(program, Backend::Interpreter);
+        let combine = interpreted(&Streamed::combination(&stream)?)?;
+        // Two lanes, which are threads.
+        let lanes = vec![interpreted(&ready.program)?, interpreted(&ready.program)?];
+        let streamed = Streamed::new(lanes, combine, options)?;
+        streamed.run(&ready.tensors.iter().collect::<Vec<&AnyTensor>>(), &ready.stated(), 1)
+    };
+    Some(run().map_err(|error| error.to_string()).and_then(|outcome| {
+        let results: Vec<AnyTensor> = outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect();
+        ready.check_values(&results)
+    }))
+}
+
+#[test]
+fn parts_give_what_the_whole_gives() {
+    let mut cases = corpus::cases();
+    cases.extend(suite::cases());
+    let (mut count, mut wrong) = (0, Vec::new());
+    for case in cases.iter().filter(|case| case.refused.is_none()) {
+        let ready = match Ready::new(case) {
+            Ok(ready) => ready,
+            Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
+        };
+        for tensor in ready.notation.tensors.iter().filter(|tensor| tensor.role == Role::Input) {
+            for (parts, whole, largest_first) in [(3, None, false), (5, Some(0), true)] {
+                let options = StreamOptions { whole, largest_first, ..StreamOptions::new(&tensor.name, parts) };
+                let Some(result) = in_parts(&ready, &tensor.name, options) else { continue };
+                count += 1;
+                wrong.extend(result.err().map(|error| format!("{}, `{}`: {error}", case.name, tensor.name)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 500, "only {count} kernels took an input in parts");
+}
+
+/// Why a kernel does not take `X` in parts.
+fn refusal(body: &str) -> String {
+    let text = format!("fn f(X: csr, Z: csr, x: dense) -> y: dense {{ {body} }}");
+    let case = Case::parse("refused", &format!("// dims: i=3 j=3 k=3\n{text}\n")).expect("it is a case");
+    let ready = Ready::new(&case).unwrap_or_else(|stop| panic!("{stop:?}"));
+    concrete::stream(&ready.notation, "X", 2).expect_err(body).0
+}
+
+#[test]
+fn what_parts_do_not_give_is_refused() {
+    for (body, reason) in [
+        ("y(i) = X(i, j) * X(j, i) * Z(i, j) * x(j);", "two of its entries at once"),
+        ("y(i) = X(i, j) * x(j) + Z(i, k) * x(k);", "a term does not read it"),
+        ("y(i) = sqrt(sum(j)(X(i, j) * Z(i, j) * x(j)));", "more is done with a reduction"),
+        ("y(i) = sum(j)((X(i, j) + Z(i, j)) * x(j));", "something where it has no entry"),
+        ("y(i) = Z(i, j) * x(j); y(i) += X(i, j) * x(j);", "several statements"),
+        ("y(i) max= X(i, j) * Z(i, j) * x(j);", "something where it has no entry"),
+    ] {
+        let said = refusal(body);
+        assert!(said.contains(reason), "{body}: {said}");
+    }
+}
