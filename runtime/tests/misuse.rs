@@ -10,6 +10,8 @@ tensor_kernel! {
     fn ttv(X: csf, v: dense) -> Y: csf { Y(i, j) = X(i, j, k) * v(k); }
     fn add(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }
     fn outer(x: dense, y: dense) -> A: dense { A(i, j) = x(i) * y(j); }
+    fn corner(A: csr) -> s: f64 { s = A(3, 3); }
+    fn into_corner(x: dense) -> A: dense { A(3, 3) = x(i); }
     fn expand(X: csf) -> Y: dense { Y(i, j, k) = X(i, j, k); }
 }
 
@@ -56,6 +58,19 @@ fn a_result_with_entries_elsewhere_is_refused_and_kept() -> Result<(), Failure> 
     let message = ttv_into(&x, &v, &mut other).unwrap_err().to_string();
     assert!(message.contains("`Y`") && message.contains("other places"), "{message}");
     assert_eq!(other.entries(), [(vec![0, 0], 7.0), (vec![1, 1], 8.0)]);
+    Ok(())
+}
+
+/// A constant index beyond its mode is refused when the call tells how long that is.
+#[test]
+fn positions_outside_of_a_tensor_are_errors() -> Result<(), Failure> {
+    let message = corner(&matrix()).unwrap_err().to_string();
+    assert!(message.contains("the index `3` reaches 3, but its mode has 2 coordinates"), "{message}");
+    let x = Tensor::from_vec([2], vec![1.0, 10.0])?;
+    let mut small = Tensor::<f64, Dense<2>>::zeros([2, 4])?;
+    let message = into_corner_into(&x, &mut small).unwrap_err().to_string();
+    assert!(message.contains("the index `3` reaches 3, but its mode has 2 coordinates"), "{message}");
+    assert_eq!(into_corner(&x)?.shape(), [4, 4]);
     Ok(())
 }
 

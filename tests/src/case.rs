@@ -121,8 +121,11 @@ impl Case {
         let find = |name: &str| self.dims.iter().find(|(known, _)| known == name).map(|&(_, extent)| extent);
         let of = |variable: &Variable| {
             let name = &variable.name;
-            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
-            find(name).or_else(|| find(stem)).map(|extent| (name.clone(), extent))
+            // A name may have been numbered twice.
+            let numbered = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_').len();
+            let shorter = |&length: &usize| Some(numbered(&name[..length])).filter(|&shorter| shorter < length);
+            let mut stems = std::iter::successors(Some(name.len()), shorter);
+            stems.find_map(|length| find(&name[..length])).map(|extent| (name.clone(), extent))
         };
         let sizes = self.dims.iter().filter(|(name, _)| name.ends_with("_size")).cloned();
         variables.iter().filter_map(of).chain(sizes).collect()

@@ -2,6 +2,7 @@
 
 use crate::data::Entries;
 use crate::number::Number;
+use crate::oracle::Expected;
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::OutputStructure;
 use spc_compiler::format::{Format, LevelKind};
@@ -12,13 +13,13 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// What is wrong, in words.
-pub fn check(expected: &Entries, fill: Literal, actual: &AnyTensor) -> Result<(), String> {
+pub fn check(expected: &Expected, fill: Literal, actual: &AnyTensor) -> Result<(), String> {
     actual.validate().map_err(|error| format!("the result is not valid: {error}"))?;
-    if actual.shape() != expected.shape {
-        return Err(format!("the result's shape is {:?}, not {:?}", actual.shape(), expected.shape));
+    let shape = &expected.entries.shape;
+    if actual.shape() != *shape {
+        return Err(format!("the result's shape is {:?}, not {shape:?}", actual.shape()));
     }
-    let found = Entries::of(actual);
-    check_values(expected, &found, Number::of_literal(fill))
+    check_values(expected, &Entries::of(actual), Number::of_literal(fill))
 }
 
 /// Checks that a result stores the entries that it should.
@@ -41,12 +42,13 @@ pub fn check_structure(structure: &OutputStructure, stored: &Entries, actual: &A
     }
 }
 
-fn check_values(expected: &Entries, found: &Entries, fill: Number) -> Result<(), String> {
-    let indices: BTreeSet<&Vec<usize>> = expected.stored.keys().chain(found.stored.keys()).collect();
+fn check_values(expected: &Expected, found: &Entries, fill: Number) -> Result<(), String> {
+    let Expected { entries, open } = expected;
+    let indices: BTreeSet<&Vec<usize>> = entries.stored.keys().chain(found.stored.keys()).collect();
     for index in indices {
         let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(fill);
-        let (expected, found) = (value(expected), value(found));
-        if !expected.is_close(found) {
+        let (expected, found) = (value(entries), value(found));
+        if !open.get(index).copied().unwrap_or_default().allows(expected, found) {
             return Err(format!("at {index:?} the value is {found}, not {expected}"));
         }
     }

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::compare;
 use crate::data::{Entries, for_each_index};
 use crate::number::Number;
-use crate::oracle;
+use crate::oracle::{self, Expected};
 use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::{self, OutputStructure, TensorKind};
@@ -25,7 +25,7 @@ pub struct Ready {
     /// The same as entries.
     pub inputs: Vec<Entries>,
     /// The results.
-    pub expected: Vec<Entries>,
+    pub expected: Vec<Expected>,
     /// For each result, the entries that it should store.
     structures: Vec<(OutputStructure, Entries)>,
     /// The extents of index variables.
@@ -75,7 +75,8 @@ impl Ready {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
             let packed = entries.pack_unsorted(&tensor.format, tensor.fill).map_err(|error| error.to_string());
-            let checked = packed.and_then(|packed| compare::check(&entries, tensor.fill, &packed).map(|()| packed));
+            let expected = entries.into();
+            let checked = packed.and_then(|packed| compare::check(&expected, tensor.fill, &packed).map(|()| packed));
             checked.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
         };
         let tensors: Vec<AnyTensor> =
@@ -84,7 +85,11 @@ impl Ready {
         let inputs: Vec<Entries> = tensors.iter().map(Entries::of).collect();
         let dims = case.extents(&notation.variables);
         let expected = oracle::evaluate(&notation, &inputs, &dims);
-        let structures = structures(&program, &inputs, &|kernel| case.extents(&kernel.variables))?;
+        let sizes = oracle::Extents::of(&notation, &inputs, &dims).of_modes(&notation);
+        let structures = structures(&program, &inputs, &|kernel| {
+            // Statements as they are run may have lost a name that says an extent.
+            [case.extents(&kernel.variables), sizes.clone()].concat()
+        })?;
         Ok(Ready { notation, program, tensors, inputs, expected, structures, dims })
     }
 
@@ -128,7 +133,8 @@ impl Ready {
         // Of variables of one name, later statements number theirs.
         let names = |variable: &concrete::Variable, name: &str| {
             let numbered = variable.name.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
-            variable.name == name || numbered.is_some_and(|number| number.parse::<usize>().is_ok())
+            let is_number = |number: &str| number.parse::<usize>().is_ok();
+            variable.name == name || numbered.is_some_and(|numbers| numbers.split('_').all(is_number))
         };
         let mut stated: Vec<(&str, usize)> = Vec::new();
         for (name, size) in &self.dims {
@@ -192,7 +198,7 @@ fn structures(
         let results = oracle::evaluate(kernel, &inputs, &extents.of_link(whole, link));
         for (tensor, computed) in of_role(Role::Output).zip(results) {
             let structure = output_structure(&tensor.name, compiled);
-            let stored = stored(kernel, compiled, structure, computed, &inputs);
+            let stored = stored(kernel, compiled, structure, computed.entries, &inputs);
             // A format may store more than there was, as blocks do.
             let packed = stored.pack(&tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;

@@ -132,6 +132,25 @@ impl Number {
         number.re.is_nan() || number.im.is_nan()
     }
 
+    /// Whether it is neither infinite nor NaN.
+    pub fn is_finite(self) -> bool {
+        let number = self.to_c64();
+        number.re.is_finite() && number.im.is_finite()
+    }
+
+    /// The number with the other sign, where it has one; bytes and truth values stay as they are.
+    pub fn negative(self) -> Number {
+        match self {
+            Number::F64(value) => Number::F64(-value),
+            Number::F32(value) => Number::F32(-value),
+            Number::I64(value) => Number::I64(value.wrapping_neg()),
+            Number::I32(value) => Number::I32(value.wrapping_neg()),
+            Number::C64(value) => Number::C64(-value),
+            Number::C32(value) => Number::C32(-value),
+            Number::U8(_) | Number::Bool(_) => self,
+        }
+    }
+
     /// Whether it is the same value.
     pub fn equals(self, other: Number) -> bool {
         self == other || self.is_nan() && other.is_nan()

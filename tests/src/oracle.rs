@@ -6,7 +6,11 @@
 //! A missing entry is the tensor's fill value, and that is *known*: whatever a known zero is multiplied by, the product is a
 //! known zero, also for an infinite or undefined factor; a known infinity changes no minimum, and so on. A result has an
 //! entry where its value is not known to be its fill value. So the oracle also says which entries a sparse result should
-//! have.
+//! have, and where infinities leave a number [open](Open).
+
+mod open;
+
+pub use open::Open;
 
 use crate::data::{Entries, for_each_index};
 use crate::number::Number;
@@ -17,19 +21,50 @@ use spc_compiler::notation::{
 };
 use std::collections::BTreeMap;
 
-/// The results of a kernel, in order. Each holds the entries whose value is not known to be the fill value by structure alone.
+/// What a kernel makes.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// The entries whose value is not known to be the fill value by structure alone.
+    pub entries: Entries,
+    /// Where the number may be another one.
+    pub open: BTreeMap<Vec<usize>, Open>,
+}
+
+impl From<Entries> for Expected {
+    fn from(entries: Entries) -> Self {
+        Expected { entries, open: BTreeMap::new() }
+    }
+}
+
+/// A tensor while a kernel is evaluated.
+#[derive(Debug, Clone)]
+struct Held {
+    entries: Entries,
+    /// Elements that are open, or sums of terms that are not all of one sign.
+    notes: BTreeMap<Vec<usize>, Note>,
+}
+
+/// What is to be known of an element beside its number.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Note {
+    open: Open,
+    mixed: bool,
+}
+
+/// The results of a kernel, in order.
 ///
 /// # Panics
 /// When an extent is neither in `inputs` nor in `dims`.
-pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Vec<Entries> {
+pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Vec<Expected> {
     let extents = Extents::of(kernel, inputs, dims);
     let mut inputs = inputs.iter();
-    let mut tensors: Vec<Entries> = Vec::new();
+    let mut tensors: Vec<Held> = Vec::new();
     for (id, tensor) in kernel.tensors.iter().enumerate() {
-        tensors.push(match tensor.role {
+        let entries = match tensor.role {
             Role::Input => inputs.next().expect("an input for each parameter").clone(),
             Role::Output | Role::Temporary => Entries { shape: extents.shape(id), stored: BTreeMap::new() },
-        });
+        };
+        tensors.push(Held { entries, notes: BTreeMap::new() });
     }
     for (place, statement) in kernel.statements.iter().enumerate() {
         let target = statement.target.tensor;
@@ -37,12 +72,17 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
         if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
             let fill = Number::of_literal(kernel.tensor(target).fill);
-            for_each_index(&result.shape.clone(), &mut |index| _ = result.stored.entry(index.to_vec()).or_insert(fill));
+            let Entries { shape, stored } = &mut result.entries;
+            for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
         }
         tensors[target.0] = result;
     }
     let results = kernel.tensors.iter().zip(tensors).filter(|(tensor, _)| tensor.role == Role::Output);
-    results.map(|(_, entries)| entries).collect()
+    let expected = |held: Held| {
+        let open = held.notes.into_iter().map(|(index, note)| (index, note.open));
+        Expected { entries: held.entries, open: open.filter(|(_, open)| *open != Open::No).collect() }
+    };
+    results.map(|(_, held)| expected(held)).collect()
 }
 
 /// The extents of index variables and of modes, found from what is known of some of them.
@@ -81,7 +121,36 @@ impl Extents {
 
     /// Passes extents between modes and the variables that index them; says whether anything was new.
     fn spread(&mut self, kernel: &Kernel) -> bool {
-        self.spread_by_name(kernel) || self.spread_by_bounds(kernel, true) || self.spread_by_bounds(kernel, false)
+        self.spread_by_name(kernel)
+            || self.spread_to_values(kernel)
+            || self.spread_by_bounds(kernel, true)
+            || self.spread_by_bounds(kernel, false)
+    }
+
+    /// Gives a variable that indexes nothing the extent of the first of its name in its statement: they begin at one place of the
+    /// text.
+    fn spread_to_values(&mut self, kernel: &Kernel) -> bool {
+        let of = |variable: &notation::Variable| {
+            let mut same = kernel
+                .variables
+                .iter()
+                .zip(&self.variables)
+                .filter(|(other, _)| other.span == variable.span && other.value.is_none());
+            same.find_map(|(_, extent)| *extent)
+        };
+        let indexes = |id: usize| self.share_a_mode(kernel, id, id);
+        let is_part = |id: usize| {
+            let mut values = kernel.variables.iter().filter_map(|variable| variable.value.as_ref());
+            values.any(|value| value.variables().contains(&IndexVariable(id)))
+        };
+        let is_free = |id: &usize| {
+            self.variables[*id].is_none() && kernel.variables[*id].value.is_none() && !indexes(*id) && !is_part(*id)
+        };
+        let found = (0..self.variables.len()).filter(is_free).find_map(|id| Some((id, of(&kernel.variables[id])?)));
+        found.is_some_and(|(id, extent)| {
+            self.variables[id] = Some(extent);
+            true
+        })
     }
 
     /// Finds extents by computed indices: the largest range that stays inside, and the smallest mode that holds all.
@@ -164,6 +233,16 @@ impl Extents {
         self.modes[tensor].iter().map(|extent| extent.expect("every extent is known")).collect()
     }
 
+    /// The sizes of all modes that are known, as `dims` names them.
+    pub fn of_modes(&self, kernel: &Kernel) -> Vec<(String, usize)> {
+        let tensors = kernel.tensors.iter().zip(&self.modes);
+        let sizes = tensors.flat_map(|(tensor, modes)| {
+            let modes = modes.iter().enumerate();
+            modes.filter_map(|(mode, extent)| Some((format!("{}{}_size", tensor.name, mode + 1), (*extent)?)))
+        });
+        sizes.collect()
+    }
+
     /// The extents of the variables and the modes of one link of a chain, as `dims` names them, where these are those of the
     /// whole.
     pub fn of_link(&self, whole: &Kernel, link: &Link) -> Vec<(String, usize)> {
@@ -192,15 +271,24 @@ impl Extents {
 struct Value {
     number: Number,
     known: bool,
+    /// What else may come out.
+    open: Open,
+    /// Whether it is a sum whose terms are not all of one sign, or a multiple of one.
+    mixed: bool,
 }
 
 impl Value {
     fn known(number: Number) -> Self {
-        Value { number, known: true }
+        Value { number, known: true, open: Open::No, mixed: false }
     }
 
     fn given(number: Number) -> Self {
-        Value { number, known: false }
+        Value { number, known: false, open: Open::No, mixed: false }
+    }
+
+    fn noted(self, note: Option<&Note>) -> Self {
+        let Note { open, mixed } = note.copied().unwrap_or_default();
+        Value { open, mixed, ..self }
     }
 
     /// The number, where it follows from the structure alone and is so.
@@ -252,7 +340,7 @@ type Indices = BTreeMap<IndexVariable, usize>;
 
 struct Evaluation<'a> {
     kernel: &'a Kernel,
-    tensors: &'a [Entries],
+    tensors: &'a [Held],
     extents: &'a Extents,
     statement: &'a Assignment,
 }
@@ -276,7 +364,7 @@ impl Evaluation<'_> {
 
     /// What the target holds afterwards. Where the statement `updates` what an earlier one has assigned, that is an operand
     /// like the others; else there is nothing before, whatever the operator.
-    fn run(&self, updates: bool) -> Entries {
+    fn run(&self, updates: bool) -> Held {
         let target = &self.statement.target;
         let fill = Number::of_literal(self.kernel.tensor(target.tensor).fill);
         let mut result = self.tensors[target.tensor.0].clone();
@@ -289,16 +377,18 @@ impl Evaluation<'_> {
                 return;
             }
             let value = self.expr(&self.statement.value, &indices);
-            let old = result.stored.get(index).copied();
+            let old = result.entries.stored.get(index).copied();
+            let note = result.notes.get(index);
             let value = match (self.statement.operator, old) {
-                (Some(operator), Some(number)) => update(operator, Value::given(number), value),
-                (Some(operator), None) if updates => update(operator, Value::known(fill), value),
+                (Some(operator), Some(number)) => update(operator, Value::given(number).noted(note), value),
+                (Some(operator), None) if updates => update(operator, Value::known(fill).noted(note), value),
                 _ => value,
             };
             match value.is_known(|number| number.equals(fill)) {
-                false => result.stored.insert(index.to_vec(), value.number),
-                true => result.stored.remove(index),
+                false => result.entries.stored.insert(index.to_vec(), value.number),
+                true => result.entries.stored.remove(index),
             };
+            result.notes.insert(index.to_vec(), Note { open: value.open, mixed: value.mixed });
         });
         result
     }
@@ -309,27 +399,33 @@ impl Evaluation<'_> {
         let running = self.kernel.running(&mask.indices);
         let is_fixed = |indices: &Indices| running.iter().all(|variable| indices.contains_key(variable));
         let is_news = is_fixed(indices) && (outside.is_empty() || !is_fixed(outside));
-        is_news && !self.tensors[mask.tensor.0].stored.contains_key(&self.place(mask, indices))
+        is_news && !self.tensors[mask.tensor.0].entries.stored.contains_key(&self.place(mask, indices))
     }
 
     fn expr(&self, expr: &Expr, indices: &Indices) -> Value {
         match expr {
             Expr::Literal(literal) => Value::known(Number::of_literal(*literal)),
-            Expr::Access(access) => match self.tensors[access.tensor.0].stored.get(&self.place(access, indices)) {
-                Some(&value) => Value::given(value),
-                None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),
-            },
+            Expr::Access(access) => {
+                let (held, place) = (&self.tensors[access.tensor.0], self.place(access, indices));
+                let value = match held.entries.stored.get(&place) {
+                    Some(&value) => Value::given(value),
+                    None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),
+                };
+                value.noted(held.notes.get(&place))
+            }
             // As by `as`: what a byte does not hold wraps around.
             Expr::Index(variable, element) => {
                 Value::given(cast(*element, Number::I64(self.index(variable, indices) as i64)))
             }
             Expr::Unary(operator, operand) => {
                 let operand = self.expr(operand, indices);
-                Value { number: unary(*operator, operand.number), known: operand.known }
+                Value { number: unary(*operator, operand.number), ..operand }
             }
             Expr::Cast(element, operand) => {
                 let operand = self.expr(operand, indices);
-                Value { number: cast(*element, operand.number), known: operand.known }
+                let stays = operand.open == Open::No || element.is_float();
+                let open = if stays { operand.open } else { Open::Any };
+                Value { number: cast(*element, operand.number), open, ..operand }
             }
             Expr::Binary(operator, left, right) => {
                 binary(*operator, self.expr(left, indices), self.expr(right, indices))
@@ -342,7 +438,8 @@ impl Evaluation<'_> {
                 let (yes, no) = (self.expr(yes, indices), self.expr(no, indices));
                 let chosen = if is_true(condition.number) { yes } else { no };
                 let is_same = yes.known && no.known && yes.number.equals(no.number);
-                Value { number: chosen.number, known: chosen.known && (condition.known || is_same) }
+                let open = if condition.open == Open::No { chosen.open } else { Open::Any };
+                Value { known: chosen.known && (condition.known || is_same), open, ..chosen }
             }
             Expr::Reduce(operator, variables, body) => self.reduction(*operator, variables, body, indices),
         }
@@ -356,7 +453,11 @@ impl Evaluation<'_> {
         outside: &Indices,
     ) -> Value {
         let shape: Vec<usize> = variables.iter().map(|&variable| self.extents.variable(variable)).collect();
-        let mut total: Option<Number> = None;
+        let mut total: Option<Value> = None;
+        let mut open = Open::No;
+        if shape.contains(&0) && operator == ReduceOperator::Add && self.has_infinite_factor(body, outside) {
+            open = Open::Infinite;
+        }
         for_each_index(&shape, &mut |index| {
             let mut indices = outside.clone();
             indices.extend(variables.iter().copied().zip(index.iter().copied()));
@@ -364,15 +465,30 @@ impl Evaluation<'_> {
                 return;
             }
             let term = self.expr(body, &indices);
+            open = open.max(term.open);
             if !term.is_known(|number| is_identity(number, operator)) {
                 // The first term meets the identity: of a minimum of nothing but NaN, that is left.
-                let before = total.unwrap_or_else(|| identity(operator, term.number));
-                total = Some(reduce(operator, before, term.number));
+                let identity = || Value::known(identity(operator, term.number));
+                let is_sum = operator == ReduceOperator::Add;
+                let mixed = term.mixed || total.is_some_and(|total| open::is_mixed(BinaryOperator::Add, total, term));
+                let before = total.unwrap_or_else(identity);
+                open = open.max(open::of_reduction(operator, before, term));
+                let number = reduce(operator, before.number, term.number);
+                total = Some(Value { number, known: false, open, mixed: is_sum && mixed });
             }
         });
-        match total {
-            Some(number) => Value::given(number),
-            None => Value::known(Number::of_literal(self.identity(operator, body))),
+        let nothing = || Value::known(Number::of_literal(self.identity(operator, body)));
+        let total = total.unwrap_or_else(nothing);
+        Value { open: open.max(total.open), ..total }
+    }
+
+    /// Whether a part of the terms of a sum is the same for each of them, and infinite or NaN: a sum over nothing may be multiplied
+    /// by it.
+    fn has_infinite_factor(&self, term: &Expr, outside: &Indices) -> bool {
+        let free = term.free_variables(&|variable| self.kernel.running(&[variable]));
+        match free.iter().all(|variable| outside.contains_key(variable)) {
+            true => !self.expr(term, outside).number.is_finite(),
+            false => term.children().into_iter().any(|part| self.has_infinite_factor(part, outside)),
         }
     }
 
@@ -383,18 +499,20 @@ impl Evaluation<'_> {
 
 fn unary(operator: UnaryOperator, operand: Number) -> Number {
     match (operator, operand) {
-        (UnaryOperator::Negate, Number::F64(value)) => Number::F64(-value),
-        (UnaryOperator::Negate, Number::F32(value)) => Number::F32(-value),
-        (UnaryOperator::Negate, Number::I64(value)) => Number::I64(value.wrapping_neg()),
-        (UnaryOperator::Negate, Number::I32(value)) => Number::I32(value.wrapping_neg()),
-        (UnaryOperator::Negate, Number::C64(value)) => Number::C64(-value),
-        (UnaryOperator::Negate, Number::C32(value)) => Number::C32(-value),
+        (UnaryOperator::Negate, Number::U8(_) | Number::Bool(_)) => panic!("{operand:?} has no negative"),
+        (UnaryOperator::Negate, number) => number.negative(),
         (UnaryOperator::Not, Number::Bool(truth)) => Number::Bool(!truth),
         (operator, operand) => panic!("{operator:?} of {operand:?}"),
     }
 }
 
 fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
+    let open = open::of_binary(operator, left, right);
+    Value { open, mixed: open::is_mixed(operator, left, right), ..combined(operator, left, right) }
+}
+
+/// The number alone, and whether it is known.
+fn combined(operator: BinaryOperator, left: Value, right: Value) -> Value {
     use BinaryOperator::*;
     let is_zero = |side: Value| side.is_known(Number::is_zero);
     let is_one = |side: Value| side.is_known(self::is_one);
@@ -507,6 +625,11 @@ fn compare<T: PartialOrd>(operator: BinaryOperator, a: &T, b: &T) -> bool {
 }
 
 fn call(function: Function, arguments: &[Value]) -> Value {
+    Value { open: open::of_call(function, arguments), mixed: false, ..called(function, arguments) }
+}
+
+/// The number alone, and whether it is known.
+fn called(function: Function, arguments: &[Value]) -> Value {
     let numbers: Vec<Number> = arguments.iter().map(|argument| argument.number).collect();
     if arguments.iter().all(|argument| argument.known) {
         return Value::known(apply(function, &numbers));

@@ -162,7 +162,7 @@ fn mlir_says_the_same() {
     for ((case, ready), answer) in ready.iter().zip(&answers) {
         let Some(values) = answer.as_array() else { continue };
         answered += 1;
-        let expected = &ready.expected[0];
+        let expected = &ready.expected[0].entries;
         let mut values = values.iter().map(|value| value.as_f64().expect("a number"));
         for_each_index(&expected.shape, &mut |index| {
             let ours = expected.stored.get(index).copied().unwrap_or(Number::F64(0.0));

@@ -1,7 +1,8 @@
 //! Damaged copies of good inputs through everything that reads text or files: nothing panics, and memory stays small.
 //!
 //! `SPC_FUZZ` is how many inputs each target gets (400 unless set), `SPC_FUZZ_SEED` the first one's number, `SPC_FUZZ_TARGET`
-//! one target alone. The same targets run for as long as one likes under `cargo fuzz`, in `tests/fuzz`.
+//! one target alone. The same targets run for as long as one likes under `cargo fuzz`, in `tests/fuzz`; with `SPC_FUZZ_CORPUS`,
+//! good inputs for each are written below that folder, which is where it begins: see its `Cargo.toml`.
 
 use spc_tests::fuzz::{TARGETS, Target, mutated};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,5 +51,20 @@ fn nothing_panics_and_memory_stays_small() {
     // Inputs are a few kilobytes.
     if let (Some(before), Some(after)) = (before, peak_memory()) {
         assert!(after - before < 1024, "{} MiB were used", after - before);
+    }
+}
+
+#[test]
+fn good_inputs_are_taken_and_written_where_asked() {
+    let corpus = std::env::var_os("SPC_FUZZ_CORPUS").map(std::path::PathBuf::from);
+    for target in TARGETS {
+        for (number, input) in (target.seeds)().iter().enumerate() {
+            (target.run)(input);
+            if let Some(corpus) = &corpus {
+                let folder = corpus.join(target.name);
+                std::fs::create_dir_all(&folder).expect("a folder for inputs");
+                std::fs::write(folder.join(format!("{number}")), input).expect("an input is written");
+            }
+        }
     }
 }

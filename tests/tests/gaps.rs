@@ -20,6 +20,16 @@ const GAPS: &[Gap] = &[
         program: "fn k(x: [compressed] fill 2) -> s: [compressed] fill 2 { s(i / 2) += x(i) where x(i); }",
     },
     Gap {
+        code: "E0402",
+        missing: "the same for values that meet in a dense result",
+        program: "fn k(x: dense) -> s: dense fill 2 { s(i / 2) += x(i); }",
+    },
+    Gap {
+        code: "E0407",
+        missing: "a mask over an index that some terms sum over and others lack",
+        program: "fn k(A: csr, B: csr, c: dense, M: csr) -> y: dense { y(i) = A(i, j) + B(i, j) + c(i) where M(i, j); }",
+    },
+    Gap {
         code: "E0407",
         missing: "a sum that a mask chooses from, beside what it does not",
         program: "fn k(A: dense, b: dense, M: csr) -> y: dense { y(i) = b(i) - A(i, j) where M(i, j); }",

@@ -179,6 +179,8 @@ cases! {
     formats_skyline_transposed "cases/formats/skyline_transposed.ti" [A, B] both(&A, &B);
     formats_ell_scaled "cases/formats/ell_scaled.ti" [A] scale(&A);
     formats_ell_semi_sparse "cases/formats/ell_semi_sparse.ti" [X, U] ttm(&X, &U);
+    formats_fibers_of_padded_pairs_in_shares "cases/formats/fibers_of_padded_pairs_in_shares.ti" [B] kernel(&B);
+    formats_rows_of_one_entry_in_shares "cases/formats/rows_of_one_entry_in_shares.ti" [B] kernel(&B);
     formats_skyline_scaled "cases/formats/skyline_scaled.ti" [A, x] scale(&A, &x);
     formats_unordered_both_ways "cases/formats/unordered_both_ways.ti" [A] both(&A);
     formats_unordered_mask "cases/formats/unordered_mask.ti" [M, A, B] sddmm(&M, &A, &B);
@@ -260,6 +262,9 @@ cases! {
     indices_reversed_result "cases/indices/reversed_result.ti" [A] reversed(&A);
     indices_histogram_of_result "cases/indices/histogram_of_result.ti" [x] blocks(&x);
     indices_halves_of_a_mask "cases/indices/halves_of_a_mask.ti" [x, M] halves(&x, &M);
+    indices_shifted_rows_into_fibers "cases/indices/shifted_rows_into_fibers.ti" [B] kernel(&B);
+    indices_value_in_a_term_of_its_own "cases/indices/value_in_a_term_of_its_own.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
+    indices_value_over_an_empty_range "cases/indices/value_over_an_empty_range.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
     levels_antidiagonals "cases/levels/antidiagonals.ti" [A, x] spmv(&A, &x);
     levels_bcsr_and_csr "cases/levels/bcsr_and_csr.ti" [A, B] add(&A, &B);
     levels_bcsr_empty "cases/levels/bcsr_empty.ti" [A, x] spmv(&A, &x);
@@ -413,6 +418,7 @@ cases! {
     scatter_empty "cases/scatter/empty.ti" [A, B] spgemm(&A, &B);
     scatter_gram "cases/scatter/gram.ti" [A, B] gram(&A, &B);
     scatter_khatri_rao "cases/scatter/khatri_rao.ti" [A, B] khatri_rao(&A, &B);
+    scatter_least_at_computed_indices "cases/scatter/least_at_computed_indices.ti" [B11, B13, B14, B15] kernel(&B11, &B13, &B14, &B15);
     scatter_kronecker "cases/scatter/kronecker.ti" [A, B] kronecker(&A, &B);
     scatter_nested_sum "cases/scatter/nested_sum.ti" [A, B, D] nested(&A, &B, &D);
     scatter_outer_rows_first "cases/scatter/outer_rows_first.ti" [x, y] outer(&x, &y);
@@ -598,12 +604,14 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 9] = [
+const WITHOUT_EXTENT: [&str; 11] = [
     "edges/constant_result",
+    "formats/skyline_row",
     "functions/diagonal",
     "indices/constants_meet",
     "indices/halves",
     "indices/one_entry",
+    "indices/updated_where_made_at_variables",
     "operators/bits",
     "reductions/broadcast",
     "scalars/literal_everywhere",

@@ -155,3 +155,64 @@ fn a_convolution_is_a_product_of_polynomials() {
         }
     }
 }
+
+/// With other formats beside those above: blocks, diagonals, one number an entry.
+const BLOCKED: [&str; 8] = [
+    "bcsr(2)",
+    "bcsr(4)",
+    "csb(4)",
+    "tiled(3)",
+    "hicoo(2)",
+    "alto",
+    "dia",
+    "(i, j) -> [j / 4: compressed, i: dense, j % 4: dense]",
+];
+
+#[test]
+fn blocked_and_unblocked_are_the_same() {
+    for statement in
+        ["C(i, j) = A(i, k) * B(k, j) + A(i, j)", "C(i, j) = A(j, i) - B(i, j)", "C(i, j) = A(i, j) * B(i, j)"]
+    {
+        let plain = run(statement, "csr", "csr", "csr");
+        for format in BLOCKED {
+            let what = format!("{statement} of {format}");
+            assert_same(&what, &plain, &run(statement, format, "csr", "dense"));
+            assert_same(&what, &plain, &run(statement, "coo", format, "dense"));
+            assert_same(&format!("{statement} into {format}"), &plain, &run(statement, "csr", "csr", format));
+        }
+    }
+}
+
+/// A product of 2 A - 3 B is twice that of A less three times that of B, in each factor.
+#[test]
+fn products_are_linear_in_each_operand() {
+    let products = ["C(i, j) = X(i, k) * Y(k, j)", "C(i, j) = X(j, i) * Y(i, j)", "C(i, j) = X(i, j) * Y(k, k)"];
+    let of = |product: &str, x: &str, y: &str| {
+        let place = |text: &str, name: &str, by: &str| {
+            let (before, rest) = text.split_once(&format!("{name}(")).expect("a factor");
+            let (indices, after) = rest.split_once(')').expect("indices");
+            format!("{before}{}{after}", by.replace("()", &format!("({indices})")))
+        };
+        place(&place(product, "X", x), "Y", y)
+    };
+    let scaled = |one: Entries, other: Entries| {
+        let value =
+            |entries: &Entries, index: &[usize]| entries.stored.get(index).map_or(0.0, |value| value.to_c64().re);
+        let indices = one.stored.keys().chain(other.stored.keys());
+        let sum = |index: &Vec<usize>| Number::F64(2.0 * value(&one, index) - 3.0 * value(&other, index));
+        let stored = indices.map(|index| (index.clone(), sum(index))).collect();
+        Entries { shape: one.shape.clone(), stored }
+    };
+    let both = "(2 * A() - 3 * B())";
+    for product in products {
+        for format in FORMATS.iter().chain(&BLOCKED).copied() {
+            let run = |x: &str, y: &str| {
+                let product = of(product, x, y);
+                // Whatever is not read is no parameter.
+                run(&format!("{product} + 0 * (A(i, j) + B(i, j))"), format, "csr", "dense")
+            };
+            assert_same(product, &scaled(run("A()", "A()"), run("B()", "A()")), &run(both, "A()"));
+            assert_same(product, &scaled(run("B()", "A()"), run("B()", "B()")), &run("B()", both));
+        }
+    }
+}

@@ -188,10 +188,17 @@ enum Checksum {
 impl Checksum {
     fn of(tensor: &AnyTensor) -> Self {
         let values = tensor.values();
-        match tensor.element().is_complex() {
-            true => Checksum::Complex((0..tensor.nnz()).map(|position| values.get_c64(position)).sum()),
-            false => Checksum::Real((0..tensor.nnz()).map(|position| values.get_f64(position)).sum()),
+        let value = |position| match tensor.element().is_complex() {
+            true => Checksum::Complex(values.get_c64(position)),
+            false => Checksum::Real(values.get_f64(position)),
+        };
+        let mut sum = if tensor.element().is_complex() { Checksum::Complex(0.0.into()) } else { Checksum::Real(0.0) };
+        // Some formats have places that hold no entry.
+        match tensor.nnz() == values.len() {
+            true => (0..values.len()).for_each(|position| sum = sum.plus(value(position))),
+            false => tensor.for_each_position(|_, position| sum = sum.plus(value(position))),
         }
+        sum
     }
 
     fn plus(self, other: Self) -> Self {

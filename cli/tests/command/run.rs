@@ -27,6 +27,18 @@ fn the_result_is_right() {
     assert_has(&place.prints(&run(&["--show-code"])), &["pub fn kernel(", "// j where A(i, j) has entries"]);
 }
 
+/// What a format fills up counts for nothing.
+#[test]
+fn sums_are_the_same_in_every_format() {
+    let place = place();
+    for format in ["csr", "ell", "dia", "bcsr(2)", "[dense, bitmap]", "[dense, hashed]", "structured(2, 3)"] {
+        let stored = format!("C={format}");
+        let copy =
+            ["run", "C(i, j) = 2 * A(i, j)", "-f", "A=csr", "-f", &stored, "-i", "A=a.tns", "--backend", "interpreter"];
+        assert_has(&place.prints(&copy), &["sum of all: 12"]);
+    }
+}
+
 #[test]
 fn results_go_to_files() {
     let place = place();

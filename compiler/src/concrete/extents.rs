@@ -20,6 +20,9 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
             }
         }
     });
+    for (value, like) in values_like(notation, &class) {
+        class[value] = class[like];
+    }
     let mut extents: Vec<Extent> = Vec::new();
     let mut place = vec![None; class.len()];
     let mut variables = Vec::new();
@@ -41,6 +44,25 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
         variables.push(Variable { name, extent, has_loop, value: value.map(computed), level: None, share: None });
     }
     (variables, extents)
+}
+
+/// Variables that index nothing, as `i` in the second term of `y(k) = A(i, k) + i`, each with the variable of that name in its
+/// statement whose extent it has: the first that indexes something.
+fn values_like(notation: &notation::Kernel, class: &[usize]) -> Vec<(usize, usize)> {
+    let mut indexes = vec![false; class.len()];
+    for_each_access(notation, &mut |access| access.indices.iter().for_each(|index| indexes[class[index.0]] = true));
+    for variable in &notation.variables {
+        let made_of = variable.value.as_ref().map(IndexExpr::variables).unwrap_or_default();
+        made_of.into_iter().for_each(|index| indexes[class[index.0]] = true);
+    }
+    let variables = || notation.variables.iter().enumerate().filter(|(_, variable)| variable.value.is_none());
+    // What the text has once, terms have each for itself.
+    let like = |(value, variable): (usize, &notation::Variable)| {
+        let mut same = variables().filter(|(_, other)| other.span == variable.span).map(|(other, _)| other);
+        let first = same.clone().find(|&other| indexes[class[other]]).or_else(|| same.next())?;
+        (!indexes[class[value]] && variable.extent.is_none() && first != value).then_some((value, first))
+    };
+    variables().filter_map(like).collect()
 }
 
 fn computed(index: IndexExpr<IndexVariable>) -> Computed {

@@ -16,7 +16,7 @@
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
 use super::schedule::Scheduler;
-use super::{Access, Assign, Decision, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
+use super::{Access, Assign, Computed, Decision, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
@@ -132,7 +132,10 @@ impl Scheduler<'_> {
     fn write_loop(&mut self, mut nest: Nest) -> Statement {
         let variable = nest.loops.remove(0);
         let run = if nest.vector == Some(variable) && nest.loops.is_empty() { Run::Vector } else { Run::Serial };
-        nest.accumulates |= self.kernel.is_reduced(variable, &nest.target);
+        // What is computed from loops outside has one value for each of their iterations.
+        let runs_once = matches!(self.kernel.variables[variable.0].value, Some(Computed::Index { .. }))
+            && self.kernel.running(variable).iter().all(|outer| nest.bound.contains(outer));
+        nest.accumulates |= !runs_once && self.kernel.is_reduced(variable, &nest.target);
         nest.bound.push(variable);
         Statement::Forall { variable, run, body: Box::new(self.build(nest)) }
     }

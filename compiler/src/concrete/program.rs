@@ -10,11 +10,11 @@
 //!
 //! Names tie them together: tensors of one name are one tensor, extents of one name are one extent.
 
-use super::extents::extents;
+use super::extents::{extents, mode_extents};
 use super::schedule::{Options, Scope, kernel};
 use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::notation::{self, Chain, Role};
+use crate::notation::{self, Chain, Role, TensorId};
 
 /// Scheduled kernels, and what they are together.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, 
 }
 
 fn loops(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
-    let attempt = |(fuse, most)| program(notation::chain(kernel, fuse, most), options);
+    let attempt = |(fuse, most)| program(kernel, notation::chain(kernel, fuse, most), options);
     let problems = match attempt((options.fuse, MOST_OPERANDS)) {
         Ok(program) => return Ok(program),
         Err(problems) => problems,
@@ -59,7 +59,7 @@ fn loops(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnos
     made.into_iter().chain(narrower).find_map(|way| attempt(way).ok()).ok_or(problems)
 }
 
-fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
+fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     let (variables, mut extents) = extents(&chain.kernel);
     name_apart(&mut extents);
     let scope = Scope { variables, extents };
@@ -85,6 +85,8 @@ fn program(chain: Chain, options: Options) -> Result<Program, Diagnostics> {
     }
     let results = chain.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output);
     let results = results.map(|tensor| tensor.name.clone()).collect();
+    let mut scope = scope;
+    scope.variables.extend(lost_names(whole, &chain.kernel, &scope));
     let interface = interface(&chain, scope);
     Ok(Program { chain, interface, results, kernels, stream: None })
 }
@@ -111,6 +113,27 @@ fn name_apart(extents: &mut [Extent]) {
             extents[place].name = fresh.unwrap_or(wish);
         }
     }
+}
+
+/// Variables as written that the chain has under other names only, as `i` of `A(i) = 1; A(k) += x(k);`: who states their
+/// extents calls them so.
+fn lost_names(whole: &notation::Kernel, chain: &notation::Kernel, scope: &Scope) -> Vec<Variable> {
+    let (written, _) = extents(whole);
+    let mut lost: Vec<Variable> = Vec::new();
+    for (id, tensor) in whole.tensors.iter().enumerate() {
+        let Some(kept) = chain.tensors.iter().position(|other| other.name == tensor.name) else { continue };
+        let before = mode_extents(whole, TensorId(id), &written);
+        let after = mode_extents(chain, TensorId(kept), &scope.variables);
+        for (before, extent) in before.into_iter().zip(after) {
+            for variable in written.iter().filter(|variable| variable.extent == before && variable.value.is_none()) {
+                let mut known = scope.variables.iter().chain(&lost);
+                if !known.any(|known| known.name == variable.name && known.extent == extent) {
+                    lost.push(Variable { extent, ..variable.clone() });
+                }
+            }
+        }
+    }
+    lost
 }
 
 impl Scope {

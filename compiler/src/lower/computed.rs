@@ -202,7 +202,14 @@ impl Lowering<'_> {
             let parents = Parents { begin: here.clone(), end: run_end.clone() };
             let guard = self.guards(loops.variable, &scope);
             let mut entry = Vec::new();
+            let mut assembly = self.assembly(loops.body, loops.variable);
+            if let Some(assembly) = &mut assembly {
+                self.open_parent(assembly, &mut entry);
+            }
             self.case(&inner, coordinate, &[(0, parents)], &point.statement, &mut entry);
+            if let Some(assembly) = &assembly {
+                self.close_parent(assembly, point.statement == Statement::Empty, &scope, &mut entry);
+            }
             match guard {
                 None => inside.extend(entry),
                 Some(condition) => inside.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),

@@ -278,10 +278,8 @@ impl Lowering<'_> {
         let coordinate = match places {
             Places::Coordinates => Expr::Variable(place),
             Places::Positions(access, depth) => {
-                let storage = self.storage(access.tensor, *depth);
-                level::of(storage.format.kind)
-                    .coordinate(&storage, Expr::Variable(place))
-                    .expect("walked levels have coordinates")
+                let (storage, _) = self.positions(access, *depth, loops.scope);
+                self.coordinate_at(&storage, Expr::Variable(place))
             }
         };
         let outermost = self.level_variable(&target, 0);

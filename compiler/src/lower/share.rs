@@ -347,8 +347,28 @@ impl Lowering<'_> {
             let above = self.coordinate_of(share, depth - 1, parent.clone());
             storage.above = Some(above);
         }
-        storage.parent = parent;
-        self.coordinate_at(&storage, position)
+        storage.parent = parent.clone();
+        let coordinate = self.coordinate_at(&storage, position);
+        if storage.format.kind == LevelKind::Padded {
+            // What fills a row up stands before the next row, behind all coordinates of this one.
+            return Expr::binary(BinaryOperator::Minimum, coordinate, storage.extent);
+        }
+        match self.is_below_entry(share, depth, parent) {
+            Some(is_below) => Expr::Select(Box::new(is_below), Box::new(coordinate), Box::new(Expr::Index(0))),
+            None => coordinate,
+        }
+    }
+
+    /// Whether a position above `depth` is that of an entry, where it may only fill up a row: then what is stored below it means
+    /// nothing.
+    fn is_below_entry(&self, share: &Share, depth: usize, position: Expr) -> Option<Expr> {
+        let above = depth.checked_sub(1)?;
+        let storage = self.storage(share.access.tensor, above);
+        match storage.format.kind {
+            LevelKind::Padded => Some(self.coordinate_at(&storage, position).less(storage.extent)),
+            LevelKind::Singleton => self.is_below_entry(share, above, position),
+            _ => None,
+        }
     }
 
     /// The coordinate of a position at any level.

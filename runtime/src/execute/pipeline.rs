@@ -68,6 +68,19 @@ fn the_sum_of_two_sparse_matrices() {
 }
 
 #[test]
+fn positions_outside_of_a_tensor_are_refused_by_every_engine() {
+    let a = skewed(3, 3, &csr());
+    for text in ["fn corner(A: csr) -> s: f64 { s = A(3, 3); }", "fn rest(A: csr) -> s: f64 { s = A(i + 1, 2..7); }"] {
+        let program = compiled(text);
+        for backend in [Backend::Native, Backend::Interpreter] {
+            let outcome = Chain::new(&program, backend).unwrap().run(&[&a], &[], 1);
+            let message = outcome.map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains("but its mode has 3 coordinates, from 0"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_sum_of_all_entries() {
     let a = skewed(5_000, 700, &Format::coo(2));
     let s = result("fn total(A: coo) -> s: f64 { s = A(i, j); }", &[&a], &[]);

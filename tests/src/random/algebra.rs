@@ -76,11 +76,10 @@ impl Algebra {
         Expr::Binary(operator, Box::new(left), Box::new(right))
     }
 
-    /// What is missing in an operand, where it is said; nothing infinite among other values where there are temporaries.
-    pub(super) fn fill(self, element: ElementType, several: bool, random: &mut Random) -> Option<&'static str> {
+    /// What is missing in an operand, where it is said.
+    pub(super) fn fill(self, element: ElementType, random: &mut Random) -> Option<&'static str> {
         let (chance, fills): (f64, &[&str]) = match (self, element.is_float()) {
             (Algebra::Plain | Algebra::Any, _) => return None,
-            (Algebra::Filled, true) if several => (0.6, &["1", "0", "0.5", "-2"]),
             (Algebra::Filled, _) if element == ElementType::Bool => (0.6, &["true", "false"]),
             (Algebra::Products, _) if element == ElementType::Bool => (0.8, &["true"]),
             (Algebra::All, _) => (0.8, &["true"]),

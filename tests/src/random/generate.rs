@@ -85,9 +85,7 @@ impl Program {
             is_monotone: false,
         };
         generator.is_wild = generator.may_be_wild();
-        // What is missing in an operand may be there in a temporary, which may be made or not.
-        generator.several &= !generator.is_wild;
-        generator.is_monotone = generator.several && generator.algebra.is_extremal();
+        generator.is_monotone = generator.several && generator.algebra.is_extremal() && generator.random.chance(0.5);
         generator.reserve();
         let statements = generator.statements(&result);
         let totals = generator.several && element != ElementType::Bool && generator.random.chance(0.2);
@@ -154,18 +152,16 @@ struct Generator {
     lets: Vec<Let>,
     /// Whether there may be several statements.
     several: bool,
-    /// Whether values may be infinite or undefined. Then nothing is summed: factors in front of a sum may be multiplied by it or
-    /// by its terms, which are only the same where all are finite.
+    /// Whether values may be infinite or NaN.
     is_wild: bool,
-    /// Whether infinities of both signs must not meet: what is missing may be known to be infinite, or be there as such, where a
-    /// temporary is made.
+    /// Whether infinities of both signs shall not meet, whose sum is open.
     is_monotone: bool,
 }
 
 impl Generator {
     fn may_be_wild(&mut self) -> bool {
         let sums = self.target.len() < self.extents.len() && !self.algebra.is_extremal();
-        self.element.is_float() && !sums && !self.indices.meet(&self.target) && self.random.chance(0.4)
+        self.element.is_float() && self.random.chance(if sums || self.several { 0.1 } else { 0.4 })
     }
 
     fn statements(&mut self, result: &Storage) -> Vec<Statement> {
@@ -173,16 +169,15 @@ impl Generator {
         let (value, mask) = self.statement(result);
         let meets = self.indices.meet(&target);
         let update = match self.algebra.reduction() {
-            Some(reduction) if self.is_wild || meets || self.random.chance(0.8) => reduction,
+            Some(reduction) if meets || self.random.chance(0.8) => reduction,
             _ if meets => "+=",
-            _ if self.is_wild => "=",
             _ if self.element == ElementType::Bool => *self.random.choose(TRUTHS),
             _ if self.element.is_complex() && self.random.chance(0.5) => *self.random.choose(UNORDERED),
             _ if self.element.is_complex() => "=",
             _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
             _ => *self.random.choose(FIRST),
         };
-        let mut statements = vec![Statement { target, update, value, mask }];
+        let mut statements = vec![Statement { target, update: self.bounded(update), value, mask }];
         while self.several && statements.len() < 3 && self.random.chance(0.35) {
             let mut target = self.target.clone();
             if self.random.chance(0.2) {
@@ -191,15 +186,26 @@ impl Generator {
             }
             let (value, mask) = self.statement(result);
             let update = match self.algebra.reduction() {
-                Some(reduction) if self.is_wild || self.random.chance(0.6) => reduction,
+                Some(reduction) if self.random.chance(0.6) => reduction,
                 _ if self.element == ElementType::Bool => *self.random.choose(TRUTHS),
                 _ if self.element.is_complex() => *self.random.choose(UNORDERED),
                 _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
                 _ => *self.random.choose(LATER),
             };
-            statements.push(Statement { target, update, value, mask });
+            statements.push(Statement { target, update: self.bounded(update), value, mask });
         }
         statements
+    }
+
+    /// Whether a loop is so long that products of its numbers leave the range of any type, in one order of factors or another.
+    fn is_long(&self) -> bool {
+        self.extents.iter().any(|&extent| extent > 20)
+    }
+
+    /// An update, but for products of too many numbers.
+    fn bounded(&self, update: &'static str) -> &'static str {
+        let may_multiply = self.element.is_integer() || !self.is_long();
+        if update == "*=" && !may_multiply { "+=" } else { update }
     }
 
     fn statement(&mut self, result: &Storage) -> (Expr, Option<Mask>) {
@@ -215,11 +221,9 @@ impl Generator {
         (value, mask.flatten())
     }
 
-    /// The variables that no explicit sum has for its own. Where values may be infinite, nothing else is summed.
+    /// The variables that no explicit sum has for its own.
     fn all(&self) -> Vec<usize> {
-        let is_plain = |variable: usize| !self.is_wild || self.algebra.is_extremal() || self.target.contains(&variable);
-        let all = (0..self.extents.len()).filter(|&variable| Some(variable) != self.bound && is_plain(variable));
-        all.collect()
+        (0..self.extents.len()).filter(|&variable| Some(variable) != self.bound).collect()
     }
 
     fn mask(&mut self, all: &[usize], result: &Storage) -> Option<Mask> {
@@ -286,7 +290,7 @@ impl Generator {
             element = self.element;
         }
         if storage.order() > 0 {
-            storage.fill = self.algebra.fill(element, self.several, &mut self.random);
+            storage.fill = self.algebra.fill(element, &mut self.random);
         }
         self.add(name, element, storage, indices)
     }
@@ -442,17 +446,13 @@ impl Generator {
             body = Expr::Binary(operator, Box::new(body), Box::new(self.factor(&inside, 1)));
         }
         self.bound = Some(bound);
-        // The least of nothing is infinite: see `is_wild`. Of dense operands, only the extent says that there is nothing, so that
-        // the infinity is a value among others, which a NaN beside it makes NaN.
-        let is_empty = self.extents[bound] == 0;
-        let reductions: &[&str] = match (self.is_wild, self.element.is_float()) {
-            _ if self.element == ElementType::Bool => &["any", "any", "all"],
-            _ if is_empty && self.is_wild => &["prod"],
-            _ if is_empty => &["sum", "prod"],
-            _ if self.element.is_complex() => &["sum", "sum", "prod"],
-            (true, _) => &["min", "max", "prod"],
-            (false, true) => &["sum", "sum", "sum", "min", "max", "prod"],
-            (false, false) => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],
+        let reductions: &[&str] = match self.element {
+            ElementType::Bool => &["any", "any", "all"],
+            element if element.is_complex() && self.is_long() => &["sum"],
+            element if element.is_float() && self.is_long() => &["sum", "sum", "sum", "min", "max"],
+            element if element.is_complex() => &["sum", "sum", "prod"],
+            element if element.is_float() => &["sum", "sum", "sum", "min", "max", "prod"],
+            _ => &["sum", "sum", "sum", "min", "max", "prod", "any", "all"],
         };
         let reduction = *self.random.choose(reductions);
         Expr::Reduce(reduction, vec![bound], Box::new(body))

@@ -155,7 +155,7 @@ impl Versions {
         if statement.mask.is_some() || is_computed {
             // Computed indices may meet in one element, where values are combined.
             statement.operator = statement.operator.filter(|_| is_computed);
-            statement.value = Expr::Access(self.part(statement, operator));
+            statement.value = Expr::Access(self.part(statement, operator, before.tensor));
             statement.mask = None;
             before.indices.clone_from(&statement.target.indices);
         }
@@ -165,9 +165,17 @@ impl Versions {
         statement.value = combine::combine(operator, element, Expr::Access(before), value);
     }
 
+    /// What the statement that made a tensor calls the index of one of its modes.
+    fn name_of_mode(&self, tensor: TensorId, mode: usize) -> String {
+        let made = self.result.statements.iter().find(|statement| statement.target.tensor == tensor);
+        let index = made.map(|statement| &self.result.variables[statement.target.indices[mode].0]);
+        let plain = index.filter(|index| index.value.is_none()).map(|index| index.name.clone());
+        plain.unwrap_or_else(|| format!("m{}", self.result.variables.len()))
+    }
+
     /// Makes what a statement assigns a tensor of its own; the statement's target then has new indices, that of all elements,
-    /// which are also those of the access that is returned.
-    fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator) -> Access {
+    /// which are also those of the access that is returned. `before` is what it held before.
+    fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator, before: TensorId) -> Access {
         let of = self.result.tensor(statement.target.tensor).clone();
         let format = temporary_format(statement, &self.result.tensors);
         // Where nothing is new, what was there stays.
@@ -177,10 +185,9 @@ impl Versions {
         let part = self.temporary(part, &name);
         let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
         self.push(made);
-        for index in &mut statement.target.indices {
-            let name = format!("m{}", self.result.variables.len());
+        for (mode, index) in statement.target.indices.iter_mut().enumerate() {
             let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();
-            let name = if value.is_some() { name } else { written };
+            let name = if value.is_some() { self.name_of_mode(before, mode) } else { written };
             self.result.variables.push(Variable { name, span, value: None, extent: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }
