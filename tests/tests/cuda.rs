@@ -33,13 +33,14 @@ fn all_are_right_on_an_emulated_device() {
     let mut cases = corpus::cases();
     cases.extend(suite::cases());
     let (all, refused) = prepared(cases);
-    // Lists that grow on a device, and complex numbers, are what is left out.
+    // Lists that grow on a device are left out, and products of complex numbers that threads would have to form together.
     let (grow, others): (Vec<&String>, Vec<&String>) =
         refused.iter().partition(|reason| reason.contains("would grow on the device"));
-    let (complex, others): (Vec<&String>, Vec<&String>) =
-        others.into_iter().partition(|reason| reason.contains("holds complex numbers"));
+    let (multiplied, others): (Vec<&String>, Vec<&String>) =
+        others.into_iter().partition(|reason| reason.contains("multiply the complex numbers"));
+    assert!(multiplied.len() <= 1, "{multiplied:#?}");
     assert!(others.is_empty(), "what is refused for another reason: {others:#?}");
-    assert!(grow.len() <= 45 && complex.len() <= 40, "{} and {} can't be made", grow.len(), complex.len());
+    assert!(grow.len() <= 13, "{} can't be made", grow.len());
     let kernels: Vec<&Emulated> = all.iter().map(|(_, _, emulated)| emulated).collect();
     let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
     let mut wrong = Vec::new();
@@ -79,7 +80,7 @@ fn decided(steps: &[Step], in_shares: bool, width: u64, grouped: &[bool]) -> Vec
             decided(if in_shares { then } else { otherwise }, in_shares, width, grouped)
         }
         Step::Launch { function, places, workers, .. } if grouped[*function] => {
-            let (function, places, workers) = (*function, places.clone(), *workers);
+            let (function, places, workers) = (*function, places.clone(), workers.clone());
             vec![Step::Launch { function, places, lanes: Some(Expr::Index(width)), workers }]
         }
         other => vec![other.clone()],

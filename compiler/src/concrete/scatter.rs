@@ -266,7 +266,6 @@ impl Scheduler<'_> {
             reads.iter().filter(|access| !storage_edges(&self.kernel, access).is_empty()).collect();
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         movable.truncate(MOST_COPIES);
-        let is_dense = self.kernel.target == Target::Cpu;
         let all: f64 = coordinates.iter().map(|&variable| self.kernel.typical_extent(variable)).product();
         let most = DENSE_BYTES as f64 / self.kernel.element_of(value).bytes() as f64;
         let dense_coordinates = all.min(most);
@@ -305,7 +304,11 @@ impl Scheduler<'_> {
                 };
                 let cost = self.kernel.cost(&order, value, &stored_as);
                 let filled = self.filled(&order, depth, value, &stored_as, &coordinates, &dense);
-                let collecting = Collecting::of(filled.0, filled.1, is_dense.then_some(dense_coordinates));
+                let mut collecting = Collecting::of(filled.0, filled.1, Some(dense_coordinates));
+                if self.kernel.target == Target::Gpu {
+                    // Threads of a device have no lists that grow.
+                    collecting.collect = Collect::Bitmap;
+                }
                 let times = cost.terms / self.block(&dense) / filled.0.max(f64::MIN_POSITIVE);
                 let collected = times * (collecting.steps() + filled.1);
                 let loop_steps = cost.steps + cost.terms + copying;
@@ -575,6 +578,10 @@ impl Scheduler<'_> {
         );
         let most = DENSE_BYTES >> 20;
         self.decide(match collect {
+            Collect::Bitmap if self.kernel.target == Target::Gpu => Decision {
+                what: format!("{name} has dense values and flags of its entries, which give them in order"),
+                why: "threads of a device have no lists that grow".to_owned(),
+            },
             Collect::Bitmap => Decision {
                 what: format!(
                     "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \

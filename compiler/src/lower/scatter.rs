@@ -30,7 +30,7 @@
 //! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Assign, Collect, DENSE_BYTES, Run, Statement, TensorId, TensorKind};
+use crate::concrete::{Access, Assign, Collect, DENSE_BYTES, Run, Statement, Target, TensorId, TensorKind};
 use crate::format::IndexWidth;
 use crate::format::level::{Positions, Storage};
 use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
@@ -118,6 +118,11 @@ impl Lowering<'_> {
         let dense: Vec<TensorId> = tensors
             .filter(|&tensor| self.concrete.tensor(tensor).kind == TensorKind::SparseWorkspace(Collect::Bitmap))
             .collect();
+        if self.concrete.target == Target::Gpu {
+            // There they are always dense: the number of threads follows from the memory that they take.
+            self.with_bitmaps = !dense.is_empty();
+            return self.statement(body, &Scope::default(), out);
+        }
         let mut are_short: Vec<Expr> = Vec::new();
         for workspace in dense {
             let is_short = self.is_short(workspace);

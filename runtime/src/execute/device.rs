@@ -445,7 +445,7 @@ impl Run<'_> {
             }
             Step::Fill { array, value } => self.fill(*array, value),
             Step::Launch { function, places, lanes, workers } => {
-                self.launch(*function, places, lanes.as_ref(), *workers)
+                self.launch(*function, places, lanes.as_ref(), workers.as_ref())
             }
             Step::Scan { array, first } => {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
@@ -524,7 +524,7 @@ impl Run<'_> {
 
     // Launches.
 
-    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<u64>) -> Result<()> {
+    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<&Expr>) -> Result<()> {
         let places = self.value(places)?;
         let function = &self.module.functions[function];
         if places == 0 && function.threads != Threads::One {
@@ -549,7 +549,8 @@ impl Run<'_> {
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
-                let blocks = places.min(workers.unwrap_or(u64::MAX)).div_ceil(BLOCK);
+                let workers = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
+                let blocks = places.min(workers).div_ceil(BLOCK);
                 Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
             }
         };
@@ -684,6 +685,8 @@ fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
         (ArrayElement::Value(ElementType::Bool), Expr::Bool(value)) => vec![u8::from(*value)],
         (_, Expr::Literal(Literal::Float(ElementType::F64, value))) => value.to_le_bytes().to_vec(),
         (_, Expr::Literal(Literal::Float(ElementType::F32, value))) => (*value as f32).to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Float(ElementType::C64, value))) => [value.to_le_bytes(), [0; 8]].concat(),
+        (_, Expr::Literal(Literal::Float(ElementType::C32, value))) => [(*value as f32).to_le_bytes(), [0; 4]].concat(),
         (_, Expr::Literal(Literal::Integer(element, value))) => value.to_le_bytes()[..element.bytes()].to_vec(),
         _ => return Err("an array can't be filled with that".to_owned()),
     };

@@ -4,8 +4,9 @@ use super::Refusal;
 use super::append::{self, Lengths};
 use super::groups::{self, Iterations};
 use super::lanes::distribute;
-use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, Step, Threads, Total, WORKERS};
-use super::rewrite::{loaded, replace_statements, substitute, without_dead};
+use super::once::once;
+use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS};
+use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
 use super::shares::is_segmented;
 use crate::format::IndexWidth;
@@ -55,6 +56,9 @@ impl Builder {
             self.decide("places are taken in equal shares".to_owned(), why);
             return self.shares(parallel, None);
         }
+        if is_plain && self.segments(parallel)? {
+            return Ok(());
+        }
         self.over_places(parallel).map(|_| ())
     }
 
@@ -73,14 +77,16 @@ impl Builder {
     }
 
     /// The places of a loop, with the body for one of them.
-    fn places_of(&mut self, parallel: &Parallel) -> (League, Vec<Statement>) {
+    pub(super) fn places_of(&mut self, parallel: &Parallel) -> (League, Vec<Statement>) {
         let (place, body) = self.one_place(parallel);
+        let body = once(&self.module.kernel, body, place);
         let begin = self.on_host(&parallel.begin);
         let end = self.on_host(&parallel.end);
         let atomic: BTreeSet<ArrayId> = parallel.sharing.iter().filter_map(private).collect();
         let totals = self.totals(parallel);
         let places = Places { place, begin: begin.clone(), end: end.clone(), worker: None, share: None, lanes: None };
-        (League { places, count: end.minus(begin), atomic, totals }, body)
+        let kept = kept(parallel);
+        (League { places, count: end.minus(begin), atomic, totals, kept }, body)
     }
 
     /// Launches for a loop that appends: one counts, one writes.
@@ -224,6 +230,13 @@ impl Builder {
                 places.lanes = Some(Lanes::Group(*group));
                 commented(what, "a group of lanes")
             }
+            Way::Segments(segments) => {
+                let why =
+                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
+                self.decide(format!("a warp takes equal shares of {place}"), why);
+                places.lanes = Some(Lanes::Segments(*segments));
+                commented(what, "a warp")
+            }
             Way::Thread => {
                 let why = "no row is shared by all that a place does, or threads would wait for each other";
                 self.decide(format!("each {place} has a thread"), why);
@@ -232,22 +245,24 @@ impl Builder {
         };
         let kernel = &mut self.module.kernel;
         let worker = kernel.declare_index("worker");
-        let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker))?;
+        let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker), &league.kept)?;
         let has_scratch = !scratch.is_empty();
-        let workers = (has_scratch || !league.totals.is_empty()).then_some(WORKERS);
-        if let Some(most) = workers {
+        let mut workers = (has_scratch || !league.totals.is_empty()).then_some(Expr::Index(WORKERS));
+        if let Some(most) = &mut workers {
             if way != Way::Thread {
                 let help = "use the Rust backend".to_owned();
                 return Err(Refusal::new("rows of several lengths meet in one loop", help));
             }
             places.worker = Some(worker);
+            if has_scratch {
+                *most = self.most_workers(&scratch);
+            }
             let threads = threads(&league.count, most);
-            for (array, length) in scratch {
+            for Scratch { array, length, fill } in scratch {
                 let length = self.on_host(&length);
-                self.module.steps.push(Step::Make { array, length: threads.clone().times(length), fill: None });
+                self.module.steps.push(Step::Make { array, length: threads.clone().times(length), fill });
             }
         }
-        let body = without_dead(&self.module.kernel, body, &league.totals);
         let function = self.function(Function {
             name: String::new(),
             comment,
@@ -258,6 +273,23 @@ impl Builder {
         })?;
         self.module.steps.push(Step::Launch { function, places: league.count.clone(), lanes, workers });
         Ok(())
+    }
+}
+
+impl Builder {
+    /// As many threads as there is memory for, whole blocks.
+    fn most_workers(&mut self, scratch: &[Scratch]) -> Expr {
+        let bytes = |builder: &mut Self, scratch: &Scratch| {
+            let width = match builder.module.kernel.array(scratch.array).element {
+                ArrayElement::Index(width) => width.bytes(),
+                ArrayElement::Value(element) => element.bytes(),
+            };
+            builder.on_host(&scratch.length).times(Expr::Index(width as u64))
+        };
+        let bytes = scratch.iter().map(|scratch| bytes(self, scratch)).fold(Expr::Index(BLOCK), Expr::plus);
+        let blocks = Expr::binary(BinaryOperator::Divide, Expr::Index(SCRATCH / BLOCK), bytes);
+        let blocks = Expr::binary(BinaryOperator::Maximum, blocks, Expr::Index(1));
+        Expr::binary(BinaryOperator::Minimum, blocks, Expr::Index(WORKERS / BLOCK)).times(Expr::Index(BLOCK))
     }
 }
 
@@ -275,6 +307,8 @@ pub(super) enum Way {
     Row(Lane),
     /// A group of lanes, with what tells how wide it should be.
     Group(Group, Option<Iterations>),
+    /// A warp for a share of places that each add to one element.
+    Segments(Segments),
 }
 
 /// A way with the body for it.
@@ -302,21 +336,50 @@ pub(super) struct League {
     pub count: Expr,
     pub atomic: BTreeSet<ArrayId>,
     pub totals: Vec<Total>,
+    /// Arrays that a chunk makes once for all of its places: each place leaves them as it found them.
+    pub kept: BTreeSet<ArrayId>,
+}
+
+/// What a chunk makes before the only loop over its places. Where a chunk begins is nobody's concern, so each place leaves all as
+/// it was at first.
+fn kept(parallel: &Parallel) -> BTreeSet<ArrayId> {
+    let is_loop = |statement: &&Statement| counter(statement, parallel).is_some();
+    let is_other = |statement: &&Statement| !matches!(statement, Statement::Comment(_) | Statement::Allocate { .. });
+    let others: Vec<&Statement> = parallel.body.iter().filter(is_other).collect();
+    if others.len() != 1 || !is_loop(&others[0]) || parallel.aligned.is_some() {
+        return BTreeSet::new();
+    }
+    let made = parallel.body.iter().filter_map(|statement| match statement {
+        Statement::Allocate { array, .. } => Some(*array),
+        _ => None,
+    });
+    made.collect()
 }
 
 /// The number of threads that are launched for so many places, at most `most`: whole blocks.
-fn threads(places: &Expr, most: u64) -> Expr {
+fn threads(places: &Expr, most: &Expr) -> Expr {
     let blocks = Expr::binary(BinaryOperator::Divide, places.clone().plus(Expr::Index(BLOCK - 1)), Expr::Index(BLOCK));
-    Expr::binary(BinaryOperator::Minimum, blocks.times(Expr::Index(BLOCK)), Expr::Index(most))
+    Expr::binary(BinaryOperator::Minimum, blocks.times(Expr::Index(BLOCK)), most.clone())
 }
 
-/// Gives every array that a thread allocates, unless it is small, a part of one in the device's memory: that, with the length
-/// of a part.
+/// Memory that threads have for themselves.
+pub(super) struct Scratch {
+    /// An array of all threads.
+    pub array: ArrayId,
+    /// The length of a thread's part.
+    pub length: Expr,
+    /// What it holds at first, where threads do not fill it themselves.
+    pub fill: Option<Expr>,
+}
+
+/// Gives every array that a thread allocates, unless it is small, a part of one in the device's memory. Those that are `kept` are
+/// not filled for each place.
 pub(super) fn take_scratch(
     kernel: &mut Kernel,
     body: &mut Vec<Statement>,
     worker: Expr,
-) -> Result<Vec<(ArrayId, Expr)>, Refusal> {
+    kept: &BTreeSet<ArrayId>,
+) -> Result<Vec<Scratch>, Refusal> {
     let mut scratch = Vec::new();
     let mut unknown = None;
     let statements = std::mem::take(body);
@@ -330,10 +393,12 @@ pub(super) fn take_scratch(
                 unknown = Some(declared.name.clone());
             }
             let all = kernel.declare_array(&format!("{}_scratch", declared.name), declared.element, ArrayRole::Local);
-            scratch.push((all, length.clone()));
+            let is_kept = kept.contains(&array) && constant(&fill);
+            let first = is_kept.then(|| fill.clone());
+            scratch.push(Scratch { array: all, length: length.clone(), fill: first });
             let begin = worker.clone().times(length.clone());
             let view = Statement::View { array, of: all, begin, length, mutable: true };
-            vec![view, Statement::Fill(array, fill)]
+            std::iter::once(view).chain((!is_kept).then_some(Statement::Fill(array, fill))).collect()
         }
         other => vec![other],
     });

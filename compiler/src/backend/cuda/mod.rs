@@ -23,30 +23,35 @@
 //!   out (`groups`), as wide as the loop is long on average.
 //! * Where places are long and uneven, or few, threads or groups take equal shares of entries instead (`shares`); the host
 //!   measures and chooses.
+//! * Where each place adds to one element and neighbours add to the same, a warp takes a share of places and sums by shuffles
+//!   what its lanes have of one element (`segments`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `once`, `bitmaps` and `append` rewrite its body, `print` prints. No decision is left to the printer. What is printed
 //! includes no header and needs none.
 
 mod append;
+mod bitmaps;
 mod groups;
 mod lanes;
 mod league;
+mod once;
 mod plan;
 mod print;
 mod reserved;
 mod rewrite;
 mod segment;
+mod segments;
 mod shares;
 
 pub use plan::{
-    BLOCK, Function, Group, Lane, Lanes, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Share, Step, Threads, Total,
-    WARP, WORKERS,
+    BLOCK, Function, Group, Lane, Lanes, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share, Step,
+    Threads, Total, WARP, WORKERS,
 };
 pub use print::{plan_text, text};
 
 use super::namer::Namer;
-use crate::ir::{Array, ArrayElement, Kernel, Verified};
+use crate::ir::{Kernel, Verified};
 
 /// Why a kernel can't run on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,11 +73,7 @@ impl Refusal {
 /// # Errors
 /// What a device can't do.
 pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, Refusal> {
-    let is_complex = |array: &Array| matches!(array.element, ArrayElement::Value(element) if element.is_complex());
-    if let Some(array) = kernel.arrays.iter().find(|array| is_complex(array)) {
-        return Err(Refusal::new(format!("`{}` holds complex numbers", array.name), "use the Rust backend"));
-    }
     // A kernel may be called `double`, which no function in C++ can be.
     let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
-    segment::module(kernel, &name)
+    segment::module(&bitmaps::as_flags(kernel), &name)
 }

@@ -95,6 +95,22 @@ pub enum Lanes {
     Row(Lane),
     /// They do the same, and share out loops.
     Group(Group),
+    /// The lanes of a warp take neighbouring places of the warp's share.
+    Segments(Segments),
+}
+
+/// What the places of a share add to the elements of an array, of which neighbours have the same. The body of a place says which
+/// element it is and what is added; a warp combines what its lanes have of one element and updates each by one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segments {
+    /// The array.
+    pub array: ArrayId,
+    /// How it is updated.
+    pub operator: ReduceOperator,
+    /// Which element.
+    pub element: VariableId,
+    /// What is added.
+    pub value: VariableId,
 }
 
 /// A group of lanes of a warp: all of them run the body, but each takes only every `width`-th iteration of a loop that is marked
@@ -147,8 +163,8 @@ pub enum Step {
         /// The number of threads for each place: the elements of a row, or for a group how many iterations are to be shared
         /// out, of which the group has the largest power of two that is no more, at most [`WARP`].
         lanes: Option<Expr>,
-        /// At most so many threads: they take several places.
-        workers: Option<u64>,
+        /// At most so many threads, whole blocks of them: they take several places.
+        workers: Option<Expr>,
     },
     /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
     Scan {
@@ -180,6 +196,9 @@ pub const BLOCK: u64 = 128;
 
 /// The most threads that have memory of their own: as many as the largest devices run at a time.
 pub const WORKERS: u64 = 1 << 18;
+
+/// The bytes that threads have for themselves, all together; more than that only where a block would have less than it needs.
+pub(super) const SCRATCH: u64 = 1 << 31;
 
 /// The lanes of a warp.
 pub const WARP: u64 = 32;
@@ -269,6 +288,17 @@ impl Function {
         }
     }
 
+    /// The variables in which its body leaves what the threads of a warp combine.
+    pub fn results(&self) -> Vec<VariableId> {
+        let of_totals = self.totals.iter().map(|total| total.variable);
+        match &self.threads {
+            Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) => {
+                of_totals.chain([segments.element, segments.value]).collect()
+            }
+            _ => of_totals.collect(),
+        }
+    }
+
     /// What it is called with, in order.
     pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
         let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
@@ -286,6 +316,9 @@ impl Function {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
         touched.written.extend(self.totals.iter().map(|total| total.cell));
+        if let Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) = &self.threads {
+            touched.written.insert(segments.array);
+        }
         let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
         let all = all.difference(&touched.own);
         all.map(|&array| (array, touched.written.contains(&array))).collect()

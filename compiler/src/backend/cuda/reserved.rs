@@ -187,7 +187,8 @@ const BUILT_IN: &[&str] = &[
 ];
 
 /// Names that generated code itself uses.
-const OWN: &[&str] = &["f32", "f64", "i32", "i64", "mates", "offset", "u16", "u32", "u64", "u8", "workers"];
+const OWN: &[&str] =
+    &["c32", "c64", "f32", "f64", "i32", "i64", "mates", "offset", "u16", "u32", "u64", "u8", "workers"];
 
 /// All words that names in generated functions avoid.
 pub(super) fn words() -> Vec<&'static str> {

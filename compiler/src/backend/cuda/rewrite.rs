@@ -1,6 +1,5 @@
 //! Small rewritings of loops that the stages of this target share.
 
-use super::plan::Total;
 use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -165,12 +164,12 @@ pub(super) fn writes(block: &[Statement]) -> bool {
 
 /// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that
 /// the block is for, and loops without a body.
-pub(super) fn without_dead(kernel: &Kernel, block: Vec<Statement>, totals: &[Total]) -> Vec<Statement> {
-    // What they are combined into reads them.
-    let reads = totals.iter().map(|total| Statement::Store(total.cell, Expr::Index(0), Expr::Variable(total.variable)));
+pub(super) fn without_dead(kernel: &Kernel, block: Vec<Statement>, kept: &[VariableId]) -> Vec<Statement> {
+    // Something behind the block reads them.
+    let reads = kept.iter().map(|&variable| Statement::Store(ArrayId(0), Expr::Index(0), Expr::Variable(variable)));
     let mut block: Vec<Statement> = block.into_iter().chain(reads).collect();
     sweep(kernel, &mut block);
-    block.truncate(block.len() - totals.len());
+    block.truncate(block.len() - kept.len());
     block
 }
 

@@ -5,11 +5,13 @@
 
 use super::Refusal;
 use super::append::{self, Appended, Growth, Histories, Lengths};
-use super::league::{cell_element, constant, reads_private, take_scratch};
+use super::league::{Scratch, cell_element, constant, reads_private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
 use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
 use crate::format::{Coordinate, LevelKind};
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, TensorId, VariableId};
+use crate::ir::{
+    ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Parallel, ReduceOperator, Statement, TensorId, Type, VariableId,
+};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -249,10 +251,10 @@ impl Builder {
 
     fn one_thread(&mut self, body: Vec<Statement>, comment: &str) -> Result<(), Refusal> {
         let mut body = body;
-        let scratch = take_scratch(&mut self.module.kernel, &mut body, Expr::Index(0))?;
-        for (array, length) in scratch {
+        let scratch = take_scratch(&mut self.module.kernel, &mut body, Expr::Index(0), &BTreeSet::new())?;
+        for Scratch { array, length, fill } in scratch {
             let length = self.on_host(&length);
-            self.module.steps.push(Step::Make { array, length, fill: None });
+            self.module.steps.push(Step::Make { array, length, fill });
         }
         let function = self.function(Function {
             name: String::new(),
@@ -315,6 +317,7 @@ impl Builder {
     pub(super) fn function(&mut self, function: Function) -> Result<usize, Refusal> {
         let mut function = function;
         self.refuse_lists(&function.body)?;
+        self.refuse_complex_products(&function)?;
         let mut body = self.views_of(&function.body);
         body.append(&mut function.body);
         let own = declared(&body);
@@ -338,7 +341,7 @@ impl Builder {
         }
         begin.append(&mut body);
         begin.append(&mut end);
-        function.body = without_dead(&self.module.kernel, begin, &function.totals);
+        function.body = without_dead(&self.module.kernel, begin, &function.results());
         self.module.functions.push(function);
         Ok(self.module.functions.len() - 1)
     }
@@ -383,6 +386,35 @@ impl Builder {
         let Some(list) = list else { return Ok(()) };
         let what = format!("the list `{}` would grow on the device", self.module.kernel.array(list).name);
         Err(Refusal::new(what, "use the Rust backend, or ask for a dense result"))
+    }
+
+    /// No device multiplies complex numbers atomically.
+    fn refuse_complex_products(&self, function: &Function) -> Result<(), Refusal> {
+        let is_complex = |ty: Type| matches!(ty, Type::Element(element) if element.is_complex());
+        let kernel = &self.module.kernel;
+        let mut product = None;
+        function.body.iter().for_each(|statement| {
+            statement.for_each(&mut |statement| {
+                if let Statement::Reduce(array, _, operator, _) = statement
+                    && *operator != ReduceOperator::Add
+                    && function.atomic.contains(array)
+                    && matches!(kernel.array(*array).element, ArrayElement::Value(element) if element.is_complex())
+                {
+                    product = Some(kernel.array(*array).name.clone());
+                }
+            });
+        });
+        let total = function
+            .totals
+            .iter()
+            .find(|total| total.operator != ReduceOperator::Add && is_complex(kernel.variable(total.variable).ty));
+        match product.or(total.map(|total| kernel.variable(total.variable).name.clone())) {
+            Some(name) => Err(Refusal::new(
+                format!("threads would multiply the complex numbers of `{name}` at the same time"),
+                "use the Rust backend",
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Keeps why something is as it is.

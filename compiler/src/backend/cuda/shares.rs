@@ -17,7 +17,7 @@
 use super::Refusal;
 use super::groups::{self, Iterations};
 use super::league::Way;
-use super::plan::{Function, Places, Share, Step, Threads, Total, WORKERS};
+use super::plan::{Function, Places, Share, Step, Threads, Total, WARP, WORKERS};
 use super::rewrite::substituted;
 use super::segment::Builder;
 use crate::format::IndexWidth;
@@ -28,6 +28,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Shares are as large as it takes to have so many of them, within [`SMALLEST`] and [`LARGEST`].
 const SHARES: u64 = 1 << 15;
+
+/// The same, for steps of a warp.
+const WARP_SHARES: u64 = 1 << 19;
 
 /// The fewest entries of a share: fewer are not worth the search.
 const SMALLEST: u64 = 32;
@@ -128,8 +131,24 @@ impl Builder {
         let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
         let share = Some(Share { size, value });
         let places = Places { place: parallel.low, begin, end, worker: None, share, lanes: None };
-        let league = super::league::League { places, count, atomic, totals: Vec::new() };
+        let league = super::league::League { places, count, atomic, totals: Vec::new(), kept: BTreeSet::new() };
         self.launch_way(&league, way, body, lanes, "for each equal share of entries")
+    }
+
+    /// Launches over shares of places that each add to one element, where that is so.
+    pub(super) fn segments(&mut self, parallel: &Parallel) -> Result<bool, Refusal> {
+        let [(array, Sharing::Segmented { length: Expr::Index(1), .. })] = parallel.sharing[..] else {
+            return Ok(false);
+        };
+        let (mut league, body) = self.places_of(parallel);
+        let kernel = &mut self.module.kernel;
+        let Some((body, segments)) = super::segments::distribute(kernel, &body, array) else { return Ok(false) };
+        let size = kernel.declare_index("size");
+        let steps = clamped(league.count.clone(), WARP_SHARES, 1, LARGEST / WARP);
+        league.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
+        let lanes = Some(Expr::Index(WARP));
+        self.launch_way(&league, Way::Segments(segments), body, lanes, "for equal shares of places")?;
+        Ok(true)
     }
 
     /// The number of threads for each place, where there are several: the elements of a row, or the iterations that a loop has on
@@ -142,8 +161,9 @@ impl Builder {
                     Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
                 }
                 Some(Iterations::Each(count)) => count.clone(),
-                None => Expr::Index(super::plan::WARP),
+                None => Expr::Index(WARP),
             }),
+            Way::Segments(_) => Some(Expr::Index(WARP)),
             Way::Thread => None,
         }
     }
@@ -185,7 +205,7 @@ impl Builder {
         let count = end.minus(begin);
         let fill = Some(Expr::Index(0));
         self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill });
-        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(WORKERS) };
+        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(Expr::Index(WORKERS)) };
         self.module.steps.push(launch);
         let longest = Expr::load(cell, Expr::Index(0));
         let long = Expr::Index(if is_grouped { LONG.0 } else { LONG.1 });
@@ -197,9 +217,14 @@ impl Builder {
 
 /// The number of entries of a share.
 fn grain(count: &Expr) -> Expr {
-    let even = Expr::binary(BinaryOperator::Divide, count.clone(), Expr::Index(SHARES));
-    let most = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(LARGEST));
-    Expr::binary(BinaryOperator::Maximum, most, Expr::Index(SMALLEST))
+    clamped(count.clone(), SHARES, SMALLEST, LARGEST)
+}
+
+/// A part of a number, between two others.
+fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
+    let even = Expr::binary(BinaryOperator::Divide, number, Expr::Index(part));
+    let upper = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(most));
+    Expr::binary(BinaryOperator::Maximum, upper, Expr::Index(least))
 }
 
 /// The expression with one in it replaced.

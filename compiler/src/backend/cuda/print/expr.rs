@@ -156,6 +156,12 @@ impl Printer<'_> {
     /// A function of values of an element type.
     fn called(&mut self, function: Function, element: ElementType, arguments: &[String]) -> String {
         let all = arguments.join(", ");
+        match function {
+            Function::Complex => return format!("{}{{{all}}}", function.result(element).name()),
+            Function::Re | Function::Im => return format!("({all}).{}", function.name()),
+            _ if element.is_complex() => return format!("{}({all})", self.helpers.of_complex(function, element)),
+            _ => {}
+        }
         if element.is_float() {
             let suffix = if element == ElementType::F32 { "f" } else { "" };
             return format!("{}{suffix}({all})", math_name(function));
@@ -169,7 +175,25 @@ impl Printer<'_> {
         }
     }
 
+    /// To complex numbers with parts of a type, from others part by part.
+    fn complex_cast(&mut self, to: ElementType, part: ElementType, operand: &Expr) -> String {
+        let (name, part) = (to.name(), part.name());
+        match self.kernel.type_of(operand) {
+            Ok(Type::Element(from)) if from == to => self.expr(operand),
+            Ok(Type::Element(from)) if from.is_complex() => {
+                let helper = self.helpers.converted(from, to);
+                format!("{helper}({})", self.expr(operand))
+            }
+            _ => format!("{name}{{({part}){}, 0}}", self.at_least(operand, Precedence::Unary)),
+        }
+    }
+
     fn cast(&mut self, ty: Type, operand: &Expr) -> String {
+        if let Type::Element(to) = ty
+            && let Some(part) = to.part()
+        {
+            return self.complex_cast(to, part, operand);
+        }
         let from = self.kernel.type_of(operand);
         let to_integer = match ty {
             Type::Index => true,
@@ -249,6 +273,10 @@ fn math_name(function: Function) -> &'static str {
 pub(super) fn literal(literal: Literal) -> String {
     let sign = if is_signed(literal) { "-" } else { "" };
     match literal {
+        Literal::Float(element, value) if element.is_complex() => {
+            let part = self::literal(Literal::Float(element.part().unwrap_or(element), value));
+            format!("{}{{{part}, 0}}", element.name())
+        }
         Literal::Float(element, value) => {
             let is_single = element == ElementType::F32;
             if value.is_nan() || value.is_infinite() {

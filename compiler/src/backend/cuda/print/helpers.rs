@@ -1,8 +1,7 @@
 //! What generated functions call and CUDA does not have: printed in front of them, where it is used.
 
 use super::element;
-use crate::ir::{ArrayElement, BinaryOperator, ElementType, ReduceOperator, Type};
-use std::collections::BTreeMap;
+use crate::ir::{ArrayElement, BinaryOperator, ElementType, Function, ReduceOperator, Type};
 use std::collections::BTreeSet;
 
 /// The types by names that say their size.
@@ -17,39 +16,142 @@ const TYPES: &[(&str, &str)] = &[
     ("f64", "double"),
 ];
 
-/// The functions that were asked for, by name.
+/// The functions that were asked for, with their names: each stands behind those that it calls.
 #[derive(Default)]
 pub(super) struct Helpers {
-    functions: BTreeMap<String, String>,
+    functions: Vec<(String, String)>,
 }
 
 impl Helpers {
     /// Names of types and functions, for code that uses them.
     pub(super) fn text(&self, code: &str) -> String {
-        let functions: Vec<&str> = self.functions.values().map(String::as_str).collect();
+        let functions: Vec<&str> = self.functions.iter().map(|(_, text)| text.as_str()).collect();
         let functions = functions.join("\n");
-        let words: BTreeSet<&str> = [code, &functions]
-            .into_iter()
-            .flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        let is_used = |name: &str| words_of([code, &functions]).contains(name);
+        let complex = [("c32", "f32"), ("c64", "f64")].into_iter().filter(|(name, _)| is_used(name));
+        let complex: Vec<String> = complex
+            .map(|(name, part)| include_str!("complex.cu").replace("NAME", name).replace("PART", part))
             .collect();
+        let complex = complex.join("\n");
+        let words = words_of([code, &functions, &complex]);
         let mut text = String::new();
         for (name, meaning) in TYPES.iter().filter(|(name, _)| words.contains(name)) {
             text += &format!("typedef {meaning} {name};\n");
         }
         text += "\n";
-        if !functions.is_empty() {
-            text += &functions;
-            text += "\n";
+        for part in [complex, functions] {
+            if !part.is_empty() {
+                text += &part;
+                text += "\n";
+            }
         }
         text
     }
 
     fn add(&mut self, name: String, text: impl FnOnce(&str) -> String) -> String {
-        if !self.functions.contains_key(&name) {
+        if self.functions.iter().all(|(other, _)| *other != name) {
             let text = text(&name);
-            self.functions.insert(name.clone(), text);
+            self.functions.push((name.clone(), text));
         }
         name
+    }
+
+    /// What another lane has of a variable: that whose number differs by `offset`, by one of CUDA's ways to say so.
+    pub(super) fn shuffled(&mut self, way: &str, mates: &str, ty: Type, name: &str) -> String {
+        match ty {
+            Type::Bool => format!("(bool)__shfl_{way}_sync({mates}, (int){name}, offset)"),
+            Type::Element(ElementType::U8) => format!("(u8)__shfl_{way}_sync({mates}, (int){name}, offset)"),
+            Type::Element(element) if element.is_complex() => {
+                let ty = element.name();
+                let helper = self.add(format!("shuffle_{way}_{ty}"), |helper| {
+                    format!(
+                        "static __device__ {ty} {helper}(u32 mates, {ty} value, int offset) {{
+    return {{__shfl_{way}_sync(mates, value.re, offset), __shfl_{way}_sync(mates, value.im, offset)}};
+}}
+"
+                    )
+                });
+                format!("{helper}({mates}, {name}, offset)")
+            }
+            Type::Index | Type::Element(_) => format!("__shfl_{way}_sync({mates}, {name}, offset)"),
+        }
+    }
+
+    /// What the lanes of a warp have of elements, of which neighbours may have the same: combined, and `update` for each.
+    pub(super) fn meet(&mut self, operator: ReduceOperator, held: ArrayElement, update: &str) -> String {
+        let ty = element(held);
+        let other = self.shuffled("down", "0xffffffffu", held.ty(), "value");
+        let combined = self.combined(operator, held.ty(), "value", "other");
+        self.add(format!("meet_{}_{ty}", word(operator)), |name| {
+            format!(
+                "// Combines what neighbouring lanes have of one element; the first of them updates it.
+static __device__ void {name}({ty}* array, u64 place, {ty} value) {{
+    const u32 lane = threadIdx.x % 32;
+    for (int offset = 1; offset < 32; offset *= 2) {{
+        const {ty} other = {other};
+        const u64 place_of_other = __shfl_down_sync(0xffffffffu, place, offset);
+        if (lane + offset < 32 && place_of_other == place) value = {combined};
+    }}
+    const u64 before = __shfl_up_sync(0xffffffffu, place, 1);
+    if (place != ~0ull && (lane == 0 || before != place)) {update}(&array[place], value);
+}}
+"
+            )
+        })
+    }
+
+    /// Complex numbers with parts of another type.
+    pub(super) fn converted(&mut self, from: ElementType, to: ElementType) -> String {
+        let (from, to) = (from.name(), to.name());
+        let part = if to == "c32" { "f32" } else { "f64" };
+        self.add(format!("{to}_of_{from}"), |name| {
+            format!("static __device__ {to} {name}({from} a) {{\n    return {{({part})a.re, ({part})a.im}};\n}}\n")
+        })
+    }
+
+    /// A function of complex numbers.
+    pub(super) fn of_complex(&mut self, function: Function, element: ElementType) -> String {
+        let ty = element.name();
+        let (part, f) = if element == ElementType::C32 { ("f32", "f") } else { ("f64", "") };
+        let infinity = if element == ElementType::C32 {
+            "__int_as_float(0x7f800000)"
+        } else {
+            "__longlong_as_double(0x7ff0000000000000ll)"
+        };
+        self.add(format!("{}_{ty}", function.name()), |name| match function {
+            Function::Sqrt => format!(
+                "// The square root with a real part that is not negative.
+static __device__ {ty} {name}({ty} a) {{
+    if (a.im == 0) {{
+        if (!signbit(a.re)) return {{sqrt{f}(a.re), a.im}};
+        return {{0, copysign{f}(sqrt{f}(-a.re), a.im)}};
+    }}
+    if (a.re == 0) {{
+        const {part} half = sqrt{f}(fabs{f}(a.im) / 2);
+        return {{half, copysign{f}(half, a.im)}};
+    }}
+    const {part} length = sqrt{f}(hypot{f}(a.re, a.im)), angle = atan2{f}(a.im, a.re) / 2;
+    return {{length * cos{f}(angle), length * sin{f}(angle)}};
+}}
+"
+            ),
+            Function::Exp => format!(
+                "static __device__ {ty} {name}({ty} a) {{
+    const {part} infinity = {infinity};
+    const bool is_finite = fabs{f}(a.im) < infinity;
+    if (a.re == -infinity && !is_finite) return {{0, 0}};
+    if (a.re == infinity && (a.im == 0 || !is_finite)) return {{a.re, is_finite ? a.im : a.im - a.im}};
+    if (a.re != a.re && a.im == 0) return a;
+    const {part} length = exp{f}(a.re);
+    return {{length * cos{f}(a.im), length * sin{f}(a.im)}};
+}}
+"
+            ),
+            Function::Abs => {
+                format!("static __device__ {part} {name}({ty} a) {{\n    return hypot{f}(a.re, a.im);\n}}\n")
+            }
+            _ => format!("static __device__ {ty} {name}({ty} a) {{\n    return {{a.re, -a.im}};\n}}\n"),
+        })
     }
 
     /// Where in an ascending array the first element is that is not less than a value.
@@ -187,6 +289,17 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
     /// `*place = *place operator value`, for threads that may do so at the same time.
     pub(super) fn atomic(&mut self, operator: ReduceOperator, held: ArrayElement) -> String {
         let ty = element(held);
+        if matches!(held, ArrayElement::Value(element) if element.is_complex()) {
+            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+                format!(
+                    "static __device__ void {name}({ty}* place, {ty} value) {{
+    atomicAdd(&place->re, value.re);
+    atomicAdd(&place->im, value.im);
+}}
+"
+                )
+            });
+        }
         if let Some((function, cast)) = native(operator, held) {
             if cast.is_empty() {
                 return function.to_owned();
@@ -232,6 +345,11 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
             (ReduceOperator::And, _) => format!("{left} & {right}"),
         }
     }
+}
+
+/// The words of texts.
+fn words_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_')).collect()
 }
 
 /// The atomic operation that CUDA has, and the type that it takes for this one where that differs.

@@ -11,11 +11,11 @@ mod plan;
 pub use plan::plan_text;
 
 use self::helpers::Helpers;
-use super::plan::{BLOCK, Function, Group, Lanes, Module, Parameter, Places, Threads, WARP};
+use super::plan::{BLOCK, Function, Group, Lanes, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
+use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
 
 /// The CUDA C of a module.
@@ -142,6 +142,9 @@ impl<'a> Printer<'a> {
 
     /// What the threads of a range do.
     fn places(&mut self, places: &Places) {
+        if let (Some(Lanes::Segments(segments)), Some(share)) = (&places.lanes, &places.share) {
+            return self.segments(places, share, *segments);
+        }
         // Lanes lie along the first axis of a block, then places do along the second.
         let own = if places.lanes.is_some() { "y" } else { "x" };
         let number = format!("(u64)blockIdx.x * blockDim.{own} + threadIdx.{own}");
@@ -155,7 +158,7 @@ impl<'a> Printer<'a> {
                 }
             }
             Some(Lanes::Group(group)) => self.group(*group),
-            None => {}
+            Some(Lanes::Segments(_)) | None => {}
         }
         for total in &self.function.totals {
             let name = self.declare_variable(total.variable);
@@ -202,6 +205,50 @@ impl<'a> Printer<'a> {
         self.combine_totals();
     }
 
+    /// A warp's share of places that each add to one element.
+    fn segments(&mut self, places: &Places, share: &Share, segments: Segments) {
+        let ty = self.kernel.variable(segments.value).ty;
+        let (value_type, identity) = (type_name(ty), self.identity(segments.operator, ty));
+        let update = self.helpers.atomic(segments.operator, self.kernel.array(segments.array).element);
+        let meet = self.helpers.meet(segments.operator, self.kernel.array(segments.array).element, &update);
+        let array = self.arrays[&segments.array].clone();
+        let [lane, low, high, first] = ["lane", "low", "high", "first"].map(|name| self.namer.name(name));
+        let (value, end) = (self.expr(&share.value), self.operand(&places.end));
+        let size = self.declare_variable(share.size);
+        let begin = match places.begin {
+            Expr::Index(0) => String::new(),
+            _ => format!("{} + ", self.expr(&places.begin)),
+        };
+        self.line(&format!("const u64 {lane} = threadIdx.x;"));
+        self.line(&format!("const u64 {size} = {value};"));
+        self.line(&format!("const u64 {low} = {begin}((u64)blockIdx.x * blockDim.y + threadIdx.y) * {size};"));
+        self.line(&format!("if ({low} >= {end}) return;"));
+        self.line(&format!("const u64 {high} = min((u64)({low} + {size}), (u64)({end}));"));
+        let (held, sum) = (self.namer.name("segment"), self.namer.name("sum"));
+        self.line("// What this lane has, and of which element.");
+        self.line(&format!("u64 {held} = ~0ull;"));
+        self.line(&format!("{value_type} {sum} = {identity};"));
+        self.nest(&format!("for (u64 {first} = {low}; {first} < {high}; {first} += {WARP})"), |printer| {
+            let place = printer.declare_variable(places.place);
+            let (element, value) =
+                (printer.declare_variable(segments.element), printer.declare_variable(segments.value));
+            printer.line(&format!("const u64 {place} = {first} + {lane};"));
+            printer.line(&format!("u64 {element} = ~0ull;"));
+            printer.line(&format!("{value_type} {value} = {identity};"));
+            printer.nest(&format!("if ({place} < {high})"), |printer| printer.block(&printer.function.body));
+            printer.line(&format!("if (__all_sync(0xffffffffu, {element} == {held})) {{"));
+            printer.depth += 1;
+            printer.update(&sum, segments.operator, ty, &value);
+            printer.depth -= 1;
+            printer.nest("} else", |printer| {
+                printer.line(&format!("{meet}({array}, {held}, {sum});"));
+                printer.line(&format!("{held} = {element};"));
+                printer.line(&format!("{sum} = {value};"));
+            });
+        });
+        self.line(&format!("{meet}({array}, {held}, {sum});"));
+    }
+
     /// What a thread has to know of its group.
     fn group(&mut self, group: Group) {
         let (lane, width) = (self.declare_variable(group.lane), self.declare_variable(group.width));
@@ -214,11 +261,7 @@ impl<'a> Printer<'a> {
     fn combine(&mut self, variable: VariableId, operator: ReduceOperator, mates: &str, half: &str) {
         let name = self.variables[&variable].clone();
         let ty = self.kernel.variable(variable).ty;
-        let other = match ty {
-            Type::Bool => format!("(bool)__shfl_xor_sync({mates}, (int){name}, offset)"),
-            Type::Element(ElementType::U8) => format!("(u8)__shfl_xor_sync({mates}, (int){name}, offset)"),
-            Type::Index | Type::Element(_) => format!("__shfl_xor_sync({mates}, {name}, offset)"),
-        };
+        let other = self.helpers.shuffled("xor", mates, ty, &name);
         self.nest(&format!("for (int offset = {half}; offset > 0; offset /= 2)"), |printer| {
             printer.update(&name, operator, ty, &other);
         });

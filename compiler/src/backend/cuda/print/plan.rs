@@ -54,7 +54,7 @@ fn line(module: &Module, step: &Step) -> String {
                 (_, Some(lanes)) => format!(" for {places} of {} lanes", show(lanes)),
             };
             if let Some(workers) = workers {
-                line += &format!(", at most {workers} threads");
+                line += &format!(", at most {} threads", show(workers));
             }
             if function.threads != Threads::One {
                 line += &format!(", {BLOCK} threads a block");
