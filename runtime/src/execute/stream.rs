@@ -174,10 +174,7 @@ impl Streamed {
         let count = self.lanes.len().min(parts.len());
         let lane = |number: usize| {
             let own = parts.iter().skip(number).step_by(count);
-            match self.beside.get(number) {
-                Some(beside) => self.parts_on_device(&self.lanes[number], beside, own, inputs, stated),
-                None => self.parts_of(&self.lanes[number], own, inputs, stated),
-            }
+            self.lane_of(&self.lanes[number], self.beside.get(number), own, inputs, stated)
         };
         let results: Vec<Result<(Outputs, Spent), Error>> = if count == 1 {
             vec![lane(0)]
@@ -204,20 +201,41 @@ impl Streamed {
         all.ok_or_else(|| self.refuse("there are no parts".to_owned()))
     }
 
-    /// What one lane does.
-    fn parts_of<'p>(
+    /// What one lane does. Results of its parts are combined on its device, where `beside` does that there, else on the host.
+    fn lane_of<'p>(
         &self,
         chain: &Chain,
+        beside: Option<&Chain>,
         parts: impl Iterator<Item = &'p AnyTensor>,
         inputs: &[&AnyTensor],
         stated: &[(&str, usize)],
     ) -> Result<(Outputs, Spent), Error> {
+        let with = |part: &'p AnyTensor| {
+            let given = inputs.iter().enumerate();
+            given.map(|(place, &input)| if place == self.place { part } else { input }).collect::<Vec<&AnyTensor>>()
+        };
+        let parts = parts.map(with);
         let before = chain.copied();
         let mut spent = Spent::default();
+        let outputs = match beside {
+            Some(beside) => self.on_device(chain, beside, parts, stated, &mut spent),
+            None => self.on_host(chain, parts, stated, &mut spent),
+        }?;
+        let after = chain.copied();
+        (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
+        Ok((outputs.ok_or_else(|| self.refuse("a lane has no part".to_owned()))?, spent))
+    }
+
+    /// Calls with each of some inputs, whose results come back and are combined.
+    fn on_host<'p>(
+        &self,
+        chain: &Chain,
+        calls: impl Iterator<Item = Vec<&'p AnyTensor>>,
+        stated: &[(&str, usize)],
+        spent: &mut Spent,
+    ) -> Result<Option<Outputs>, Error> {
         let mut so_far: Option<Outputs> = None;
-        for part in parts {
-            let mut inputs = inputs.to_vec();
-            inputs[self.place] = part;
+        for inputs in calls {
             let outcome = chain.run(&inputs, stated, 1)?;
             spent.compute += outcome.run_times.iter().sum::<Duration>();
             so_far = Some(match so_far {
@@ -229,36 +247,26 @@ impl Streamed {
                 }
             });
         }
-        let after = chain.copied();
-        (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
-        so_far.map(|outputs| (outputs, spent)).ok_or_else(|| self.refuse("a lane has no part".to_owned()))
+        Ok(so_far)
     }
 
-    /// The same where results stay on the device: they are copied once, when all parts are done.
-    fn parts_on_device<'p>(
+    /// The same where results stay on the device: they come back once, when all calls are done.
+    fn on_device<'p>(
         &self,
         chain: &Chain,
         beside: &Chain,
-        parts: impl Iterator<Item = &'p AnyTensor>,
-        inputs: &[&AnyTensor],
+        calls: impl Iterator<Item = Vec<&'p AnyTensor>>,
         stated: &[(&str, usize)],
-    ) -> Result<(Outputs, Spent), Error> {
-        let before = chain.copied();
-        let mut spent = Spent::default();
+        spent: &mut Spent,
+    ) -> Result<Option<Outputs>, Error> {
         let mut so_far = None;
         let mut last = None;
-        for part in parts {
-            let mut inputs = inputs.to_vec();
-            inputs[self.place] = part;
+        for inputs in calls {
             let mut call = chain.call(&inputs, stated)?;
             spent.compute += chain.run_onto(&mut call, beside, &mut so_far)?;
             last = Some(call);
         }
-        let call = last.zip(so_far.as_ref()).ok_or_else(|| self.refuse("a lane has no part".to_owned()))?;
-        let outputs = chain.fetch(call.0, call.1)?;
-        let after = chain.copied();
-        (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
-        Ok((outputs, spent))
+        last.zip(so_far.as_ref()).map(|(call, result)| chain.fetch(call, result)).transpose()
     }
 
     /// One result of two.
