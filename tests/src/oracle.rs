@@ -49,6 +49,8 @@ struct Held {
 struct Note {
     open: Open,
     mixed: bool,
+    /// Whether the structure says what it is, though it is not the fill value.
+    known: bool,
 }
 
 /// The results of a kernel, in order.
@@ -275,20 +277,27 @@ struct Value {
     open: Open,
     /// Whether it is a sum whose terms are not all of one sign, or a multiple of one.
     mixed: bool,
+    /// Whether it was known when it was stored: where statements are fused, it still is.
+    was_known: bool,
 }
 
 impl Value {
     fn known(number: Number) -> Self {
-        Value { number, known: true, open: Open::No, mixed: false }
+        Value { number, known: true, open: Open::No, mixed: false, was_known: false }
     }
 
     fn given(number: Number) -> Self {
-        Value { number, known: false, open: Open::No, mixed: false }
+        Value { number, known: false, open: Open::No, mixed: false, was_known: false }
     }
 
     fn noted(self, note: Option<&Note>) -> Self {
-        let Note { open, mixed } = note.copied().unwrap_or_default();
-        Value { open, mixed, ..self }
+        let Note { open, mixed, known } = note.copied().unwrap_or_default();
+        Value { open, mixed, was_known: known, ..self }
+    }
+
+    /// Whether the structure alone may tell it, as statements are fused or not.
+    fn may_be_known(self) -> bool {
+        self.known || self.was_known
     }
 
     /// The number, where it follows from the structure alone and is so.
@@ -388,7 +397,8 @@ impl Evaluation<'_> {
                 false => result.entries.stored.insert(index.to_vec(), value.number),
                 true => result.entries.stored.remove(index),
             };
-            result.notes.insert(index.to_vec(), Note { open: value.open, mixed: value.mixed });
+            let Value { open, mixed, known, .. } = value;
+            result.notes.insert(index.to_vec(), Note { open, mixed, known });
         });
         result
     }
@@ -455,8 +465,17 @@ impl Evaluation<'_> {
         let shape: Vec<usize> = variables.iter().map(|&variable| self.extents.variable(variable)).collect();
         let mut total: Option<Value> = None;
         let mut open = Open::No;
-        if shape.contains(&0) && operator == ReduceOperator::Add && self.has_infinite_factor(body, outside) {
-            open = Open::Infinite;
+        if shape.contains(&0) && operator == ReduceOperator::Add {
+            // Sums over the other variables may be made around the one that is over nothing.
+            let (others, sizes): (Vec<IndexVariable>, Vec<usize>) =
+                variables.iter().copied().zip(shape.iter().copied()).filter(|(_, size)| *size > 0).unzip();
+            for_each_index(&sizes, &mut |index| {
+                let mut indices = outside.clone();
+                indices.extend(others.iter().copied().zip(index.iter().copied()));
+                if self.has_infinite_factor(body, &indices) {
+                    open = Open::Infinite;
+                }
+            });
         }
         for_each_index(&shape, &mut |index| {
             let mut indices = outside.clone();
@@ -474,7 +493,7 @@ impl Evaluation<'_> {
                 let before = total.unwrap_or_else(identity);
                 open = open.max(open::of_reduction(operator, before, term));
                 let number = reduce(operator, before.number, term.number);
-                total = Some(Value { number, known: false, open, mixed: is_sum && mixed });
+                total = Some(Value { open, mixed: is_sum && mixed, ..Value::given(number) });
             }
         });
         let nothing = || Value::known(Number::of_literal(self.identity(operator, body)));

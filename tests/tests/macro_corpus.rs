@@ -399,6 +399,7 @@ cases! {
     regressions_exponents_are_read "cases/regressions/exponents_are_read.ti" [b] kernel(&b);
     regressions_independent_factors "cases/regressions/independent_factors.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_nothing_at_a_computed_index "cases/regressions/nothing_at_a_computed_index.ti" [B] moved(&B);
     regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
     regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);
     regressions_product_with_an_empty_sum "cases/regressions/product_with_an_empty_sum.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);

@@ -22,7 +22,7 @@ fn cuda_prints() {
     let text = place.prints(&line);
     assert_has(&text, &["extern \"C\" __global__ void", "const u32* __restrict__ X3_crd", "threadIdx.x"]);
     assert!(!text.contains("#include"));
-    assert_has(&place.prints(&[&line[..], &["--emit", "plan"]].concat()), &["launch kernel for", "of r_extent lanes"]);
+    assert_has(&place.prints(&[&line[..], &["--emit", "plan"]].concat()), &["launch kernel", "of r_extent lanes"]);
     assert_has(&place.prints(&["explain", TTM, "-f", "X=csf", "--target", "cuda"]), &["neighbours in a warp"]);
 }
 

@@ -166,6 +166,10 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
             IndexExpr::Variable(variable) => Some(Affine { constant: 0, terms: vec![(variable.clone(), 1)] }),
             IndexExpr::Constant(value) => Some(Affine { constant: *value, terms: Vec::new() }),
             IndexExpr::Binary(IndexOperator::Add, left, right) => left.affine()?.plus(right.affine()?),
+            // Also of what is no sum of multiples, as a remainder.
+            IndexExpr::Binary(IndexOperator::Subtract, left, right) if left == right => {
+                Some(Affine { constant: 0, terms: Vec::new() })
+            }
             IndexExpr::Binary(IndexOperator::Subtract, left, right) => left.affine()?.plus(right.affine()?.times(-1)?),
             IndexExpr::Binary(IndexOperator::Multiply, left, right) => match (left.constant(), right.constant()) {
                 (Some(factor), _) => right.affine()?.times(factor),

@@ -173,6 +173,17 @@ impl Lowering<'_> {
         })
     }
 
+    /// Closes the parents of a dense level of an appended output that a body would visit, where nothing is done.
+    pub(super) fn close_inside(&mut self, body: &Statement, out: &mut Vec<ir::Statement>) {
+        let mut inside = None;
+        body.for_each_loop(&mut |variable, _| inside = inside.take().or_else(|| self.assembly(body, variable)));
+        if self.visits_all(inside.as_ref())
+            && let Some(assembly) = inside
+        {
+            self.close_empty(assembly.target.tensor, assembly.depth, out);
+        }
+    }
+
     /// What stands before the body of a loop that assembles a level.
     pub(super) fn open_parent(&mut self, assembly: &mut Assembly, out: &mut Vec<ir::Statement>) {
         let stored = self.storage(assembly.target.tensor, assembly.depth).format;

@@ -107,7 +107,9 @@ impl Lowering<'_> {
         out: &mut Vec<ir::Statement>,
     ) {
         let value = self.coordinate(scope, variable);
-        let Some(loops) = self.over_lattice(variable, Run::Serial, body, scope) else { return };
+        let Some(loops) = self.over_lattice(variable, Run::Serial, body, scope) else {
+            return self.close_inside(body, out);
+        };
         let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
         let mut points: Vec<Point> = loops.lattice.points.clone();
         if visits_all && loops.lattice.everywhere().is_none() {
@@ -115,7 +117,15 @@ impl Lowering<'_> {
         }
         let coordinate = self.bind_coordinate(variable, value, out);
         let cursors = self.found(&loops, &coordinate, out);
+        let before = out.len();
         self.branches(&loops, &cursors, &points, coordinate, out);
+        if let Some(ir::Statement::If(_, otherwise)) = out[before..].last_mut()
+            && otherwise.is_empty()
+        {
+            let mut closed = Vec::new();
+            self.close_inside(body, &mut closed);
+            *otherwise = closed;
+        }
     }
 
     /// Whether a loop does nothing but at the stored coordinates of a computed index that ascends with its variable.

@@ -80,15 +80,19 @@ pub(super) fn of_binary(operator: BinaryOperator, left: Value, right: Value) -> 
         Add => is_open_sum(left, right),
         Subtract => is_open_sum(left, Value { number: right.number.negative(), ..right }),
         Multiply => either(&|a, b| {
-            is_infinite(a) && (b.number.is_zero() || b.mixed) || a.number.is_nan() && b.known && b.number.is_zero()
+            is_infinite(a) && (b.number.is_zero() || b.mixed)
+                || a.number.is_nan() && b.may_be_known() && b.number.is_zero()
         }),
         Divide | Remainder => {
-            let zero = left.known && left.number.is_zero();
+            let zero = left.may_be_known() && left.number.is_zero();
             zero && (right.number.is_nan() || right.number.is_zero()) || left.mixed && right.number.is_zero()
         }
         _ => false,
     };
+    // Fused or not, the structure tells one of them or does not, and then the number is one or the other.
+    let is_told_or_not = [left, right].into_iter().any(|value| value.was_known && !value.known);
     match operator {
+        _ if here && is_told_or_not => Open::Any,
         Add | Subtract | Multiply if here => before.max(Open::Infinite),
         Divide | Remainder if here => Open::Any,
         Add | Subtract | Multiply => before,
@@ -99,7 +103,7 @@ pub(super) fn of_binary(operator: BinaryOperator, left: Value, right: Value) -> 
 
 fn is_open_sum(left: Value, right: Value) -> bool {
     let are_infinite = is_infinite(left) && is_infinite(right);
-    let meets_known = |a: Value, b: Value| a.number.is_nan() && b.known && is_infinite(b);
+    let meets_known = |a: Value, b: Value| a.number.is_nan() && b.may_be_known() && is_infinite(b);
     are_infinite && !have_one_sign(left.number, right.number) || meets_known(left, right) || meets_known(right, left)
 }
 
@@ -111,7 +115,7 @@ pub(super) fn of_call(function: Function, arguments: &[Value]) -> Open {
     let chooses = matches!(function, Function::Min | Function::Max);
     match function {
         Function::Abs => before,
-        _ if chooses && is_nan && arguments.iter().any(|argument| argument.known) => Open::Any,
+        _ if chooses && is_nan && arguments.iter().any(|argument| argument.may_be_known()) => Open::Any,
         _ => before.spread(),
     }
 }
