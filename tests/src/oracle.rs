@@ -397,8 +397,8 @@ impl Evaluation<'_> {
                 false => result.entries.stored.insert(index.to_vec(), value.number),
                 true => result.entries.stored.remove(index),
             };
-            let Value { open, mixed, known, .. } = value;
-            result.notes.insert(index.to_vec(), Note { open, mixed, known });
+            let Value { open, mixed, .. } = value;
+            result.notes.insert(index.to_vec(), Note { open, mixed, known: value.may_be_known() });
         });
         result
     }
@@ -527,7 +527,10 @@ fn unary(operator: UnaryOperator, operand: Number) -> Number {
 
 fn binary(operator: BinaryOperator, left: Value, right: Value) -> Value {
     let open = open::of_binary(operator, left, right);
-    Value { open, mixed: open::is_mixed(operator, left, right), ..combined(operator, left, right) }
+    let is_zero = |side: Value| side.may_be_known() && side.number.is_zero();
+    let annihilates = operator == BinaryOperator::Multiply && (is_zero(left) || is_zero(right));
+    let was_known = annihilates || left.may_be_known() && right.may_be_known();
+    Value { open, was_known, mixed: open::is_mixed(operator, left, right), ..combined(operator, left, right) }
 }
 
 /// The number alone, and whether it is known.
