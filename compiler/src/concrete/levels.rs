@@ -30,6 +30,8 @@ pub(super) struct Statement {
     pub value: Expr,
     pub masks: Vec<Access>,
     pub element: ElementType,
+    /// What combines it with the target, where the text says so.
+    pub operator: Option<ReduceOperator>,
 }
 
 impl Scheduler<'_> {
@@ -74,7 +76,7 @@ impl Scheduler<'_> {
             }
             value => value,
         };
-        Statement { target, value, masks, element: statement.element }
+        Statement { target, value, masks, element: statement.element, operator: statement.operator }
     }
 
     /// The operand that is to be walked by its levels: the only one that is not dense, which decides where there is anything to
@@ -112,8 +114,8 @@ impl Scheduler<'_> {
 
     /// Whether values may be combined with a dense result in any order, the first with what it holds before.
     fn takes_any_order(&self, statement: &Statement) -> bool {
-        let reduction = match &statement.value {
-            Expr::Reduce(operator, ..) => *operator,
+        let reduction = match (statement.operator, &statement.value) {
+            (Some(operator), _) | (None, &Expr::Reduce(operator, ..)) => operator,
             _ if statement.element == ElementType::Bool => return false,
             _ => ReduceOperator::Add,
         };

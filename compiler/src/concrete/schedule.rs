@@ -213,6 +213,7 @@ impl Scheduler<'_> {
             value: self.kernel.over_running(&normalize(&simplify_expr(assignment.value.clone()))),
             masks: assignment.mask.iter().cloned().collect(),
             element,
+            operator: assignment.operator,
         };
         let has_parts = !self.kernel.asked.parts.parts.is_empty();
         let statement = if has_parts { statement } else { self.by_levels(statement) };
