@@ -3,7 +3,7 @@
 #![cfg(feature = "pretty")]
 
 use spc_compiler::notation::{FormatOption, check_expression};
-use spc_compiler::{backend, compile_notation, syntax};
+use spc_compiler::{backend, compile, compile_notation, concrete, syntax};
 
 const GUIDE: &str = include_str!("../GUIDE.md");
 
@@ -21,15 +21,20 @@ fn every_stage_is_shown_as_it_is() {
     let notation = check_expression(&statement, &[format]).expect("the example has a meaning");
     let program = compile_notation(&notation).expect("the example can be scheduled");
     let compiled = program.single().expect("the example is one statement");
+    let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
+    let for_gpu = compile(concrete::schedule(&notation, options).expect("the example can be scheduled"));
+    let for_gpu = for_gpu.single().expect("the example is one statement");
+    let module = backend::cuda::module(&for_gpu.kernel, None).expect("the example runs on a device");
     let stages = [
         ("notation", format!("{notation}\n")),
         ("concrete", compiled.concrete.to_string()),
         ("lattice", compiled.lattices.concat()),
         ("ir", compiled.kernel.to_string()),
         ("code", backend::rust::text(&compiled.kernel)),
+        ("plan", backend::cuda::plan_text(&module)),
     ];
     for (stage, printed) in stages {
         assert_eq!(block(stage).trim_end(), printed.trim_end(), "{stage}");
     }
-    assert_eq!(GUIDE.matches("```text,").count(), 5, "every block with a stage is compared");
+    assert_eq!(GUIDE.matches("```text,").count(), 6, "every block with a stage is compared");
 }
