@@ -7,11 +7,10 @@
 //! lane 2           copy X₂ │ compute │ copy y₂ │ copy X₅ │ …
 //! ```
 //!
-//! A lane is a thread of the host with its own stream of a device, and takes every so-manieth part: each lane does one thing at a
-//! time, and together they keep both directions of the link and the device at work. Several devices share the lanes. What
-//! results of parts become, and that this is the result of the whole, is what the compiler says:
-//! [`concrete::Stream`](spc_compiler::concrete::Stream). Lane by lane and part by part, results are combined in the same order on
-//! every run.
+//! A lane is a thread of the host with its own stream of a device. Of n lanes, each takes every n-th part and does one thing at a
+//! time; together they keep both directions of the link and the device at work. Several devices share the lanes. What results of
+//! parts become, and that this is the result of the whole, is what the compiler says: [`concrete::Stream`]. Lane by lane and
+//! part by part, results are combined in the same order on every run.
 
 use super::chain::{Chain, Outcome};
 use super::error::Error;
