@@ -1,371 +1,39 @@
-//! A call on a device: the host's side of what the CUDA backend plans.
-//!
-//! A [`Device`] has memory, moves bytes and starts functions. What it is does not matter here: a GPU, or an emulation that
-//! tests use. [`DeviceKernel::run`] follows the steps of a module: it copies arrays to the device, makes others, launches, and
-//! copies results back.
+//! One run of a module: the host's steps.
 
-use super::array::{Access, Array, Data};
-use super::call::Call;
-use super::error::Error;
-use super::interpreted::overwrite;
+use super::super::array::{Access, Array, Data};
+use super::super::interpreted::overwrite;
+use super::{Copied, Device, Grid, Memory};
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
 use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{
-    self, ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size, Source,
-};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Memory of a device: an address there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory(pub u64);
-
-/// How many blocks of how many threads run a function: along x and y.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
-    /// Blocks.
-    pub blocks: [u32; 2],
-    /// The threads of each.
-    pub threads: [u32; 2],
-}
-
-/// Something that runs functions on memory of its own.
-pub trait Device: fmt::Debug + Send + Sync {
-    /// Makes room for so many bytes.
-    ///
-    /// # Errors
-    /// When there is none.
-    fn allocate(&self, bytes: usize, name: &str) -> Result<Memory, String>;
-
-    /// Gives memory back.
-    fn free(&self, memory: Memory);
-
-    /// Sets bytes to zero.
-    ///
-    /// # Errors
-    /// What the device says against it.
-    fn zero(&self, memory: Memory, bytes: usize) -> Result<(), String>;
-
-    /// Copies to the device.
-    ///
-    /// # Errors
-    /// What the device says against it.
-    fn write(&self, memory: Memory, bytes: &[u8]) -> Result<(), String>;
-
-    /// Copies from the device, when all that was launched is done.
-    ///
-    /// # Errors
-    /// What the device says against it, or against what was launched.
-    fn read(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String>;
-
-    /// Copies on the device.
-    ///
-    /// # Errors
-    /// What the device says against it.
-    fn copy(&self, from: Memory, to: Memory, bytes: usize) -> Result<(), String>;
-
-    /// Runs a function. Its arguments, sizes and addresses, are 64 bits each.
-    ///
-    /// # Errors
-    /// What the device says against it.
-    fn launch(&self, function: &str, grid: Grid, arguments: &[u64]) -> Result<(), String>;
-
-    /// How long the device takes for some work, until all that was launched is done.
-    ///
-    /// # Errors
-    /// Those of the work.
-    fn timed(&self, work: &mut dyn FnMut() -> Result<(), String>) -> Result<Duration, String> {
-        let start = Instant::now();
-        work()?;
-        Ok(start.elapsed())
-    }
-
-    /// What stays in the device's memory between calls, if anything does.
-    fn resident(&self) -> Option<&Resident> {
-        None
-    }
-
-    /// Pins the host's memory, so that the device copies it without the processor; whether it could be.
-    fn pin(&self, _bytes: &[u8]) -> bool {
-        false
-    }
-
-    /// Ends what [`Device::pin`] began.
-    fn unpin(&self, _bytes: &[u8]) {}
-}
-
-/// Arrays that stay on a device between calls: those of inputs, as long as the host keeps them too. Where memory is short, those
-/// go that were not used for longest.
-#[derive(Debug, Default)]
-pub struct Resident {
-    /// The one that was used last is the last.
-    arrays: Mutex<Vec<Kept>>,
-}
-
-/// One of them.
-#[derive(Debug)]
-struct Kept {
-    /// The host's array. As it is shared here, nobody changes it, and nothing else comes to lie at its address.
-    data: Data,
-    memory: Memory,
-    /// How many runs read it.
-    readers: usize,
-}
-
-impl Resident {
-    fn arrays(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.arrays.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The number of arrays and of their bytes.
-    pub fn size(&self) -> (usize, usize) {
-        let arrays = self.arrays();
-        (arrays.len(), arrays.iter().map(|kept| kept.data.bytes().len()).sum())
-    }
-
-    /// Where an array is on the device, for one who reads it there.
-    fn borrow(&self, device: &dyn Device, data: &Data, name: &str) -> Result<Memory, String> {
-        let mut arrays = self.arrays();
-        let place = |kept: &Kept| (kept.data.bytes().as_ptr_range(), kept.data.element());
-        let sought = (data.bytes().as_ptr_range(), data.element());
-        if let Some(found) = arrays.iter().position(|kept| place(kept) == sought) {
-            let mut kept = arrays.remove(found);
-            kept.readers += 1;
-            let memory = kept.memory;
-            arrays.push(kept);
-            return Ok(memory);
-        }
-        // What the host has let go of serves nobody.
-        let is_stale = |kept: &mut Kept| kept.readers == 0 && kept.data.is_alone();
-        arrays.extract_if(.., is_stale).for_each(|kept| device.free(kept.memory));
-        let memory = room(&mut arrays, device, || device.allocate(data.bytes().len(), name))?;
-        if let Err(error) = device.write(memory, data.bytes()) {
-            device.free(memory);
-            return Err(error);
-        }
-        arrays.push(Kept { data: data.clone(), memory, readers: 1 });
-        Ok(memory)
-    }
-
-    /// Memory for something else.
-    fn make_room(&self, device: &dyn Device, allocate: impl Fn() -> Result<Memory, String>) -> Result<Memory, String> {
-        allocate().or_else(|_| room(&mut self.arrays(), device, allocate))
-    }
-
-    fn give_back(&self, memory: Memory) {
-        if let Some(kept) = self.arrays().iter_mut().find(|kept| kept.memory == memory) {
-            kept.readers -= 1;
-        }
-    }
-}
-
-/// Allocates, and frees what nobody reads until there is room.
-fn room(
-    arrays: &mut Vec<Kept>,
-    device: &dyn Device,
-    allocate: impl Fn() -> Result<Memory, String>,
-) -> Result<Memory, String> {
-    loop {
-        match allocate() {
-            Ok(memory) => return Ok(memory),
-            Err(error) => match arrays.iter().position(|kept| kept.readers == 0) {
-                Some(oldest) => device.free(arrays.remove(oldest).memory),
-                None => return Err(error),
-            },
-        }
-    }
-}
-
-/// A kernel whose functions are on a device.
-#[derive(Debug, Clone)]
-pub struct DeviceKernel {
-    module: Arc<Module>,
-    device: Arc<dyn Device>,
-    /// How long copies in and out have taken.
-    copied: Arc<Copied>,
-}
-
-impl DeviceKernel {
-    /// A module whose text the device has compiled.
-    pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
-        Self { module: Arc::new(module), device, copied: Arc::default() }
-    }
-
-    /// How long copies to the device and from it have taken since the kernel was made.
-    pub fn copied(&self) -> (Duration, Duration) {
-        self.copied.get()
-    }
-
-    /// What runs it.
-    pub fn device(&self) -> &dyn Device {
-        &*self.device
-    }
-
-    /// Runs a call, and says how long the device took, without copies.
-    ///
-    /// # Errors
-    /// When the device stops it, or there is no memory.
-    pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        let mut run = self.begin(call);
-        let arrays = call.begin();
-        let time = run.compute(arrays, &self.copied);
-        let result = time.and_then(|time| run.take_all(arrays, &self.copied).map(|()| time));
-        run.end();
-        result.map_err(|message| self.stopped(message))
-    }
-
-    fn begin(&self, call: &Call<'_>) -> Run<'_> {
-        self.run_with(call.dimensions().iter().map(|&extent| extent as u64).collect())
-    }
-
-    fn run_with(&self, dimensions: Vec<u64>) -> Run<'_> {
-        let (held, borrowed) = (BTreeMap::new(), Vec::new());
-        Run { module: &self.module, device: &*self.device, dimensions, held, borrowed }
-    }
-
-    fn stopped(&self, message: String) -> Error {
-        Error::Device { kernel: self.module.kernel.name.clone(), message }
-    }
-
-    // Results that stay on the device.
-
-    /// The array of the one result, where that is all there is to it: the values of a dense tensor.
-    fn result(&self) -> Option<ArrayId> {
-        let kernel = &self.module.kernel;
-        let is_result = |array: &ir::Array| {
-            let tensor = array.role.tensor().map(|tensor| kernel.tensor(tensor));
-            tensor
-                .filter(|tensor| matches!(tensor.source, Source::Output { .. }))
-                .map(|tensor| tensor.format.is_dense())
-        };
-        let mut results = kernel.parameters().filter_map(|(id, array)| is_result(array).map(|is_dense| (id, is_dense)));
-        match (results.next(), results.next()) {
-            (Some((id, true)), None) => Some(id),
-            _ => None,
-        }
-    }
-
-    /// Whether results of this kernel can stay on the device, to be combined there by another.
-    pub(super) fn accumulates(&self, combine: &DeviceKernel) -> bool {
-        self.result().is_some() && combine.result().is_some() && combine.module.kernel.parameters().count() == 3
-    }
-
-    /// Runs a call, and combines its result with what is on the device, where it stays.
-    ///
-    /// # Errors
-    /// As [`DeviceKernel::run`].
-    pub(super) fn run_onto(
-        &self,
-        call: &mut Call<'_>,
-        combine: &DeviceKernel,
-        so_far: &mut Option<Accumulated>,
-    ) -> Result<Duration, Error> {
-        let mut run = self.begin(call);
-        let time = run.compute(call.begin(), &self.copied);
-        let part = self.result().and_then(|id| run.held.remove(&id)).filter(|_| time.is_ok());
-        run.end();
-        let (mut time, Some(part)) = (time.map_err(|message| self.stopped(message))?, part) else {
-            return Err(self.stopped("its result is not on the device".to_owned()));
-        };
-        let part = Accumulated { held: part, device: self.device.clone() };
-        *so_far = Some(match so_far.take() {
-            None => part,
-            Some(before) => {
-                let (both, spent) = combine.combine(&before, &part)?;
-                time += spent;
-                both
-            }
-        });
-        Ok(time)
-    }
-
-    /// One result of two.
-    fn combine(&self, first: &Accumulated, second: &Accumulated) -> Result<(Accumulated, Duration), Error> {
-        let kernel = &self.module.kernel;
-        // Every element is at its place in both: as many rows of one as there are elements.
-        let extents = kernel.dimensions.iter().enumerate();
-        let length = |(place, _): (usize, _)| if place == 0 { first.held.length } else { 1 };
-        let mut run = self.run_with(extents.map(length).collect());
-        let ids: Vec<ArrayId> = kernel.parameters().map(|(id, _)| id).collect();
-        let [one, other, result] = ids[..] else { return Err(self.stopped("it combines no two results".to_owned())) };
-        run.held.extend([(one, first.held), (other, second.held)]);
-        let time = run.make(result, first.held.length).and_then(|_| run.steps());
-        let made = run.held.remove(&result);
-        [one, other].iter().for_each(|id| _ = run.held.remove(id));
-        let made = made.map(|held| Accumulated { held, device: self.device.clone() });
-        run.end();
-        match (time.map_err(|message| self.stopped(message))?, made) {
-            (time, Some(made)) => Ok((made, time)),
-            _ => Err(self.stopped("nothing was combined".to_owned())),
-        }
-    }
-
-    /// Copies a result that stayed on the device into a call that has run.
-    ///
-    /// # Errors
-    /// What the device says against it.
-    pub(super) fn fetch(&self, call: &mut Call<'_>, result: &Accumulated) -> Result<(), Error> {
-        let mut run = self.begin(call);
-        run.held.extend(self.result().map(|id| (id, result.held)));
-        run.take_all(call.begin(), &self.copied).map_err(|message| self.stopped(message))
-    }
-}
-
-/// How long copies in and out have taken.
-#[derive(Debug, Default)]
-struct Copied(Mutex<(Duration, Duration)>);
-
-impl Copied {
-    fn get(&self) -> (Duration, Duration) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, (copy_in, copy_out): (Duration, Duration)) {
-        let mut copied = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *copied = (copied.0 + copy_in, copied.1 + copy_out);
-    }
-}
-
-/// A result that stays on a device until it is dropped.
-#[derive(Debug)]
-pub(super) struct Accumulated {
-    held: Held,
-    device: Arc<dyn Device>,
-}
-
-impl Drop for Accumulated {
-    fn drop(&mut self) {
-        self.device.free(self.held.memory);
-    }
-}
 
 /// An array on the device.
 #[derive(Debug, Clone, Copy)]
-struct Held {
-    memory: Memory,
+pub(super) struct Held {
+    pub(super) memory: Memory,
     /// The number of elements.
-    length: u64,
+    pub(super) length: u64,
 }
 
 /// One run of a module.
-struct Run<'a> {
-    module: &'a Module,
-    device: &'a dyn Device,
-    dimensions: Vec<u64>,
-    held: BTreeMap<ArrayId, Held>,
+pub(super) struct Run<'a> {
+    pub(super) module: &'a Module,
+    pub(super) device: &'a dyn Device,
+    pub(super) dimensions: Vec<u64>,
+    pub(super) held: BTreeMap<ArrayId, Held>,
     /// Memory of what stays on the device, which the run only reads.
-    borrowed: Vec<Memory>,
+    pub(super) borrowed: Vec<Memory>,
 }
 
 type Result<T, E = String> = std::result::Result<T, E>;
 
 impl Run<'_> {
     /// Copies arrays in and does the steps, which is what the time is of.
-    fn compute(&mut self, arrays: &[Array], copied: &Copied) -> Result<Duration> {
+    pub(super) fn compute(&mut self, arrays: &[Array], copied: &Copied) -> Result<Duration> {
         let start = Instant::now();
         for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             self.bring(id, array)?;
@@ -374,13 +42,13 @@ impl Run<'_> {
         self.steps()
     }
 
-    fn steps(&mut self) -> Result<Duration> {
+    pub(super) fn steps(&mut self) -> Result<Duration> {
         let (device, module) = (self.device, self.module);
         device.timed(&mut || module.steps.iter().try_for_each(|step| self.step(step)))
     }
 
     /// Copies results back.
-    fn take_all(&self, arrays: &mut [Array], copied: &Copied) -> Result<()> {
+    pub(super) fn take_all(&self, arrays: &mut [Array], copied: &Copied) -> Result<()> {
         let start = Instant::now();
         for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             if array.parameter.access != Access::Read {
@@ -412,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Gives memory back.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         let own = |held: &&Held| !self.borrowed.contains(&held.memory);
         self.held.values().filter(own).for_each(|held| self.device.free(held.memory));
         if let Some(resident) = self.device.resident() {
@@ -492,7 +160,7 @@ impl Run<'_> {
     }
 
     /// Makes an array, in place of the one of that name.
-    fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
+    pub(super) fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
         let held = Held { memory: self.room(array, length)?, length };
         if let Some(old) = self.held.insert(array, held) {
             self.device.free(old.memory);
