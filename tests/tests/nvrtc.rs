@@ -38,7 +38,7 @@ fn allowed_spill(case: &Case) -> u32 {
     match () {
         () if has_modes("-5-") => 512,
         () if has_modes("-4-") => 256,
-        () => 128,
+        () => 160,
     }
 }
 
