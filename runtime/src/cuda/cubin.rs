@@ -16,7 +16,7 @@ pub(super) struct Cubin {
 pub(super) fn cubin(text: &str, name: &str, architecture: u32) -> Result<Cubin, NvrtcError> {
     let cache = Cache::of_environment();
     let mut key = Fnv128::of(text.as_bytes());
-    // Whether NVRTC makes the same of it next time is for the key to say, too.
+    // Another version of this crate may compile with other options.
     for piece in [&architecture.to_string(), env!("CARGO_PKG_VERSION")] {
         key.write(piece.as_bytes());
     }

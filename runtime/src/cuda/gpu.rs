@@ -141,7 +141,7 @@ impl Gpu {
         Ok(DeviceKernel::new(module, Arc::new(lane)))
     }
 
-    /// What each function of a kernel takes of the device.
+    /// What each function of a kernel takes of the device; nothing where its machine code was found on disk.
     ///
     /// # Errors
     /// As [`Gpu::kernel`].
