@@ -342,9 +342,13 @@ impl Device for Lane {
     }
 
     fn pin(&self, bytes: &[u8]) -> bool {
+        // Other devices take parts of the same array.
+        let portable = sys::CU_MEMHOSTREGISTER_PORTABLE;
         // SAFETY: the pages are the host's, and are unpinned before they are freed.
         self.enter().is_ok()
-            && unsafe { sys::cuMemHostRegister_v2(bytes.as_ptr().cast_mut().cast(), bytes.len(), 0) }.result().is_ok()
+            && unsafe { sys::cuMemHostRegister_v2(bytes.as_ptr().cast_mut().cast(), bytes.len(), portable) }
+                .result()
+                .is_ok()
     }
 
     fn unpin(&self, bytes: &[u8]) {

@@ -128,10 +128,17 @@ impl Chain {
             .fold(Default::default(), |(all_in, all_out), (copy_in, copy_out)| (all_in + copy_in, all_out + copy_out))
     }
 
-    /// Pins the memory of a tensor where a device runs the kernels; whether it could be.
+    /// Pins the memory of a tensor where a device runs the kernels; whether all of it could be, else none is.
     pub(super) fn pin(&self, tensor: &AnyTensor) -> bool {
-        let device = self.links.first().and_then(Executable::device).map(DeviceKernel::device);
-        device.is_some_and(|device| tensor.arrays().filter(|bytes| !bytes.is_empty()).all(|bytes| device.pin(bytes)))
+        let Some(device) = self.links.first().and_then(Executable::device).map(DeviceKernel::device) else {
+            return false;
+        };
+        let arrays: Vec<&[u8]> = tensor.arrays().filter(|bytes| !bytes.is_empty()).collect();
+        let pinned = arrays.iter().take_while(|bytes| device.pin(bytes)).count();
+        if pinned < arrays.len() {
+            arrays[..pinned].iter().for_each(|bytes| device.unpin(bytes));
+        }
+        pinned == arrays.len()
     }
 
     /// Ends what [`Chain::pin`] began.
