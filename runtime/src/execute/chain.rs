@@ -51,7 +51,7 @@ impl Chain {
             Backend::Interpreter => Ok(Self::interpreted(program)),
             Backend::Native => Ok(Self::native(program)?),
             #[cfg(feature = "cuda")]
-            Backend::Cuda => Self::on_gpu(program, &crate::cuda::Gpu::open(0).map_err(Error::from)?),
+            Backend::Cuda => Self::on_gpu(program, &crate::cuda::Gpu::open(0)?),
             #[cfg(not(feature = "cuda"))]
             Backend::Cuda => Err(Error::NoCuda { kernel: program.interface.name.clone() }),
         }

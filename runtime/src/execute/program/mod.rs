@@ -173,10 +173,12 @@ impl Program {
 
     /// The kernels as what runs them: CUDA C for a GPU, else Rust.
     pub fn text(&self) -> String {
-        let for_gpu = self.backend() == Backend::Cuda;
-        let text = |compiled: &Compiled| match backend::cuda::module(&compiled.kernel, None) {
-            Ok(module) if for_gpu => backend::cuda::text(&module),
-            _ => backend::rust::text(&compiled.kernel),
+        let text = |compiled: &Compiled| {
+            let for_gpu = (self.backend() == Backend::Cuda).then(|| backend::cuda::module(&compiled.kernel, None));
+            match for_gpu {
+                Some(Ok(module)) => backend::cuda::text(&module),
+                _ => backend::rust::text(&compiled.kernel),
+            }
         };
         self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
     }
