@@ -422,3 +422,31 @@ mod sums_of_products {
         run(&[1.0, 2.0]).times(run(&[1.0])).sum();
     }
 }
+
+mod loops {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn assert_each_once(count: usize) {
+        let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+        run_all(count, &|chunk| _ = times[chunk].fetch_add(1, Ordering::Relaxed));
+        assert!(times.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{count}");
+    }
+
+    #[test]
+    fn run_each_chunk_once() {
+        on_four_threads(|| (0..200).for_each(assert_each_once));
+        (0..20).for_each(assert_each_once);
+    }
+
+    #[test]
+    fn run_in_loops() {
+        on_four_threads(|| run_all(20, &|_| run_all(20, &|_| assert_each_once(20))));
+    }
+
+    #[test]
+    #[should_panic(expected = "the thirteenth")]
+    fn report_the_panic_of_a_chunk() {
+        on_four_threads(|| run_all(20, &|chunk| assert!(chunk != 13, "the thirteenth")));
+    }
+}
