@@ -138,24 +138,35 @@ impl<F: Factor> Products<F> {
     }
 }
 
-/// Under masks: up to four entries in one step, more in steps of eight.
+/// Under masks: in steps of as many as there are lanes, but for one or two, which a mask has nothing to gain from.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn sum<F: Factor>(factor: F) -> F::Number {
-    type Few<T> = <T as Wide>::Few;
-    type Many<T> = <T as Wide>::Many;
+    type Register<T> = <T as Wide>::Register;
     let length = factor.length();
-    if length <= Few::<F::Number>::COUNT {
-        return factor.add_lanes(Few::<F::Number>::zero()).total();
+    if length <= 2 {
+        return sum_of_two(factor);
     }
-    let mut sums = Many::<F::Number>::zero();
+    let mut sums = Register::<F::Number>::zero();
     let mut first = 0;
     while first < length {
-        let count = Many::<F::Number>::COUNT.min(length - first);
+        let count = Register::<F::Number>::COUNT.min(length - first);
         sums = factor.part(first, count).add_lanes(sums);
         first += count;
     }
     sums.total()
+}
+
+/// Of at most two; whether there are two is no branch.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sum_of_two<F: Factor>(factor: F) -> F::Number {
+    let mut first = F::Number::default();
+    let Some(last) = factor.length().checked_sub(1) else { return first };
+    factor.add_to(&mut first, 0);
+    let mut both = first;
+    factor.add_to(&mut both, last);
+    if last == 0 { first } else { both }
 }
 
 /// In several sums, and one for the last entries.

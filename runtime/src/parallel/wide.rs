@@ -35,22 +35,18 @@ pub trait Lanes: Copy {
     fn total(self) -> Self::Number;
 }
 
-/// A number type with registers.
+/// A number type with registers of eight lanes.
 pub trait Wide: Copy {
-    /// With four lanes.
-    type Few: Lanes<Number = Self>;
-    /// With eight.
-    type Many: Lanes<Number = Self>;
+    /// One of them.
+    type Register: Lanes<Number = Self>;
 }
 
 impl Wide for f32 {
-    type Few = F32x4;
-    type Many = F32x8;
+    type Register = F32x8;
 }
 
 impl Wide for f64 {
-    type Few = F64x4;
-    type Many = F64x8;
+    type Register = F64x8;
 }
 
 /// The lanes of an array of so many elements.
@@ -154,26 +150,6 @@ macro_rules! lanes {
 }
 
 lanes!(
-    F64x4,
-    f64,
-    __m256d,
-    4,
-    __m128i,
-    _mm256_setzero_pd,
-    _mm256_maskz_loadu_pd,
-    _mm_maskz_loadu_epi32,
-    _mm_set1_epi32,
-    _mm_mask_cmpge_epu32_mask,
-    |source, mask, at, of| _mm256_mmask_i32gather_pd::<8>(source, mask, at, of.cast()),
-    _mm256_add_pd,
-    _mm256_mul_pd,
-    _mm256_fmadd_pd,
-    |all| {
-        let half = _mm_add_pd(_mm256_castpd256_pd128(all), _mm256_extractf128_pd::<1>(all));
-        _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)))
-    }
-);
-lanes!(
     F64x8,
     f64,
     __m512d,
@@ -189,23 +165,6 @@ lanes!(
     _mm512_mul_pd,
     _mm512_fmadd_pd,
     |all| _mm512_reduce_add_pd(all)
-);
-lanes!(
-    F32x4,
-    f32,
-    __m128,
-    4,
-    __m128i,
-    _mm_setzero_ps,
-    _mm_maskz_loadu_ps,
-    _mm_maskz_loadu_epi32,
-    _mm_set1_epi32,
-    _mm_mask_cmpge_epu32_mask,
-    |source, mask, at, of| _mm_mmask_i32gather_ps::<4>(source, mask, at, of.cast()),
-    _mm_add_ps,
-    _mm_mul_ps,
-    _mm_fmadd_ps,
-    |all| of_four(all)
 );
 lanes!(
     F32x8,
