@@ -29,7 +29,6 @@ mod chunks;
 mod dot;
 mod linger;
 mod product;
-mod team;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -70,10 +69,7 @@ pub fn threads() -> usize {
 /// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads. These wait for more of it for a
 /// fifth of a millisecond.
 pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
-    match u32::try_from(count) {
-        Ok(count) => team::run(count, body),
-        Err(_) => (0..count).into_par_iter().with_max_len(1).for_each(body),
-    }
+    (0..count).into_par_iter().with_max_len(1).for_each(body);
     linger::linger();
 }
 
