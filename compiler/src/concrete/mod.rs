@@ -17,6 +17,7 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
+mod alternatives;
 mod cases;
 mod copy;
 mod cost;
@@ -40,6 +41,7 @@ mod structure;
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
+pub use alternatives::alternatives;
 pub(crate) use cost::DENSE_BYTES;
 pub use directives::Asked;
 pub use fused::Chain;
