@@ -158,9 +158,9 @@ impl Scheduler<'_> {
         }
         let reduced: Vec<_> = variables.iter().copied().filter(|&v| self.kernel.is_reduced(v, &term.target)).collect();
         let mut fixed = append_edges(&self.kernel, &term.target, &reduced);
-        fixed.extend(self.kernel.made_of_edges(&variables));
+        fixed.extend(self.kernel.order_edges(&variables));
         let rank = |variable| variables.iter().position(|&other| other == variable);
-        let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else { return f64::INFINITY };
         let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
         let stored_as = |access: &Access| match is_copied(access) {
             true => sorted_format(access, &self.format_of(access), &order),
@@ -284,7 +284,7 @@ impl Scheduler<'_> {
             for &before in outer {
                 edges.extend(variables[depth..].iter().map(|&after| (before, after)));
             }
-            edges.extend(self.kernel.made_of_edges(&variables));
+            edges.extend(self.kernel.order_edges(&variables));
             for access in reads.iter().filter(|access| !is_copied(access)) {
                 edges.extend(storage_edges(&self.kernel, access));
             }
