@@ -305,6 +305,8 @@ cases! {
     masks_to_dense "cases/masks/to_dense.ti" [M, B] sample(&M, &B);
     masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
     masks_vector_over_rows "cases/masks/vector_over_rows.ti" [m, A] vector_over_rows(&m, &A);
+    masks_factors_through_a_workspace "cases/masks/factors_through_a_workspace.ti" [B, M] kernel(&B, &M);
+    masks_terms_through_a_workspace "cases/masks/terms_through_a_workspace.ti" [B, M] kernel(&B, &M);
     masks_terms_of_a_sum "cases/masks/terms_of_a_sum.ti" [A, B, M] sums(&A, &B, &M);
     masks_updates "cases/masks/updates.ti" [A, x, M, N] updates(&A, &x, &M, &N);
     names_generated_names "cases/names/generated_names.ti" [chunks, high, parallel] low_high(&chunks, &high, parallel);
