@@ -102,7 +102,7 @@ fn random_programs_do_what_the_oracle_says() {
     assert!(failures.is_empty(), "{} kinds of failure", failures.len());
 }
 
-/// Every third program as native code, `SPC_RANDOM_NATIVE` of them (60 unless set) in one run of the compiler.
+/// Every third program as native code, `SPC_RANDOM_NATIVE` of them (60 unless set).
 #[test]
 fn random_programs_do_the_same_as_native_code() {
     let first = number("SPC_RANDOM_SEED", 1);
