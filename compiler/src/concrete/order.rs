@@ -311,7 +311,7 @@ impl Scheduler<'_> {
 
 /// What is said where the levels of a result and those of the operand whose index arrays it shares ask for loops in each other.
 fn no_order(target: &Access) -> Diagnostic {
-    let problem = Diagnostic::new(codes::NO_ORDER, target.span, "no order of loops makes this result");
+    let problem = Diagnostic::new(codes::COMPUTED_RESULT_NOT_YET, target.span, "no order of loops makes this result");
     problem.label("its levels ask for loops in each other").help("make it in another format, or in two statements")
 }
 

@@ -87,8 +87,6 @@ pub const MIXED_ELEMENTS: Code = Code(404);
 pub const SUMMED_MASK_NOT_YET: Code = Code(407);
 /// More sparse operands than one merge lattice can hold.
 pub const TOO_MANY_OPERANDS: Code = Code(410);
-/// Loops that would have to stand in each other.
-pub const NO_ORDER: Code = Code(411);
 
 /// A directive that does not exist.
 pub const UNKNOWN_DIRECTIVE: Code = Code(501);
@@ -916,27 +914,6 @@ Correct:
     fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
         let T(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
         y(i) = T(i) where N(i);
-    }
-",
-    },
-    Entry {
-        code: NO_ORDER,
-        title: "no order of loops",
-        explanation: "
-Levels that store coordinates are walked from the outermost to the innermost, and results are appended so; operands that stand
-against the order of the loops are read from sorted copies. No statement is known whose result asks for loops in each other all
-the same: where this is said, please report it. To make a part of it first, in a format of its own, goes around it. If
-diagonals had no order:
-
-Wrong:
-
-    fn diagonal(B: csf, c: dense) -> A: [compressed, dense] { A(k, i) = B(k, j + 0, j) * c(i); }
-
-Correct:
-
-    fn diagonal(B: csf, c: dense) -> A: [compressed, dense] {
-        let T(k): [compressed] = B(k, j + 0, j);
-        A(k, i) = T(k) * c(i);
     }
 ",
     },
