@@ -6,6 +6,8 @@
 
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::notation as codes;
 use crate::format::Format;
 use crate::format::level::is_located;
 
@@ -84,14 +86,19 @@ pub(super) fn topological<R: Ord>(
 
 impl Kernel {
     /// What computed variables are made of comes before them, and what the schedule wants outside before what it wants inside.
+    pub(super) fn order_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
+        let asked = self.asked.order.iter().copied();
+        let asked = asked.filter(|(outer, inner)| variables.contains(outer) && variables.contains(inner));
+        self.made_of_edges(variables).into_iter().chain(asked).collect()
+    }
+
+    /// What computed variables are made of comes before them.
     pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
         let made_of = |&variable: &IndexVariable| {
             let running = self.running(variable).into_iter().filter(move |&running| running != variable);
             running.map(move |running| (running, variable))
         };
-        let asked = self.asked.order.iter().copied();
-        let asked = asked.filter(|(outer, inner)| variables.contains(outer) && variables.contains(inner));
-        variables.iter().flat_map(made_of).chain(asked).collect()
+        variables.iter().flat_map(made_of).collect()
     }
 }
 
@@ -142,7 +149,7 @@ impl Scheduler<'_> {
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
         }
-        fixed.extend(self.kernel.made_of_edges(&variables));
+        fixed.extend(self.kernel.order_edges(&variables));
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
@@ -151,7 +158,10 @@ impl Scheduler<'_> {
             let seen = variables.iter().position(|&v| v == variable);
             (Some(variable) == vector, hinted, seen)
         };
-        let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else {
+            self.problems.push(no_order(&term.target));
+            return LoopOrder { loops: variables, vector: None };
+        };
         for access in copied {
             self.copy(term, &access, &order);
         }
@@ -199,13 +209,14 @@ impl Scheduler<'_> {
             let format = &self.kernel.tensor(access.tensor).format;
             if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {
                 let mut levels = level_variables(access, format).into_iter().zip(&format.levels);
-                dense &= levels.all(|(other, level)| other != variable || is_located(level.format));
+                let is_it = |other| other == variable || self.kernel.is_inside(variable, other);
+                dense &= levels.all(|(other, level)| !is_it(other) || is_located(level.format));
             }
         });
         dense
     }
 
-    /// An order that satisfies all operands but as few as possible, and those.
+    /// An order that satisfies all operands but as few as possible, and those. `None` where no copies help.
     pub(super) fn resolve<R: Ord>(
         &self,
         term: &Term,
@@ -213,7 +224,7 @@ impl Scheduler<'_> {
         variables: &[IndexVariable],
         fixed: Vec<Edge>,
         rank: impl Fn(IndexVariable) -> R,
-    ) -> (Vec<IndexVariable>, Vec<Access>) {
+    ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
         let edges_of = |access: &Access| storage_edges(&self.kernel, access);
         let is_shared = |access: &Access| matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access));
         let mut movable: Vec<&Access> = Vec::new();
@@ -241,15 +252,14 @@ impl Scheduler<'_> {
             }
             if let Some(order) = topological(variables, &all, &rank) {
                 let copied = movable.iter().enumerate().filter(|(index, _)| is_copied(*index));
-                return (order, copied.map(|(_, access)| (*access).clone()).collect());
+                return Some((order, copied.map(|(_, access)| (*access).clone()).collect()));
             }
         }
         // What the schedule asks for can't be had, which is reported when all is scheduled.
         let asked = &self.kernel.asked.order;
-        assert!(!asked.is_empty(), "with every operand copied only the output's own order is left, which has no cycle");
         let own = edges.iter().copied().filter(|edge| !asked.contains(edge)).collect::<Vec<_>>();
-        let order = topological(variables, &own, &rank).unwrap_or_else(|| variables.to_vec());
-        (order, movable.into_iter().cloned().collect())
+        let order = topological(variables, &own, &rank)?;
+        Some((order, movable.into_iter().cloned().collect()))
     }
 
     /// The index variable whose loop should be innermost and run in vector lanes: free, dense in everything that has it,
@@ -270,18 +280,19 @@ impl Scheduler<'_> {
             let mut count = 0;
             for access in accesses.iter().filter(|access| self.kernel.loops_of(&access.indices).contains(&variable)) {
                 let tensor = self.kernel.tensor(access.tensor);
-                if !access.indices.contains(&variable) {
+                let is_it = |index: &IndexVariable| *index == variable || self.kernel.is_inside(variable, *index);
+                let Some(&index) = access.indices.iter().find(|index| is_it(index)) else {
                     // Neighbours along a computed index are read, not written, and only where they need no search.
                     let is_read = !access.same_place(&term.target) && tensor.format.is_dense();
                     is_read.then_some(())?;
                     continue;
-                }
+                };
                 if tensor.kind == TensorKind::Workspace {
                     count += 1;
                     continue;
                 }
                 let levels = level_variables(access, &tensor.format);
-                let depth = levels.iter().position(|&v| v == variable)?;
+                let depth = levels.iter().position(|&v| v == index)?;
                 // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
                 if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format)) {
                     return None;
@@ -290,14 +301,26 @@ impl Scheduler<'_> {
             }
             Some(count)
         };
+        // An index that is split has the loop inside of its blocks.
+        let innermost = |index: IndexVariable| {
+            let inside = variables.iter().copied().find(|&variable| self.kernel.is_inside(variable, index));
+            inside.or_else(|| self.kernel.variables[index.0].value.is_none().then_some(index))
+        };
         term.target
             .indices
             .iter()
-            .filter(|variable| !bound.contains(variable) && self.kernel.variables[variable.0].value.is_none())
-            .filter_map(|&variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
+            .filter_map(|&index| innermost(index))
+            .filter(|variable| !bound.contains(variable))
+            .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
     }
+}
+
+/// What is said where the levels of a result and those of the operand whose index arrays it shares ask for loops in each other.
+fn no_order(target: &Access) -> Diagnostic {
+    let problem = Diagnostic::new(codes::COMPUTED_RESULT_NOT_YET, target.span, "no order of loops makes this result");
+    problem.label("its levels ask for loops in each other").help("make it in another format, or in two statements")
 }
 
 /// Calls `visit` on the accesses that this term's own loops read; sums inside have loops of their own.
