@@ -33,6 +33,8 @@ use std::path::{Path, PathBuf};
 /// Where no input says how far an index of a result runs, the shape of what `name_into` gets does: all of `y` in
 /// `y(i) = x(i + k) * w(k)`. Without it, `name` makes the largest result for which all indices stay inside.
 ///
+/// With the feature `cuda` of the crate `spc`, `gpu.scope(|| mttkrp(&x, &b, &c))` runs the same kernel on a GPU.
+///
 /// `tensor_kernel!(file = "kernels/mttkrp.ti")` reads a file, relative to the folder of `Cargo.toml`, and the crate is
 /// compiled again when it changes.
 #[proc_macro]

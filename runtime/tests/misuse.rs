@@ -98,7 +98,7 @@ const COPY: &str = "kernel copy {
 
 /// A kernel of one statement with these declarations and loops.
 fn kernel(declarations: &'static str, run: fn(&mut Call<'_>)) -> StaticKernel {
-    StaticKernel::new(declarations, &["y"], Box::leak(Box::new([StaticLink::new(declarations, run)])))
+    StaticKernel::new(declarations, &["y"], Box::leak(Box::new([StaticLink::new(declarations, run)])), "")
 }
 
 #[test]

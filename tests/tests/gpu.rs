@@ -16,6 +16,11 @@ fn with_driver(name: &str, variables: &[(&str, &str)]) {
 }
 
 #[test]
+fn kernels_of_the_macro_run_on_a_gpu() {
+    with_driver("in_process::kernels_of_the_macro_run", &[]);
+}
+
+#[test]
 fn programs_run_on_a_gpu() {
     with_driver("in_process::programs_run", &[]);
 }
@@ -39,7 +44,7 @@ mod in_process {
     use spc::cuda::{CudaError, Gpu};
     use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
     use spc::generate;
-    use spc::tensor::{AnyTensor, Dense, Tensor};
+    use spc::tensor::{AnyTensor, Csf, Csr, Dense, Tensor};
     use spc_compiler::concrete::{self, Target};
     use spc_compiler::{notation, syntax};
 
@@ -91,6 +96,47 @@ mod in_process {
                 }
             }
         }
+    }
+
+    spc::tensor_kernel! {
+        format rows = (i, j) -> [i: dense, j: compressed];
+        fn mttkrp(A: csf, B: dense, C: dense) -> M: dense { M(i, r) = A(i, j, k) * B(j, r) * C(k, r); }
+        /// Two results, one after the other.
+        fn normal(A: rows, x: dense) -> (t: dense, y: dense) { t(i) = A(i, j) * x(j); y(j) = A(i, j) * t(i); }
+        fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + 2 * B(i, j); }
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn kernels_of_the_macro_run() {
+        let gpu = Gpu::open(0).expect("there is a driver");
+        let entries = |shape: &[usize], seed| {
+            let mut entries = generate::uniform(shape, shape.iter().product::<usize>() / 5, seed).expect("so many fit");
+            entries.values.iter_mut().for_each(|value| *value = (*value * 100.0).round());
+            entries
+        };
+        let a = Tensor::<f64, Csf<3>>::from_coordinates(entries(&[30, 20, 10], 1)).unwrap();
+        let dense = |rows| Tensor::<f64, Dense<2>>::from_fn([rows, 16], |index| (index[0] * index[1] % 7) as f64).unwrap();
+        let (b, c) = (dense(20), dense(10));
+        let expected = mttkrp(&a, &b, &c).unwrap();
+        assert_eq!(gpu.scope(|| mttkrp(&a, &b, &c)).unwrap(), expected);
+        let resident = gpu.resident();
+        assert!(resident.0 >= 3, "inputs stay there: {resident:?}");
+        let mut into = Tensor::<f64, Dense<2>>::from_fn([30, 16], |_| -1.0).unwrap();
+        gpu.scope(|| mttkrp_into(&a, &b, &c, &mut into)).unwrap();
+        assert_eq!((&into, gpu.resident()), (&expected, resident));
+        let mut short = Tensor::<f64, Dense<2>>::from_fn([29, 16], |_| -1.0).unwrap();
+        assert!(gpu.scope(|| mttkrp_into(&a, &b, &c, &mut short)).is_err());
+        assert_eq!(short.values()[0], -1.0);
+
+        let a = Tensor::<f64, Csr>::from_coordinates(entries(&[30, 20], 2)).unwrap();
+        let b = Tensor::<f64, Csr>::from_coordinates(entries(&[30, 20], 3)).unwrap();
+        let x = Tensor::<f64, Dense<1>>::from_fn([20], |index| index[0] as f64).unwrap();
+        let there = gpu.scope(|| (sum(&a, &b), normal(&a, &x)));
+        assert_eq!((there.0.unwrap(), there.1.unwrap()), (sum(&a, &b).unwrap(), normal(&a, &x).unwrap()));
+        let wrong = Tensor::<f64, Dense<1>>::from_fn([19], |_| 1.0).unwrap();
+        let message = gpu.scope(|| normal(&a, &wrong)).unwrap_err().to_string();
+        assert_eq!(message, normal(&a, &wrong).unwrap_err().to_string());
     }
 
     /// A program of a kernel whose inputs have whole numbers: every order of sums gives the same.

@@ -8,6 +8,7 @@ use crate::execute::hash::Fnv128;
 use cudarc::driver::{result, sys};
 use spc_compiler::backend::cuda::{self, Module};
 use spc_compiler::ir::{Kernel, Verified};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
@@ -23,6 +24,11 @@ pub struct Gpu {
 
 /// The devices that are open, by number: modules and tensors in them are shared by all that use them.
 static OPEN: Mutex<BTreeMap<usize, Weak<Context>>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// The devices whose scopes this thread is in, the innermost last.
+    static SCOPES: RefCell<Vec<Gpu>> = const { RefCell::new(Vec::new()) };
+}
 
 struct Context {
     ordinal: usize,
@@ -100,6 +106,44 @@ impl Gpu {
     pub fn all() -> Result<Vec<Self>, CudaError> {
         start()?;
         (0..devices()?).map(Self::open).collect()
+    }
+
+    /// Runs something on this thread whose kernels of [`tensor_kernel!`](crate::tensor_kernel) run on the device: `mttkrp(&x, &b,
+    /// &c)` and `mttkrp_into(…)` as they stand. The first call of each compiles it. Inputs stay on the device from call to
+    /// call, as for programs; results come back. What other threads call, also those of a pool, runs where they say.
+    ///
+    /// ```no_run
+    /// use spc::cuda::Gpu;
+    /// use spc::tensor::{Csr, Dense, Tensor};
+    ///
+    /// spc::tensor_kernel! { fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); } }
+    ///
+    /// let a = Tensor::<f64, Csr>::from_entries([2, 3], [([0, 1], 2.0), ([1, 2], 3.0)])?;
+    /// let mut x = Tensor::<f64, Dense<1>>::from_vec([3], vec![1.0; 3])?;
+    /// let y = Gpu::open(0)?.scope(|| spmv(&a, &x))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scope<R>(&self, work: impl FnOnce() -> R) -> R {
+        /// Ends a scope, also where it panics.
+        struct End;
+        impl Drop for End {
+            fn drop(&mut self) {
+                SCOPES.with_borrow_mut(|scopes| drop(scopes.pop()));
+            }
+        }
+        SCOPES.with_borrow_mut(|scopes| scopes.push(self.clone()));
+        let _end = End;
+        work()
+    }
+
+    /// The device of the innermost scope that this thread is in.
+    pub(crate) fn current() -> Option<Self> {
+        SCOPES.with_borrow(|scopes| scopes.last().cloned())
+    }
+
+    /// Its number, counted from 0.
+    pub fn ordinal(&self) -> usize {
+        self.context.ordinal
     }
 
     /// What the device calls itself.

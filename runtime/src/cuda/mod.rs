@@ -11,6 +11,8 @@
 //! Neither library is linked: both are looked for when they are asked for, and are an error with its remedy where they are
 //! missing. [`Backend::Cuda`](crate::execute::Backend::Cuda) runs a program on the first GPU.
 //!
+//! [`Gpu::scope`] has kernels of [`tensor_kernel!`](crate::tensor_kernel) run there.
+//!
 //! ```no_run
 //! use spc::cuda::Gpu;
 //! use spc::execute::{Backend, Operand, Program, ProgramOptions};

@@ -213,6 +213,28 @@ impl Chain {
     }
 }
 
+#[cfg(feature = "cuda")]
+impl Chain {
+    /// Runs the kernels once, each call when it was prepared for its output of a name; gives the results in order. `shapes` are
+    /// those that they are to have, where nothing else says an extent.
+    pub(super) fn run_prepared(
+        &self,
+        inputs: &[&AnyTensor],
+        shapes: &[Vec<usize>],
+        prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
+    ) -> Result<Vec<AnyTensor>, Error> {
+        let kernels = self.links.iter().map(Executable::kernel).collect();
+        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, &[], shapes)?;
+        for link in &self.links {
+            let Some(mut call) = flow.call()? else { break };
+            outputs_of(link.kernel()).try_for_each(|output| prepare(&mut call, output))?;
+            link.run(&mut call)?;
+            flow.take(call.finish()?);
+        }
+        Ok(flow.finish()?.into_iter().map(|(_, tensor)| tensor).collect())
+    }
+}
+
 /// The tensors of a chain while it runs.
 pub(super) struct Flow<'a> {
     declarations: &'a Kernel,

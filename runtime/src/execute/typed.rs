@@ -1,11 +1,19 @@
 //! What functions that `tensor_kernel!` writes call: kernels known at compile time over typed tensors.
 
+#[cfg(feature = "cuda")]
+use super::Chain;
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
+#[cfg(feature = "cuda")]
+use crate::cuda::Gpu;
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
+#[cfg(feature = "cuda")]
+use spc_compiler::{concrete, diagnostics::Diagnostics, notation, syntax};
 use std::sync::OnceLock;
+#[cfg(feature = "cuda")]
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel whose loops were compiled with the program: of one statement or several, each of which has loops of its own.
 #[derive(Debug)]
@@ -16,8 +24,14 @@ pub struct StaticKernel {
     results: &'static [&'static str],
     /// The loops, in the order in which they run.
     links: &'static [StaticLink],
+    /// The kernel's text.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only a GPU's loops are made of it"))]
+    source: &'static str,
     /// The declarations, once they are read.
     parts: OnceLock<Result<Parts, String>>,
+    /// What runs the kernel on GPUs, once they were asked to, by the number of the GPU.
+    #[cfg(feature = "cuda")]
+    on_gpus: Mutex<Vec<(usize, Arc<Chain>)>>,
 }
 
 /// The loops of one statement.
@@ -45,13 +59,22 @@ struct Parts {
 }
 
 impl StaticKernel {
-    /// A kernel of the declarations and loops that the macro wrote.
+    /// A kernel of the declarations and loops that the macro wrote; `source` is what it wrote them of.
     pub const fn new(
         declarations: &'static str,
         results: &'static [&'static str],
         links: &'static [StaticLink],
+        source: &'static str,
     ) -> Self {
-        Self { declarations, results, links, parts: OnceLock::new() }
+        Self {
+            declarations,
+            results,
+            links,
+            source,
+            parts: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            on_gpus: Mutex::new(Vec::new()),
+        }
     }
 
     /// Runs the kernel.
@@ -90,6 +113,11 @@ impl StaticKernel {
         shapes: &[Vec<usize>],
         prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
     ) -> Result<Results, Error> {
+        #[cfg(feature = "cuda")]
+        if let Some(gpu) = Gpu::current() {
+            let outputs = self.on_gpu(&gpu)?.run_prepared(inputs, shapes, prepare)?;
+            return Ok(Results { tensors: outputs.into_iter() });
+        }
         let parts = self.parts()?;
         let mut flow =
             Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
@@ -101,6 +129,26 @@ impl StaticKernel {
         }
         let tensors: Vec<AnyTensor> = flow.finish()?.into_iter().map(|(_, tensor)| tensor).collect();
         Ok(Results { tensors: tensors.into_iter() })
+    }
+
+    /// The kernel for a GPU: loops of its own, made of the same text.
+    #[cfg(feature = "cuda")]
+    fn on_gpu(&self, gpu: &Gpu) -> Result<Arc<Chain>, Error> {
+        let mut chains = self.on_gpus.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, chain)) = chains.iter().find(|(ordinal, _)| *ordinal == gpu.ordinal()) {
+            return Ok(chain.clone());
+        }
+        let problems = |problems: Diagnostics| {
+            let first = problems.into_sorted().into_iter().next();
+            wrong(&first.map_or_else(String::new, |problem| problem.message))
+        };
+        let kernels = syntax::parse_program(self.source).and_then(|program| notation::check(&program));
+        let [kernel] = &kernels.map_err(problems)?[..] else { return Err(wrong("its text is not one kernel")) };
+        let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
+        let program = concrete::schedule(kernel, options).map_err(problems)?;
+        let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program), gpu)?);
+        chains.push((gpu.ordinal(), chain.clone()));
+        Ok(chain)
     }
 
     fn parts(&self) -> Result<&Parts, Error> {

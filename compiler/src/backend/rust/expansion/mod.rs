@@ -23,14 +23,14 @@ use crate::syntax;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// The items of a kernel; `name` is the span of its name in the user's source.
+/// The items of a kernel of a program; `name` is the span of its name in the user's source.
 ///
 /// # Errors
 /// What the scheduler can't do yet.
-pub fn expand(kernel: &notation::Kernel, name: Span) -> Result<TokenStream, Diagnostics> {
-    let program = concrete::schedule(kernel, concrete::Options::default())?;
+pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) -> Result<TokenStream, Diagnostics> {
+    let scheduled = concrete::schedule(kernel, concrete::Options::default())?;
     let functions = wrappers::wrappers(kernel, name);
-    let module = module::module(program);
+    let module = module::module(scheduled, &source(program, &kernel.name));
     Ok(quote! { #functions #module })
 }
 
@@ -48,16 +48,26 @@ pub fn expand_tokens(tokens: TokenStream) -> TokenStream {
 /// # Errors
 /// All that is wrong with the text.
 pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Result<TokenStream, Diagnostics> {
-    let kernels = notation::check(&syntax::parse_program(text)?)?;
+    let program = syntax::parse_program(text)?;
+    let kernels = notation::check(&program)?;
     let mut problems = Diagnostics::new();
     let mut items = TokenStream::new();
     for kernel in &kernels {
-        match expand(kernel, place(kernel.name_span)) {
+        match expand(kernel, &program, place(kernel.name_span)) {
             Ok(tokens) => items.extend(tokens),
             Err(diagnostics) => problems.extend(diagnostics),
         }
     }
     if problems.is_empty() { Ok(items) } else { Err(problems) }
+}
+
+/// A kernel by itself, with the formats that are defined beside it.
+fn source(program: &syntax::Program, kernel: &str) -> String {
+    let is_its = |item: &&syntax::Item| match item {
+        syntax::Item::Format(_) => true,
+        syntax::Item::Kernel(other) => other.name.name == kernel,
+    };
+    syntax::Program { items: program.items.iter().filter(is_its).cloned().collect() }.to_string()
 }
 
 /// The name of a kernel's hidden module.

@@ -16,8 +16,8 @@ use quote::quote;
 /// The extents of vector loops for which a kernel has a version of its own.
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
-/// The module of a program.
-pub(super) fn module(program: concrete::Program) -> TokenStream {
+/// The module of a program, whose text in the language is `source`.
+pub(super) fn module(program: concrete::Program, source: &str) -> TokenStream {
     let name = module_name(&program.interface.name);
     let declarations = text(crate::lower::declarations(&program.interface));
     let results = &program.results;
@@ -35,7 +35,7 @@ pub(super) fn module(program: concrete::Program) -> TokenStream {
             use ::spc::complex::{c32, c64};
 
             pub(super) static KERNEL: ::spc::execute::StaticKernel =
-                ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*]);
+                ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*], #source);
             #(#functions)*
         }
     }
