@@ -203,11 +203,14 @@ impl Run<'_> {
             Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
             _ => places,
         };
+        let most = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
+        let places = places.min(most);
         let mut arguments = Vec::new();
         for parameter in function.parameters(&self.module.kernel) {
             arguments.push(match parameter {
                 Parameter::Dimension(id) => self.dimensions[id.index()],
                 Parameter::Length(array) => self.held(array)?.length,
+                Parameter::Workers => most,
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
             });
         }
@@ -217,8 +220,7 @@ impl Run<'_> {
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
-                let workers = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
-                let blocks = places.min(workers).div_ceil(BLOCK);
+                let blocks = places.div_ceil(BLOCK);
                 Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
             }
         };
