@@ -19,7 +19,11 @@ mod run;
 mod source;
 
 use clap::{Parser, Subcommand};
+use spc::memory::HugePages;
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
 
 /// Compiles tensor index notation over sparse storage formats, and runs it.
 #[derive(Debug, Parser)]

@@ -16,6 +16,7 @@
 //! | [`parallel`] | what generated loops call |
 //! | `cuda` | kernels on a GPU; with the feature of that name |
 //! | [`measure`] | what the machine can do, and how close to that a kernel is |
+//! | [`memory`] | an allocator that has large arrays in huge pages |
 //!
 //! # Kernels in a program
 //!
@@ -177,9 +178,9 @@
 //!
 //! `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
 //! arguments as the kernel's plan says. `execute/native` loads libraries that `rustc` has just compiled and hands arrays to
-//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. One
-//! more file, `measure/processor.rs`, calls loops that are compiled for several kinds of processor, once it has asked which
-//! this one is. The helpers that share arrays among threads, [`parallel`], have no
+//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Two
+//! more files have some: `measure/processor.rs` calls loops that are compiled for several kinds of processor, once it has asked
+//! which this one is, and `memory.rs` is an allocator. The helpers that share arrays among threads, [`parallel`], have no
 //! `unsafe` but for that instruction of `parallel/bits.rs` which takes interleaved bits apart. Miri runs their tests with
 //! `cargo +nightly miri test -p spc parallel::`.
 //!
@@ -194,6 +195,8 @@
 //! * A kernel that needs an operand in another order of modes sorts a copy of it in every call. Convert it once, and declare that
 //!   format. `spc explain` says which copies a kernel makes.
 //! * `…_into` saves the memory of results, which the system else has to clear page by page.
+//! * Tensors of more than 4 MB ask Linux for huge pages, which random access to them is 1.5 times faster on. So can everything
+//!   else in a program, with one line: [`memory::HugePages`].
 //! * Loops run on the threads of the rayon pool that they are called in; [`parallel::with_threads`] makes one. Small
 //!   inputs stay on one thread.
 //! * Sixty kernels add 23 seconds of processor time to a release build (measure it with
@@ -209,6 +212,7 @@ pub mod execute;
 pub mod generate;
 pub mod io;
 pub mod measure;
+pub mod memory;
 pub mod parallel;
 pub mod tensor;
 

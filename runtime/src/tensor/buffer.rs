@@ -1,5 +1,6 @@
 //! Contiguous values that begin on a cache line.
 
+use crate::memory;
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
@@ -75,6 +76,7 @@ impl<T: Plain> Buffer<T> {
         total.checked_mul(size).filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or(failure)?;
         // With the alignment of `T` this is `calloc`; asking the allocator for 64 would have it write every page.
         let storage = bytemuck::allocation::try_zeroed_vec::<T>(total).map_err(|()| failure)?;
+        memory::in_huge_pages(&storage);
         let offset = storage.as_ptr().align_offset(ALIGNMENT);
         let start = if offset <= slack { offset } else { 0 };
         Ok(Self { storage: Storage::Own(storage), start, length })

@@ -32,6 +32,7 @@ use clap::{Parser, ValueEnum};
 use hand::Scalar;
 use report::{Row, Stage};
 use serde_json::{Value, json};
+use spc::memory::HugePages;
 use spc::{generate, io, parallel};
 use std::error::Error;
 use std::path::PathBuf;
@@ -77,6 +78,9 @@ enum Element {
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {

@@ -2,6 +2,7 @@
 
 use super::abi::{self, Body, Host};
 use crate::execute::array::{Access, Array, Data, Stored};
+use crate::memory;
 use crate::parallel;
 use crate::tensor::{Buffer, values::with_values_mut};
 use crate::with_element;
@@ -35,7 +36,7 @@ unsafe extern "C" fn run_all(count: usize, body: Body, data: *const c_void) {
 unsafe extern "C" fn allocate(size: usize, align: usize) -> *mut u8 {
     match Layout::from_size_align(size, align) {
         // SAFETY: the caller keeps the rules of `GlobalAlloc`: the size is not zero.
-        Ok(layout) => unsafe { alloc::alloc(layout) },
+        Ok(layout) => memory::advised(unsafe { alloc::alloc(layout) }, size),
         Err(_) => null_mut(),
     }
 }
@@ -43,7 +44,7 @@ unsafe extern "C" fn allocate(size: usize, align: usize) -> *mut u8 {
 unsafe extern "C" fn allocate_zeroed(size: usize, align: usize) -> *mut u8 {
     match Layout::from_size_align(size, align) {
         // SAFETY: as above.
-        Ok(layout) => unsafe { alloc::alloc_zeroed(layout) },
+        Ok(layout) => memory::advised(unsafe { alloc::alloc_zeroed(layout) }, size),
         Err(_) => null_mut(),
     }
 }
@@ -51,7 +52,7 @@ unsafe extern "C" fn allocate_zeroed(size: usize, align: usize) -> *mut u8 {
 unsafe extern "C" fn reallocate(memory: *mut u8, size: usize, align: usize, new_size: usize) -> *mut u8 {
     match Layout::from_size_align(size, align) {
         // SAFETY: the memory comes from `allocate` with this layout, and the new size is valid, by the rules of `GlobalAlloc`.
-        Ok(layout) => unsafe { alloc::realloc(memory, layout, new_size) },
+        Ok(layout) => memory::advised(unsafe { alloc::realloc(memory, layout, new_size) }, new_size),
         Err(_) => null_mut(),
     }
 }

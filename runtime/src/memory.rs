@@ -1,0 +1,119 @@
+//! Large arrays in huge pages.
+//!
+//! A processor finds the memory behind an address by a table of pages. It remembers some two thousand of them: 8 MB in pages of
+//! 4 KiB, 4 GB in pages of 2 MiB. Loops that gather from larger arrays than that, as rows of a factor by a sparse index, wait
+//! for the table as long as for the memory itself, and an array of small pages is handed out, and cleared, one page at a time.
+//! Linux gives huge pages to whoever asks (`/sys/kernel/mm/transparent_hugepage/enabled` says `madvise` or `always`); this is
+//! what asks. Where the system has none, nothing changes.
+//!
+//! Tensors that this crate makes ask by themselves. [`HugePages`] asks for every large array of a program: for vectors that
+//! tensors are made from, and those that kernels of the macro grow.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// How large a huge page is, on x86-64 and with the usual page size on AArch64.
+const PAGE: usize = 1 << 21;
+/// Smaller allocations are left alone: one huge page lies within this many bytes wherever they begin.
+const LEAST: usize = 2 * PAGE;
+
+/// The system's allocator, with huge pages for what takes 4 MiB or more.
+///
+/// ```
+/// #[global_allocator]
+/// static ALLOCATOR: spc::memory::HugePages = spc::memory::HugePages;
+/// # fn main() {
+/// #     let mut numbers = vec![1u8; 100];
+/// #     numbers.resize(9 << 20, 2);
+/// #     numbers.resize(20 << 20, 3);
+/// #     assert_eq!((numbers[99], numbers[100], numbers[19 << 20]), (1, 2, 3));
+/// #     assert!(vec![0u64; 1 << 20].iter().all(|&number| number == 0));
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HugePages;
+
+// SAFETY: memory is the system allocator's, which keeps the rules; advice about pages changes neither what they hold nor who
+// owns them.
+unsafe impl GlobalAlloc for HugePages {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the rules of `GlobalAlloc`, which are also those of `System`.
+        advised(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above; `memory` comes from `System` with this layout.
+        advised(unsafe { System.realloc(memory, layout, size) }, size)
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Memory that has just been allocated, or null, with advice to the system.
+pub(crate) fn advised(memory: *mut u8, size: usize) -> *mut u8 {
+    if size >= LEAST && !memory.is_null() {
+        advise(memory.addr(), size);
+    }
+    memory
+}
+
+/// Asks for huge pages behind an array that nobody has written to yet.
+pub(crate) fn in_huge_pages<T>(array: &[T]) {
+    if size_of_val(array) >= LEAST {
+        advise(array.as_ptr().addr(), size_of_val(array));
+    }
+}
+
+/// Asks for huge pages between two addresses. That it can fail is no matter: it is advice.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise(begin: usize, size: usize) {
+    let first = begin.next_multiple_of(PAGE);
+    let end = (begin + size) / PAGE * PAGE;
+    if first < end {
+        // SAFETY: the pages lie within an allocation of the caller's. Which size they have changes nothing that a program sees,
+        // and the system refuses addresses that are not mapped.
+        unsafe { libc::madvise(std::ptr::without_provenance_mut(first), end - first, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), miri))]
+fn advise(_begin: usize, _size: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_of_every_size_and_place_are_what_they_were() {
+        let whole = vec![7u8; 5 * PAGE];
+        for (begin, end) in [(0, 0), (0, 1), (3, LEAST), (1, LEAST + 1), (PAGE - 1, 4 * PAGE + 5), (0, 5 * PAGE)] {
+            in_huge_pages(&whole[begin..end]);
+        }
+        assert!(whole.iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn what_grows_and_shrinks_keeps_its_contents() {
+        let layout = |size| Layout::from_size_align(size, 8).unwrap();
+        let sizes = [10, LEAST - 1, LEAST, 9 * PAGE + 3, LEAST, 10];
+        // SAFETY: each size is above zero, and memory is used within the size that it has.
+        unsafe {
+            let mut memory = HugePages.alloc_zeroed(layout(sizes[0]));
+            assert_eq!(*memory.add(9), 0);
+            *memory = 5;
+            for pair in sizes.windows(2) {
+                memory = HugePages.realloc(memory, layout(pair[0]), pair[1]);
+                assert_eq!(*memory, 5);
+                *memory.add(pair[1] - 1) = 1;
+            }
+            HugePages.dealloc(memory, layout(sizes[5]));
+        }
+    }
+}
