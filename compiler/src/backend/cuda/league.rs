@@ -285,7 +285,7 @@ impl Builder {
         let function = self.function(Function {
             name: String::new(),
             comment,
-            threads: Threads::Each(places),
+            threads: Threads::Each(Box::new(places)),
             body,
             atomic: league.atomic.clone(),
             owned: league.owned.clone(),

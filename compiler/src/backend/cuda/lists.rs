@@ -116,7 +116,7 @@ fn room(
     }
     let mut found = None;
     each_block(block, &mut |block| {
-        let is_cleared = block.iter().any(|statement| *statement == Statement::Clear(list));
+        let is_cleared = block.contains(&Statement::Clear(list));
         for statement in block {
             let (body, most) = match statement {
                 Statement::Marked { bitmap, body, .. } => (body, extents.get(bitmap)),

@@ -90,7 +90,7 @@ pub enum Threads {
     /// A single thread.
     One,
     /// Threads for the places of a range.
-    Each(Places),
+    Each(Box<Places>),
 }
 
 /// Threads for the places of a range.
@@ -323,9 +323,22 @@ impl Places {
 impl Function {
     /// The group of lanes that works at each place, where one does.
     pub fn group(&self) -> Option<Group> {
+        self.places()?.group()
+    }
+
+    /// The places that it has threads for, where there is not just one thread.
+    pub fn places(&self) -> Option<&Places> {
         match &self.threads {
-            Threads::Each(places) => places.group(),
+            Threads::Each(places) => Some(places),
             Threads::One => None,
+        }
+    }
+
+    /// What a warp adds to elements that neighbouring places share, where it does.
+    fn segments(&self) -> Option<Segments> {
+        match self.places()?.lanes {
+            Some(Lanes::Segments(segments)) => Some(segments),
+            _ => None,
         }
     }
 
@@ -333,12 +346,8 @@ impl Function {
     pub fn results(&self) -> Vec<VariableId> {
         let of_owned = self.owned.iter().flat_map(|owned| [owned.begin, owned.end]);
         let of_totals = self.totals.iter().map(|total| total.variable).chain(of_owned);
-        match &self.threads {
-            Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) => {
-                of_totals.chain([segments.element, segments.value]).collect()
-            }
-            _ => of_totals.collect(),
-        }
+        let of_segments = self.segments().map(|segments| [segments.element, segments.value]);
+        of_totals.chain(of_segments.into_iter().flatten()).collect()
     }
 
     /// What it is called with, in order.
@@ -347,7 +356,7 @@ impl Function {
         let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
         let lengths = self.lengths().into_iter().map(Parameter::Length);
         let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
-        let has_workers = matches!(&self.threads, Threads::Each(Places { workers: Some(_), .. }));
+        let has_workers = self.places().is_some_and(|places| places.workers.is_some());
         let workers = has_workers.then_some(Parameter::Workers);
         dimensions.chain(lengths).chain(workers).chain(arrays).collect()
     }
@@ -360,9 +369,7 @@ impl Function {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
         touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
-        if let Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) = &self.threads {
-            touched.written.insert(segments.array);
-        }
+        touched.written.extend(self.segments().map(|segments| segments.array));
         let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
         let all = all.difference(&touched.own);
         all.map(|&array| (array, touched.written.contains(&array))).collect()
@@ -402,7 +409,7 @@ impl Function {
 
     /// Calls `visit` on every expression and all in it.
     fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        if let Threads::Each(places) = &self.threads {
+        if let Some(places) = self.places() {
             let lane = places.row().into_iter().map(|lane| &lane.extent);
             let share = places.share.iter().map(|share| &share.value);
             let range = [&places.begin, &places.end].into_iter();

@@ -264,7 +264,7 @@ impl Builder {
         let function = self.function(Function {
             name: String::new(),
             comment: "measures the place that has most to do".to_owned(),
-            threads: Threads::Each(places),
+            threads: Threads::Each(Box::new(places)),
             body: vec![Statement::Update(longest, ReduceOperator::Max, own)],
             atomic: BTreeSet::new(),
             owned: Vec::new(),

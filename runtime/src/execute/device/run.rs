@@ -5,7 +5,7 @@ use super::super::interpreted::overwrite;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
@@ -199,8 +199,8 @@ impl Run<'_> {
             return Ok(());
         }
         let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
-        let places = match &function.threads {
-            Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
+        let places = match function.places().and_then(|places| places.share.as_ref()) {
+            Some(share) => places.div_ceil(self.value(&share.value)?.max(1)),
             _ => places,
         };
         let most = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;

@@ -276,10 +276,8 @@ impl<'a> Printer<'a> {
 
     /// A warp combines what its threads have, and one of them goes on.
     fn combine_totals(&mut self) {
-        let worker = match &self.function.threads {
-            Threads::Each(Places { worker: Some(worker), .. }) => self.variables[worker].clone(),
-            _ => "0".to_owned(),
-        };
+        let worker = self.function.places().and_then(|places| places.worker);
+        let worker = worker.map_or("0".to_owned(), |worker| self.variables[&worker].clone());
         for total in self.function.totals.clone() {
             self.combine(total.variable, total.operator, "0xffffffffu", &(WARP / 2).to_string());
             let name = self.variables[&total.variable].clone();
