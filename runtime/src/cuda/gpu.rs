@@ -103,7 +103,7 @@ impl Gpu {
         (0..devices()?).map(Self::open).collect()
     }
 
-    /// The same device, whose kernels from now on hold to these options.
+    /// The same device, for kernels that hold to these options: those that give the same bits in every run, for example.
     #[must_use]
     pub fn with_options(self, options: Options) -> Self {
         Self { options, ..self }

@@ -21,7 +21,8 @@
 //! What one place has to do may be the work of several threads:
 //!
 //! * Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
-//!   warp are neighbours in memory, and what was a row in memory is a register.
+//!   warp are neighbours in memory, and what was a row in memory is a register. Of a row that is known to be longer than a block,
+//!   a thread has several elements.
 //! * Else, where a loop of the body only reduces, or writes what no other iteration writes, a group of lanes of a warp shares it
 //!   out (`groups`), as wide as the loop is long on average.
 //! * Where places are long and uneven, or few, threads or groups take equal shares of entries instead (`shares`); the host
