@@ -31,8 +31,8 @@
 //!   what its lanes have of one element (`segments`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body, `print` prints. No
-//! decision is left to the printer. What is printed includes no header and needs none.
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
+//! `print` prints. No decision is left to the printer. What is printed includes no header and needs none.
 
 mod append;
 mod bitmaps;
