@@ -1,5 +1,6 @@
 //! Arguments that several verbs have, and how they are read.
 
+use crate::formats::FormatsArguments;
 use clap::Args;
 
 /// `NAME=TEXT`
@@ -65,6 +66,8 @@ pub(crate) struct KernelArguments {
     /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; dense if not given
     #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
     pub(crate) formats: Vec<Named>,
+    #[command(flatten)]
+    pub(crate) named: FormatsArguments,
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     pub(crate) kernel: Option<String>,

@@ -2,12 +2,13 @@
 
 use crate::arguments::{Shape, shape};
 use crate::failure::Failure;
-use crate::info::parse_format;
+use crate::formats::{FormatsArguments, parse_format};
 use crate::progress::Progress;
 use crate::run::entries;
 use clap::Args;
 use spc::io::{self, FileType, ReadOptions};
 use spc::tensor::{AnyTensor, Duplicates};
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ pub(crate) struct Convert {
     /// How a .spct file stores the tensor
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
+    #[command(flatten)]
+    named: FormatsArguments,
     /// The type of the elements
     #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
     element: ElementType,
@@ -53,17 +56,18 @@ impl Convert {
         if self.format.is_some() && !to_packed {
             return Err(Failure::Usage("`--format` is for a .spct file, the only kind that keeps a format".to_owned()));
         }
+        let named = self.named.load()?;
         let progress = Progress::new(format!("reading {}", self.from));
-        let tensor = self.read()?;
+        let tensor = self.read(&Definitions::of_program(&named))?;
         progress.step(format!("writing {}", self.to.display()));
         Ok(io::write_tensor(&self.to, &tensor)?)
     }
 
-    fn read(&self) -> Result<AnyTensor, Failure> {
+    fn read(&self, named: &Definitions<'_>) -> Result<AnyTensor, Failure> {
         let options = ReadOptions { shape: self.shape.as_ref().map(|shape| shape.0.clone()), file_type: None };
         let entries = entries(self.element, &self.from, &options)?;
         let format = match &self.format {
-            Some(text) => parse_format(text, entries.shape().len())?,
+            Some(text) => parse_format(text, entries.shape().len(), named)?,
             None => coordinates(entries.shape()),
         };
         let zero = entries.element().zero();

@@ -3,6 +3,7 @@
 use crate::arguments::{KernelArguments, Named, named};
 use crate::compile::{Target, for_device};
 use crate::failure::Failure;
+use crate::formats::FormatsArguments;
 use crate::output;
 use crate::source::Source;
 use clap::Args;
@@ -23,6 +24,8 @@ pub(crate) struct Explain {
     /// How a tensor of an expression is stored
     #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
     formats: Vec<Named>,
+    #[command(flatten)]
+    named: FormatsArguments,
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -40,7 +43,8 @@ impl Explain {
         if is_like_a_code(&target) {
             return output::print(&code(&target)?);
         }
-        let source = Source::load(&KernelArguments { program: target, formats: self.formats, kernel: self.kernel })?;
+        let (formats, named, kernel) = (self.formats, self.named, self.kernel);
+        let source = Source::load(&KernelArguments { program: target, formats, named, kernel })?;
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
         if self.deterministic && !is_for_gpu {

@@ -3,6 +3,7 @@
 use crate::arguments::{Shape, shape};
 use crate::convert::element;
 use crate::failure::Failure;
+use crate::formats::{FormatsArguments, parse_format};
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
 use crate::run::entries;
@@ -11,10 +12,8 @@ use serde_json::{Value, json};
 use spc::execute::Entries;
 use spc::io::ReadOptions;
 use spc::tensor::{Groups, PackError, Statistics, StorageSize};
-use spc_compiler::diagnostics::render::render;
-use spc_compiler::format::{Format, resolve};
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
-use spc_compiler::syntax;
 use std::fmt::Write;
 
 /// Show what a tensor looks like
@@ -29,6 +28,8 @@ pub(crate) struct Info {
     /// The formats whose storage is counted, with commas between them
     #[arg(long = "format", value_name = "FORMATS", default_value = "coo,csf")]
     formats: String,
+    #[command(flatten)]
+    named: FormatsArguments,
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
@@ -45,13 +46,14 @@ type Storage = (String, Result<StorageSize, PackError>);
 
 impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
+        let named = self.named.load()?;
         let progress = Progress::new(format!("reading {}", self.file));
         let options = ReadOptions { shape: self.shape.map(|shape| shape.0), file_type: None };
         let entries = entries(self.element, &self.file, &options)?;
         let order = entries.shape().len();
         let mut formats = Vec::new();
         for text in split_formats(&self.formats) {
-            formats.push((text, parse_format(text, order)?));
+            formats.push((text, parse_format(text, order, &Definitions::of_program(&named))?));
         }
         progress.step("counting slices and fibers");
         let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{}: {error}", self.file)))?;
@@ -80,13 +82,6 @@ pub(crate) fn split_formats(text: &str) -> Vec<&str> {
         character == ',' && depth == 0
     });
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
-}
-
-/// The format of that text for a tensor of order `order`.
-pub(crate) fn parse_format(text: &str, order: usize) -> Result<Format, Failure> {
-    let parsed = syntax::parse_format(text);
-    let resolved = parsed.and_then(|format| resolve::resolve(&format, order, &resolve::Definitions::prelude()));
-    resolved.map_err(|problems| Failure::Rendered(render(text, "--format", &problems.into_sorted(), true)))
 }
 
 fn as_text(file: &str, entries: &Entries, statistics: &Statistics, storage: &[Storage]) -> String {

@@ -11,6 +11,7 @@ mod completions;
 mod convert;
 mod explain;
 mod failure;
+mod formats;
 mod generate;
 mod info;
 mod output;

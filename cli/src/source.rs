@@ -3,8 +3,9 @@
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::Failure;
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, render::render, suggest};
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
-use spc_compiler::syntax;
+use spc_compiler::syntax::{self, Program};
 use std::path::Path;
 
 /// A text and the kernels in it.
@@ -28,9 +29,13 @@ impl Source {
                 let help = format!("declare it in the file: `{name}: FORMAT`");
                 return Err(Failure::refused("`-f` is for an expression; a file declares its formats").help(help));
             }
+            if let Some(definitions) = &arguments.named.definitions {
+                let help = format!("copy the definitions from {definitions} into {target}");
+                return Err(Failure::refused("`--formats` is for an expression; a file defines its formats").help(help));
+            }
             file(target)?
         } else {
-            expression(target, &arguments.formats)?
+            expression(target, &arguments.formats, &arguments.named.load()?)?
         };
         if let Some(name) = &arguments.kernel {
             source.select(name)?;
@@ -71,15 +76,28 @@ impl Source {
     }
 }
 
-fn file(path: &str) -> Result<Source, Failure> {
+/// A file that was read, parsed and checked.
+pub(crate) struct Checked {
+    text: String,
+    pub(crate) program: Program,
+    kernels: Vec<notation::Kernel>,
+}
+
+/// Reads, parses and checks a file.
+pub(crate) fn checked(path: &str) -> Result<Checked, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::refused(format!("{path}: {error}")))?;
     let refuse = |problems| rendered(&[(&text, path, problems)]);
     let program = syntax::parse_program(&text).map_err(refuse)?;
     let kernels = notation::check(&program).map_err(refuse)?;
+    Ok(Checked { text, program, kernels })
+}
+
+fn file(path: &str) -> Result<Source, Failure> {
+    let Checked { text, program, kernels } = checked(path)?;
     Ok(Source { origin: path.to_owned(), syntax: program.to_string(), text, kernels })
 }
 
-fn expression(text: &str, formats: &[Named]) -> Result<Source, Failure> {
+fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
     const ORIGIN: &str = "<expression>";
     if !text.contains('=') {
         let failure = Failure::refused(format!("there is no file `{text}`, and it is no assignment either"));
@@ -102,12 +120,13 @@ fn expression(text: &str, formats: &[Named]) -> Result<Source, Failure> {
         }
     };
     let (Some(statement), true) = (statement, problems.is_empty()) else { return Err(rendered(&problems)) };
-    let kernel = notation::check_expression(&statement, &options).map_err(|found| {
-        let options = formats.iter().zip(&origins).zip(found.options);
-        let mut problems = vec![(text, ORIGIN, found.expression)];
-        problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
-        rendered(&problems)
-    })?;
+    let kernel =
+        notation::check_expression(&statement, &options, &Definitions::of_program(named)).map_err(|found| {
+            let options = formats.iter().zip(&origins).zip(found.options);
+            let mut problems = vec![(text, ORIGIN, found.expression)];
+            problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
+            rendered(&problems)
+        })?;
     Ok(Source {
         origin: ORIGIN.to_owned(),
         text: text.to_owned(),

@@ -5,6 +5,7 @@
 use spc_compiler::concrete::{Options, schedule};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{FormatOption, Kernel, check, check_expression};
 use spc_compiler::syntax;
 use std::collections::BTreeSet;
@@ -58,7 +59,8 @@ fn command_line(path: &Path) -> Vec<Messages> {
     let whole = messages.iter().all(|messages| messages.problems.is_empty());
     let problems = match syntax::parse_statement(&expression) {
         Ok(statement) if whole => {
-            let problems = check_expression(&statement, &parsed).expect_err("the case has errors");
+            let problems =
+                check_expression(&statement, &parsed, &Definitions::prelude()).expect_err("the case has errors");
             for (messages, problems) in messages.iter_mut().zip(problems.options) {
                 messages.problems = problems.into_sorted();
             }

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "pretty")]
 
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{FormatOption, check_expression};
 use spc_compiler::{backend, compile, compile_notation, concrete, syntax};
 
@@ -18,7 +19,7 @@ fn block(stage: &str) -> &str {
 fn every_stage_is_shown_as_it_is() {
     let statement = syntax::parse_statement("y(i) = A(i, j) * x(j)").expect("the example is in the language");
     let format = FormatOption::new("A", syntax::parse_parameter_format("csr").expect("csr is a format"));
-    let notation = check_expression(&statement, &[format]).expect("the example has a meaning");
+    let notation = check_expression(&statement, &[format], &Definitions::prelude()).expect("the example has a meaning");
     let program = compile_notation(&notation).expect("the example can be scheduled");
     let compiled = program.single().expect("the example is one statement");
     let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };

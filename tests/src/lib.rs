@@ -12,5 +12,6 @@ pub mod number;
 pub mod oracle;
 pub mod random;
 pub mod report;
+pub mod schedule;
 pub mod suite;
 pub mod taco;

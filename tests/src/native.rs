@@ -1,16 +1,39 @@
-//! Many kernels as native code, compiled in one run.
+//! Many kernels as native code, compiled in few runs of the compiler.
 
 use crate::engine::Ready;
 use spc::execute::{Chain, Executable, NativeError};
 use spc_compiler::Compiled;
 use spc_compiler::backend::rust;
 
+/// The most kernels of one library. To start the compiler takes longer than to compile a small kernel, but what it takes for
+/// hundreds in one crate grows faster than their number.
+const KERNELS: usize = 80;
+
 /// The kernels as native code; `None` on a machine without a Rust compiler.
 ///
 /// # Panics
 /// When the compiler refuses the text of one.
 pub fn compile(kernels: &[&Ready]) -> Option<Vec<Chain>> {
-    let compiled: Vec<&Compiled> = kernels.iter().flat_map(|ready| &ready.program.kernels).collect();
+    let mut chains = Vec::with_capacity(kernels.len());
+    while chains.len() < kernels.len() {
+        let rest = &kernels[chains.len()..];
+        chains.extend(library(&rest[..fitting(rest)])?);
+    }
+    Some(chains)
+}
+
+/// How many programs go into one library: at least one.
+fn fitting(programs: &[&Ready]) -> usize {
+    let ends = programs.iter().scan(0, |kernels, ready| {
+        *kernels += ready.program.kernels.len();
+        Some(*kernels)
+    });
+    ends.take_while(|&end| end <= KERNELS).count().max(1)
+}
+
+/// Programs as one library.
+fn library(programs: &[&Ready]) -> Option<Vec<Chain>> {
+    let compiled: Vec<&Compiled> = programs.iter().flat_map(|ready| &ready.program.kernels).collect();
     let texts: Vec<String> = compiled.iter().map(|compiled| rust::text(&compiled.kernel)).collect();
     let kernels_and_texts =
         compiled.iter().map(|compiled| compiled.kernel.clone()).zip(texts.iter().map(String::as_str));
@@ -21,5 +44,5 @@ pub fn compile(kernels: &[&Ready]) -> Option<Vec<Chain>> {
     let chain = |ready: &&Ready| {
         Chain::of_links(&ready.program, executables.by_ref().take(ready.program.kernels.len()).collect())
     };
-    Some(kernels.iter().map(chain).collect())
+    Some(programs.iter().map(chain).collect())
 }

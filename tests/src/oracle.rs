@@ -266,6 +266,11 @@ impl Extents {
     fn variable(&self, variable: IndexVariable) -> usize {
         self.variables[variable.0].expect("every extent is known")
     }
+
+    /// Whether some index, a window among them, runs over nothing.
+    pub fn is_any_empty(&self) -> bool {
+        self.variables.iter().chain(self.modes.iter().flatten()).any(|extent| *extent == Some(0))
+    }
 }
 
 /// A number, and whether it follows from the structure alone.
@@ -347,6 +352,7 @@ fn is_identity(number: Number, operator: ReduceOperator) -> bool {
 /// The value of each index variable whose loop is outside.
 type Indices = BTreeMap<IndexVariable, usize>;
 
+#[derive(Clone, Copy)]
 struct Evaluation<'a> {
     kernel: &'a Kernel,
     tensors: &'a [Held],
@@ -502,13 +508,29 @@ impl Evaluation<'_> {
     }
 
     /// Whether a part of the terms of a sum is the same for each of them, and infinite or NaN: a sum over nothing may be multiplied
-    /// by it.
+    /// by it. What a temporary is may stand where it is read.
     fn has_infinite_factor(&self, term: &Expr, outside: &Indices) -> bool {
         let free = term.free_variables(&|variable| self.kernel.running(&[variable]));
-        match free.iter().all(|variable| outside.contains_key(variable)) {
-            true => !self.expr(term, outside).number.is_finite(),
-            false => term.children().into_iter().any(|part| self.has_infinite_factor(part, outside)),
+        match term {
+            _ if free.iter().all(|variable| outside.contains_key(variable)) => {
+                !self.expr(term, outside).number.is_finite()
+            }
+            Expr::Access(access) => {
+                let is_made = self.kernel.tensor(access.tensor).role == Role::Temporary;
+                let made = self.kernel.statements.iter().filter(|made| is_made && made.target.tensor == access.tensor);
+                made.into_iter().any(|made| self.has_infinite_part(made, access, outside))
+            }
+            _ => term.children().into_iter().any(|part| self.has_infinite_factor(part, outside)),
         }
+    }
+
+    /// The same of what a temporary is made of where it is read; an index of it that the terms differ by is known to none.
+    fn has_infinite_part(&self, made: &Assignment, read: &Access, outside: &Indices) -> bool {
+        let is_known =
+            |variable: &IndexVariable| self.kernel.running(&[*variable]).iter().all(|v| outside.contains_key(v));
+        let indices = made.target.indices.iter().zip(&read.indices);
+        let inside = indices.filter(|(_, read)| is_known(read)).map(|(own, read)| (*own, self.index(read, outside)));
+        Evaluation { statement: made, ..*self }.has_infinite_factor(&made.value, &inside.collect())
     }
 
     fn identity(&self, operator: ReduceOperator, body: &Expr) -> Literal {

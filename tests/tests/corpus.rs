@@ -28,7 +28,7 @@ fn interpret(cases: &[(Case, Ready)]) {
     assert_right(cases.iter().map(|(case, ready)| (case.name.as_str(), seeds(ready))).collect());
 }
 
-/// All in one run of the compiler.
+/// All in few runs of the compiler.
 fn run_natively(cases: &[(Case, Ready)]) {
     let kernels: Vec<&Ready> = cases.iter().map(|(_, ready)| ready).collect();
     let Some(executables) = native::compile(&kernels) else { return println!("nothing ran natively: no compiler") };

@@ -264,6 +264,7 @@ cases! {
     indices_halves_of_a_mask "cases/indices/halves_of_a_mask.ti" [x, M] halves(&x, &M);
     indices_shifted_rows_into_fibers "cases/indices/shifted_rows_into_fibers.ti" [B] kernel(&B);
     indices_value_in_a_term_of_its_own "cases/indices/value_in_a_term_of_its_own.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
+    indices_value_of_an_index_that_is_gone "cases/indices/value_of_an_index_that_is_gone.ti" [b, c] kernel(&b, &c);
     indices_value_over_an_empty_range "cases/indices/value_over_an_empty_range.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
     levels_antidiagonals "cases/levels/antidiagonals.ti" [A, x] spmv(&A, &x);
     levels_bcsr_and_csr "cases/levels/bcsr_and_csr.ti" [A, B] add(&A, &B);
@@ -298,11 +299,14 @@ cases! {
     masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
     masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
     masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
+    masks_minimum_of_an_empty_window "cases/masks/minimum_of_an_empty_window.ti" [B, M] kernel(&B, &M);
     masks_other_sparse "cases/masks/other_sparse.ti" [M, A] sample(&M, &A);
     masks_spgemm "cases/masks/spgemm.ti" [A, B, M] triangles(&A, &B, &M);
     masks_to_dense "cases/masks/to_dense.ti" [M, B] sample(&M, &B);
     masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
     masks_vector_over_rows "cases/masks/vector_over_rows.ti" [m, A] vector_over_rows(&m, &A);
+    masks_factors_through_a_workspace "cases/masks/factors_through_a_workspace.ti" [B, M] kernel(&B, &M);
+    masks_terms_through_a_workspace "cases/masks/terms_through_a_workspace.ti" [B, M] kernel(&B, &M);
     masks_terms_of_a_sum "cases/masks/terms_of_a_sum.ti" [A, B, M] sums(&A, &B, &M);
     masks_updates "cases/masks/updates.ti" [A, x, M, N] updates(&A, &x, &M, &N);
     names_generated_names "cases/names/generated_names.ti" [chunks, high, parallel] low_high(&chunks, &high, parallel);
@@ -480,6 +484,7 @@ cases! {
     statements_declared_scalar "cases/statements/declared_scalar.ti" [x] declared_scalar(&x);
     statements_declared_temporary "cases/statements/declared_temporary.ti" [A, B] declared_temporary(&A, &B);
     statements_gram_matrices "cases/statements/gram_matrices.ti" [X, B, C] gram_matrices(&X, &B, &C);
+    statements_infinite_factor_of_no_terms "cases/statements/infinite_factor_of_no_terms.ti" [s, B] kernel(s, &B);
     statements_masked_temporary "cases/statements/masked_temporary.ti" [A, U, V] masked_temporary(&A, &U, &V);
     statements_masked_update "cases/statements/masked_update.ti" [A, B, M] masked_update(&A, &B, &M);
     statements_many_operands "cases/statements/many_operands.ti" [A, B, C, D, E, F, G, H, I, J, K, L, M, x] many_operands(&A, &B, &C, &D, &E, &F, &G, &H, &I, &J, &K, &L, &M, &x);
@@ -606,7 +611,7 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 11] = [
+const WITHOUT_EXTENT: [&str; 13] = [
     "edges/constant_result",
     "formats/skyline_row",
     "functions/diagonal",
@@ -615,6 +620,8 @@ const WITHOUT_EXTENT: [&str; 11] = [
     "indices/one_entry",
     "indices/updated_where_made_at_variables",
     "operators/bits",
+    "orders/diagonal_stored_before_what_it_is_made_of",
+    "orders/fibers_of_a_diagonal",
     "reductions/broadcast",
     "scalars/literal_everywhere",
     "statements/index_of_its_own",

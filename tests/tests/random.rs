@@ -5,9 +5,10 @@
 
 use spc_compiler::concrete::Options;
 use spc_tests::case::Case;
+use spc_tests::data::Random;
 use spc_tests::engine::{Ready, Stop};
-use spc_tests::native;
 use spc_tests::random::Program;
+use spc_tests::{native, schedule};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,8 +26,14 @@ enum Outcome {
 
 fn outcome(program: &Program) -> Outcome {
     let case = program.case("random");
-    let run = || match Ready::new(&case) {
-        Ok(ready) => match ready.interpret(1).and_then(|()| ready.interpret(2)).and_then(|()| unfused(&case, &ready)) {
+    outcome_of(&case, &|ready| {
+        ready.interpret(1).and_then(|()| ready.interpret(2)).and_then(|()| unfused(&case, ready))
+    })
+}
+
+fn outcome_of(case: &Case, check: &dyn Fn(&Ready) -> Result<(), String>) -> Outcome {
+    let run = || match Ready::new(case) {
+        Ok(ready) => match check(&ready) {
             Ok(()) => Outcome::Right,
             Err(error) => Outcome::Wrong(error),
         },
@@ -102,7 +109,29 @@ fn random_programs_do_what_the_oracle_says() {
     assert!(failures.is_empty(), "{} kinds of failure", failures.len());
 }
 
-/// Every third program as native code, `SPC_RANDOM_NATIVE` of them (60 unless set) in one run of the compiler.
+/// Programs under schedules, `SPC_RANDOM_SCHEDULES` of them (60 unless set): what a program accepts changes no result.
+#[test]
+fn random_programs_do_the_same_under_any_schedule() {
+    let first = number("SPC_RANDOM_SEED", 1);
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    let count = number("SPC_RANDOM_SCHEDULES", 60);
+    for seed in first..first + count {
+        let case = Program::random(seed).case("random");
+        if Ready::new(&case).is_err() {
+            continue;
+        }
+        let Some(case) = schedule::scheduled(&case, &mut Random::new(seed)) else { continue };
+        match outcome_of(&case, &|ready| ready.interpret(seed)) {
+            Outcome::Right => {}
+            Outcome::Refused(codes) if schedule::is_refused(&codes) => refused += 1,
+            other => wrong.push(format!("seed {seed}: {other:?}\n{}", case.text)),
+        }
+    }
+    println!("{refused} of {count} schedules are refused");
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Every third program as native code, `SPC_RANDOM_NATIVE` of them (60 unless set).
 #[test]
 fn random_programs_do_the_same_as_native_code() {
     let first = number("SPC_RANDOM_SEED", 1);

@@ -3,13 +3,14 @@
 use super::suite::Parameter;
 use crate::arguments::{Shape, shape};
 use crate::failure::Failure;
+use crate::formats::parse_format;
 use crate::generate::suite_tensor;
-use crate::info::parse_format;
 use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
 use spc::io::{self, ReadOptions};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
 use spc::with_element;
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ impl Data {
 
     /// The tensor, or what is made of it, in a format.
     pub(super) fn pack(&self, parameter: Parameter, format: &str, element: ElementType) -> Result<Packed, Failure> {
-        let format = parse_format(format, self.order())?;
+        let format = parse_format(format, self.order(), &Definitions::prelude())?;
         let mut entries = self.entries.clone();
         match parameter {
             Parameter::Turned => turn(&mut entries),

@@ -25,6 +25,7 @@ mod timing;
 use crate::arguments::{KernelArguments, Named, dimension, named};
 use crate::convert::element;
 use crate::failure::{Failure, note};
+use crate::formats::FormatsArguments;
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{read, refuse};
@@ -214,7 +215,7 @@ impl Bench {
             _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
         };
         let program = self.expression.clone().unwrap_or_default();
-        let source = Source::load(&KernelArguments { program, formats, kernel })?;
+        let source = Source::load(&KernelArguments { program, formats, named: FormatsArguments::default(), kernel })?;
         let kernel = source.single()?;
         let progress = Progress::new("reading");
         let start = Instant::now();

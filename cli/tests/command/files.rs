@@ -130,3 +130,35 @@ fn files_keep_formats_with_computed_coordinates() {
     assert_eq!(json["storage"][1]["units"], 2 * 60 + 2);
     assert_has(&place.prints(&["info", "x.tns", "--format", "hicoo(4)"]), &["units", "hicoo(4)"]);
 }
+
+/// The definitions of a file are names wherever a format is said.
+#[test]
+fn formats_of_a_file_have_names_everywhere() {
+    let place = Place::new()
+        .with("mine.ti", "format rows(B) = (i, j) -> [i / B: dense, j: compressed, i % B: dense];\nformat wide = [dense, compressed(u64)];\n")
+        .with("a.tns", "1 1 2\n2 3 4\n5 2 1\n");
+    place.prints(&["convert", "a.tns", "a.spct", "--format", "rows(2)", "--formats", "mine.ti"]);
+    place.prints(&["convert", "a.spct", "b.tns"]);
+    let entries = |text: String| text.lines().filter(|line| !line.ends_with(" 0")).collect::<Vec<_>>().join("\n");
+    assert_eq!(entries(place.read("b.tns")), "1 1 2\n2 3 4\n5 2 1");
+
+    let json = place.json(&["info", "a.tns", "--format", "rows(2),wide,csr", "--formats", "mine.ti", "--json"]);
+    assert_eq!((&json["storage"][0]["format"], &json["storage"][0]["stored"]), (&"rows(2)".into(), &6.into()));
+    assert_eq!((&json["storage"][1]["index_bytes"], &json["storage"][2]["index_bytes"]), (&48.into(), &36.into()));
+
+    let sum = ["y(i) = A(i, j) * x(j)", "-f", "A=rows(2)", "--formats", "mine.ti"];
+    let run = ["-i", "A=a.tns", "-i", "x=ones", "--backend", "interpreter", "-o", "y=-"];
+    assert_eq!(place.prints(&[&["run"], &sum[..], &run].concat()), "1 2\n2 4\n5 1\n");
+    assert_has(&place.prints(&[&["compile"], &sum[..], &["--emit", "notation"]].concat()), &["i0 / 2: dense"]);
+    assert_has(&place.prints(&[&["explain"], &sum[..]].concat()), &["walk A as it is stored"]);
+
+    assert_has(
+        &place.refuses(&["info", "a.tns", "--format", "row(2)", "--formats", "mine.ti"]),
+        &["did you mean `rows`"],
+    );
+    assert_has(&place.refuses(&["info", "a.tns", "--formats", "no.ti"]), &["no.ti: "]);
+    let place = place.with("bad.ti", "format csr = [dense, compressed];\n");
+    assert_has(&place.refuses(&["info", "a.tns", "--formats", "bad.ti"]), &["a format `csr` already", "bad.ti:1:8"]);
+    let place = place.with("k.ti", "fn k(A: csr) -> y: dense { y(i) = A(i, j); }");
+    assert_has(&place.refuses(&["compile", "k.ti", "--formats", "mine.ti"]), &["a file defines its formats"]);
+}

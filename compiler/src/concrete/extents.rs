@@ -23,6 +23,9 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
     for (value, like) in values_like(notation, &class) {
         class[value] = class[like];
     }
+    for (value, like) in computed_values(notation) {
+        class[value] = class[like];
+    }
     let mut extents: Vec<Extent> = Vec::new();
     let mut place = vec![None; class.len()];
     let mut variables = Vec::new();
@@ -65,6 +68,17 @@ fn values_like(notation: &notation::Kernel, class: &[usize]) -> Vec<(usize, usiz
     variables().filter_map(like).collect()
 }
 
+/// Computed variables that index nothing, as `j + 1` where `T(j) = j` is read as `T(j + 1)`, each with the variable that it is
+/// made of: nothing asks for an extent of theirs.
+fn computed_values(notation: &notation::Kernel) -> Vec<(usize, usize)> {
+    let is_value = |id: &usize| name_of_mode(notation, IndexVariable(*id)).is_none();
+    let made_of = |id: usize| {
+        let value = notation.variables[id].value.as_ref()?;
+        Some((id, value.variables().first()?.0))
+    };
+    (0..notation.variables.len()).filter(is_value).filter_map(made_of).collect()
+}
+
 fn computed(index: IndexExpr<IndexVariable>) -> Computed {
     Computed::Index { index, guarded: false, block: None }
 }
@@ -74,9 +88,12 @@ fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
     let of = |&variable: &IndexVariable| &notation.variables[variable.0];
     let size = members.iter().find_map(|member| of(member).extent).map_or(Size::Runtime, Size::Constant);
     let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
-    let name =
-        plain.unwrap_or_else(|| members.iter().find_map(|&member| name_of_mode(notation, member)).unwrap_or_default());
-    Extent { name, size, of: None }
+    let of_mode = || members.iter().find_map(|&member| name_of_mode(notation, member));
+    match plain.or_else(of_mode) {
+        Some(name) => Extent { name, size, of: None },
+        // A constant that is only a value: it runs over itself.
+        None => Extent { name: of(&members[0]).name.clone(), size: Size::Constant(1), of: None },
+    }
 }
 
 /// The name of the extent of a mode that has computed indices only.

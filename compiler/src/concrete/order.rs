@@ -6,6 +6,8 @@
 
 use super::schedule::{LoopOrder, Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::notation as codes;
 use crate::format::Format;
 use crate::format::level::is_located;
 
@@ -84,14 +86,19 @@ pub(super) fn topological<R: Ord>(
 
 impl Kernel {
     /// What computed variables are made of comes before them, and what the schedule wants outside before what it wants inside.
+    pub(super) fn order_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
+        let asked = self.asked.order.iter().copied();
+        let asked = asked.filter(|(outer, inner)| variables.contains(outer) && variables.contains(inner));
+        self.made_of_edges(variables).into_iter().chain(asked).collect()
+    }
+
+    /// What computed variables are made of comes before them.
     pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
         let made_of = |&variable: &IndexVariable| {
             let running = self.running(variable).into_iter().filter(move |&running| running != variable);
             running.map(move |running| (running, variable))
         };
-        let asked = self.asked.order.iter().copied();
-        let asked = asked.filter(|(outer, inner)| variables.contains(outer) && variables.contains(inner));
-        variables.iter().flat_map(made_of).chain(asked).collect()
+        variables.iter().flat_map(made_of).collect()
     }
 }
 
@@ -142,7 +149,7 @@ impl Scheduler<'_> {
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
         }
-        fixed.extend(self.kernel.made_of_edges(&variables));
+        fixed.extend(self.kernel.order_edges(&variables));
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
@@ -151,7 +158,10 @@ impl Scheduler<'_> {
             let seen = variables.iter().position(|&v| v == variable);
             (Some(variable) == vector, hinted, seen)
         };
-        let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else {
+            self.problems.push(no_order(&term.target));
+            return LoopOrder { loops: variables, vector: None };
+        };
         for access in copied {
             self.copy(term, &access, &order);
         }
@@ -205,7 +215,7 @@ impl Scheduler<'_> {
         dense
     }
 
-    /// An order that satisfies all operands but as few as possible, and those.
+    /// An order that satisfies all operands but as few as possible, and those. `None` where no copies help.
     pub(super) fn resolve<R: Ord>(
         &self,
         term: &Term,
@@ -213,7 +223,7 @@ impl Scheduler<'_> {
         variables: &[IndexVariable],
         fixed: Vec<Edge>,
         rank: impl Fn(IndexVariable) -> R,
-    ) -> (Vec<IndexVariable>, Vec<Access>) {
+    ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
         let edges_of = |access: &Access| storage_edges(&self.kernel, access);
         let is_shared = |access: &Access| matches!(&term.structure, OutputStructure::Shared { access: shared, .. } if shared.same_place(access));
         let mut movable: Vec<&Access> = Vec::new();
@@ -241,15 +251,14 @@ impl Scheduler<'_> {
             }
             if let Some(order) = topological(variables, &all, &rank) {
                 let copied = movable.iter().enumerate().filter(|(index, _)| is_copied(*index));
-                return (order, copied.map(|(_, access)| (*access).clone()).collect());
+                return Some((order, copied.map(|(_, access)| (*access).clone()).collect()));
             }
         }
         // What the schedule asks for can't be had, which is reported when all is scheduled.
         let asked = &self.kernel.asked.order;
-        assert!(!asked.is_empty(), "with every operand copied only the output's own order is left, which has no cycle");
         let own = edges.iter().copied().filter(|edge| !asked.contains(edge)).collect::<Vec<_>>();
-        let order = topological(variables, &own, &rank).unwrap_or_else(|| variables.to_vec());
-        (order, movable.into_iter().cloned().collect())
+        let order = topological(variables, &own, &rank)?;
+        Some((order, movable.into_iter().cloned().collect()))
     }
 
     /// The index variable whose loop should be innermost and run in vector lanes: free, dense in everything that has it,
@@ -298,6 +307,12 @@ impl Scheduler<'_> {
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
     }
+}
+
+/// What is said where the levels of a result and those of the operand whose index arrays it shares ask for loops in each other.
+fn no_order(target: &Access) -> Diagnostic {
+    let problem = Diagnostic::new(codes::COMPUTED_RESULT_NOT_YET, target.span, "no order of loops makes this result");
+    problem.label("its levels ask for loops in each other").help("make it in another format, or in two statements")
 }
 
 /// Calls `visit` on the accesses that this term's own loops read; sums inside have loops of their own.

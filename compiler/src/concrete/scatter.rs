@@ -62,6 +62,8 @@ struct ListPlan {
 /// How one sum is formed.
 pub(super) struct SumPlan {
     pub(super) value: Expr,
+    /// What chooses its terms.
+    masks: Vec<Access>,
     /// The coordinates of the workspace, then its dense ones.
     pub(super) indices: Vec<IndexVariable>,
     /// What variables are called in the loops that form it, where the schedule gives them names of their own.
@@ -86,6 +88,7 @@ impl SumPlan {
     fn of_one(value: Expr) -> Self {
         Self {
             value,
+            masks: Vec::new(),
             indices: Vec::new(),
             renamed: Vec::new(),
             workspace: None,
@@ -158,9 +161,9 @@ impl Scheduler<'_> {
         }
         let reduced: Vec<_> = variables.iter().copied().filter(|&v| self.kernel.is_reduced(v, &term.target)).collect();
         let mut fixed = append_edges(&self.kernel, &term.target, &reduced);
-        fixed.extend(self.kernel.made_of_edges(&variables));
+        fixed.extend(self.kernel.order_edges(&variables));
         let rank = |variable| variables.iter().position(|&other| other == variable);
-        let (order, copied) = self.resolve(term, &reads, &variables, fixed, rank);
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else { return f64::INFINITY };
         let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
         let stored_as = |access: &Access| match is_copied(access) {
             true => sorted_format(access, &self.format_of(access), &order),
@@ -201,7 +204,7 @@ impl Scheduler<'_> {
         let (coordinates, dense) = rest.split_at(stored - depth);
         let sums: Vec<SumPlan> = sums_of(&term.value)
             .into_iter()
-            .filter_map(|value| self.plan_sum(&value, outer, coordinates, dense))
+            .filter_map(|value| self.plan_sum(&value, &self.masks_of_terms(term, &value), outer, coordinates, dense))
             .collect();
         if sums.is_empty() {
             return None;
@@ -227,8 +230,16 @@ impl Scheduler<'_> {
                 add(access);
             }
         });
-        term.masks.iter().for_each(add);
+        term.masks.iter().filter(|mask| !sums.iter().any(|sum| sum.masks.contains(mask))).for_each(add);
         steps
+    }
+
+    /// The masks of a term that choose terms of a sum: those with an index that it sums over.
+    fn masks_of_terms(&self, term: &Term, sum: &Expr) -> Vec<Access> {
+        let Expr::Reduce(_, summed, _) = sum else { return Vec::new() };
+        let summed = self.kernel.loops_of(summed);
+        let chooses = |mask: &&Access| self.kernel.loops_of(&mask.indices).iter().any(|index| summed.contains(index));
+        term.masks.iter().filter(chooses).cloned().collect()
     }
 
     /// The cheapest way to form a sum inside of the loops over `outer`, with entries over `coordinates` that hold blocks over
@@ -236,11 +247,13 @@ impl Scheduler<'_> {
     fn plan_sum(
         &self,
         value: &Expr,
+        masks: &[Access],
         outer: &[IndexVariable],
         coordinates: &[IndexVariable],
         dense: &[IndexVariable],
     ) -> Option<SumPlan> {
         let depth = outer.len();
+        let (whole, value) = (value, &masks.iter().fold(value.clone(), masked_inside));
         let free = self.free(value);
         let is_free = |variable: &&IndexVariable| free.contains(variable);
         let coordinates: Vec<IndexVariable> = coordinates.iter().filter(is_free).copied().collect();
@@ -284,7 +297,7 @@ impl Scheduler<'_> {
             for &before in outer {
                 edges.extend(variables[depth..].iter().map(|&after| (before, after)));
             }
-            edges.extend(self.kernel.made_of_edges(&variables));
+            edges.extend(self.kernel.order_edges(&variables));
             for access in reads.iter().filter(|access| !is_copied(access)) {
                 edges.extend(storage_edges(&self.kernel, access));
             }
@@ -315,7 +328,8 @@ impl Scheduler<'_> {
                 let steps = loop_steps + collected;
                 if best.as_ref().is_none_or(|best| steps < best.steps) {
                     best = Some(SumPlan {
-                        value: value.clone(),
+                        value: whole.clone(),
+                        masks: masks.to_vec(),
                         indices: coordinates.iter().chain(&dense).copied().collect(),
                         renamed: Vec::new(),
                         workspace: None,
@@ -399,7 +413,7 @@ impl Scheduler<'_> {
             }
             let mut plan = match variables.is_empty() {
                 true => SumPlan::of_one(walked),
-                false => self.plan_sum(&walked, &[], &variables, &[])?,
+                false => self.plan_sum(&walked, &[], &[], &variables, &[])?,
             };
             add_missing(&mut plan.loops, &mut computed.iter().copied());
             steps += plan.loop_steps + SORTED * plan.filled.0;
@@ -446,7 +460,7 @@ impl Scheduler<'_> {
     /// Says that sums rely on the order of the stand-ins that they read as they are, before another sum sorts these.
     fn settle_uncopied<'p>(&mut self, sums: impl Iterator<Item = &'p SumPlan>) {
         for sum in sums {
-            let mut reads = Vec::new();
+            let mut reads = sum.masks.clone();
             sum.value.for_each_access(&mut |access| reads.push(access.clone()));
             reads.retain(|access| !sum.copied.iter().any(|copied| copied.same_place(access)));
             self.settle(&reads);
@@ -528,6 +542,7 @@ impl Scheduler<'_> {
         for sum in plan.sums {
             let access = self.sparse_workspace(&term, &sum, &format, &levels);
             term.value = replace(&term.value, &sum.value, &access);
+            term.masks.retain(|mask| !sum.masks.contains(mask));
             producers.push(self.producer_of(sum, access, &outer));
         }
         let mut statement = self.term(term, &outer, None);
@@ -605,6 +620,7 @@ impl Scheduler<'_> {
         let mut renamed = |variable| super::precompute::renamed(&sum.renamed, variable);
         target.rename(&mut renamed);
         sum.value.rename(&mut renamed);
+        sum.masks.iter_mut().for_each(|mask| mask.rename(&mut renamed));
         sum.copied.iter_mut().for_each(|access| access.rename(&mut renamed));
         sum.loops.iter_mut().for_each(|variable| *variable = renamed(*variable));
         let workspace = target.tensor;
@@ -621,7 +637,7 @@ impl Scheduler<'_> {
             reduction: reduction.unwrap_or(ReduceOperator::of_any(element)),
             is_apart: false,
             value: sum.value,
-            masks: Vec::new(),
+            masks: sum.masks,
             element,
             structure: OutputStructure::Dense,
         };
@@ -629,7 +645,7 @@ impl Scheduler<'_> {
         for access in &sum.copied {
             self.copy(&mut producer, access, &order);
         }
-        let mut reads = Vec::new();
+        let mut reads = producer.masks.clone();
         producer.value.for_each_access(&mut |access| reads.push(access.clone()));
         self.settle(&reads);
         let order = self.with_vector(&producer, sum.loops, outer);
@@ -652,6 +668,16 @@ fn list_format(result: &Format) -> Format {
 /// The expression where a mask has an entry, for the sake of its cost.
 fn masked(value: &Expr, mask: &Access) -> Expr {
     Expr::Binary(BinaryOperator::Multiply, Box::new(Expr::Access(mask.clone())), Box::new(value.clone()))
+}
+
+/// The same, where the mask chooses the terms of a sum.
+fn masked_inside(value: Expr, mask: &Access) -> Expr {
+    match value {
+        Expr::Reduce(operator, variables, body) => {
+            Expr::Reduce(operator, variables, Box::new(masked_inside(*body, mask)))
+        }
+        value => masked(&value, mask),
+    }
 }
 
 /// The terms of a sum of terms, each with its sign.

@@ -224,11 +224,10 @@ impl Scheduler<'_> {
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
         reads.dedup_by(|a, b| a.same_place(b));
-        let decide = |tensors: &[Tensor]| {
-            Question { target: &target, reads: &reads, tensors, value: &value, masks: &masks }.decide()
+        let decide = |kernel: &Kernel| {
+            Question { target: &target, reads: &reads, kernel, value: &value, masks: &masks }.decide()
         };
-        let (structure, why) =
-            self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel.tensors));
+        let (structure, why) = self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel));
         self.deliver(target.tensor);
         let what = match &structure {
             OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
@@ -267,7 +266,7 @@ impl Scheduler<'_> {
     fn shared_as_delivered(
         &mut self,
         target: &Access,
-        decide: &dyn Fn(&[Tensor]) -> (OutputStructure, String),
+        decide: &dyn Fn(&Kernel) -> (OutputStructure, String),
     ) -> Option<(OutputStructure, String)> {
         let computed = self.kernel.tensor(target.tensor).clone();
         let format = computed.delivered.clone()?;
@@ -276,7 +275,7 @@ impl Scheduler<'_> {
             return None;
         }
         self.kernel.tensors[target.tensor.0] = Tensor { format, delivered: None, ..computed.clone() };
-        let decided = decide(&self.kernel.tensors);
+        let decided = decide(&self.kernel);
         if matches!(decided.0, OutputStructure::Shared { .. }) {
             return Some(decided);
         }

@@ -1,7 +1,7 @@
 //! How the index arrays of a sparse output come about.
 
-use super::order::{level_variables, stored_levels};
-use super::{Access, Expr, OutputStructure, Tensor, simplify_expr, without};
+use super::order::{level_variables, storage_edges, stored_levels, topological};
+use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
 use crate::format::level::is_located;
 use crate::notation::simplify::literal;
 
@@ -11,8 +11,8 @@ pub(super) struct Question<'a> {
     pub target: &'a Access,
     /// Everything that is read, masks included.
     pub reads: &'a [Access],
-    /// The tensors.
-    pub tensors: &'a [Tensor],
+    /// The kernel so far.
+    pub kernel: &'a Kernel,
     /// The right-hand side, sums included.
     pub value: &'a Expr,
     /// What must have an entry.
@@ -22,7 +22,7 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// The structure, and the reason.
     pub(super) fn decide(&self) -> (OutputStructure, String) {
-        let output = &self.tensors[self.target.tensor.0].format;
+        let output = &self.kernel.tensor(self.target.tensor).format;
         let stored = stored_levels(output);
         if stored == 0 {
             return (OutputStructure::Dense, "every level of the result is dense".to_owned());
@@ -32,9 +32,10 @@ impl Question<'_> {
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
             && self.decides_entries(driver)
+            && self.is_walked_as_stored(driver)
         {
             let access = driver.clone();
-            let why = format!("the result has an entry where {} has one", self.tensors[driver.tensor.0].name);
+            let why = format!("the result has an entry where {} has one", self.kernel.tensor(driver.tensor).name);
             return (OutputStructure::Shared { access, levels: stored }, why);
         }
         (OutputStructure::Appended, "no operand has the structure of the result".to_owned())
@@ -42,9 +43,9 @@ impl Question<'_> {
 
     /// Whether the operand has a level that is not dense over a mode of the output's stored levels.
     fn is_sparse_over_output(&self, access: &Access, stored: usize) -> bool {
-        let output = &self.tensors[self.target.tensor.0].format;
+        let output = &self.kernel.tensor(self.target.tensor).format;
         let over = &level_variables(self.target, output)[..stored];
-        let format = &self.tensors[access.tensor.0].format;
+        let format = &self.kernel.tensor(access.tensor).format;
         level_variables(access, format)
             .iter()
             .zip(&format.levels)
@@ -53,17 +54,25 @@ impl Question<'_> {
 
     /// Whether the operand's outer levels are the output's stored levels.
     fn has_same_levels(&self, access: &Access, stored: usize) -> bool {
-        let output = &self.tensors[self.target.tensor.0].format;
-        let format = &self.tensors[access.tensor.0].format;
+        let output = &self.kernel.tensor(self.target.tensor).format;
+        let format = &self.kernel.tensor(access.tensor).format;
         format.levels.len() >= stored
             && level_variables(access, format)[..stored] == level_variables(self.target, output)[..stored]
             && format.levels[..stored].iter().zip(&output.levels).all(|(a, b)| a.format == b.format)
     }
 
+    /// Whether loops can follow the operand's levels: none of its computed indices is stored above what it is computed from. The
+    /// result needs the operand itself, so that no sorted copy can take its place.
+    fn is_walked_as_stored(&self, access: &Access) -> bool {
+        let variables = self.kernel.loops_of(&access.indices);
+        let edges = [storage_edges(self.kernel, access), self.kernel.made_of_edges(&variables)].concat();
+        topological(&variables, &edges, |_| ()).is_some()
+    }
+
     /// Whether the right-hand side is the result's fill value wherever the operand has no entry.
     fn decides_entries(&self, access: &Access) -> bool {
-        let fill = self.tensors[self.target.tensor.0].fill;
-        let missing = || simplify_expr(without(self.tensors, self.value, access));
+        let fill = self.kernel.tensor(self.target.tensor).fill;
+        let missing = || simplify_expr(without(&self.kernel.tensors, self.value, access));
         self.masks.iter().any(|mask| mask.same_place(access))
             || literal(&missing()).is_some_and(|value| value.equals(fill))
     }

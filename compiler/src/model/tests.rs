@@ -1,6 +1,7 @@
 //! The papers' formulae, and others counted by hand.
 
 use super::*;
+use crate::format::resolve::Definitions;
 use crate::notation::{self, FormatOption};
 use crate::syntax;
 
@@ -12,7 +13,9 @@ fn compiled(expression: &str, formats: &[(&str, &str)]) -> Compiled {
     };
     let options: Vec<FormatOption> = formats.iter().map(declaration).collect();
     let statement = syntax::parse_statement(expression).unwrap();
-    let Ok(kernel) = notation::check_expression(&statement, &options) else { panic!("{expression}") };
+    let Ok(kernel) = notation::check_expression(&statement, &options, &Definitions::prelude()) else {
+        panic!("{expression}")
+    };
     crate::compile_notation(&kernel).unwrap().kernels.remove(0)
 }
 

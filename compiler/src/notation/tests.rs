@@ -3,12 +3,13 @@
 use super::{FormatOption, Kernel, Problems, check, check_expression};
 use crate::concrete::{Options, schedule};
 use crate::diagnostics::Code;
+use crate::format::resolve::Definitions;
 use crate::syntax::{parse_parameter_format, parse_program, parse_statement};
 
 fn bare(expression: &str, formats: &[(&str, &str)]) -> Result<Kernel, Problems> {
     let statement = parse_statement(expression).expect(expression);
     let option = |(name, text): &(&str, &str)| FormatOption::new(*name, parse_parameter_format(text).expect(text));
-    check_expression(&statement, &formats.iter().map(option).collect::<Vec<_>>())
+    check_expression(&statement, &formats.iter().map(option).collect::<Vec<_>>(), &Definitions::prelude())
 }
 
 fn statement(expression: &str, formats: &[(&str, &str)]) -> String {

@@ -13,7 +13,7 @@ pub struct Ident {
 }
 
 /// A whole text: kernels and format definitions, in order.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Program {
     /// The items, in order.
     pub items: Vec<Item>,

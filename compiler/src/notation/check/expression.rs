@@ -34,11 +34,16 @@ impl FormatOption {
 }
 
 /// Checks a bare expression: the kernel `kernel`, whose parameters are what the right-hand side reads, in order of
-/// appearance, and whose result is what it assigns. What no option names is dense, or a scalar where it has no indices.
+/// appearance, and whose result is what it assigns. What no option names is dense, or a scalar where it has no indices. The
+/// names of formats are those of `definitions`.
 ///
 /// # Errors
 /// Every problem of the expression and of the options, each list for the text it belongs to.
-pub fn check_expression(statement: &Statement, options: &[FormatOption]) -> Result<Kernel, Problems> {
+pub fn check_expression(
+    statement: &Statement,
+    options: &[FormatOption],
+    definitions: &Definitions<'_>,
+) -> Result<Kernel, Problems> {
     let mut problems = Problems::new(options.len());
     let declarations = declaration::of_statement(statement, options);
     for (place, option) in options.iter().enumerate() {
@@ -57,7 +62,7 @@ pub fn check_expression(statement: &Statement, options: &[FormatOption]) -> Resu
         body: std::slice::from_ref(statement),
         schedule: None,
     };
-    let kernel = kernel::check(&source, &declarations, &Definitions::prelude(), &mut problems);
+    let kernel = kernel::check(&source, &declarations, definitions, &mut problems);
     kernel.filter(|_| problems.is_empty()).ok_or(problems)
 }
 

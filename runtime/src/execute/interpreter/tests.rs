@@ -3,6 +3,7 @@ use super::{ArrayValue, Fault, Machine, Options, run};
 use crate::execute::testing::{csr as csr_format, matrix, values, vector};
 use crate::execute::{Call, interpreted};
 use crate::tensor::AnyTensor;
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::{ArrayId, Kernel, Verified, parse, verify};
 use spc_compiler::notation::{FormatOption, check_expression};
 use spc_compiler::{compile_notation, syntax};
@@ -517,5 +518,9 @@ fn lowered(text: &str, sparse: &[&str]) -> Verified<Kernel> {
     let statement = syntax::parse_statement(text).unwrap();
     let format = syntax::parse_parameter_format("csr").unwrap();
     let options: Vec<_> = sparse.iter().map(|name| FormatOption::new(*name, format.clone())).collect();
-    compile_notation(&check_expression(&statement, &options).unwrap()).unwrap().kernels.remove(0).kernel
+    compile_notation(&check_expression(&statement, &options, &Definitions::prelude()).unwrap())
+        .unwrap()
+        .kernels
+        .remove(0)
+        .kernel
 }
