@@ -23,6 +23,8 @@ pub(super) struct Choices {
     ranks: Vec<usize>,
     elements: Vec<ElementType>,
     quick: bool,
+    /// Whether other schedules are measured too.
+    tune: bool,
 }
 
 /// One form of a kernel, for one tensor in one format.
@@ -57,7 +59,12 @@ impl Choices {
             return Err(Failure::Usage("`--rank` is a length from 1 on".to_owned()));
         }
         let formats = formats.iter().flat_map(|text| split_formats(text)).map(str::to_owned).collect();
-        Ok(Self { kernels, modes, formats, ranks: ranks.to_vec(), elements: elements.to_vec(), quick })
+        Ok(Self { kernels, modes, formats, ranks: ranks.to_vec(), elements: elements.to_vec(), quick, tune: false })
+    }
+
+    /// The same, with other schedules measured too if `tune` says so.
+    pub(super) fn tuned(self, tune: bool) -> Self {
+        Self { tune, ..self }
     }
 
     /// Measures all on one tensor.
@@ -133,8 +140,8 @@ impl Choices {
         };
         let cases: Vec<Case> = findings.machines.iter().map(|machine| case(machine.threads())).collect();
         let (shape, nnz, read) = (operands.data.shape().to_vec(), operands.data.nnz(), operands.data.read_time);
-        let (program, pack) = match operands.program(form)? {
-            Ok(program) => program,
+        let (prepared, program) = match operands.program(form)? {
+            Ok(made) => made,
             Err(reason) => {
                 findings.refused.extend(cases.into_iter().next().map(|case| Refused { case, reason }));
                 return Ok(());
@@ -142,8 +149,16 @@ impl Choices {
         };
         for (machine, case) in findings.machines.iter().zip(cases) {
             let measuring = Measuring { budget, machine, caches: &findings.caches };
-            let subject = Subject { case: case.clone(), shape: shape.clone(), nnz, read, pack };
-            match measuring.record(&program, subject) {
+            let tuned = if self.tune {
+                let (tuned, tuning) =
+                    measuring.tune(&prepared.kernel, &prepared.inputs, &prepared.dimensions, case.clone())?;
+                findings.tunings.push(tuning);
+                tuned
+            } else {
+                None
+            };
+            let subject = Subject { case: case.clone(), shape: shape.clone(), nnz, read, pack: prepared.pack };
+            match measuring.record(tuned.as_ref().unwrap_or(&program), subject) {
                 Ok(record) => findings.records.push(record),
                 Err(failure) => findings.refused.push(Refused { case, reason: failure.to_string() }),
             }
@@ -152,9 +167,18 @@ impl Choices {
     }
 }
 
+/// A kernel with its operands.
+struct Prepared {
+    kernel: notation::Kernel,
+    inputs: Vec<(String, Operand)>,
+    dimensions: Vec<(String, usize)>,
+    /// How long the operands took to pack.
+    pack: Duration,
+}
+
 impl Operands<'_> {
-    /// A kernel with its operands and how long they took to pack, or why there is none.
-    fn program(&mut self, form: &Form) -> Result<Result<(Program, Duration), String>, Failure> {
+    /// A kernel with its operands, compiled, or why there is none.
+    fn program(&mut self, form: &Form) -> Result<Result<(Prepared, Program), String>, Failure> {
         let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
         let Definition { text, parameters } = form.kernel.define(&choice);
         let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
@@ -183,8 +207,9 @@ impl Operands<'_> {
             inputs.push((name.to_owned(), operand));
         }
         let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
-        let program = Program::new(&kernel, inputs, &dimensions, &ProgramOptions::default());
-        Ok(program.map(|program| (program, pack)).map_err(|error| error.to_string()))
+        let program = Program::new(&kernel, inputs.clone(), &dimensions, &ProgramOptions::default());
+        let prepared = Prepared { kernel, inputs, dimensions, pack };
+        Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }
 
     fn packed(&mut self, parameter: Parameter) -> Result<&Packed, Failure> {

@@ -10,6 +10,7 @@
 //! | `table`, `plot`, `page` | the same for people |
 //! | `baseline` | beside an earlier run |
 //! | `against` | beside what other libraries take |
+//! | `tune` | other schedules, measured |
 
 mod against;
 mod baseline;
@@ -21,6 +22,7 @@ mod record;
 mod suite;
 mod table;
 mod timing;
+mod tune;
 
 use crate::arguments::{KernelArguments, Named, dimension, named};
 use crate::convert::element;
@@ -35,9 +37,10 @@ use baseline::Baseline;
 use cases::Choices;
 use clap::{Args, ValueEnum};
 use record::{Case, Findings, Refused};
-use spc::execute::{Program, ProgramOptions};
+use spc::execute::{Operand, Program, ProgramOptions};
 use spc::io;
 use spc::measure::{Effort, Machine, caches};
+use spc::tensor::AnyTensor;
 use spc_compiler::ir::ElementType;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -100,6 +103,9 @@ pub(crate) struct Bench {
     /// Write the roofline picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Measure other schedules of each kernel too, and remember the fastest where it is better than the default
+    #[arg(long)]
+    tune: bool,
     /// Show how many times slower each is than in an earlier run's JSON file
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -130,7 +136,13 @@ impl Bench {
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         let peers = self.against.as_deref().map(Peers::read).transpose()?;
         let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
-        let mut findings = Findings { machines: self.machines()?, caches: caches(), records: vec![], refused: vec![] };
+        let mut findings = Findings {
+            machines: self.machines()?,
+            caches: caches(),
+            records: vec![],
+            refused: vec![],
+            tunings: vec![],
+        };
         match &choices {
             Some(choices) => self.suite(choices, &mut findings)?,
             None => self.measure_expression(&mut findings)?,
@@ -147,7 +159,8 @@ impl Bench {
 
     fn choices(&self) -> Result<Choices, Failure> {
         let modes = self.modes.iter().map(|mode| mode.get()).collect();
-        Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)
+        let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
+        Ok(choices.tuned(self.tune))
     }
 
     fn budget(&self) -> Budget {
@@ -227,14 +240,13 @@ impl Bench {
             .map_err(|error| refuse(error, kernel, &source))?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
         let format_of = |name: &str| kernel.tensors.iter().find(|tensor| tensor.name == name)?.format_name.clone();
-        let stored = |(name, tensor): (&str, &spc::tensor::AnyTensor)| {
+        let stored = |(name, tensor): (&str, &AnyTensor)| {
             format!("{name}: {}", format_of(name).unwrap_or_else(|| tensor.format().to_string()))
         };
         let files: Vec<&str> = self.inputs.iter().map(|input| input.text.as_str()).collect();
         let first = sparse().next().or_else(|| program.inputs().next());
         let element = first.map_or(ElementType::F64, |(_, tensor)| tensor.element());
         for machine in findings.machines.clone() {
-            progress.step(format!("running on {} threads", machine.threads()));
             let case = Case {
                 tensor: files.join(", "),
                 kernel: kernel.name.clone(),
@@ -247,8 +259,19 @@ impl Bench {
             let shape = first.map_or_else(Vec::new, |(_, tensor)| tensor.shape().to_vec());
             let nnz = first.map_or(0, |(_, tensor)| tensor.nnz());
             let measuring = Measuring { budget: self.budget(), machine: &machine, caches: &findings.caches };
+            let tuned = if self.tune {
+                progress.step(format!("tuning on {} threads", machine.threads()));
+                let packed = |(name, tensor): (&str, &AnyTensor)| (name.to_owned(), Operand::Tensor(tensor.clone()));
+                let inputs: Vec<(String, Operand)> = program.inputs().map(packed).collect();
+                let (tuned, tuning) = measuring.tune(kernel, &inputs, &self.dimensions, case.clone())?;
+                findings.tunings.push(tuning);
+                tuned
+            } else {
+                None
+            };
+            progress.step(format!("running on {} threads", machine.threads()));
             let subject = Subject { case, shape, nnz, read: read_time, pack: program.pack_time() };
-            findings.records.push(measuring.record(&program, subject)?);
+            findings.records.push(measuring.record(tuned.as_ref().unwrap_or(&program), subject)?);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What was measured.
 
+use super::tune::Tuning;
 use serde_json::{Map, Value, json};
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
@@ -65,6 +66,7 @@ pub(super) struct Findings {
     pub(super) caches: Vec<Cache>,
     pub(super) records: Vec<Record>,
     pub(super) refused: Vec<Refused>,
+    pub(super) tunings: Vec<Tuning>,
 }
 
 impl Estimate {
@@ -137,7 +139,7 @@ impl Record {
 }
 
 impl Case {
-    fn as_json(&self) -> Map<String, Value> {
+    pub(super) fn as_json(&self) -> Map<String, Value> {
         let optional = |number: usize| if number == 0 { Value::Null } else { json!(number) };
         let fields = [
             ("tensor", json!(self.tensor)),
@@ -179,6 +181,7 @@ impl Findings {
             },
             "records": self.records.iter().map(Record::as_json).collect::<Vec<_>>(),
             "refused": self.refused.iter().map(refused).collect::<Vec<_>>(),
+            "tuned": self.tunings.iter().map(Tuning::as_json).collect::<Vec<_>>(),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::baseline::Baseline;
 use super::record::{Findings, Record};
+use super::tune;
 use crate::output::{self, bytes, digits};
 use std::fmt::Write;
 
@@ -43,6 +44,7 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
         text.push_str(&output::table(&rows, LEFT));
     }
     text.push_str(NOTES);
+    text.push_str(&tune::text(&findings.tunings));
     text
 }
 

@@ -1,12 +1,15 @@
 //! One kernel, measured.
 
 use super::record::{Case, Estimate, Record};
+use super::tune::Tuning;
 use crate::failure::Failure;
-use spc::execute::{Outcome, Program, ProgramError};
+use spc::execute::{Operand, Outcome, Program, ProgramError, ProgramOptions, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::TensorKind;
 use spc_compiler::model::{Model, model};
+use spc_compiler::notation;
+use spc_compiler::syntax::Schedule;
 use std::time::Duration;
 
 /// How often kernels run.
@@ -70,6 +73,29 @@ impl Measuring<'_> {
             estimate: self.estimate(program, &outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
         })
+    }
+
+    /// Measures other schedules of a kernel; gives the kernel with the fastest, where that is worth having, and what all took.
+    pub(super) fn tune(
+        &self,
+        kernel: &notation::Kernel,
+        inputs: &[(String, Operand)],
+        dimensions: &[(String, usize)],
+        case: Case,
+    ) -> Result<(Option<Program>, Tuning), Failure> {
+        let options = ProgramOptions::default();
+        let on_threads = || {
+            let tuned = tune(kernel, inputs, dimensions, &options, self.budget.time)?;
+            let program = |(schedule, _): &(Schedule, Duration)| {
+                let kernel = notation::Kernel { schedule: Some(schedule.clone()), ..kernel.clone() };
+                Program::new(&kernel, inputs.to_vec(), dimensions, &options)
+            };
+            Ok((tuned.best.as_ref().map(program).transpose()?, tuned))
+        };
+        let (program, tuned) = spc::parallel::with_threads(self.machine.threads(), on_threads)
+            .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
+            .map_err(ProgramTrouble::Program)?;
+        Ok((program, Tuning { case, tuned }))
     }
 
     /// The models of all of a program's kernels; none where one has none.

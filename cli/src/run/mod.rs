@@ -13,6 +13,7 @@ use outputs::Destination;
 use report::Report;
 
 pub(crate) use inputs::{entries, read};
+pub(crate) use report::on_one_line;
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::Duplicates;
 use spc_compiler::notation;
@@ -51,6 +52,9 @@ pub(crate) struct Run {
     /// Cut parts where positions of this level begin, counted from 0: sums below them are made in one piece
     #[arg(long, value_name = "LEVEL", requires = "stream")]
     whole: Option<usize>,
+    /// Leave alone what `spc bench --tune` has found for such a kernel
+    #[arg(long)]
+    untuned: bool,
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
@@ -136,7 +140,7 @@ impl Run {
             whole: self.whole,
             ..StreamOptions::new(tensor, *parts)
         });
-        ProgramOptions { backend, duplicates, devices: self.device.clone(), stream }
+        ProgramOptions { backend, duplicates, devices: self.device.clone(), stream, tuned: !self.untuned }
     }
 }
 

@@ -10,6 +10,7 @@ use spc::tensor::{AnyTensor, Element};
 use spc::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::notation::Kernel;
+use spc_compiler::syntax::Schedule;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
@@ -22,6 +23,11 @@ pub(super) struct Report<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) kernel: &'a Kernel,
     pub(super) read_time: Duration,
+}
+
+/// The directives of a schedule.
+pub(crate) fn on_one_line(schedule: &Schedule) -> String {
+    schedule.directives.iter().map(|directive| format!("{directive};")).collect::<Vec<_>>().join(" ")
 }
 
 impl Report<'_> {
@@ -61,6 +67,9 @@ impl Report<'_> {
             milliseconds(self.read_time),
             milliseconds(self.pack_time()),
         );
+        if let Some(schedule) = self.program.tuned() {
+            _ = writeln!(text, "tuned: {}", on_one_line(schedule));
+        }
         if let Some(spent) = self.program.spent() {
             _ = writeln!(
                 text,
@@ -117,6 +126,7 @@ impl Report<'_> {
             "nnz": self.sparse_entries(),
             "compile_ms": milliseconds(self.program.compile_time()),
             "from_cache": self.program.from_cache(),
+            "tuned": self.program.tuned().map(on_one_line),
             "read_ms": milliseconds(self.read_time),
             "pack_ms": milliseconds(self.pack_time()),
             "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),

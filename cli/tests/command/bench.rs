@@ -105,6 +105,32 @@ fn expressions_are_measured_as_they_run() {
 }
 
 #[test]
+fn the_fastest_schedule_is_remembered() {
+    let place = Place::new().with("a.tns", "1 2 0.5\n2 1 1.5\n3 3 1\n");
+    let run = |arguments: &[&str]| {
+        let output = place.command(arguments).env("SPC_CACHE", place.path("cache")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let tune = ["--expression", "Y(i, r) = A(i, j) * X(j, r)", "-f", "A=csr", "-i", "A=a.tns", "-i", "X=random"];
+    let text = run(&bench(&[&tune[..], &["--dim", "r=40", "--tune", "--json", "a.json"]].concat()));
+    assert_has(&text, &["other schedules", "default", "split(r, r_block, r_in, 16);"]);
+    let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
+    let tuned = &json["tuned"][0];
+    assert!(tuned["default_ms"].as_f64().unwrap() > 0.0 && tuned["tried"].as_array().unwrap().len() > 2, "{tuned}");
+
+    // Which is the fastest is the machine's affair; a run takes that, under other names too, and leaves it alone where told to.
+    let product =
+        ["run", "C(a, c) = A(a, b) * X(b, c)", "-f", "A=csr", "-i", "A=a.tns", "-i", "X=random", "--dim", "c=40"];
+    let options = ["--threads", "1", "--json"];
+    let taken: Value = serde_json::from_str(&run(&[&product[..], &options].concat())).unwrap();
+    let untuned: Value = serde_json::from_str(&run(&[&product[..], &options, &["--untuned"]].concat())).unwrap();
+    assert_eq!(taken["tuned"].is_null(), tuned["best"].is_null(), "{taken}");
+    assert!(untuned["tuned"].is_null());
+    assert_eq!(taken["checksum"].as_f64().unwrap() as f32, untuned["checksum"].as_f64().unwrap() as f32);
+}
+
+#[test]
 fn an_earlier_run_stands_beside() {
     let place = Place::new();
     let arguments = ["--kernel", "scalar", TENSOR];

@@ -17,6 +17,7 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
+mod alternatives;
 mod cases;
 mod copy;
 mod cost;
@@ -40,6 +41,7 @@ mod structure;
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
+pub use alternatives::alternatives;
 pub(crate) use cost::DENSE_BYTES;
 pub use directives::Asked;
 pub use fused::Chain;
@@ -517,13 +519,24 @@ impl Kernel {
     pub fn vector_extents(&self) -> Vec<usize> {
         let mut extents = Vec::new();
         self.body.for_each_loop(&mut |variable, run| {
-            let extent = self.variables[variable.0].extent;
-            let is_own = self.extents[extent].of.is_none();
-            if run == Run::Vector && is_own && !extents.contains(&extent) {
-                extents.push(extent);
+            if run != Run::Vector {
+                return;
+            }
+            let ids = (0..self.variables.len()).map(IndexVariable);
+            for id in ids.filter(|&id| id == variable || self.is_inside(variable, id)) {
+                let extent = self.variables[id.0].extent;
+                if self.extents[extent].of.is_none() && !extents.contains(&extent) {
+                    extents.push(extent);
+                }
             }
         });
         extents
+    }
+
+    /// Whether `index` is split, and `variable` is the place in a block: neighbours along the one are neighbours along the other.
+    pub fn is_inside(&self, variable: IndexVariable, index: IndexVariable) -> bool {
+        let Some(Computed::Index { index, block: Some(_), .. }) = &self.variables[index.0].value else { return false };
+        index.affine().is_some_and(|affine| affine.terms.contains(&(variable, 1)))
     }
 }
 

@@ -209,7 +209,8 @@ impl Scheduler<'_> {
             let format = &self.kernel.tensor(access.tensor).format;
             if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {
                 let mut levels = level_variables(access, format).into_iter().zip(&format.levels);
-                dense &= levels.all(|(other, level)| other != variable || is_located(level.format));
+                let is_it = |other| other == variable || self.kernel.is_inside(variable, other);
+                dense &= levels.all(|(other, level)| !is_it(other) || is_located(level.format));
             }
         });
         dense
@@ -279,18 +280,19 @@ impl Scheduler<'_> {
             let mut count = 0;
             for access in accesses.iter().filter(|access| self.kernel.loops_of(&access.indices).contains(&variable)) {
                 let tensor = self.kernel.tensor(access.tensor);
-                if !access.indices.contains(&variable) {
+                let is_it = |index: &IndexVariable| *index == variable || self.kernel.is_inside(variable, *index);
+                let Some(&index) = access.indices.iter().find(|index| is_it(index)) else {
                     // Neighbours along a computed index are read, not written, and only where they need no search.
                     let is_read = !access.same_place(&term.target) && tensor.format.is_dense();
                     is_read.then_some(())?;
                     continue;
-                }
+                };
                 if tensor.kind == TensorKind::Workspace {
                     count += 1;
                     continue;
                 }
                 let levels = level_variables(access, &tensor.format);
-                let depth = levels.iter().position(|&v| v == variable)?;
+                let depth = levels.iter().position(|&v| v == index)?;
                 // A level that is walked waits for the loops over all levels above it: none of those can be innermost.
                 if tensor.format.levels[depth..].iter().any(|level| !is_located(level.format)) {
                     return None;
@@ -299,11 +301,17 @@ impl Scheduler<'_> {
             }
             Some(count)
         };
+        // An index that is split has the loop inside of its blocks.
+        let innermost = |index: IndexVariable| {
+            let inside = variables.iter().copied().find(|&variable| self.kernel.is_inside(variable, index));
+            inside.or_else(|| self.kernel.variables[index.0].value.is_none().then_some(index))
+        };
         term.target
             .indices
             .iter()
-            .filter(|variable| !bound.contains(variable) && self.kernel.variables[variable.0].value.is_none())
-            .filter_map(|&variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
+            .filter_map(|&index| innermost(index))
+            .filter(|variable| !bound.contains(variable))
+            .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
     }

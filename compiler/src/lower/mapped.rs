@@ -153,6 +153,12 @@ impl Lowering<'_> {
             return None;
         }
         let extent = self.size(declaration.extent);
+        if let (Some(Computed::Index { block: Some(_), .. }), 2) = (&declaration.value, used.len())
+            && let (Expr::Index(extent), Expr::Index(by)) = (&extent, end)
+            && extent.is_multiple_of(*by)
+        {
+            return Some((Expr::Index(0), end.clone(), guarded));
+        }
         let at_least = |value: Expr| Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first.clone());
         let (begin, inside) = match less {
             Some(less) => (at_least(less.clone()), at_least(extent.plus(less))),

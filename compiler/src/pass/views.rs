@@ -121,8 +121,8 @@ fn rows(body: &[Statement], counter: VariableId) -> BTreeMap<ArrayId, Row> {
 pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
     match index {
         Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
-        Expr::Binary(BinaryOperator::Add, base, last) if **last == Expr::Variable(counter) && !base.uses(counter) => {
-            Some((**base).clone())
+        Expr::Binary(BinaryOperator::Add, first, rest) if !first.uses(counter) => {
+            base(rest, counter).map(|base| (**first).clone().plus(base))
         }
         _ => None,
     }

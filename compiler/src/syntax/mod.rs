@@ -150,6 +150,14 @@ pub fn parse_format(text: &str) -> Result<FormatExpr, Diagnostics> {
     parse_argument(Rule::format_argument, text, Builder::format)
 }
 
+/// Reads a schedule block: `schedule { parallel(i); }`.
+///
+/// # Errors
+/// What does not follow the grammar, and text after the block.
+pub fn parse_schedule(text: &str) -> Result<Schedule, Diagnostics> {
+    parse_argument(Rule::schedule_argument, text, |builder, pair| Some(builder.schedule(pair)))
+}
+
 /// Reads a text that is one thing.
 fn parse_argument<T>(
     rule: Rule,

@@ -41,6 +41,7 @@ pub mod stream;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod tuning;
 mod typed;
 
 pub use array::Stored;
@@ -52,4 +53,5 @@ pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{Entries, Operand, Program, ProgramError, ProgramOptions};
 pub use stream::{Spent, StreamOptions, Streamed};
+pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

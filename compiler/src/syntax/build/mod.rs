@@ -141,7 +141,7 @@ impl Builder {
         (element, format)
     }
 
-    fn schedule(&mut self, pair: Pair) -> Schedule {
+    pub(super) fn schedule(&mut self, pair: Pair) -> Schedule {
         let span = self.span(&pair);
         let directives = pair.into_inner().filter(|pair| pair.as_rule() == Rule::directive);
         Schedule { directives: directives.map(|pair| self.directive(pair)).collect(), span }

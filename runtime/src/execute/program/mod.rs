@@ -31,11 +31,13 @@ mod operand;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
+use super::tuning::{self, Sizes};
 use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::Size;
+use spc_compiler::syntax::Schedule;
 use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
@@ -54,6 +56,8 @@ pub struct ProgramOptions {
     pub devices: Vec<usize>,
     /// The input that comes in parts, also where the kernel's schedule asks for none.
     pub stream: Option<StreamOptions>,
+    /// Whether a kernel without a schedule takes one that [`tune`](super::tune) found to be faster, where there is one.
+    pub tuned: bool,
 }
 
 impl ProgramOptions {
@@ -63,7 +67,7 @@ impl ProgramOptions {
     }
 
     /// What loops are scheduled for.
-    fn target(&self) -> Target {
+    pub(super) fn target(&self) -> Target {
         if self.backend == Some(Backend::Cuda) { Target::Gpu } else { Target::Cpu }
     }
 }
@@ -96,6 +100,8 @@ pub struct Program {
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
+    sizes: Sizes,
+    tuned: Option<Schedule>,
     pack_time: Duration,
     compile_time: Duration,
 }
@@ -117,9 +123,19 @@ impl Program {
         let schedule_options = concrete::Options { target: options.target(), ..concrete::Options::default() };
         let mut concrete = concrete::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
+        let mut operands = by_tensor(&concrete.interface, inputs)?;
+        let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
+        let sizes = Sizes::of(&concrete.interface, &extents, &operands);
+        let mut tuned = None;
+        if let Some(schedule) = tuning::remembered(kernel, &sizes, options) {
+            let changed = notation::Kernel { schedule: Some(schedule.clone()), ..kernel.clone() };
+            // An older compiler may have kept to what this one refuses.
+            if let Ok(program) = concrete::schedule(&changed, schedule_options) {
+                extents = extents::resolve(&program.interface, &operands, dimensions)?;
+                (concrete, tuned) = (program, Some(schedule));
+            }
+        }
         let interface = &concrete.interface;
-        let mut operands = by_tensor(interface, inputs)?;
-        let extents = extents::resolve(interface, &operands, dimensions)?;
         let dimensions = undetermined(interface, &extents);
 
         let start = Instant::now();
@@ -149,7 +165,7 @@ impl Program {
             }
         };
         let compile_time = schedule_time + start.elapsed();
-        Ok(Self { compiled, runner, fallback, inputs: packed, dimensions, pack_time, compile_time })
+        Ok(Self { compiled, runner, fallback, inputs: packed, dimensions, sizes, tuned, pack_time, compile_time })
     }
 
     /// Runs the kernel, more than once where its time is to be measured; at least once.
@@ -181,6 +197,15 @@ impl Program {
             }
         };
         self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The schedule that was remembered and taken, where one was.
+    pub fn tuned(&self) -> Option<&Schedule> {
+        self.tuned.as_ref()
+    }
+
+    pub(super) fn sizes(&self) -> &Sizes {
+        &self.sizes
     }
 
     /// The inputs in the formats that the kernel declares, with their names.

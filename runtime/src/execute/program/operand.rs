@@ -41,6 +41,15 @@ impl Operand {
         }
     }
 
+    /// How many entries there are, where that is known.
+    pub(in crate::execute) fn entries(&self) -> Option<usize> {
+        match self {
+            Operand::Tensor(tensor) => Some(tensor.nnz()),
+            Operand::Entries(entries) => Some(entries.len()),
+            Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => None,
+        }
+    }
+
     /// Refuses elements for places that a format does not store.
     pub(super) fn check(&self, name: &str, format: &Format) -> Result<(), ProgramError> {
         match self {

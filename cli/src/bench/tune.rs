@@ -1,0 +1,72 @@
+//! Other schedules, measured.
+
+use super::record::Case;
+use crate::output::{self, digits};
+use crate::run::on_one_line;
+use serde_json::{Value, json};
+use spc::execute::Tuned;
+
+/// What tuning showed for a case.
+#[derive(Debug, Clone)]
+pub(super) struct Tuning {
+    pub(super) case: Case,
+    pub(super) tuned: Tuned,
+}
+
+/// How many of the tried schedules are shown.
+const SHOWN: usize = 3;
+
+/// For each case the default schedule and the fastest others.
+pub(super) fn text(tunings: &[Tuning]) -> String {
+    if tunings.is_empty() {
+        return String::new();
+    }
+    let mut rows =
+        vec![["kernel", "mode", "format", "rank", "type", "threads", "schedule", "ms", ""].map(str::to_owned)];
+    for Tuning { case, tuned } in tunings {
+        let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
+        let mut row = |schedule: String, milliseconds: f64, is_best: bool| {
+            let remark = if is_best { "remembered" } else { "" };
+            rows.push([
+                case.kernel.clone(),
+                optional(case.mode),
+                case.format.clone(),
+                optional(case.rank),
+                case.element.to_owned(),
+                case.threads.to_string(),
+                schedule,
+                digits(milliseconds),
+                remark.to_owned(),
+            ]);
+        };
+        row("default".to_owned(), tuned.plain.as_secs_f64() * 1e3, false);
+        for (schedule, time) in tuned.tried.iter().take(SHOWN) {
+            let is_best = tuned.best.as_ref().is_some_and(|(best, _)| best == schedule);
+            row(on_one_line(schedule), time.as_secs_f64() * 1e3, is_best);
+        }
+    }
+    let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    format!("\nother schedules\n{}{NOTES}", output::table(&rows, 7))
+}
+
+const NOTES: &str = "
+Where one is remembered, `spc run` takes it for the same kernel with operands of about the same size. In a kernel's text it stands
+behind the body: schedule { … }
+";
+
+impl Tuning {
+    /// All that was tried.
+    pub(super) fn as_json(&self) -> Value {
+        let Tuned { plain, tried, best } = &self.tuned;
+        let milliseconds = |time: &std::time::Duration| time.as_secs_f64() * 1e3;
+        let tried: Vec<Value> = tried
+            .iter()
+            .map(|(schedule, time)| json!({ "schedule": on_one_line(schedule), "median_ms": milliseconds(time) }))
+            .collect();
+        let mut map = self.case.as_json();
+        map.insert("default_ms".to_owned(), json!(milliseconds(plain)));
+        map.insert("tried".to_owned(), json!(tried));
+        map.insert("best".to_owned(), json!(best.as_ref().map(|(schedule, _)| on_one_line(schedule))));
+        Value::Object(map)
+    }
+}
