@@ -405,6 +405,39 @@ pub enum Expr {
         /// One more than the largest that each of them may be.
         extents: Vec<Expr>,
     },
+    /// The sum, in any order, of products of floating point numbers: of what each factor has for the first place of its run, for the
+    /// second, and so on. All runs are of one length; a sum over none is zero.
+    Dot(Vec<Factor>),
+}
+
+/// A factor of [`Expr::Dot`], at a place `n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Factor {
+    /// `run[n]`
+    Run(ArrayId),
+    /// `of[run[n]]`
+    At {
+        /// The array of values.
+        of: ArrayId,
+        /// An index array.
+        run: ArrayId,
+    },
+}
+
+impl Factor {
+    /// The array whose places are those of the sum.
+    pub fn run(self) -> ArrayId {
+        match self {
+            Factor::Run(run) | Factor::At { run, .. } => run,
+        }
+    }
+
+    /// The array of values.
+    pub fn values(self) -> ArrayId {
+        match self {
+            Factor::Run(of) | Factor::At { of, .. } => of,
+        }
+    }
 }
 
 /// A value of an element type.

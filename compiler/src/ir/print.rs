@@ -368,6 +368,16 @@ impl Display for Shown<'_, Expr> {
                 write!(f, "search({}, ", kernel.show(array))?;
                 write!(f, "{}, {}, {})", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))
             }
+            Expr::Dot(factors) => {
+                let factors: Vec<String> = factors
+                    .iter()
+                    .map(|factor| match factor {
+                        Factor::Run(run) => kernel.show(run).to_string(),
+                        Factor::At { of, run } => format!("{} at {}", kernel.show(of), kernel.show(run)),
+                    })
+                    .collect();
+                write!(f, "dot({})", factors.join(", "))
+            }
             Expr::Mask { part, extents } => {
                 let extents: Vec<String> = extents.iter().map(|extent| kernel.show(extent).to_string()).collect();
                 write!(f, "mask({part}; {})", extents.join(", "))

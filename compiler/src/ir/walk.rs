@@ -1,6 +1,6 @@
 //! Walks over expressions and statements that passes and printers share.
 
-use super::{ArrayId, Expr, Parallel, Sharing, Statement, VariableId};
+use super::{ArrayId, Expr, Factor, Parallel, Sharing, Statement, VariableId};
 
 impl Expr {
     /// Calls `visit` on every operand.
@@ -11,7 +11,8 @@ impl Expr {
             | Expr::Literal(_)
             | Expr::Variable(_)
             | Expr::Dimension(_)
-            | Expr::Length(_) => {}
+            | Expr::Length(_)
+            | Expr::Dot(_) => {}
             Expr::Load(_, operand) | Expr::Unary(_, operand) | Expr::Cast(_, operand) => visit(operand),
             Expr::Binary(_, left, right) => {
                 visit(left);
@@ -34,7 +35,8 @@ impl Expr {
             | Expr::Literal(_)
             | Expr::Variable(_)
             | Expr::Dimension(_)
-            | Expr::Length(_) => self,
+            | Expr::Length(_)
+            | Expr::Dot(_) => self,
             Expr::Load(array, index) => Expr::Load(array, boxed(index)),
             Expr::Unary(operator, operand) => Expr::Unary(operator, boxed(operand)),
             Expr::Cast(ty, operand) => Expr::Cast(ty, boxed(operand)),
@@ -52,6 +54,20 @@ impl Expr {
     pub fn for_each(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.for_each_child(&mut |child| child.for_each(visit));
+    }
+
+    /// Calls `visit` on the arrays whose elements, or whose length, this expression itself asks for, not what is in it.
+    pub fn for_each_array(&self, visit: &mut dyn FnMut(ArrayId)) {
+        match self {
+            Expr::Length(array) | Expr::Load(array, _) | Expr::Search { array, .. } => visit(*array),
+            Expr::Dot(factors) => factors.iter().for_each(|factor| {
+                visit(factor.values());
+                if let Factor::At { run, .. } = factor {
+                    visit(*run);
+                }
+            }),
+            _ => {}
+        }
     }
 
     /// Whether the value depends on the variable.

@@ -80,8 +80,8 @@ fn find_loads(statement: &Statement, in_loop: bool, arrays: &mut BTreeSet<ArrayI
         }
         statement.for_each_expr(&mut |expr| {
             expr.for_each(&mut |expr| match expr {
-                Expr::Load(array, _) | Expr::Search { array, .. } => _ = arrays.insert(*array),
-                _ => {}
+                Expr::Length(_) => {}
+                other => other.for_each_array(&mut |array| _ = arrays.insert(array)),
             });
         });
     }

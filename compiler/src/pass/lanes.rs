@@ -194,7 +194,7 @@ fn lane_count(element: ElementType) -> u64 {
 }
 
 /// The number that an expression is, where it is known.
-fn size(kernel: &Kernel, expr: &Expr) -> Option<u64> {
+pub(super) fn size(kernel: &Kernel, expr: &Expr) -> Option<u64> {
     match expr {
         Expr::Index(size) => Some(*size),
         Expr::Dimension(id) => match kernel.dimension(*id).size {

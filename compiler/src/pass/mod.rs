@@ -3,6 +3,7 @@
 //! Each is one file and one function from a kernel to a kernel that does the same; in debug builds the verifier runs after
 //! every one. [`PASSES`] is their order.
 
+mod dots;
 mod flatten;
 mod hoist;
 mod lanes;
@@ -28,6 +29,7 @@ pub const PASSES: &[Pass] = &[
     ("masks", masks::masks),
     ("flatten", flatten::flatten),
     ("strips", strips::strips),
+    ("dots", dots::dots),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
     ("runs", runs::runs),

@@ -1,7 +1,8 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs, strips::strips, tidy::tidy, views::views,
+    dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs, strips::strips, tidy::tidy,
+    views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -260,6 +261,75 @@ mod hoisting {
           }
         }
         ");
+    }
+}
+
+mod sums_of_products {
+    use super::*;
+
+    const RUN: &str = "for v0 in 0..d0 { let v3 = 0.0f64 for v1 in a0[v0]..a0[v0 + 1] {";
+
+    #[test]
+    fn a_run_times_what_an_input_has_at_its_coordinates_is_one() {
+        let body = format!("{RUN} let v6 = a1[v1] v3 += a2[v1] * a3[v6] }} a4[v0] = v3 }}");
+        assert_snapshot!(after(dots, &body), @r"
+        for v0:i in 0..d0:n {
+          let v3:t = 0.0f64
+          let v10:first = a0:A2_pos[v0:i]
+          let v11:entries = a0:A2_pos[v0:i + 1] - v10:first
+          view a6:A_run of a2:A_vals from v10:first length v11:entries
+          view a7:A2_crd_run of a1:A2_crd from v10:first length v11:entries
+          v3:t += dot(a6:A_run, a3:B at a7:A2_crd_run)
+          a4:Y[v0:i] = v3:t
+        }
+        ");
+    }
+
+    #[test]
+    fn a_share_of_a_run_may_end_before_it_begins() {
+        let body = "let v3 = 0.0f64 for v1 in maximum(a0[0], 3)..minimum(a0[1], 5) { v3 += a2[v1] } a4[0] = v3";
+        assert_snapshot!(after(dots, body), @r"
+        let v3:t = 0.0f64
+        let v10:first = maximum(a0:A2_pos[0], 3)
+        let v11:entries = maximum(minimum(a0:A2_pos[1], 5), v10:first) - v10:first
+        view a6:A_run of a2:A_vals from v10:first length v11:entries
+        v3:t += dot(a6:A_run)
+        a4:Y[0] = v3:t
+        ");
+    }
+
+    #[test]
+    fn two_dense_rows_are_one() {
+        let body = "let v3 = 0.0f64 for v2 in 0..d1 { v3 += a3[v2] * a3[d1 + v2] } a4[0] = v3";
+        assert_snapshot!(after(dots, body), @r"
+        let v3:t = 0.0f64
+        view a6:B_row of a3:B from 0 length d1:R
+        view a7:B_row_2 of a3:B from d1:R length d1:R
+        v3:t += dot(a6:B_row, a7:B_row_2)
+        a4:Y[0] = v3:t
+        ");
+    }
+
+    #[test]
+    fn what_is_no_product_of_entries_stays() {
+        for term in
+            ["a2[v1] * 2.0f64", "a2[v1] + a3[v6]", "a2[v1] * a3[v6 * d1]", "a2[v1] * a4[v6]", "a2[v1] * a2[v1 + 1]"]
+        {
+            let body = format!("{RUN} let v6 = a1[v1] v3 += {term} }} a4[v0] = v3 }}");
+            assert!(!after(dots, &body).contains("dot("), "{term}");
+        }
+        let of_total = format!("{RUN} v3 += a2[v1] * v3 }} a4[v0] = v3 }}");
+        assert!(!after(dots, &of_total).contains("dot("));
+        let of_no_run = "let v3 = 0.0f64 for v1 in 1..d0 { v3 += a2[v1] } a4[0] = v3";
+        assert!(!after(dots, of_no_run).contains("dot("));
+        let of_two = "let v3 = 0.0f64 for v1 in 0..2 { v3 += a2[v1] } a4[0] = v3";
+        assert!(!after(dots, of_two).contains("dot("));
+    }
+
+    #[test]
+    fn a_run_of_what_is_written_later_in_the_block_stays() {
+        let body = "let v3 = 0.0f64 for v1 in a0[0]..a0[1] { v3 += a4[v1] } a4[0] = v3";
+        assert!(!after(dots, body).contains("dot("));
     }
 }
 

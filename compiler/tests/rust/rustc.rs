@@ -8,18 +8,20 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, product, workspace] = ["bits.rs", "chunks.rs", "product.rs", "workspace.rs"]
+    let [bits, chunks, dot, product, workspace] = ["bits.rs", "chunks.rs", "dot.rs", "product.rs", "workspace.rs"]
         .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
             pub use bits::Bits;
             pub use chunks::Chunks;
-            pub use product::add_product;
+            pub use dot::{{at, run}};
+            pub use product::{{Fused, add_product}};
             pub use workspace::{{Bitmap, Table, sort}};
             mod interleave {{ {interleave} }}
             mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}
+            mod dot {{ {dot} }}
             mod product {{ {product} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}

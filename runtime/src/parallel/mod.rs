@@ -26,14 +26,17 @@
 
 mod bits;
 mod chunks;
+mod dot;
 mod linger;
 mod product;
 #[cfg(test)]
 mod tests;
+mod wide;
 mod workspace;
 
 pub use bits::Bits;
 pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
+pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
 pub use product::{Fused, add_product};
 pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
@@ -46,8 +49,14 @@ pub(crate) const BITS_TEXT: &str = include_str!("bits.rs");
 /// The text of the helpers of parallel loops, likewise.
 pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
 
-/// The text of sums of products, likewise.
+/// The text of sums over runs, likewise.
+pub(crate) const DOT_TEXT: &str = include_str!("dot.rs");
+
+/// The text of what adds a product to a sum, likewise.
 pub(crate) const PRODUCT_TEXT: &str = include_str!("product.rs");
+
+/// The text of vector registers, likewise.
+pub(crate) const WIDE_TEXT: &str = include_str!("wide.rs");
 
 /// The text of what workspaces are made of, likewise.
 pub(crate) const WORKSPACE_TEXT: &str = include_str!("workspace.rs");

@@ -360,3 +360,93 @@ proptest::proptest! {
         }
     }
 }
+
+mod sums_of_products {
+    use super::*;
+    use crate::parallel::dot::{Coordinate, Number};
+
+    /// Small integers: their sums are the same in any order.
+    fn assert_sums<T, C>(number: fn(usize) -> T, coordinate: fn(usize) -> C)
+    where
+        T: Number + PartialEq + std::fmt::Debug,
+        C: Coordinate,
+    {
+        let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10)).collect();
+        for length in 0..=40 {
+            let values: Vec<T> = (0..length).map(number).collect();
+            let coordinates: Vec<C> = (0..length).map(|place| coordinate(place * 37 % 100)).collect();
+            let total = |term: &dyn Fn(usize) -> T| {
+                let mut total = T::default();
+                (0..length).for_each(|place| total += term(place));
+                total
+            };
+            let gathered = |place: usize| of[coordinates[place].place()];
+            assert_eq!(run(&values).sum(), total(&|place| values[place]));
+            assert_eq!(at(&of, &coordinates).sum(), total(&gathered));
+            assert_eq!(
+                run(&values).times(at(&of, &coordinates)).sum(),
+                total(&|place| values[place] * gathered(place))
+            );
+            assert_eq!(
+                at(&of, &coordinates).times(run(&values)).times(run(&values)).sum(),
+                total(&|place| gathered(place) * values[place] * values[place])
+            );
+        }
+    }
+
+    #[test]
+    fn are_right_for_runs_of_any_length() {
+        assert_sums(|place| place as f64, |place| place as u32);
+        assert_sums(|place| place as f32, |place| place as u32);
+        assert_sums(|place| place as f64, |place| place as u8);
+        assert_sums(|place| place as f32, |place| place as u16);
+        assert_sums(|place| place as f64, |place| place as u64);
+    }
+
+    #[test]
+    fn take_no_lane_without_an_entry() {
+        let infinite = [f64::INFINITY; 3];
+        assert_eq!(run(&[1.0, 2.0]).times(at(&infinite, &[0_u32, 2])).sum(), f64::INFINITY);
+        assert_eq!(at(&infinite, &[] as &[u32]).sum(), 0.0);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of bounds")]
+    fn refuse_a_coordinate_beyond_the_array() {
+        at(&[1.0, 2.0], &[1_u64 << 40]).sum();
+    }
+
+    #[test]
+    #[should_panic(expected = "of one length")]
+    fn refuse_runs_of_two_lengths() {
+        run(&[1.0, 2.0]).times(run(&[1.0])).sum();
+    }
+}
+
+mod loops {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn assert_each_once(count: usize) {
+        let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+        run_all(count, &|chunk| _ = times[chunk].fetch_add(1, Ordering::Relaxed));
+        assert!(times.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{count}");
+    }
+
+    #[test]
+    fn run_each_chunk_once() {
+        on_four_threads(|| (0..200).for_each(assert_each_once));
+        (0..20).for_each(assert_each_once);
+    }
+
+    #[test]
+    fn run_in_loops() {
+        on_four_threads(|| run_all(20, &|_| run_all(20, &|_| assert_each_once(20))));
+    }
+
+    #[test]
+    #[should_panic(expected = "the thirteenth")]
+    fn report_the_panic_of_a_chunk() {
+        on_four_threads(|| run_all(20, &|chunk| assert!(chunk != 13, "the thirteenth")));
+    }
+}

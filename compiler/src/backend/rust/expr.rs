@@ -4,7 +4,8 @@ use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, Size, Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, Size, Type,
+    UnaryOperator,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -54,7 +55,25 @@ impl Printer<'_> {
                 let bits = self.bits(expr);
                 quote!(#bits.mask())
             }
+            Expr::Dot(factors) => self.dot(factors),
         }
+    }
+
+    /// `run(A_run).times(at(x, A_crd_run)).sum()`
+    fn dot(&self, factors: &[Factor]) -> TokenStream {
+        let helpers = &self.options.parallel;
+        let mut factors = factors.iter().map(|factor| match factor {
+            Factor::Run(run) => {
+                let run = &self.arrays[run];
+                quote!(#helpers::run(#run))
+            }
+            Factor::At { of, run } => {
+                let (of, run) = (&self.arrays[of], &self.arrays[run]);
+                quote!(#helpers::at(#of, #run))
+            }
+        });
+        let first = factors.next();
+        quote!(#first #(.times(#factors))* .sum())
     }
 
     /// A mask, with what it takes to gather and scatter bits by it.

@@ -149,6 +149,7 @@ impl<'t> Parser<'t> {
             }
             "search" => self.search(),
             "mask" => self.mask(),
+            "dot" => self.dot(),
             _ => match literal(word, false) {
                 Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
                 None => self.call(word),
@@ -183,6 +184,22 @@ impl<'t> Parser<'t> {
             Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value }, height),
             Err(_) => self.expected("three places"),
         }
+    }
+
+    /// `dot(a0, a1 at a2)`
+    fn dot(&mut self) -> Result<Tree> {
+        self.next()?;
+        self.require("(")?;
+        let mut factors = Vec::new();
+        while !self.at(")")? {
+            let of = self.array()?;
+            factors.push(if self.accept("at")? { Factor::At { of, run: self.array()? } } else { Factor::Run(of) });
+            if !self.accept(",")? {
+                break;
+            }
+        }
+        self.require(")")?;
+        Ok((Expr::Dot(factors), 1))
     }
 
     /// `mask(1; d0, d1)`

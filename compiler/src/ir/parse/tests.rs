@@ -347,7 +347,7 @@ impl Random {
             Box::new(r.expr(less))
         };
         let binary = BinaryOperator::ALL;
-        match self.below(10) {
+        match self.below(11) {
             0 => Expr::Load(self.array(), inner(self)),
             1 => Expr::Unary(self.one(&[UnaryOperator::Negate, UnaryOperator::Not]), inner(self)),
             2..=4 => Expr::Binary(self.one(&binary), inner(self), inner(self)),
@@ -355,6 +355,9 @@ impl Random {
             6 => Expr::Select(inner(self), inner(self), inner(self)),
             7 => Expr::Cast(self.ty(), inner(self)),
             8 => Expr::Mask { part: self.below(5), extents: self.many(3, |r| *inner(r)) },
+            9 => Expr::Dot(self.many(3, |r| {
+                if r.yes() { Factor::Run(r.array()) } else { Factor::At { of: r.array(), run: r.array() } }
+            })),
             _ => Expr::Search { array: self.array(), begin: inner(self), end: inner(self), value: inner(self) },
         }
     }

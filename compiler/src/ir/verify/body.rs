@@ -259,8 +259,7 @@ impl<'k> Body<'k> {
         expr.for_each(&mut |inner| match inner {
             Expr::Variable(id) => self.read(*id),
             Expr::Length(id) => self.touch(*id, Access::Length),
-            Expr::Load(id, _) | Expr::Search { array: id, .. } => self.touch(*id, Access::Read),
-            _ => {}
+            other => other.for_each_array(&mut |id| self.touch(id, Access::Read)),
         });
     }
 
@@ -573,10 +572,11 @@ impl<'k> Body<'k> {
             Expr::Variable(id) if self.kernel.variable(*id).mutable => {
                 problems.push(format!("{} is mutable", self.kernel.show(id)));
             }
-            Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } if is_shared(node, *id) => {
-                problems.push(format!("{} is written by the loop", self.name(*id)));
-            }
-            _ => {}
+            other => other.for_each_array(&mut |id| {
+                if is_shared(node, id) {
+                    problems.push(format!("{} is written by the loop", self.name(id)));
+                }
+            }),
         });
         problems.into_iter().for_each(|problem| self.report(12, format!("`work`: {problem}")));
     }
@@ -629,10 +629,11 @@ impl<'k> Body<'k> {
         };
         start.for_each(&mut |inner| match inner {
             Expr::Variable(id) if *id != place => problems.push(self.kernel.show(id).to_string()),
-            Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } if !is_input(*id) => {
-                problems.push(self.name(*id));
-            }
-            _ => {}
+            other => other.for_each_array(&mut |id| {
+                if !is_input(id) {
+                    problems.push(self.name(id));
+                }
+            }),
         });
         for problem in problems {
             self.report(12, format!("a part's start: {problem} is not its place, a dimension or an array of an input"));

@@ -58,8 +58,7 @@ impl Ids<'_> {
         expr.for_each(&mut |inner| match inner {
             Expr::Variable(id) => self.variable(*id),
             Expr::Dimension(id) => self.dimension(*id),
-            Expr::Length(id) | Expr::Load(id, _) | Expr::Search { array: id, .. } => self.array(*id),
-            _ => {}
+            other => other.for_each_array(&mut |id| self.array(id)),
         });
     }
 

@@ -3,7 +3,7 @@
 use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
-use spc_compiler::ir::{ArrayId, BinaryOperator, Expr};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor};
 
 /// An element: its buffer, and where in it.
 #[derive(Clone, Copy)]
@@ -52,6 +52,7 @@ impl Machine<'_> {
             Expr::Search { array, begin, end, value } => {
                 self.search(*array, self.index(begin)?, self.index(end)?, self.index(value)?).map(Value::Index)
             }
+            Expr::Dot(factors) => self.dot(factors),
             Expr::Mask { part, extents } => {
                 let extents = extents.iter().map(|extent| self.index(extent)).collect::<Result<Vec<u64>>>()?;
                 match interleave::mask(&extents, *part) {
@@ -79,6 +80,36 @@ impl Machine<'_> {
             if self.load(array, middle)?.index()? < value { low = middle + 1 } else { high = middle }
         }
         Ok(low)
+    }
+
+    /// In order.
+    fn dot(&self, factors: &[Factor]) -> Result<Value> {
+        let Some(first) = factors.first() else { return problem("a sum of products of nothing".to_owned()) };
+        let length = self.length(first.run());
+        if let Some(other) = factors.iter().find(|factor| self.length(factor.run()) != length) {
+            return problem(format!("{} and {} are not of one length", self.name(first.run()), self.name(other.run())));
+        }
+        let ArrayElement::Value(element) = self.kernel.array(first.values()).element else {
+            return problem("a sum of products of indices".to_owned());
+        };
+        let mut sum = Value::of_literal(element.zero())?;
+        for place in 0..length {
+            let mut product: Option<Value> = None;
+            for factor in factors {
+                let value = match *factor {
+                    Factor::Run(run) => self.load(run, place)?,
+                    Factor::At { of, run } => self.load(of, self.load(run, place)?.index()?)?,
+                };
+                product = Some(match product {
+                    Some(product) => values::binary(BinaryOperator::Multiply, product, value)?,
+                    None => value,
+                });
+            }
+            if let Some(product) = product {
+                sum = values::binary(BinaryOperator::Add, sum, product)?;
+            }
+        }
+        Ok(sum)
     }
 
     pub(super) fn length(&self, array: ArrayId) -> u64 {

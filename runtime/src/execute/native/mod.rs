@@ -26,7 +26,7 @@ mod tests;
 mod text;
 
 use self::abi::{DONE, Entry, Invocation, PANICKED};
-use self::rustc::{FLAGS, Rustc};
+use self::rustc::{FLAGS, Rustc, for_wide_vectors};
 use self::text::Sources;
 use super::array::{Access, Signature};
 use super::cache::Cache;
@@ -221,7 +221,9 @@ fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), Nativ
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let mut key = Fnv128::of(sources.root.as_bytes());
     let texts = sources.kernels.iter().map(String::as_str);
-    for piece in texts.chain(FLAGS.iter().copied()).chain([rustc.version.as_str(), &host::processor()]) {
+    for piece in
+        texts.chain(FLAGS.iter().copied()).chain(for_wide_vectors()).chain([rustc.version.as_str(), &host::processor()])
+    {
         key.write(piece.as_bytes());
     }
     if let Some(entries) = loaded().get(&key) {

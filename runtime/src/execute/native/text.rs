@@ -1,7 +1,7 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, PRODUCT_TEXT, WORKSPACE_TEXT};
+use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, PRODUCT_TEXT, WIDE_TEXT, WORKSPACE_TEXT};
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -45,6 +45,7 @@ mod parallel {{
     pub use crate::library::{{run_all, threads}};
     pub use bits::*;
     pub use chunks::*;
+    pub use dot::*;
     pub use product::*;
     pub use workspace::*;
 
@@ -60,8 +61,16 @@ mod chunks {{
 {CHUNKS_TEXT}
 }}
 
+mod dot {{
+{DOT_TEXT}
+}}
+
 mod product {{
 {PRODUCT_TEXT}
+}}
+
+mod wide {{
+{WIDE_TEXT}
 }}
 
 mod workspace {{

@@ -32,6 +32,8 @@ impl Printer<'_> {
                 let (begin, end, value) = (self.expr(begin), self.expr(end), self.expr(value));
                 format!("{search}({name}, {begin}, {end}, {value})")
             }
+            // The passes of a GPU leave loops, whose places are its threads' affair.
+            Expr::Dot(_) => unreachable!("sums of products are made for a CPU"),
             Expr::Mask { part, extents } => {
                 let mask = self.helpers.mask(extents.len());
                 let extents: Vec<String> = extents.iter().map(|extent| self.expr(extent)).collect();

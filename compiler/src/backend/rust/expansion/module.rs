@@ -9,7 +9,7 @@
 use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
-use crate::ir::{self, ArrayElement, ArrayRole, Expr, Size, Statement, Verified};
+use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Verified};
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
@@ -172,11 +172,20 @@ impl Versions {
 }
 
 /// Whether a kernel gains by wide vectors or instructions that came with them: bits of interleaved coordinates are one's affair.
+/// What is gathered is loaded one by one in any case.
 fn gains_by_wide_vectors(kernel: &ir::Kernel) -> bool {
     let mut found = false;
     let mut see = |statement: &Statement| {
         found |= matches!(statement, Statement::For { vector: true, .. });
-        statement.for_each_expr(&mut |expr| expr.for_each(&mut |expr| found |= matches!(expr, Expr::Mask { .. })));
+        statement.for_each_expr(&mut |expr| {
+            expr.for_each(&mut |expr| {
+                found |= match expr {
+                    Expr::Mask { .. } => true,
+                    Expr::Dot(factors) => factors.iter().all(|factor| matches!(factor, Factor::Run(_))),
+                    _ => false,
+                }
+            });
+        });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
     found

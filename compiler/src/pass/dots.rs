@@ -1,0 +1,189 @@
+//! Sums of products over runs of stored entries, and over dense rows, become one expression, which a target computes in the
+//! lanes that it has.
+//!
+//! ```text
+//! for p in A_pos[i]..A_pos[i + 1]: t += A_vals[p] * x[A_crd[p]]
+//!
+//! let first = A_pos[i]
+//! let entries = A_pos[i + 1] - first
+//! let A_run = A_vals[first..first + entries]
+//! let A_crd_run = A_crd[first..first + entries]
+//! t += dot(A_run, x at A_crd_run)
+//! ```
+//!
+//! ```text
+//! for r in 0..R: t += B[i * R + r] * C[j * R + r]
+//!
+//! let B_row = B[i * R..i * R + R]
+//! let C_row = C[j * R..j * R + R]
+//! t += dot(B_row, C_row)
+//! ```
+//!
+//! That adds in another order, as `lanes` does, and for the same reason. Here nothing is computed but products of what lies side by
+//! side, and of what inputs have at coordinates that do: a lane without an entry can hold zeros.
+
+use super::lanes::size;
+use super::over_body;
+use super::runs::{is_run_of_parent, walked};
+use super::views::{base, declare, is_touched};
+use crate::ir::{
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, Type,
+    VariableId,
+};
+use std::collections::BTreeMap;
+
+/// The kernel with its sums of products over runs as one expression each.
+pub(super) fn dots(kernel: Kernel) -> Kernel {
+    over_body(kernel, block)
+}
+
+fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
+    let mut done = Vec::with_capacity(statements.len());
+    let mut rest = std::mem::take(statements).into_iter();
+    while let Some(mut statement) = rest.next() {
+        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
+        match Sum::of(kernel, &statement, rest.as_slice()) {
+            Some(sum) => done.extend(sum.as_dot(kernel)),
+            None => done.push(statement),
+        }
+    }
+    *statements = done;
+}
+
+/// `for counter in begin..end: total += factor * factor * …`
+struct Sum {
+    begin: Expr,
+    end: Expr,
+    total: VariableId,
+    /// Each with what its run is a part of, and the place there of the loop's first; `None`: the loop's own.
+    factors: Vec<(Factor, Option<Expr>)>,
+}
+
+/// Rows that are shorter are added in one sum.
+const LEAST_ROW: u64 = 4;
+
+impl Sum {
+    /// `behind` is what follows in the loop's block.
+    fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Sum> {
+        let Statement::For { variable: counter, begin, end, vector: false, body } = statement else { return None };
+        let (last, lets) = body.split_last()?;
+        let Statement::Update(total, ReduceOperator::Add, term) = last else { return None };
+        let Type::Element(element @ (ElementType::F32 | ElementType::F64)) = kernel.variable(*total).ty else {
+            return None;
+        };
+        let is_row = *begin == Expr::Index(0) && size(kernel, end).is_none_or(|size| size >= LEAST_ROW);
+        if !is_row && walked(kernel, begin).is_none() {
+            return None;
+        }
+        let mut coordinates = BTreeMap::new();
+        for inner in lets {
+            match inner {
+                Statement::Comment(_) => {}
+                Statement::Let(variable, value) if !is_row && !kernel.variable(*variable).mutable => {
+                    coordinates.insert(*variable, run_of(kernel, value, *counter)?);
+                }
+                _ => return None,
+            }
+        }
+        let mut factors = Vec::new();
+        let product = Product { kernel, counter: *counter, element, is_row, coordinates };
+        product.find(term, &mut factors)?;
+        let are_apart = factors.iter().all(|(factor, _)| !is_touched(behind, factor.run(), false));
+        are_apart.then(|| Sum { begin: begin.clone(), end: end.clone(), total: *total, factors })
+    }
+
+    fn as_dot(self, kernel: &mut Kernel) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        let is_row = self.begin == Expr::Index(0);
+        let (first, length) =
+            if is_row { (self.begin, self.end) } else { run(kernel, self.begin, self.end, &mut statements) };
+        let mut views: Vec<(ArrayId, Option<Expr>, ArrayId)> = Vec::new();
+        let mut view = |kernel: &mut Kernel, of: ArrayId, begin: Option<Expr>| {
+            if let Some((.., known)) = views.iter().find(|(array, place, _)| *array == of && *place == begin) {
+                return *known;
+            }
+            let array = declare(kernel, of, if is_row { "_row" } else { "_run" });
+            views.push((of, begin.clone(), array));
+            let (begin, length) = (begin.unwrap_or_else(|| first.clone()), length.clone());
+            statements.push(Statement::View { array, of, begin, length, mutable: false });
+            array
+        };
+        let factors = self.factors.into_iter().map(|(factor, begin)| match factor {
+            Factor::Run(run) => Factor::Run(view(kernel, run, begin)),
+            Factor::At { of, run } => Factor::At { of, run: view(kernel, run, begin) },
+        });
+        let dot = Expr::Dot(factors.collect());
+        statements.push(Statement::Update(self.total, ReduceOperator::Add, dot));
+        statements
+    }
+}
+
+/// The first place and the number of entries of a run, declared.
+fn run(kernel: &mut Kernel, begin: Expr, end: Expr, statements: &mut Vec<Statement>) -> (Expr, Expr) {
+    let mut name = |name: &str, value: Expr| {
+        let id = kernel.declare_index(name);
+        statements.push(Statement::Let(id, value));
+        Expr::Variable(id)
+    };
+    let is_whole = is_run_of_parent(&begin, &end);
+    let first = name("first", begin);
+    // A share of a run may end before it begins.
+    let end = if is_whole { end } else { Expr::binary(BinaryOperator::Maximum, end, first.clone()) };
+    let length = name("entries", end.minus(first.clone()));
+    (first, length)
+}
+
+/// The index array that a loop reaches at its counter.
+fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> {
+    match expr {
+        Expr::Load(run, place) if **place == Expr::Variable(counter) => {
+            matches!(kernel.array(*run).element, ArrayElement::Index(_)).then_some(*run)
+        }
+        _ => None,
+    }
+}
+
+/// Where the factors of a product come from.
+struct Product<'a> {
+    kernel: &'a Kernel,
+    counter: VariableId,
+    element: ElementType,
+    /// Whether the loop goes over a dense mode.
+    is_row: bool,
+    /// Variables that hold what an index array has at the counter.
+    coordinates: BTreeMap<VariableId, ArrayId>,
+}
+
+impl Product<'_> {
+    /// The factors, unless something else is in it.
+    fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
+        match term {
+            Expr::Binary(BinaryOperator::Multiply, left, right) => {
+                self.find(left, factors)?;
+                self.find(right, factors)
+            }
+            Expr::Load(of, place) if self.kernel.array(*of).element == ArrayElement::Value(self.element) => {
+                factors.push(if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn in_row(&self, of: ArrayId, place: &Expr) -> Option<(Factor, Option<Expr>)> {
+        base(place, self.counter).map(|base| (Factor::Run(of), Some(base)))
+    }
+
+    fn in_run(&self, of: ArrayId, place: &Expr) -> Option<Factor> {
+        let run = match place {
+            Expr::Variable(variable) if *variable == self.counter => return Some(Factor::Run(of)),
+            Expr::Variable(variable) => *self.coordinates.get(variable)?,
+            place => run_of(self.kernel, place, self.counter)?,
+        };
+        self.is_input(of).then_some(Factor::At { of, run })
+    }
+
+    fn is_input(&self, array: ArrayId) -> bool {
+        self.kernel.array(array).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor))
+    }
+}

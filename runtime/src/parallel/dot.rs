@@ -1,0 +1,308 @@
+//! Sums of products over runs of stored entries, as the values of a row times what a vector has at their coordinates, and over
+//! dense rows.
+//!
+//! ```
+//! use spc::parallel::{at, run};
+//!
+//! let (coordinates, values) = ([1_u32, 3], [2.0, 5.0]);
+//! let x = [1.0, 10.0, 100.0, 1000.0];
+//! assert_eq!(run(&values).times(at(&x, &coordinates)).sum(), 5020.0);
+//! ```
+//!
+//! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
+//! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in steps of eight, however
+//! many entries they have: most rows are short, and nobody can guess how short the next one is.
+
+use super::Fused;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+use super::wide::{Lanes, Wide};
+
+/// What sums are made of: `f32` and `f64`.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+pub trait Number: Fused + Wide + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+
+/// What sums are made of: `f32` and `f64`.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+pub trait Number: Fused + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
+mod sealed {
+    /// Nobody else's type is a coordinate: those of four bytes are loaded as bits.
+    pub trait Sealed {}
+}
+
+/// The types of stored coordinates.
+pub trait Coordinate: Copy + sealed::Sealed {
+    /// As a place in an array.
+    fn place(self) -> usize;
+}
+
+macro_rules! coordinates {
+    ($($type:ty)*) => {
+        $(impl sealed::Sealed for $type {}
+
+        impl Coordinate for $type {
+            #[inline(always)]
+            fn place(self) -> usize {
+                self as usize
+            }
+        })*
+    };
+}
+
+coordinates!(u8 u16 u32 u64);
+
+/// Numbers side by side, one for each place of a run.
+pub trait Factor: Copy {
+    /// Their type.
+    type Number: Number;
+
+    /// Whether some lie at coordinates: they are loaded one by one, where a processor has nothing better.
+    const IS_GATHERED: bool;
+
+    /// How many there are.
+    fn length(self) -> usize;
+
+    /// Those of `first..first + length`.
+    fn part(self, first: usize, length: usize) -> Self;
+
+    /// The one at a place.
+    fn get(self, place: usize) -> Self::Number;
+
+    /// Adds the one at a place to a sum.
+    fn add_to(self, sum: &mut Self::Number, place: usize);
+
+    /// All of them, at most as many as there are lanes; zero in the other lanes.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
+
+    /// Adds all of them to sums in lanes.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn add_lanes<L: Lanes<Number = Self::Number>>(self, sums: L) -> L {
+        sums.add(self.lanes())
+    }
+}
+
+/// What [`run`] gives.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a, T>(&'a [T]);
+
+/// What [`at`] gives.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a, T, C> {
+    of: &'a [T],
+    coordinates: &'a [C],
+}
+
+/// What [`Products::times`] gives.
+#[derive(Debug, Clone, Copy)]
+pub struct Times<A, B>(A, B);
+
+/// Products side by side, one for each place of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Products<F>(F);
+
+/// The elements of a run.
+#[inline(always)]
+pub fn run<T: Number>(elements: &[T]) -> Products<Run<'_, T>> {
+    Products(Run(elements))
+}
+
+/// What an array has at the coordinates of a run.
+#[inline(always)]
+pub fn at<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Products<At<'a, T, C>> {
+    Products(At { of, coordinates })
+}
+
+impl<F: Factor> Products<F> {
+    /// Each multiplied by what another has at the same place.
+    ///
+    /// # Panics
+    /// When there are more of one than of the other.
+    #[inline(always)]
+    pub fn times<G: Factor<Number = F::Number>>(self, other: Products<G>) -> Products<Times<F, G>> {
+        assert!(self.0.length() == other.0.length(), "runs side by side are of one length");
+        Products(Times(self.0, other.0))
+    }
+
+    /// The sum of all.
+    ///
+    /// # Panics
+    /// When a coordinate lies beyond its array.
+    #[inline(always)]
+    pub fn sum(self) -> F::Number {
+        sum(self.0)
+    }
+}
+
+/// Under masks: in steps of as many as there are lanes, but for one or two, which a mask has nothing to gain from.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sum<F: Factor>(factor: F) -> F::Number {
+    type Register<T> = <T as Wide>::Register;
+    let length = factor.length();
+    if length <= 2 {
+        return sum_of_two(factor);
+    }
+    let mut sums = Register::<F::Number>::zero();
+    let mut first = 0;
+    while first < length {
+        let count = Register::<F::Number>::COUNT.min(length - first);
+        sums = factor.part(first, count).add_lanes(sums);
+        first += count;
+    }
+    sums.total()
+}
+
+/// Of at most two; whether there are two is no branch.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sum_of_two<F: Factor>(factor: F) -> F::Number {
+    let mut first = F::Number::default();
+    let Some(last) = factor.length().checked_sub(1) else { return first };
+    factor.add_to(&mut first, 0);
+    let mut both = first;
+    factor.add_to(&mut both, last);
+    if last == 0 { first } else { both }
+}
+
+/// In several sums, and one for the last entries.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn sum<F: Factor>(factor: F) -> F::Number {
+    if F::IS_GATHERED { sum_in::<4, F>(factor) } else { sum_in::<8, F>(factor) }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn sum_in<const LANES: usize, F: Factor>(factor: F) -> F::Number {
+    let mut sums = [F::Number::default(); LANES];
+    let length = factor.length();
+    let blocks = length / LANES;
+    for block in 0..blocks {
+        let block = factor.part(block * LANES, LANES);
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            block.add_to(sum, lane);
+        }
+    }
+    let mut total = F::Number::default();
+    let rest = factor.part(blocks * LANES, length - blocks * LANES);
+    for place in 0..rest.length() {
+        rest.add_to(&mut total, place);
+    }
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            let other = sums[lane + half];
+            sums[lane] += other;
+        }
+        half /= 2;
+    }
+    total += sums[0];
+    total
+}
+
+impl<T: Number> Factor for Run<'_, T> {
+    type Number = T;
+
+    const IS_GATHERED: bool = false;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        Run(&self.0[first..first + length])
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> T {
+        self.0[place]
+    }
+
+    #[inline(always)]
+    fn add_to(self, sum: &mut T, place: usize) {
+        *sum += self.get(place);
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T>>(self) -> L {
+        L::load(self.0)
+    }
+}
+
+impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
+    type Number = T;
+
+    const IS_GATHERED: bool = true;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.coordinates.len()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        At { coordinates: &self.coordinates[first..first + length], ..self }
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> T {
+        self.of[self.coordinates[place].place()]
+    }
+
+    #[inline(always)]
+    fn add_to(self, sum: &mut T, place: usize) {
+        *sum += self.get(place);
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T>>(self) -> L {
+        L::gather(self.of, self.coordinates)
+    }
+}
+
+impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
+    type Number = A::Number;
+
+    const IS_GATHERED: bool = A::IS_GATHERED || B::IS_GATHERED;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.0.length()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        Times(self.0.part(first, length), self.1.part(first, length))
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> A::Number {
+        self.0.get(place) * self.1.get(place)
+    }
+
+    #[inline(always)]
+    fn add_to(self, sum: &mut A::Number, place: usize) {
+        *sum = self.0.get(place).multiply_add(self.1.get(place), *sum);
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = A::Number>>(self) -> L {
+        self.0.lanes::<L>().times(self.1.lanes())
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn add_lanes<L: Lanes<Number = A::Number>>(self, sums: L) -> L {
+        sums.add_products(self.0.lanes(), self.1.lanes())
+    }
+}
