@@ -116,7 +116,8 @@ mod in_process {
             entries
         };
         let a = Tensor::<f64, Csf<3>>::from_coordinates(entries(&[30, 20, 10], 1)).unwrap();
-        let dense = |rows| Tensor::<f64, Dense<2>>::from_fn([rows, 16], |index| (index[0] * index[1] % 7) as f64).unwrap();
+        let dense =
+            |rows| Tensor::<f64, Dense<2>>::from_fn([rows, 16], |index| (index[0] * index[1] % 7) as f64).unwrap();
         let (b, c) = (dense(20), dense(10));
         let expected = mttkrp(&a, &b, &c).unwrap();
         assert_eq!(gpu.scope(|| mttkrp(&a, &b, &c)).unwrap(), expected);

@@ -6,7 +6,7 @@ use super::{CudaError, Usage};
 use crate::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use crate::execute::hash::Fnv128;
 use cudarc::driver::{result, sys};
-use spc_compiler::backend::cuda::{self, Module};
+use spc_compiler::backend::cuda::{self, Module, Options};
 use spc_compiler::ir::{Kernel, Verified};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,6 +20,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     context: Arc<Context>,
+    options: Options,
 }
 
 /// The devices that are open, by number: modules and tensors in them are shared by all that use them.
@@ -72,7 +73,7 @@ impl Gpu {
     pub fn open(ordinal: usize) -> Result<Self, CudaError> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = open.get(&ordinal).and_then(Weak::upgrade) {
-            return Ok(Self { context });
+            return Ok(Self { context, options: Options::default() });
         }
         start()?;
         let count = devices()?;
@@ -96,7 +97,7 @@ impl Gpu {
         let context = Arc::new(Context { ordinal, device, context, name, architecture, resident, loaded });
         context.keep_freed_memory()?;
         open.insert(ordinal, Arc::downgrade(&context));
-        Ok(Self { context })
+        Ok(Self { context, options: Options::default() })
     }
 
     /// Every device that the driver sees.
@@ -146,6 +147,17 @@ impl Gpu {
         self.context.ordinal
     }
 
+    /// The same device, for kernels that hold to these options: those that give the same bits in every run, for example.
+    #[must_use]
+    pub fn with_options(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// What its kernels hold to.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
     /// What the device calls itself.
     pub fn name(&self) -> &str {
         &self.context.name
@@ -175,7 +187,7 @@ impl Gpu {
     /// # Errors
     /// When it has what can't run there, can't be compiled or can't be loaded.
     pub fn kernel(&self, kernel: &Verified<Kernel>) -> Result<DeviceKernel, CudaError> {
-        let module = cuda::module(kernel, None).map_err(|refusal| CudaError::Refused {
+        let module = cuda::module(kernel, None, self.options).map_err(|refusal| CudaError::Refused {
             kernel: kernel.name.clone(),
             what: refusal.what,
             help: refusal.help,

@@ -29,10 +29,14 @@ pub struct StaticKernel {
     source: &'static str,
     /// The declarations, once they are read.
     parts: OnceLock<Result<Parts, String>>,
-    /// What runs the kernel on GPUs, once they were asked to, by the number of the GPU.
+    /// What runs the kernel on GPUs, once they were asked to.
     #[cfg(feature = "cuda")]
-    on_gpus: Mutex<Vec<(usize, Arc<Chain>)>>,
+    on_gpus: Mutex<Vec<(GpuKey, Arc<Chain>)>>,
 }
+
+/// The number of a GPU, and what its kernels hold to.
+#[cfg(feature = "cuda")]
+type GpuKey = (usize, spc_compiler::backend::cuda::Options);
 
 /// The loops of one statement.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +139,8 @@ impl StaticKernel {
     #[cfg(feature = "cuda")]
     fn on_gpu(&self, gpu: &Gpu) -> Result<Arc<Chain>, Error> {
         let mut chains = self.on_gpus.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, chain)) = chains.iter().find(|(ordinal, _)| *ordinal == gpu.ordinal()) {
+        let key = (gpu.ordinal(), gpu.options());
+        if let Some((_, chain)) = chains.iter().find(|(known, _)| *known == key) {
             return Ok(chain.clone());
         }
         let problems = |problems: Diagnostics| {
@@ -147,7 +152,7 @@ impl StaticKernel {
         let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
         let program = concrete::schedule(kernel, options).map_err(problems)?;
         let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program), gpu)?);
-        chains.push((gpu.ordinal(), chain.clone()));
+        chains.push((key, chain.clone()));
         Ok(chain)
     }
 
