@@ -43,7 +43,7 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
     while let Some(mut statement) = rest.next() {
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
         match Sum::of(kernel, &statement, rest.as_slice()) {
-            Some(sum) => done.extend(sum.as_dot(kernel)),
+            Some(sum) => done.extend(sum.into_dot(kernel)),
             None => done.push(statement),
         }
     }
@@ -92,7 +92,7 @@ impl Sum {
         are_apart.then(|| Sum { begin: begin.clone(), end: end.clone(), total: *total, factors })
     }
 
-    fn as_dot(self, kernel: &mut Kernel) -> Vec<Statement> {
+    fn into_dot(self, kernel: &mut Kernel) -> Vec<Statement> {
         let mut statements = Vec::new();
         let is_row = self.begin == Expr::Index(0);
         let (first, length) =
