@@ -26,6 +26,10 @@ pub(crate) struct Compile {
     /// The architecture to compile for, with `--target cuda`
     #[arg(long, value_name = "sm_90")]
     arch: Option<String>,
+    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, with
+    /// `--target cuda`
+    #[arg(long)]
+    deterministic: bool,
     /// Print what each function takes of the device: registers, and whether any were spilled
     #[arg(long, conflicts_with_all = ["emit", "output"])]
     report: bool,
@@ -79,8 +83,9 @@ impl Compile {
             Target::Cuda => Stage::Cuda,
         });
         let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
-        if !is_for_gpu && (self.arch.is_some() || self.report) {
-            return Err(Failure::Usage("`--arch` and `--report` are for `--target cuda`".to_owned()));
+        if !is_for_gpu && (self.arch.is_some() || self.report || self.deterministic) {
+            let message = "`--arch`, `--report` and `--deterministic` are for `--target cuda`";
+            return Err(Failure::Usage(message.to_owned()));
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
@@ -124,11 +129,11 @@ impl Compile {
                     Stage::Cuda if self.report => Ok(report(&self.by_nvrtc(compiled)?)),
                     Stage::Cuda if self.arch.is_some() => {
                         self.by_nvrtc(compiled)?;
-                        Ok(backend::cuda::text(&for_device(compiled)?))
+                        Ok(backend::cuda::text(&self.for_device(compiled)?))
                     }
-                    Stage::Cuda => Ok(backend::cuda::text(&for_device(compiled)?)),
+                    Stage::Cuda => Ok(backend::cuda::text(&self.for_device(compiled)?)),
                     Stage::Ptx => Ok(self.by_nvrtc(compiled)?.ptx),
-                    Stage::Plan => Ok(backend::cuda::plan_text(&for_device(compiled)?)),
+                    Stage::Plan => Ok(backend::cuda::plan_text(&self.for_device(compiled)?)),
                     _ => Ok(backend::rust::text(&compiled.kernel)),
                 };
                 spc_compiler::compile(program).kernels.iter().map(text).collect::<Result<_, Failure>>()?
@@ -139,9 +144,13 @@ impl Compile {
 }
 
 impl Compile {
+    fn for_device(&self, compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
+        for_device(compiled, backend::cuda::Options { deterministic: self.deterministic })
+    }
+
     /// A kernel for the architecture that was asked for.
     fn by_nvrtc(&self, compiled: &Compiled) -> Result<cuda::Compiled, Failure> {
-        let text = backend::cuda::text(&for_device(compiled)?);
+        let text = backend::cuda::text(&self.for_device(compiled)?);
         let architecture = self.arch.as_deref().unwrap_or(ARCHITECTURE);
         let name = format!("{}.cu", compiled.kernel.name);
         let result = Nvrtc::find().and_then(|nvrtc| nvrtc.compile(&text, &name, architecture));
@@ -183,8 +192,11 @@ fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Res
 }
 
 /// What the CUDA backend makes of a kernel.
-pub(crate) fn for_device(compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
-    backend::cuda::module(&compiled.kernel, None).map_err(|refusal| {
+pub(crate) fn for_device(
+    compiled: &Compiled,
+    options: backend::cuda::Options,
+) -> Result<backend::cuda::Module, Failure> {
+    backend::cuda::module(&compiled.kernel, None, options).map_err(|refusal| {
         let failure =
             Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
         failure.help(refusal.help)

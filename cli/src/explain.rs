@@ -9,7 +9,7 @@ use crate::source::Source;
 use clap::Args;
 use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::{self, Code};
-use spc_compiler::notation;
+use spc_compiler::{backend, notation};
 use std::fmt::Write;
 
 /// Explain a kernel's loops, or an error code
@@ -32,6 +32,9 @@ pub(crate) struct Explain {
     /// What the loops are for
     #[arg(long = "target", value_enum, default_value_t = Target::Rust)]
     backend: Target,
+    /// For kernels that give the same bits in every run, with `--target cuda`
+    #[arg(long)]
+    deterministic: bool,
 }
 
 impl Explain {
@@ -44,6 +47,10 @@ impl Explain {
         let source = Source::load(&KernelArguments { program: target, formats, named, kernel })?;
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
+        if self.deterministic && !is_for_gpu {
+            return Err(Failure::Usage("`--deterministic` is for `--target cuda`".to_owned()));
+        }
+        let for_cuda = backend::cuda::Options { deterministic: self.deterministic };
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
             let options = concrete::Options { target, ..concrete::Options::default() };
@@ -51,7 +58,7 @@ impl Explain {
             let mut text = program_explanation(kernel, &program);
             if is_for_gpu {
                 for compiled in &spc_compiler::compile(program).kernels {
-                    decisions(&for_device(compiled)?.decisions, &mut text);
+                    decisions(&for_device(compiled, for_cuda)?.decisions, &mut text);
                 }
             }
             texts.push(text);

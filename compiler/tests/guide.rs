@@ -25,7 +25,8 @@ fn every_stage_is_shown_as_it_is() {
     let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
     let for_gpu = compile(concrete::schedule(&notation, options).expect("the example can be scheduled"));
     let for_gpu = for_gpu.single().expect("the example is one statement");
-    let module = backend::cuda::module(&for_gpu.kernel, None).expect("the example runs on a device");
+    let module = backend::cuda::module(&for_gpu.kernel, None, backend::cuda::Options::default())
+        .expect("the example runs on a device");
     let stages = [
         ("notation", format!("{notation}\n")),
         ("concrete", compiled.concrete.to_string()),

@@ -37,3 +37,28 @@ fn read(file: &Path) -> Case {
     let name = file.strip_prefix(folder()).unwrap_or(file).with_extension("");
     Case::parse(&name.to_string_lossy(), &text).unwrap_or_else(|error| panic!("{error}"))
 }
+
+/// Kernels over rows that are longer than a block of threads, for that extent of `r` alone.
+pub const LONG_ROWS: [(&str, u64); 6] = [
+    (
+        "// dims: i=5 j=4 k=6 r=160\nfn m(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+        160,
+    ),
+    (
+        "// dims: i=5 j=4 k=6 r=256\nfn m(X: csf, B: dense, C: dense) -> A: dense { A(k, r) = X(i, j, k) * B(j, r) * C(i, r); }",
+        256,
+    ),
+    (
+        "// dims: i=5 j=4 k=6 r=130\nfn m(X: coo, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+        130,
+    ),
+    ("// dims: i=7 j=9 r=300\nfn m(A: csr, X: f32 dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }", 300),
+    (
+        "// dims: i=7 j=9 k=5 r=1000\nfn m(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }",
+        1000,
+    ),
+    (
+        "// dims: i=4 j=4 k=6 r=192\nfn m(X: coo, B: dense, C: dense) -> A: dense { A(j, r) = X(i, j, k) * B(i, r) * C(k, r); }",
+        192,
+    ),
+];

@@ -9,6 +9,7 @@ use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::{self, OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
+use spc_compiler::ir::Size;
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::{Compiled, Program, compile, syntax};
 use std::collections::BTreeMap;
@@ -62,6 +63,14 @@ impl Ready {
     /// # Errors
     /// What the compiler says against it.
     pub fn scheduled(case: &Case, options: concrete::Options) -> Result<Ready, Stop> {
+        Ready::fixed(case, options, &[])
+    }
+
+    /// The same where kernels are for some extents alone.
+    ///
+    /// # Errors
+    /// What the compiler says against it.
+    pub fn fixed(case: &Case, options: concrete::Options, extents: &[(&str, u64)]) -> Result<Ready, Stop> {
         let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
         let program = syntax::parse_program(&case.text).map_err(refuse)?;
         let mut kernels = notation::check(&program).map_err(refuse)?;
@@ -69,7 +78,12 @@ impl Ready {
             return Err(Stop::Data(format!("{} has {} kernels, not one", case.name, kernels.len())));
         }
         let notation = kernels.remove(0);
-        let program = compile(concrete::schedule(&notation, options).map_err(refuse)?);
+        let mut program = concrete::schedule(&notation, options).map_err(refuse)?;
+        let is_it = |name: &str| program.interface.variables.iter().find(|variable| variable.name == name);
+        let places: Vec<(usize, u64)> =
+            extents.iter().filter_map(|(name, size)| is_it(name).map(|variable| (variable.extent, *size))).collect();
+        places.into_iter().for_each(|(place, size)| program.set_size(place, Size::Constant(size)));
+        let program = compile(program);
         Ready::with(case, notation, program)
     }
 

@@ -1,6 +1,7 @@
 //! What is printed for CUDA goes through NVIDIA's run-time compiler, where that is found: it needs no GPU.
 
 use spc::cuda::{Nvrtc, NvrtcError};
+use spc_compiler::Compiled;
 use spc_compiler::backend::cuda;
 use spc_compiler::concrete::{Options, Target};
 use spc_tests::case::Case;
@@ -10,12 +11,24 @@ use spc_tests::{corpus, suite};
 /// From Turing to Blackwell.
 const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
 
-/// The text of each kernel of a case that can be made for a device.
+/// The text of each kernel of a case that can be made for a device; where it has to give the same bits in every run, too, if that
+/// differs.
 fn texts(case: &Case) -> Vec<String> {
     let options = Options { target: Target::Gpu, ..Options::default() };
-    let ready = Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
-    let modules = ready.program.kernels.iter().filter_map(|compiled| cuda::module(&compiled.kernel, None).ok());
-    modules.map(|module| cuda::text(&module)).collect()
+    texts_of(&Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name)))
+}
+
+fn texts_of(ready: &Ready) -> Vec<String> {
+    let of_kernel = |compiled: &Compiled| {
+        let text = |deterministic| {
+            let module = cuda::module(&compiled.kernel, None, cuda::Options { deterministic });
+            module.ok().map(|module| cuda::text(&module))
+        };
+        let (first, second) = (text(false), text(true));
+        let is_same = first == second;
+        [first, second.filter(|_| !is_same)]
+    };
+    ready.program.kernels.iter().flat_map(of_kernel).flatten().collect()
 }
 
 /// What is wrong with a text for an architecture: it does not compile, or registers are spilled.
@@ -74,6 +87,20 @@ fn the_shown_kernels_compile_for_all_architectures() {
             for architecture in ARCHITECTURES {
                 assert_eq!(fault(&nvrtc, &text, architecture, 0), None, "{}", case.name);
             }
+        }
+    }
+}
+
+#[test]
+fn several_elements_of_a_long_row_are_in_registers() {
+    let Ok(nvrtc) = Nvrtc::find() else { return println!("0 kernels compiled: there is no NVRTC") };
+    let options = Options { target: Target::Gpu, ..Options::default() };
+    for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
+        let case = Case::parse("long_rows", text).expect("it is a case");
+        let ready = Ready::fixed(&case, options, &[("r", extent)]).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
+        for text in texts_of(&ready) {
+            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], 64);
+            assert_eq!(fault, None, "{text}");
         }
     }
 }

@@ -124,6 +124,8 @@ fn random_programs_do_the_same_under_any_schedule() {
         match outcome_of(&case, &|ready| ready.interpret(seed)) {
             Outcome::Right => {}
             Outcome::Refused(codes) if schedule::is_refused(&codes) => refused += 1,
+            // What is cut in parts to be scheduled at all is not where there is a schedule.
+            Outcome::Refused(codes) if codes.iter().all(|code| code == "E0410") => refused += 1,
             other => wrong.push(format!("seed {seed}: {other:?}\n{}", case.text)),
         }
     }

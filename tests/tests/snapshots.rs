@@ -1,8 +1,8 @@
 //! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
 
-use spc_compiler::Compiled;
 use spc_compiler::backend::{cuda, rust};
 use spc_compiler::concrete::{Options, Target};
+use spc_compiler::{Compiled, Program};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
 
@@ -38,6 +38,18 @@ const SHOWN: &[&str] = &[
     "reductions/two_sums",
 ];
 
+/// Those of which CUDA C is shown that gives the same bits in every run, too.
+const DETERMINISTIC: &[&str] = &["products/spmv_coo", "products/spmv_csc"];
+
+/// What the host does, and what it launches, where every run has to give the same bits.
+fn deterministic(program: &Program) -> String {
+    let text = |compiled: &Compiled| match cuda::module(&compiled.kernel, None, cuda::Options { deterministic: true }) {
+        Ok(module) => format!("{}\n{}", cuda::plan_text(&module), cuda::text(&module)),
+        Err(refusal) => format!("refused: {}\n", refusal.what),
+    };
+    program.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn every_stage_reads_well() {
     let cases = corpus::cases();
@@ -51,7 +63,11 @@ fn every_stage_reads_well() {
         let decisions: Vec<String> = decisions.map(|decision| format!("{}: {}", decision.what, decision.why)).collect();
         let options = Options { target: Target::Gpu, ..Options::default() };
         let for_gpu = Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{name}: {stop:?}")).program;
-        let modules: Vec<_> = for_gpu.kernels.iter().map(|compiled| cuda::module(&compiled.kernel, None)).collect();
+        let modules: Vec<_> = for_gpu
+            .kernels
+            .iter()
+            .map(|compiled| cuda::module(&compiled.kernel, None, cuda::Options::default()))
+            .collect();
         let of_modules = |text: &dyn Fn(&cuda::Module) -> String| {
             let text = |module: &Result<cuda::Module, cuda::Refusal>| match module {
                 Ok(module) => text(module),
@@ -70,8 +86,12 @@ fn every_stage_reads_well() {
             ("plan", of_modules(&cuda::plan_text)),
             ("cuda", of_modules(&cuda::text)),
         ];
-        let text: Vec<String> =
-            stages.iter().map(|(stage, text)| format!("---------- {stage}\n{}\n", text.trim_end())).collect();
+        let same_bits = DETERMINISTIC.contains(name).then(|| ("cuda, deterministic", deterministic(&for_gpu)));
+        let text: Vec<String> = stages
+            .iter()
+            .chain(&same_bits)
+            .map(|(stage, text)| format!("---------- {stage}\n{}\n", text.trim_end()))
+            .collect();
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(name.replace('/', "_"), text.join("\n"));
         });

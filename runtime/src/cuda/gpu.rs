@@ -6,7 +6,7 @@ use super::{CudaError, Usage};
 use crate::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use crate::execute::hash::Fnv128;
 use cudarc::driver::{result, sys};
-use spc_compiler::backend::cuda::{self, Module};
+use spc_compiler::backend::cuda::{self, Module, Options};
 use spc_compiler::ir::{Kernel, Verified};
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
@@ -19,6 +19,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     context: Arc<Context>,
+    options: Options,
 }
 
 /// The devices that are open, by number: modules and tensors in them are shared by all that use them.
@@ -66,7 +67,7 @@ impl Gpu {
     pub fn open(ordinal: usize) -> Result<Self, CudaError> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = open.get(&ordinal).and_then(Weak::upgrade) {
-            return Ok(Self { context });
+            return Ok(Self { context, options: Options::default() });
         }
         start()?;
         let count = devices()?;
@@ -90,7 +91,7 @@ impl Gpu {
         let context = Arc::new(Context { ordinal, device, context, name, architecture, resident, loaded });
         context.keep_freed_memory()?;
         open.insert(ordinal, Arc::downgrade(&context));
-        Ok(Self { context })
+        Ok(Self { context, options: Options::default() })
     }
 
     /// Every device that the driver sees.
@@ -100,6 +101,12 @@ impl Gpu {
     pub fn all() -> Result<Vec<Self>, CudaError> {
         start()?;
         (0..devices()?).map(Self::open).collect()
+    }
+
+    /// The same device, for kernels that hold to these options: those that give the same bits in every run, for example.
+    #[must_use]
+    pub fn with_options(self, options: Options) -> Self {
+        Self { options, ..self }
     }
 
     /// What the device calls itself.
@@ -131,7 +138,7 @@ impl Gpu {
     /// # Errors
     /// When it has what can't run there, can't be compiled or can't be loaded.
     pub fn kernel(&self, kernel: &Verified<Kernel>) -> Result<DeviceKernel, CudaError> {
-        let module = cuda::module(kernel, None).map_err(|refusal| CudaError::Refused {
+        let module = cuda::module(kernel, None, self.options).map_err(|refusal| CudaError::Refused {
             kernel: kernel.name.clone(),
             what: refusal.what,
             help: refusal.help,

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A program whose kernels are in a batch.
@@ -25,6 +26,11 @@ pub struct Emulated {
 }
 
 impl Emulated {
+    /// The CUDA C of each module.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.modules.iter().map(cuda::text)
+    }
+
     /// The modules, to be changed.
     pub fn modules_mut(&mut self) -> &mut [Module] {
         &mut self.modules
@@ -35,10 +41,10 @@ impl Emulated {
 ///
 /// # Errors
 /// What can't run on a device.
-pub fn modules(program: &Program, number: usize) -> Result<Emulated, Refusal> {
+pub fn modules(program: &Program, number: usize, options: cuda::Options) -> Result<Emulated, Refusal> {
     let kernels = program.kernels.iter().zip(0..);
     let module = |(compiled, link): (&spc_compiler::Compiled, i32)| {
-        cuda::module(&compiled.kernel, Some(&format!("{}_{number}_{link}", plain(&compiled.kernel.name))))
+        cuda::module(&compiled.kernel, Some(&format!("{}_{number}_{link}", plain(&compiled.kernel.name))), options)
     };
     Ok(Emulated { modules: kernels.map(module).collect::<Result<_, _>>()? })
 }
@@ -137,13 +143,20 @@ pub struct Emulation {
     library: libloading::Library,
     /// What was allocated, by address. Who holds it may launch: the library watches one launch at a time.
     memory: Mutex<BTreeMap<u64, Box<[u64]>>>,
+    /// What the order of blocks and threads comes from.
+    seed: AtomicU64,
 }
 
 impl Emulation {
     fn open(path: &Path) -> Self {
         // SAFETY: the library was compiled from the files beside this one and from kernels; it does nothing when it is loaded.
         let library = unsafe { libloading::Library::new(path) }.expect("what was linked can be loaded");
-        Self { library, memory: Mutex::default() }
+        Self { library, memory: Mutex::default(), seed: AtomicU64::new(1) }
+    }
+
+    /// Blocks and threads take turns in another order from now on.
+    pub fn shuffle(&self, seed: u64) {
+        self.seed.store(seed, Ordering::Relaxed);
     }
 
     fn symbol<T: Copy>(&self, name: &str) -> Result<T, String> {
@@ -233,7 +246,7 @@ impl Device for Emulation {
             order: 2,
             flags: 3,
             padding: 0,
-            seed: 1 + memory.len() as u64,
+            seed: self.seed.load(Ordering::Relaxed) + memory.len() as u64,
             first: 0,
             last: u64::from(grid.blocks[0]) * u64::from(grid.blocks[1]),
         };

@@ -183,6 +183,7 @@ static void poison(Blk* b) {
 #ifdef SPC_RACECHECK
 #include "races.inc"
 #endif
+static uint64_t gcd(uint64_t a, uint64_t b) { while (b) { uint64_t r = a % b; a = b; b = r; } return a; }
 EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err, size_t nerr, uint64_t* switches) {
   unsigned bx = g->block[0], by = g->block[1], bz = g->block[2], n = bx * by * bz;
   err[0] = 0;
@@ -198,7 +199,10 @@ EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err
 #ifdef SPC_RACECHECK
   race_begin();
 #endif
-  for (uint64_t id = g->first; id < g->last; id++) {
+  uint64_t many = g->last - g->first, stride = 1, shift = 0;   // blocks run in a random order too
+  if (g->order == 2 && many > 1) { stride = (g->seed * 0x9e3779b97f4a7c15ull >> 17) % many | 1; while (gcd(stride, many) != 1) stride += 2; shift = g->seed % many; }
+  for (uint64_t turn = 0; turn < many; turn++) {
+    uint64_t id = g->first + (turn * stride + shift) % many;
     uint3 bid = { (unsigned)(id % g->grid[0]), (unsigned)(id / g->grid[0] % g->grid[1]), (unsigned)(id / g->grid[0] / g->grid[1]) };
     if (g->flags & 1) poison(b);
     b->live = n; b->nbar = 0; b->epoch = 0; b->id = (uint32_t)id; b->abort = false; b->cw = g->order == 1 ? b->nw - 1 : 0; b->rng = (g->seed + 1) * 0x9e3779b97f4a7c15ull ^ (id + 1) * 0xd1342543de82ef95ull; if (!b->rng) b->rng = 1;

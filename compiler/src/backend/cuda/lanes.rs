@@ -9,30 +9,97 @@
 //!     a[i * R + r] = t[r]
 //! ```
 //!
+//! Where a row is known to be longer than a block, each thread has several of its elements, so many threads apart (Phipps and Kolda,
+//! Software for sparse tensor decomposition on emerging computing architectures, 2019, section 4.3): what a place reads besides
+//! the row, and the ways to it, are for all of them.
+//!
+//! ```text
+//! for p in pos[i]..pos[i + 1]                      for p in pos[i]..pos[i + 1]
+//!     for r in 0..256 vector                           for strip in 0..4
+//!         t[r] += x[p] * c[crd[p] * 256 + r]               let r = thread + strip * 64
+//!                                                          t[strip] += x[p] * c[crd[p] * 256 + r]
+//! ```
+//!
 //! What stands outside of vector loops is done by every thread of a row where it is about variables, and by that of the first
 //! element where it writes memory.
 
-use super::plan::Lane;
+use super::plan::{BLOCK, Lane, WARP};
 use super::rewrite::substitute;
-use crate::ir::{ArrayId, Expr, Kernel, Statement, VariableId};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The body for one element of the row that all of its vector loops go over; `None` where there is no such row, or threads
 /// would have to wait for each other.
 pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement]) -> Option<(Vec<Statement>, Lane)> {
     let row = Row::of(kernel, body)?;
-    let variable = kernel.declare_index(&row.name);
-    let registers: BTreeMap<ArrayId, VariableId> = row
+    let strips = Strips::of(kernel, &row);
+    let name = if strips.is_some() { "thread" } else { &row.name };
+    let variable = kernel.declare_index(name);
+    let element = if strips.is_some() { kernel.declare_index(&row.name) } else { variable };
+    let registers: BTreeMap<ArrayId, Register> = row
         .registers
         .iter()
         .map(|&array| {
             let declared = kernel.array(array).clone();
-            (array, kernel.declare_variable(&declared.name, declared.element.ty(), true))
+            let register = match &strips {
+                Some(_) => Register::Strips(kernel.declare_array(&declared.name, declared.element, ArrayRole::Local)),
+                None => Register::One(kernel.declare_variable(&declared.name, declared.element.ty(), true)),
+            };
+            (array, register)
         })
         .collect();
-    let lane = Distribution { row: &row, variable, registers };
-    let ends = !row.writes_outside;
-    Some((lane.block(body.to_vec(), false), Lane { variable, extent: row.extent.clone(), ends }))
+    let extent = strips.as_ref().map_or_else(|| row.extent.clone(), |strips| Expr::Index(strips.threads));
+    let lane = Lane { variable, extent, element, row: row.extent.clone(), ends: !row.writes_outside };
+    let distribution = Distribution { row: &row, lane: &lane, strips, registers };
+    Some((distribution.block(body.to_vec(), false), lane))
+}
+
+/// Rows that are known to be shorter are not shared.
+const SHORTEST: u64 = 8;
+
+/// The elements of a row that a thread has: so many, a number of threads apart.
+struct Strips {
+    count: u64,
+    threads: u64,
+    /// Whether every thread has all of them.
+    are_full: bool,
+    /// Which of them.
+    strip: VariableId,
+}
+
+/// A thread has at most so many elements.
+const MOST_STRIPS: u64 = 8;
+
+/// As few threads as this are enough for a row.
+const STRIPS: u64 = 4;
+
+impl Strips {
+    /// Those of a row that is known to be longer than a block.
+    fn of(kernel: &mut Kernel, row: &Row) -> Option<Self> {
+        let extent = match row.extent {
+            Expr::Index(extent) => extent,
+            Expr::Dimension(id) => match kernel.dimension(id).size {
+                Size::Constant(extent) => extent,
+                Size::Runtime | Size::Generic => return None,
+            },
+            _ => return None,
+        };
+        if extent <= BLOCK || extent > MOST_STRIPS * BLOCK {
+            return None;
+        }
+        let threads = extent.div_ceil(STRIPS).next_multiple_of(WARP).min(BLOCK);
+        let (count, are_full) = (extent.div_ceil(threads), extent % threads == 0);
+        Some(Self { count, threads, are_full, strip: kernel.declare_index("strip") })
+    }
+}
+
+/// Where a thread has what was a row.
+#[derive(Clone, Copy)]
+enum Register {
+    /// The one element that it has.
+    One(VariableId),
+    /// One for each of its elements.
+    Strips(ArrayId),
 }
 
 /// A row that threads share.
@@ -54,7 +121,13 @@ impl Row {
         let mut seen = Seen::default();
         seen.block(body, None);
         let (extent, counter) = seen.row.clone()?;
-        let is_one_row = !seen.has_other_rows && matches!(extent, Expr::Dimension(_));
+        // A few elements, as those of a block, are better in one thread.
+        let is_long = match extent {
+            Expr::Dimension(_) => true,
+            Expr::Index(extent) => extent >= SHORTEST,
+            _ => false,
+        };
+        let is_one_row = !seen.has_other_rows && is_long;
         if !is_one_row || seen.makes_others || seen.changes_outer {
             return None;
         }
@@ -179,9 +252,10 @@ impl Seen {
 /// The rewriting of a body for one element of a row.
 struct Distribution<'a> {
     row: &'a Row,
-    variable: VariableId,
+    lane: &'a Lane,
+    strips: Option<Strips>,
     /// What was a row of the chunk's own.
-    registers: BTreeMap<ArrayId, VariableId>,
+    registers: BTreeMap<ArrayId, Register>,
 }
 
 impl Distribution<'_> {
@@ -211,20 +285,40 @@ impl Distribution<'_> {
 
     /// That a thread is that of the first element.
     fn is_first(&self) -> Expr {
-        Expr::Variable(self.variable).equals(Expr::Index(0))
+        Expr::Variable(self.lane.variable).equals(Expr::Index(0))
     }
 
-    /// That a thread has an element.
+    /// That a thread has elements.
     fn is_there(&self) -> Expr {
-        Expr::Variable(self.variable).less(self.row.extent.clone())
+        Expr::Variable(self.lane.variable).less(self.lane.extent.clone())
+    }
+
+    /// Which of its elements a thread is at.
+    fn strip(&self) -> Expr {
+        self.strips.as_ref().map_or(Expr::Index(0), |strips| Expr::Variable(strips.strip))
+    }
+
+    /// What a thread does for each of its elements.
+    fn elements(&self, body: Vec<Statement>) -> Vec<Statement> {
+        let Some(strips) = &self.strips else { return body };
+        let element = Expr::Variable(self.lane.element);
+        let before = self.strip().times(Expr::Index(strips.threads));
+        let own = Statement::Let(self.lane.element, Expr::Variable(self.lane.variable).plus(before));
+        let body = match strips.are_full {
+            true => body,
+            false => vec![only_if(element.less(self.row.extent.clone()), body)],
+        };
+        let (begin, end) = (Expr::Index(0), Expr::Index(strips.count));
+        let body = std::iter::once(own).chain(body).collect();
+        vec![Statement::For { variable: strips.strip, begin, end, vector: false, body }]
     }
 
     fn statement(&self, mut statement: Statement, is_inside: bool) -> Vec<Statement> {
         if let Statement::For { variable, vector: true, body, .. } = statement {
             let mut body = body;
-            substitute(&mut body, &BTreeMap::from([(variable, Expr::Variable(self.variable))]));
-            let body = self.block(body, true);
-            let guarded = |body| vec![Statement::If(vec![(self.is_there(), body)], Vec::new())];
+            substitute(&mut body, &BTreeMap::from([(variable, Expr::Variable(self.lane.element))]));
+            let body = self.elements(self.block(body, true));
+            let guarded = |body| vec![only_if(self.is_there(), body)];
             return if self.row.writes_outside { guarded(body) } else { body };
         }
         for inner in statement.blocks_mut() {
@@ -232,7 +326,8 @@ impl Distribution<'_> {
         }
         super::rewrite::rewrite(std::slice::from_mut(&mut statement), &mut |expr| match expr {
             Expr::Load(array, index) => match self.registers.get(&array) {
-                Some(&register) => Expr::Variable(register),
+                Some(Register::One(variable)) => Expr::Variable(*variable),
+                Some(Register::Strips(own)) => Expr::load(*own, self.strip()),
                 None => Expr::Load(array, index),
             },
             other => other,
@@ -240,24 +335,34 @@ impl Distribution<'_> {
         let register = |array: &ArrayId| self.registers.get(array).copied();
         let changed = match statement {
             Statement::Allocate { array, length, fill } => match register(&array) {
-                Some(variable) => Statement::Let(variable, fill),
+                Some(Register::One(variable)) => Statement::Let(variable, fill),
+                Some(Register::Strips(own)) => {
+                    let count = self.strips.as_ref().map_or(1, |strips| strips.count);
+                    Statement::Allocate { array: own, length: Expr::Index(count), fill }
+                }
                 None => Statement::Allocate { array, length, fill },
             },
             Statement::Fill(array, value) => match register(&array) {
-                Some(variable) => Statement::Assign(variable, value),
+                Some(Register::One(variable)) => Statement::Assign(variable, value),
+                Some(Register::Strips(own)) => Statement::Fill(own, value),
                 None => Statement::Fill(array, value),
             },
             Statement::Store(array, index, value) => match register(&array) {
-                Some(variable) => Statement::Assign(variable, value),
+                Some(Register::One(variable)) => Statement::Assign(variable, value),
+                Some(Register::Strips(own)) => Statement::Store(own, self.strip(), value),
                 None => Statement::Store(array, index, value),
             },
             Statement::Reduce(array, index, operator, value) => match register(&array) {
-                Some(variable) => Statement::Update(variable, operator, value),
+                Some(Register::One(variable)) => Statement::Update(variable, operator, value),
+                Some(Register::Strips(own)) => Statement::Reduce(own, self.strip(), operator, value),
                 None => Statement::Reduce(array, index, operator, value),
             },
             other => other,
         };
-        let is_shared = |array: &ArrayId| !self.row.own.contains(array);
+        let is_strips = |array: &ArrayId| {
+            self.registers.values().any(|register| matches!(register, Register::Strips(own) if own == array))
+        };
+        let is_shared = |array: &ArrayId| !self.row.own.contains(array) && !is_strips(array);
         match &changed {
             Statement::Store(array, ..) | Statement::Reduce(array, ..) | Statement::Fill(array, _)
                 if !is_inside && is_shared(array) =>
@@ -267,4 +372,8 @@ impl Distribution<'_> {
             _ => vec![changed],
         }
     }
+}
+
+fn only_if(condition: Expr, body: Vec<Statement>) -> Statement {
+    Statement::If(vec![(condition, body)], Vec::new())
 }

@@ -5,10 +5,13 @@ use super::append::{self, Lengths};
 use super::groups::{self, Iterations};
 use super::lanes::distribute;
 use super::once::once;
-use super::plan::{BLOCK, Function, Group, Lane, Lanes, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS};
+use super::ordered::Copied;
+use super::plan::{
+    BLOCK, Function, Group, Lane, Lanes, Owned, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS,
+};
 use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
-use super::shares::is_segmented;
+use super::shares::{is_segmented, shares_of};
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
@@ -51,7 +54,8 @@ impl Builder {
     /// Launches for a loop that runs in one way, whatever the data are.
     fn one_way(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
         let is_plain = parallel.aligned.is_none() && parallel.reductions.is_empty();
-        if is_plain && is_segmented(parallel) && distribute(&mut self.module.kernel, &parallel.body).is_some() {
+        let is_by_rows = |builder: &mut Self| distribute(&mut builder.module.kernel, &parallel.body).is_some();
+        if is_plain && is_segmented(parallel) && (self.has_ordered_segments(parallel) || is_by_rows(self)) {
             let why = "what a share adds to one segment is summed in registers, and meets that of others once";
             self.decide("places are taken in equal shares".to_owned(), why);
             return self.shares(parallel, None);
@@ -66,8 +70,10 @@ impl Builder {
     fn over_places(&mut self, parallel: &Parallel) -> Result<Way, Refusal> {
         let (league, body) = self.places_of(parallel);
         let what = format!("for each {}", self.module.kernel.variable(league.places.place).name);
-        let way = match league.totals.is_empty() {
-            true => self.way(&body, &league.atomic, parallel.aligned.is_none()),
+        let apart: Vec<ArrayId> = league.copied.iter().map(|copied| copied.array).collect();
+        let way = match league.totals.is_empty() && (apart.is_empty() || parallel.aligned.is_none()) {
+            true if apart.is_empty() => self.way(&body, &league.atomic, parallel.aligned.is_none()),
+            true => self.way_apart(&body, &league.atomic, &apart).unwrap_or_else(|| Way::Thread.holding(body)),
             false => Way::Thread.holding(body),
         };
         let (way, body) = way.with_body();
@@ -82,11 +88,11 @@ impl Builder {
         let body = once(&self.module.kernel, body, place);
         let begin = self.on_host(&parallel.begin);
         let end = self.on_host(&parallel.end);
-        let atomic: BTreeSet<ArrayId> = parallel.sharing.iter().filter_map(private).collect();
+        let (copied, atomic) = self.updated(parallel);
         let totals = self.totals(parallel);
-        let places = Places { place, begin: begin.clone(), end: end.clone(), worker: None, share: None, lanes: None };
-        let kept = kept(parallel);
-        (League { places, count: end.minus(begin), atomic, totals, kept }, body)
+        let count = end.clone().minus(begin.clone());
+        let places = Places { place, begin, end, worker: None, workers: None, share: None, lanes: None };
+        (League { atomic, copied, totals, kept: kept(parallel), ..League::of_places(places, count) }, body)
     }
 
     /// Launches for a loop that appends: one counts, one writes.
@@ -101,12 +107,12 @@ impl Builder {
             self.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
         }
         let name = self.module.kernel.variable(league.places.place).name.clone();
-        let counting = League { atomic: BTreeSet::new(), totals: Vec::new(), ..league.clone() };
+        let counting = League { atomic: BTreeSet::new(), copied: Vec::new(), totals: Vec::new(), ..league.clone() };
         let what = format!("counts what each {name} appends");
         self.launch_way(&counting, Way::Thread, parts.count, None, &what)?;
         self.lengthen(&parts.offsets, &league.count);
         let what = format!("writes what each {name} appends");
-        let (way, body) = match league.totals.is_empty() {
+        let (way, body) = match league.totals.is_empty() && league.copied.is_empty() {
             true => self.row_or_thread(parts.write).with_body(),
             false => (Way::Thread, parts.write),
         };
@@ -172,12 +178,12 @@ impl Builder {
 
     /// What a thread has of each variable that the loop reduces into.
     fn totals(&mut self, parallel: &Parallel) -> Vec<Total> {
-        let total = |(variable, operator): &(VariableId, ReduceOperator)| Total {
+        let mut total = |(variable, operator): &(VariableId, ReduceOperator)| Total {
             variable: *variable,
             operator: *operator,
-            cell: self.cell(*variable),
+            meet: self.meeting(*variable, *operator),
         };
-        parallel.reductions.iter().map(total).collect()
+        parallel.reductions.iter().map(&mut total).collect()
     }
 
     /// How threads run a body.
@@ -246,37 +252,70 @@ impl Builder {
         let kernel = &mut self.module.kernel;
         let worker = kernel.declare_index("worker");
         let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker), &league.kept)?;
+        self.decide_meetings(league);
+        let copies = self.copies(league, worker, &mut body);
         let has_scratch = !scratch.is_empty();
+        if way != Way::Thread && (has_scratch || !league.totals.is_empty()) {
+            let help = "use the Rust backend".to_owned();
+            return Err(Refusal::new("rows of several lengths meet in one loop", help));
+        }
         let mut workers = (has_scratch || !league.totals.is_empty()).then_some(Expr::Index(WORKERS));
-        if let Some(most) = &mut workers {
-            if way != Way::Thread {
-                let help = "use the Rust backend".to_owned();
-                return Err(Refusal::new("rows of several lengths meet in one loop", help));
-            }
+        if has_scratch {
+            workers = Some(self.most_workers(&scratch));
+        }
+        if !copies.is_empty() {
+            let most = self.most_copies(league);
+            let most = match workers {
+                Some(other) => Expr::binary(BinaryOperator::Minimum, most, other),
+                None => most,
+            };
+            places.workers = Some(most.clone());
+            workers = Some(most);
+        }
+        if let Some(most) = &workers {
             places.worker = Some(worker);
-            if has_scratch {
-                *most = self.most_workers(&scratch);
-            }
-            let threads = threads(&league.count, most);
+            let threads = places.workers.clone().unwrap_or_else(|| threads(&league.count, most));
             for Scratch { array, length, fill } in scratch {
                 let length = self.on_host(&length);
                 self.module.steps.push(Step::Make { array, length: threads.clone().times(length), fill });
             }
+            copies.iter().for_each(|copies| self.make_copies(copies, most));
+            self.make_parts(league, most);
         }
         let function = self.function(Function {
             name: String::new(),
             comment,
-            threads: Threads::Each(places),
+            threads: Threads::Each(Box::new(places)),
             body,
             atomic: league.atomic.clone(),
+            owned: league.owned.clone(),
             totals: league.totals.clone(),
         })?;
-        self.module.steps.push(Step::Launch { function, places: league.count.clone(), lanes, workers });
-        Ok(())
+        let launch = Step::Launch { function, places: league.count.clone(), lanes, workers };
+        self.module.steps.push(launch);
+        for copies in copies {
+            self.combine_copies(&copies)?;
+        }
+        league.totals.iter().try_for_each(|total| self.combine_parts(*total))
     }
 }
 
 impl Builder {
+    /// Says where threads meet.
+    fn decide_meetings(&mut self, league: &League) {
+        for &array in &league.atomic {
+            let name = self.module.kernel.array(array).name.clone();
+            if league.owned.iter().any(|owned| owned.array == array) {
+                let why = "others may add to these; all segments between them are the share's own";
+                self.decide(format!("the first and the last segment of {name} in a share are updated atomically"), why);
+            } else {
+                let why = "they may meet in any element; where a format has the indices of the result outermost, \
+                           as a csf with that mode first, each place owns its rows";
+                self.decide(format!("threads update {name} atomically"), why);
+            }
+        }
+    }
+
     /// As many threads as there is memory for, whole blocks.
     fn most_workers(&mut self, scratch: &[Scratch]) -> Expr {
         let bytes = |builder: &mut Self, scratch: &Scratch| {
@@ -318,7 +357,7 @@ pub(super) struct Mapped {
 }
 
 impl Way {
-    fn holding(self, body: Vec<Statement>) -> Mapped {
+    pub(super) fn holding(self, body: Vec<Statement>) -> Mapped {
         Mapped { way: self, body }
     }
 }
@@ -335,16 +374,39 @@ pub(super) struct League {
     pub places: Places,
     pub count: Expr,
     pub atomic: BTreeSet<ArrayId>,
+    /// Elements of these that only one share touches.
+    pub owned: Vec<Owned>,
+    /// Arrays that threads have copies of.
+    pub copied: Vec<Copied>,
     pub totals: Vec<Total>,
     /// Arrays that a chunk makes once for all of its places: each place leaves them as it found them.
     pub kept: BTreeSet<ArrayId>,
+}
+
+impl League {
+    /// Places at which threads meet in nothing.
+    pub(super) fn of_places(places: Places, count: Expr) -> Self {
+        let (owned, copied, totals) = (Vec::new(), Vec::new(), Vec::new());
+        Self { places, count, atomic: BTreeSet::new(), owned, copied, totals, kept: BTreeSet::new() }
+    }
+
+    /// How many places, or shares of them, there are.
+    pub(super) fn tasks(&self) -> Expr {
+        match &self.places.share {
+            Some(share) => shares_of(&self.count, &share.value),
+            None => self.count.clone(),
+        }
+    }
 }
 
 /// What a chunk makes before the only loop over its places. Where a chunk begins is nobody's concern, so each place leaves all as
 /// it was at first.
 fn kept(parallel: &Parallel) -> BTreeSet<ArrayId> {
     let is_loop = |statement: &&Statement| counter(statement, parallel).is_some();
-    let is_other = |statement: &&Statement| !matches!(statement, Statement::Comment(_) | Statement::Allocate { .. });
+    let is_other = |statement: &&Statement| {
+        let is_count = matches!(statement, Statement::Let(_, Expr::Index(_)));
+        !is_count && !matches!(statement, Statement::Comment(_) | Statement::Allocate { .. })
+    };
     let others: Vec<&Statement> = parallel.body.iter().filter(is_other).collect();
     if others.len() != 1 || !is_loop(&others[0]) || parallel.aligned.is_some() {
         return BTreeSet::new();

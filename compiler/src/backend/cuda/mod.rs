@@ -15,10 +15,14 @@
 //! | `joined` | one launch counts what each appends, a scan turns counts into places, a second launch writes |
 //! | `reducing` | each reduces what it has, warps combine that by shuffles, and one lane of each goes on by an atomic operation |
 //!
+//! Rounded sums depend on their order. Where every run has to give the same bits ([`Options::deterministic`]), and where a device
+//! has no atomic operation, threads update copies or leave parts instead, which a later launch combines in order (`ordered`).
+//!
 //! What one place has to do may be the work of several threads:
 //!
 //! * Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
-//!   warp are neighbours in memory, and what was a row in memory is a register.
+//!   warp are neighbours in memory, and what was a row in memory is a register. Of a row that is known to be longer than a block,
+//!   a thread has several elements.
 //! * Else, where a loop of the body only reduces, or writes what no other iteration writes, a group of lanes of a warp shares it
 //!   out (`groups`), as wide as the loop is long on average.
 //! * Where places are long and uneven, or few, threads or groups take equal shares of entries instead (`shares`); the host
@@ -27,15 +31,17 @@
 //!   what its lanes have of one element (`segments`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `once`, `bitmaps` and `append` rewrite its body, `print` prints. No
-//! decision is left to the printer. What is printed includes no header and needs none.
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
+//! `print` prints. No decision is left to the printer. What is printed includes no header and needs none.
 
 mod append;
 mod bitmaps;
 mod groups;
 mod lanes;
 mod league;
+mod lists;
 mod once;
+mod ordered;
 mod plan;
 mod print;
 mod reserved;
@@ -45,8 +51,8 @@ mod segments;
 mod shares;
 
 pub use plan::{
-    BLOCK, Function, Group, Lane, Lanes, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share, Step,
-    Threads, Total, WARP, WORKERS,
+    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share,
+    Step, Threads, Total, WARP, WORKERS,
 };
 pub use print::{plan_text, text};
 
@@ -68,12 +74,20 @@ impl Refusal {
     }
 }
 
+/// What a module has to hold to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Floating point numbers come together in an order that only the inputs say: every run gives the same bits, whatever runs
+    /// first, and there are no atomic operations on such numbers.
+    pub deterministic: bool,
+}
+
 /// The functions and steps of a kernel; `name` is what their names begin with, the kernel's own name if absent.
 ///
 /// # Errors
 /// What a device can't do.
-pub fn module(kernel: &Verified<Kernel>, name: Option<&str>) -> Result<Module, Refusal> {
+pub fn module(kernel: &Verified<Kernel>, name: Option<&str>, options: Options) -> Result<Module, Refusal> {
     // A kernel may be called `double`, which no function in C++ can be.
     let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
-    segment::module(&bitmaps::as_flags(kernel), &name)
+    segment::module(&bitmaps::as_flags(&lists::as_arrays(kernel)), &name, options)
 }

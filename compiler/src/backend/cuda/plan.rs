@@ -38,8 +38,21 @@ pub struct Function {
     pub body: Vec<Statement>,
     /// The arrays in which several threads may update one element: every [`Statement::Reduce`] is atomic.
     pub atomic: BTreeSet<ArrayId>,
+    /// Elements of these arrays that only one share touches.
+    pub owned: Vec<Owned>,
     /// Variables whose values in all threads are combined, each into an array of one element.
     pub totals: Vec<Total>,
+}
+
+/// Elements of an array that only one share touches: between them and those of other shares lie what several touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owned {
+    /// The array.
+    pub array: ArrayId,
+    /// The first of them.
+    pub begin: VariableId,
+    /// One past the last. There may be none.
+    pub end: VariableId,
 }
 
 /// A variable that all threads reduce into.
@@ -49,8 +62,26 @@ pub struct Total {
     pub variable: VariableId,
     /// By which operator.
     pub operator: ReduceOperator,
-    /// What it is combined into: its only element.
-    pub cell: ArrayId,
+    /// Where it goes.
+    pub meet: Meet,
+}
+
+/// Where the threads of a warp leave what they have of a variable, together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meet {
+    /// It is combined into the only element of an array.
+    Cell(ArrayId),
+    /// In an element for each warp, to be combined in order.
+    Parts(ArrayId),
+}
+
+impl Meet {
+    /// The array.
+    pub fn array(self) -> ArrayId {
+        match self {
+            Meet::Cell(array) | Meet::Parts(array) => array,
+        }
+    }
 }
 
 /// Who runs a function.
@@ -59,7 +90,7 @@ pub enum Threads {
     /// A single thread.
     One,
     /// Threads for the places of a range.
-    Each(Places),
+    Each(Box<Places>),
 }
 
 /// Threads for the places of a range.
@@ -72,7 +103,10 @@ pub struct Places {
     /// One past the last.
     pub end: Expr,
     /// The number of a thread, where threads may take several places, one after the other: those that have memory of their own.
+    /// Where several threads work at one place they have one number.
     pub worker: Option<VariableId>,
+    /// So many of them take places, where that is said: others have nothing to do. `None`: all that were launched.
+    pub workers: Option<Expr>,
     /// What a thread takes where that is more than a place.
     pub share: Option<Share>,
     /// How several threads work at one place, or share.
@@ -127,11 +161,15 @@ pub struct Group {
 /// The elements of a row, one for a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lane {
-    /// The element of a thread.
+    /// The number of a thread.
     pub variable: VariableId,
-    /// How many there are.
+    /// How many threads there are.
     pub extent: Expr,
-    /// Whether threads beyond the last element have nothing to do. Else the body tells them apart.
+    /// The element of a row that it is about: the thread itself, or one of several that a thread has.
+    pub element: VariableId,
+    /// How many elements a row has.
+    pub row: Expr,
+    /// Whether threads beyond the last have nothing to do. Else the body tells them apart.
     pub ends: bool,
 }
 
@@ -163,7 +201,8 @@ pub enum Step {
         /// The number of threads for each place: the elements of a row, or for a group how many iterations are to be shared
         /// out, of which the group has the largest power of two that is no more, at most [`WARP`].
         lanes: Option<Expr>,
-        /// At most so many threads, whole blocks of them: they take several places.
+        /// At most so many threads, or so many rows or groups of them: they take several places. There may be more, up to a whole
+        /// block.
         workers: Option<Expr>,
     },
     /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
@@ -216,6 +255,8 @@ pub enum Parameter {
     Dimension(DimensionId),
     /// The length of an array.
     Length(ArrayId),
+    /// How many workers there are: [`Places::workers`].
+    Workers,
     /// An array.
     Array {
         /// Which.
@@ -282,21 +323,31 @@ impl Places {
 impl Function {
     /// The group of lanes that works at each place, where one does.
     pub fn group(&self) -> Option<Group> {
+        self.places()?.group()
+    }
+
+    /// The places that it has threads for, where there is not just one thread.
+    pub fn places(&self) -> Option<&Places> {
         match &self.threads {
-            Threads::Each(places) => places.group(),
+            Threads::Each(places) => Some(places),
             Threads::One => None,
         }
     }
 
-    /// The variables in which its body leaves what the threads of a warp combine.
-    pub fn results(&self) -> Vec<VariableId> {
-        let of_totals = self.totals.iter().map(|total| total.variable);
-        match &self.threads {
-            Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) => {
-                of_totals.chain([segments.element, segments.value]).collect()
-            }
-            _ => of_totals.collect(),
+    /// What a warp adds to elements that neighbouring places share, where it does.
+    fn segments(&self) -> Option<Segments> {
+        match self.places()?.lanes {
+            Some(Lanes::Segments(segments)) => Some(segments),
+            _ => None,
         }
+    }
+
+    /// The variables that somebody reads behind the body: what the threads of a warp combine, and what bounds elements of a share.
+    pub fn results(&self) -> Vec<VariableId> {
+        let of_owned = self.owned.iter().flat_map(|owned| [owned.begin, owned.end]);
+        let of_totals = self.totals.iter().map(|total| total.variable).chain(of_owned);
+        let of_segments = self.segments().map(|segments| [segments.element, segments.value]);
+        of_totals.chain(of_segments.into_iter().flatten()).collect()
     }
 
     /// What it is called with, in order.
@@ -305,7 +356,9 @@ impl Function {
         let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
         let lengths = self.lengths().into_iter().map(Parameter::Length);
         let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
-        dimensions.chain(lengths).chain(arrays).collect()
+        let has_workers = self.places().is_some_and(|places| places.workers.is_some());
+        let workers = has_workers.then_some(Parameter::Workers);
+        dimensions.chain(lengths).chain(workers).chain(arrays).collect()
     }
 
     /// The arrays that it touches and has not made itself, each with whether it writes it.
@@ -315,10 +368,8 @@ impl Function {
         for statement in &self.body {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
-        touched.written.extend(self.totals.iter().map(|total| total.cell));
-        if let Threads::Each(Places { lanes: Some(Lanes::Segments(segments)), .. }) = &self.threads {
-            touched.written.insert(segments.array);
-        }
+        touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
+        touched.written.extend(self.segments().map(|segments| segments.array));
         let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
         let all = all.difference(&touched.own);
         all.map(|&array| (array, touched.written.contains(&array))).collect()
@@ -358,10 +409,11 @@ impl Function {
 
     /// Calls `visit` on every expression and all in it.
     fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        if let Threads::Each(places) = &self.threads {
+        if let Some(places) = self.places() {
             let lane = places.row().into_iter().map(|lane| &lane.extent);
             let share = places.share.iter().map(|share| &share.value);
-            [&places.begin, &places.end].into_iter().chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
+            let range = [&places.begin, &places.end].into_iter();
+            range.chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
         }
         for statement in &self.body {
             statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));

@@ -3,20 +3,18 @@
 //! Each statement of the body is a step of the host (memory is made and filled), a parallel loop, which is launched, or part of
 //! a launch of one thread with its neighbours. Variables that several launches share live in cells, arrays of one element.
 
-use super::Refusal;
 use super::append::{self, Appended, Growth, Histories, Lengths};
 use super::league::{Scratch, cell_element, constant, reads_private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
 use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
+use super::{Options, Refusal};
 use crate::format::{Coordinate, LevelKind};
-use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Parallel, ReduceOperator, Statement, TensorId, Type, VariableId,
-};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, TensorId, VariableId};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The functions and steps of a kernel.
-pub(super) fn module(kernel: &Kernel, name: &str) -> Result<Module, Refusal> {
+pub(super) fn module(kernel: &Kernel, name: &str, options: Options) -> Result<Module, Refusal> {
     let declarations = Kernel { body: Vec::new(), ..kernel.clone() };
     let name_of_module = name.to_owned();
     let module = Module {
@@ -29,6 +27,7 @@ pub(super) fn module(kernel: &Kernel, name: &str) -> Result<Module, Refusal> {
     let parts = parts(kernel)?;
     let mut builder = Builder {
         module,
+        options,
         cells: BTreeMap::new(),
         views: Vec::new(),
         carried: carried(&parts),
@@ -141,9 +140,10 @@ fn carried(parts: &[Part]) -> BTreeSet<VariableId> {
 /// The module so far.
 pub(super) struct Builder {
     pub module: Module,
+    pub options: Options,
     cells: BTreeMap<VariableId, ArrayId>,
     /// Views of the body so far, which stand in each function that uses them.
-    views: Vec<Statement>,
+    pub views: Vec<Statement>,
     carried: BTreeSet<VariableId>,
     /// How results have grown so far.
     pub histories: Histories,
@@ -262,6 +262,7 @@ impl Builder {
             threads: Threads::One,
             body,
             atomic: BTreeSet::new(),
+            owned: Vec::new(),
             totals: Vec::new(),
         })?;
         self.module.steps.push(Step::Launch { function, places: Expr::Index(1), lanes: None, workers: None });
@@ -317,7 +318,6 @@ impl Builder {
     pub(super) fn function(&mut self, function: Function) -> Result<usize, Refusal> {
         let mut function = function;
         self.refuse_lists(&function.body)?;
-        self.refuse_complex_products(&function)?;
         let mut body = self.views_of(&function.body);
         body.append(&mut function.body);
         let own = declared(&body);
@@ -386,35 +386,6 @@ impl Builder {
         let Some(list) = list else { return Ok(()) };
         let what = format!("the list `{}` would grow on the device", self.module.kernel.array(list).name);
         Err(Refusal::new(what, "use the Rust backend, or ask for a dense result"))
-    }
-
-    /// No device multiplies complex numbers atomically.
-    fn refuse_complex_products(&self, function: &Function) -> Result<(), Refusal> {
-        let is_complex = |ty: Type| matches!(ty, Type::Element(element) if element.is_complex());
-        let kernel = &self.module.kernel;
-        let mut product = None;
-        function.body.iter().for_each(|statement| {
-            statement.for_each(&mut |statement| {
-                if let Statement::Reduce(array, _, operator, _) = statement
-                    && *operator != ReduceOperator::Add
-                    && function.atomic.contains(array)
-                    && matches!(kernel.array(*array).element, ArrayElement::Value(element) if element.is_complex())
-                {
-                    product = Some(kernel.array(*array).name.clone());
-                }
-            });
-        });
-        let total = function
-            .totals
-            .iter()
-            .find(|total| total.operator != ReduceOperator::Add && is_complex(kernel.variable(total.variable).ty));
-        match product.or(total.map(|total| kernel.variable(total.variable).name.clone())) {
-            Some(name) => Err(Refusal::new(
-                format!("threads would multiply the complex numbers of `{name}` at the same time"),
-                "use the Rust backend",
-            )),
-            None => Ok(()),
-        }
     }
 
     /// Keeps why something is as it is.

@@ -16,13 +16,15 @@
 
 use super::Refusal;
 use super::groups::{self, Iterations};
-use super::league::Way;
-use super::plan::{Function, Places, Share, Step, Threads, Total, WARP, WORKERS};
+use super::league::{League, Mapped, Way};
+use super::ordered::{Border, Copied};
+use super::plan::{Function, Meet, Places, Share, Step, Threads, Total, WARP, WORKERS};
 use super::rewrite::substituted;
 use super::segment::Builder;
 use crate::format::IndexWidth;
 use crate::ir::{
-    ArrayElement, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type, Work,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type,
+    VariableId, Work,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,19 +122,74 @@ impl Builder {
     pub(super) fn shares(&mut self, parallel: &Parallel, rows: Option<&Expr>) -> Result<(), Refusal> {
         let (begin, end) = (self.on_host(&parallel.begin), self.on_host(&parallel.end));
         let count = end.clone().minus(begin.clone());
-        let atomic: BTreeSet<_> = parallel.sharing.iter().filter_map(super::league::private).collect();
-        let way = self.way(&parallel.body, &atomic, true);
-        let value = grain(&count);
+        let (ordered, updated) = self.borders(parallel);
+        let Cut { way, body, atomic, copied, is_apart } = self.cut(parallel, &ordered, &updated);
         let size = self.module.kernel.declare_index("size");
+        let bounded = ordered.iter().chain(&updated).filter(|_| is_apart);
+        let mut body = self.begun(parallel, size, &end, body, bounded);
+        // Atomic operations on narrow elements touch those beside them.
+        let is_wide = |border: &&Border| is_apart && self.bytes_of(border.array) >= 4;
+        let owned = updated.iter().filter(is_wide).map(Border::owned).collect();
+        let number = Expr::Variable(parallel.low).minus(begin.clone());
+        let number = Expr::binary(BinaryOperator::Divide, number, Expr::Variable(size));
+        let meetings = self.leave_at_borders(ordered, &number, &mut body);
+        let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
+        let value = grain(&count);
+        let shares = shares_of(&count, &value);
+        meetings.iter().for_each(|meetings| self.make_meetings(meetings, &shares));
+        let share = Some(Share { size, value: value.clone() });
+        let (place, begins) = (parallel.low, begin.clone());
+        let places = Places { place, begin, end, worker: None, workers: None, share, lanes: None };
+        let league = League { atomic, owned, copied, ..League::of_places(places, count) };
+        self.launch_way(&league, way, body, lanes, "for each equal share of entries")?;
+        meetings.iter().try_for_each(|meetings| self.combine_meetings(meetings, &begins, &value))
+    }
+
+    /// The body of a share, which begins with where the share ends and what only it touches.
+    fn begun<'b>(
+        &self,
+        parallel: &Parallel,
+        size: VariableId,
+        end: &Expr,
+        body: Vec<Statement>,
+        borders: impl Iterator<Item = &'b Border>,
+    ) -> Vec<Statement> {
         let high = Expr::Variable(parallel.low).plus(Expr::Variable(size));
         let high = Expr::binary(BinaryOperator::Minimum, high, end.clone());
-        let (way, rest) = way.with_body();
-        let body = [Statement::Let(parallel.high, high)].into_iter().chain(rest).collect();
-        let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
-        let share = Some(Share { size, value });
-        let places = Places { place: parallel.low, begin, end, worker: None, share, lanes: None };
-        let league = super::league::League { places, count, atomic, totals: Vec::new(), kept: BTreeSet::new() };
-        self.launch_way(&league, way, body, lanes, "for each equal share of entries")
+        let mut begun = vec![Statement::Let(parallel.high, high)];
+        let is_search = |statement: &Statement| matches!(statement, Statement::Let(..) | Statement::Comment(_));
+        let searches = body.iter().take_while(|statement| is_search(statement)).count();
+        let mut body = body.into_iter();
+        begun.extend(body.by_ref().take(searches));
+        let mut bounds = Vec::new();
+        for border in borders {
+            let all = self.length_of(border.array);
+            let of_border = border.bounds(parallel.low, parallel.high, end, &all);
+            bounds.extend(of_border.map(|bound| with_known(bound, &begun)));
+        }
+        begun.into_iter().chain(bounds).chain(body).collect()
+    }
+
+    /// How threads run a share. What only one share touches needs no atomic operation where lanes do not meet either.
+    fn cut(&mut self, parallel: &Parallel, ordered: &[Border], updated: &[Border]) -> Cut {
+        let (mut copied, all) = self.updated(parallel);
+        copied.retain(|copied| ordered.iter().all(|border| border.array != copied.array));
+        let is_updated = |array: &ArrayId| updated.iter().any(|border| border.array == *array);
+        let anywhere: BTreeSet<ArrayId> = all.iter().filter(|array| !is_updated(array)).copied().collect();
+        let apart: Vec<ArrayId> = ordered.iter().chain(updated).map(|border| border.array).collect();
+        let apart: Vec<ArrayId> = copied.iter().map(|copied| copied.array).chain(apart).collect();
+        let has_order = !copied.is_empty() || !ordered.is_empty();
+        let by_lanes = self.way_apart(&parallel.body, &anywhere, &apart).map(Mapped::with_body);
+        let (way, body, is_apart) = match by_lanes {
+            Some((way, body)) if way != Way::Thread || has_order => (way, body, true),
+            None if has_order => (Way::Thread, parallel.body.clone(), true),
+            _ => {
+                let (way, body) = self.way(&parallel.body, &all, true).with_body();
+                let is_apart = way == Way::Thread;
+                (way, body, is_apart)
+            }
+        };
+        Cut { way, body, atomic: all, copied, is_apart }
     }
 
     /// Launches over shares of places that each add to one element, where that is so.
@@ -140,6 +197,9 @@ impl Builder {
         let [(array, Sharing::Segmented { length: Expr::Index(1), .. })] = parallel.sharing[..] else {
             return Ok(false);
         };
+        if self.has_ordered_segments(parallel) {
+            return Ok(false);
+        }
         let (mut league, body) = self.places_of(parallel);
         let kernel = &mut self.module.kernel;
         let Some((body, segments)) = super::segments::distribute(kernel, &body, array) else { return Ok(false) };
@@ -192,15 +252,23 @@ impl Builder {
         let worker = kernel.declare_index("worker");
         let next = before(Expr::Variable(place).plus(Expr::Index(1)));
         let own = Expr::binary(BinaryOperator::Subtract, next, before(Expr::Variable(place)));
-        let places =
-            Places { place, begin: begin.clone(), end: end.clone(), worker: Some(worker), share: None, lanes: None };
+        let places = Places {
+            place,
+            begin: begin.clone(),
+            end: end.clone(),
+            worker: Some(worker),
+            workers: None,
+            share: None,
+            lanes: None,
+        };
         let function = self.function(Function {
             name: String::new(),
             comment: "measures the place that has most to do".to_owned(),
-            threads: Threads::Each(places),
+            threads: Threads::Each(Box::new(places)),
             body: vec![Statement::Update(longest, ReduceOperator::Max, own)],
             atomic: BTreeSet::new(),
-            totals: vec![Total { variable: longest, operator: ReduceOperator::Max, cell }],
+            owned: Vec::new(),
+            totals: vec![Total { variable: longest, operator: ReduceOperator::Max, meet: Meet::Cell(cell) }],
         })?;
         let count = end.minus(begin);
         let fill = Some(Expr::Index(0));
@@ -215,6 +283,24 @@ impl Builder {
     }
 }
 
+/// How threads run a share.
+struct Cut {
+    way: Way,
+    body: Vec<Statement>,
+    /// Arrays that shares update together.
+    atomic: BTreeSet<ArrayId>,
+    /// Arrays that workers have copies of.
+    copied: Vec<Copied>,
+    /// Whether a segment that only one share touches is touched by one thread at a time.
+    is_apart: bool,
+}
+
+/// How many shares some places make.
+pub(super) fn shares_of(count: &Expr, size: &Expr) -> Expr {
+    let up = count.clone().plus(size.clone().minus(Expr::Index(1)));
+    Expr::binary(BinaryOperator::Divide, up, size.clone())
+}
+
 /// The number of entries of a share.
 fn grain(count: &Expr) -> Expr {
     clamped(count.clone(), SHARES, SMALLEST, LARGEST)
@@ -225,6 +311,36 @@ fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
     let even = Expr::binary(BinaryOperator::Divide, number, Expr::Index(part));
     let upper = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(most));
     Expr::binary(BinaryOperator::Maximum, upper, Expr::Index(least))
+}
+
+/// A statement with variables in place of searches whose results they have.
+fn with_known(statement: Statement, before: &[Statement]) -> Statement {
+    let one = || Expr::Index(1);
+    let mut statement = statement;
+    for known in before {
+        let (search, result) = match known {
+            Statement::Let(variable, search @ Expr::Search { .. }) => (search, Expr::Variable(*variable)),
+            Statement::Let(variable, Expr::Binary(BinaryOperator::Subtract, search, less))
+                if **less == one() && matches!(**search, Expr::Search { .. }) =>
+            {
+                (&**search, Expr::Variable(*variable).plus(one()))
+            }
+            _ => continue,
+        };
+        statement.for_each_expr_mut(&mut |expr| {
+            let with_result = replaced(std::mem::replace(expr, Expr::Index(0)), search, &result);
+            *expr = replaced(with_result, &result.clone().minus(one()), &less_one(&result));
+        });
+    }
+    statement
+}
+
+/// One less.
+fn less_one(expr: &Expr) -> Expr {
+    match expr {
+        Expr::Binary(BinaryOperator::Add, expr, one) if **one == Expr::Index(1) => (**expr).clone(),
+        other => other.clone().minus(Expr::Index(1)),
+    }
 }
 
 /// The expression with one in it replaced.

@@ -5,7 +5,7 @@ use super::super::interpreted::overwrite;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, Places, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
@@ -199,15 +199,18 @@ impl Run<'_> {
             return Ok(());
         }
         let lanes = lanes.map(|lanes| self.value(lanes)).transpose()?;
-        let places = match &function.threads {
-            Threads::Each(Places { share: Some(share), .. }) => places.div_ceil(self.value(&share.value)?.max(1)),
+        let places = match function.places().and_then(|places| places.share.as_ref()) {
+            Some(share) => places.div_ceil(self.value(&share.value)?.max(1)),
             _ => places,
         };
+        let most = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
+        let places = places.min(most);
         let mut arguments = Vec::new();
         for parameter in function.parameters(&self.module.kernel) {
             arguments.push(match parameter {
                 Parameter::Dimension(id) => self.dimensions[id.index()],
                 Parameter::Length(array) => self.held(array)?.length,
+                Parameter::Workers => most,
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
             });
         }
@@ -217,8 +220,7 @@ impl Run<'_> {
             (Threads::Each(_), Some(0)) => rows(places, 1)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
             (Threads::Each(_), None) => {
-                let workers = workers.map_or(Ok(u64::MAX), |workers| self.value(workers))?;
-                let blocks = places.min(workers).div_ceil(BLOCK);
+                let blocks = places.div_ceil(BLOCK);
                 Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
             }
         };

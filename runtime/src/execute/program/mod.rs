@@ -54,6 +54,9 @@ pub struct ProgramOptions {
     /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
     /// that are.
     pub devices: Vec<usize>,
+    /// Whether every run of [`Backend::Cuda`] gives the same bits: floating point numbers come together in an order that only the
+    /// inputs say.
+    pub deterministic: bool,
     /// The input that comes in parts, also where the kernel's schedule asks for none.
     pub stream: Option<StreamOptions>,
     /// Whether a kernel without a schedule takes one that [`tune`](super::tune) found to be faster, where there is one.
@@ -64,6 +67,11 @@ impl ProgramOptions {
     /// The GPU of a lane.
     fn device(&self, lane: usize) -> usize {
         self.devices.get(lane % self.devices.len().max(1)).copied().unwrap_or(0)
+    }
+
+    /// What a GPU's kernels have to hold to.
+    fn cuda(&self) -> backend::cuda::Options {
+        backend::cuda::Options { deterministic: self.deterministic }
     }
 
     /// What loops are scheduled for.
@@ -96,6 +104,8 @@ impl Runner {
 pub struct Program {
     compiled: spc_compiler::Program,
     runner: Runner,
+    /// What a GPU's kernels hold to.
+    for_cuda: backend::cuda::Options,
     fallback: Option<NativeError>,
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
@@ -153,7 +163,7 @@ impl Program {
         let compiled = spc_compiler::compile(concrete);
         let (chain, fallback) = match options.backend {
             None => Chain::native_if_possible(&compiled)?,
-            Some(backend) => (chain(&compiled, backend, options.device(0))?, None),
+            Some(backend) => (chain(&compiled, backend, options, 0)?, None),
         };
         let runner = match stream(kernel, &compiled, options)? {
             None => Runner::Whole(Box::new(chain)),
@@ -165,7 +175,19 @@ impl Program {
             }
         };
         let compile_time = schedule_time + start.elapsed();
-        Ok(Self { compiled, runner, fallback, inputs: packed, dimensions, sizes, tuned, pack_time, compile_time })
+        let for_cuda = options.cuda();
+        Ok(Self {
+            compiled,
+            runner,
+            for_cuda,
+            fallback,
+            inputs: packed,
+            dimensions,
+            sizes,
+            tuned,
+            pack_time,
+            compile_time,
+        })
     }
 
     /// Runs the kernel, more than once where its time is to be measured; at least once.
@@ -190,7 +212,8 @@ impl Program {
     /// The kernels as what runs them: CUDA C for a GPU, else Rust.
     pub fn text(&self) -> String {
         let text = |compiled: &Compiled| {
-            let for_gpu = (self.backend() == Backend::Cuda).then(|| backend::cuda::module(&compiled.kernel, None));
+            let module = || backend::cuda::module(&compiled.kernel, None, self.for_cuda);
+            let for_gpu = (self.backend() == Backend::Cuda).then(module);
             match for_gpu {
                 Some(Ok(module)) => backend::cuda::text(&module),
                 _ => backend::rust::text(&compiled.kernel),
@@ -256,11 +279,19 @@ impl Program {
     }
 }
 
-/// The kernels on what runs them.
-fn chain(compiled: &spc_compiler::Program, backend: Backend, _device: usize) -> Result<Chain, Error> {
+/// The kernels on what runs them; on a GPU, that of a lane.
+fn chain(
+    compiled: &spc_compiler::Program,
+    backend: Backend,
+    _options: &ProgramOptions,
+    _lane: usize,
+) -> Result<Chain, Error> {
     match backend {
         #[cfg(feature = "cuda")]
-        Backend::Cuda => Chain::on_gpu(compiled, &crate::cuda::Gpu::open(_device)?),
+        Backend::Cuda => {
+            let gpu = crate::cuda::Gpu::open(_options.device(_lane))?;
+            Chain::on_gpu(compiled, &gpu.with_options(_options.cuda()))
+        }
         backend => Chain::new(compiled, backend),
     }
 }
@@ -289,7 +320,7 @@ fn lanes(
     options: &ProgramOptions,
 ) -> Result<Vec<Chain>, Error> {
     let count = if first.backend() == Backend::Cuda { asked.lanes.min(asked.parts).max(1) } else { 1 };
-    let others = (1..count).map(|lane| chain(compiled, Backend::Cuda, options.device(lane)));
+    let others = (1..count).map(|lane| chain(compiled, Backend::Cuda, options, lane));
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
@@ -299,7 +330,7 @@ fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Resu
         return Ok(Vec::new());
     }
     let program = Streamed::combination(stream, Target::Gpu)?;
-    let chains = (0..lanes).map(|lane| chain(&program, Backend::Cuda, options.device(lane)));
+    let chains = (0..lanes).map(|lane| chain(&program, Backend::Cuda, options, lane));
     // What can't run on a device is combined on the host.
     Ok(chains.collect::<Result<_, Error>>().unwrap_or_default())
 }

@@ -58,11 +58,22 @@ impl Printer<'_> {
                 let (name, index) = (self.arrays[array].clone(), self.expr(index));
                 let value = self.expr(value);
                 let held = self.kernel.array(*array).element;
-                if self.function.atomic.contains(array) {
-                    let update = self.helpers.atomic(*operator, held);
-                    self.line(&format!("{update}(&{name}[{index}], {value});"));
-                } else {
-                    self.update(&format!("{name}[{index}]"), *operator, held.ty(), &value);
+                let place = format!("{name}[{index}]");
+                if !self.function.atomic.contains(array) {
+                    return self.update(&place, *operator, held.ty(), &value);
+                }
+                let update = self.helpers.atomic(*operator, held);
+                let atomically = format!("{update}(&{place}, {value});");
+                match self.function.owned.iter().find(|owned| owned.array == *array) {
+                    Some(owned) => {
+                        let [begin, end] = [owned.begin, owned.end].map(|bound| self.variables[&bound].clone());
+                        self.line(&format!("if ({index} >= {begin} && {index} < {end}) {{"));
+                        self.depth += 1;
+                        self.update(&place, *operator, held.ty(), &value);
+                        self.depth -= 1;
+                        self.nest("} else", |printer| printer.line(&atomically));
+                    }
+                    None => self.line(&atomically),
                 }
             }
             Statement::Allocate { array, length, fill } => {

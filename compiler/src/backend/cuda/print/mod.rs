@@ -11,7 +11,7 @@ mod plan;
 pub use plan::plan_text;
 
 use self::helpers::Helpers;
-use super::plan::{BLOCK, Function, Group, Lanes, Module, Parameter, Places, Segments, Share, Threads, WARP};
+use super::plan::{BLOCK, Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
@@ -131,6 +131,7 @@ impl<'a> Printer<'a> {
         let text = |parameter: Parameter| match parameter {
             Parameter::Dimension(id) => format!("u64 {}", self.dimensions[&id.0]),
             Parameter::Length(id) => format!("u64 {}", self.lengths[&id]),
+            Parameter::Workers => "u64 workers".to_owned(),
             Parameter::Array { array, writes } => {
                 let constant = if writes { "" } else { "const " };
                 let ty = element(self.kernel.array(array).element);
@@ -185,12 +186,18 @@ impl<'a> Printer<'a> {
         if let Some(worker) = places.worker {
             let worker = self.declare_variable(worker);
             self.line(&format!("const u64 {worker} = {number};"));
-            self.line(&format!("const u64 workers = (u64)gridDim.x * blockDim.{own};"));
+            if places.workers.is_none() {
+                self.line(&format!("const u64 workers = (u64)gridDim.x * blockDim.{own};"));
+            }
+            if !leave.is_empty() {
+                self.line(&format!("if ({}) return;", leave.join(" || ")));
+            }
             let (first, step) = (begin(self, &scaled(&worker, false)), scaled("workers", false));
             let end = self.operand(&places.end);
+            let is_one = if places.workers.is_some() { format!("{worker} < workers && ") } else { String::new() };
             self.namer.enter();
             let place = self.declare_variable(places.place);
-            self.nest(&format!("for (u64 {place} = {first}; {place} < {end}; {place} += {step})"), |printer| {
+            self.nest(&format!("for (u64 {place} = {first}; {is_one}{place} < {end}; {place} += {step})"), |printer| {
                 printer.block(&printer.function.body);
             });
             self.namer.leave();
@@ -269,12 +276,20 @@ impl<'a> Printer<'a> {
 
     /// A warp combines what its threads have, and one of them goes on.
     fn combine_totals(&mut self) {
+        let worker = self.function.places().and_then(|places| places.worker);
+        let worker = worker.map_or("0".to_owned(), |worker| self.variables[&worker].clone());
         for total in self.function.totals.clone() {
             self.combine(total.variable, total.operator, "0xffffffffu", &(WARP / 2).to_string());
             let name = self.variables[&total.variable].clone();
-            let cell = self.arrays[&total.cell].clone();
-            let update = self.helpers.atomic(total.operator, self.kernel.array(total.cell).element);
-            self.line(&format!("if (threadIdx.x % {WARP} == 0) {update}(&{cell}[0], {name});"));
+            let array = self.arrays[&total.meet.array()].clone();
+            let left = match total.meet {
+                Meet::Cell(cell) => {
+                    let update = self.helpers.atomic(total.operator, self.kernel.array(cell).element);
+                    format!("{update}(&{array}[0], {name});")
+                }
+                Meet::Parts(_) => format!("{array}[{worker} / {WARP}] = {name};"),
+            };
+            self.line(&format!("if (threadIdx.x % {WARP} == 0) {left}"));
         }
     }
 

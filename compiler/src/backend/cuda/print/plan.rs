@@ -1,6 +1,6 @@
 //! The steps of a module, for the reader.
 
-use super::super::plan::{BLOCK, Module, Places, Step, Threads};
+use super::super::plan::{BLOCK, Module, Step, Threads};
 use crate::ir::Expr;
 use std::fmt::Write;
 
@@ -39,11 +39,11 @@ fn line(module: &Module, step: &Step) -> String {
         Step::Launch { function, places, lanes, workers } => {
             let function = &module.functions[*function];
             let mut line = format!("launch {}", function.name);
-            let places = match &function.threads {
-                Threads::Each(Places { share: Some(share), .. }) => {
+            let places = match function.places().and_then(|places| places.share.as_ref()) {
+                Some(share) => {
                     format!("{} places in shares of {}", show(places), show(&share.value))
                 }
-                _ => format!("{} places", show(places)),
+                None => format!("{} places", show(places)),
             };
             line += &match (&function.threads, lanes) {
                 (Threads::One, _) => " by one thread".to_owned(),
