@@ -9,6 +9,15 @@ use spc_compiler::backend::rust;
 /// hundreds in one crate grows faster than their number.
 const KERNELS: usize = 80;
 
+/// The most lines of a kernel that random programs compile. Merges of many operands under one another can have ten thousand, which
+/// keep the compiler busy for minutes at any level of optimisation.
+const LINES: usize = 1500;
+
+/// Whether a program is compiled in seconds.
+pub fn is_short(ready: &Ready) -> bool {
+    ready.program.kernels.iter().all(|compiled| rust::text(&compiled.kernel).lines().count() <= LINES)
+}
+
 /// The kernels as native code; `None` on a machine without a Rust compiler.
 ///
 /// # Panics
