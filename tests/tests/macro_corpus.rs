@@ -403,11 +403,13 @@ cases! {
     regressions_exponents_are_read "cases/regressions/exponents_are_read.ti" [b] kernel(&b);
     regressions_independent_factors "cases/regressions/independent_factors.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
+    regressions_least_after_largest "cases/regressions/least_after_largest.ti" [A] kernel(&A);
     regressions_nothing_at_a_computed_index "cases/regressions/nothing_at_a_computed_index.ti" [B] moved(&B);
     regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
     regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);
     regressions_product_into_zeros "cases/regressions/product_into_zeros.ti" [B] kernel(&B);
     regressions_product_with_an_empty_sum "cases/regressions/product_with_an_empty_sum.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
+    regressions_rows_of_a_sparse_result "cases/regressions/rows_of_a_sparse_result.ti" [X, U] kernel(&X, &U);
     regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
