@@ -153,6 +153,13 @@ impl Case {
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
+    /// The cells of a table that say which it is: kernel, mode, format, rank, type, threads.
+    pub(super) fn cells(&self) -> [String; 6] {
+        let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
+        let (mode, rank) = (optional(self.mode), optional(self.rank));
+        [self.kernel.clone(), mode, self.format.clone(), rank, self.element.to_owned(), self.threads.to_string()]
+    }
+
     /// Whether two differ in nothing but the format.
     pub(super) fn is_same_but_format(&self, other: &Self) -> bool {
         Self { format: other.format.clone(), ..self.clone() } == *other

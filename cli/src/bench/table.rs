@@ -73,19 +73,13 @@ fn machine(findings: &Findings) -> String {
 /// The cells of a record, in the order of [`HEADS`].
 pub(super) fn row(record: &Record) -> Vec<String> {
     let case = &record.case;
-    let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| digits(rate / 1e9));
     let fits = |record: &Record| match &record.estimate {
         None => "-".to_owned(),
         Some(estimate) => estimate.fits.map_or_else(|| "memory".to_owned(), |level| format!("L{level}")),
     };
-    vec![
-        case.kernel.clone(),
-        optional(case.mode),
-        case.format.clone(),
-        optional(case.rank),
-        case.element.to_owned(),
-        case.threads.to_string(),
+    let mut row = case.cells().to_vec();
+    row.extend([
         digits(record.times.median * 1e3),
         percent(Some(record.times.spread())),
         record.copies.map_or_else(|| "-".to_owned(), |copies| digits(copies * 1e3)),
@@ -94,7 +88,8 @@ pub(super) fn row(record: &Record) -> Vec<String> {
         rate(record.bandwidth()),
         percent(record.share()),
         fits(record),
-    ]
+    ]);
+    row
 }
 
 /// A ratio to an earlier run.

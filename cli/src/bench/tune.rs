@@ -21,23 +21,14 @@ pub(super) fn text(tunings: &[Tuning]) -> String {
     if tunings.is_empty() {
         return String::new();
     }
-    let mut rows =
-        vec![["kernel", "mode", "format", "rank", "type", "threads", "schedule", "ms", ""].map(str::to_owned)];
+    let heads = ["kernel", "mode", "format", "rank", "type", "threads", "schedule", "ms", ""];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
     for Tuning { case, tuned } in tunings {
-        let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
         let mut row = |schedule: String, milliseconds: f64, is_best: bool| {
             let remark = if is_best { "remembered" } else { "" };
-            rows.push([
-                case.kernel.clone(),
-                optional(case.mode),
-                case.format.clone(),
-                optional(case.rank),
-                case.element.to_owned(),
-                case.threads.to_string(),
-                schedule,
-                digits(milliseconds),
-                remark.to_owned(),
-            ]);
+            let mut cells = case.cells().to_vec();
+            cells.extend([schedule, digits(milliseconds), remark.to_owned()]);
+            rows.push(cells);
         };
         row("default".to_owned(), tuned.plain.as_secs_f64() * 1e3, false);
         for (schedule, time) in tuned.tried.iter().take(SHOWN) {
@@ -45,7 +36,6 @@ pub(super) fn text(tunings: &[Tuning]) -> String {
             row(on_one_line(schedule), time.as_secs_f64() * 1e3, is_best);
         }
     }
-    let rows: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
     format!("\nother schedules\n{}{NOTES}", output::table(&rows, 7))
 }
 
