@@ -87,8 +87,7 @@ impl Measuring<'_> {
         let on_threads = || {
             let tuned = tune(kernel, inputs, dimensions, &options, self.budget.time)?;
             let program = |(schedule, _): &(Schedule, Duration)| {
-                let kernel = notation::Kernel { schedule: Some(schedule.clone()), ..kernel.clone() };
-                Program::new(&kernel, inputs.to_vec(), dimensions, &options)
+                Program::new(&kernel.with_schedule(schedule.clone()), inputs.to_vec(), dimensions, &options)
             };
             Ok((tuned.best.as_ref().map(program).transpose()?, tuned))
         };

@@ -45,7 +45,7 @@ pub fn alternatives(
     let mut found = Vec::new();
     for text in texts {
         let Ok(block) = syntax::parse_schedule(&format!("schedule {{ {text} }}")) else { continue };
-        let changed = notation::Kernel { schedule: Some(block.clone()), ..kernel.clone() };
+        let changed = kernel.with_schedule(block.clone());
         let Ok(program) = schedule(&changed, options) else { continue };
         let [scheduled] = &program.kernels[..] else { continue };
         let loops = scheduled.to_string();

@@ -172,6 +172,11 @@ impl Kernel {
         &self.variables[id.0].name
     }
 
+    /// The same with another schedule.
+    pub fn with_schedule(&self, schedule: crate::syntax::Schedule) -> Self {
+        Self { schedule: Some(schedule), ..self.clone() }
+    }
+
     /// Whether a statement with this target may write entries of a sparse tensor in another order than that of its levels, which
     /// computed indices tell.
     pub fn scatters(&self, target: &Access) -> bool {

@@ -23,7 +23,7 @@
 //! side, and of what inputs have at coordinates that do: a lane without an entry can hold zeros.
 
 use super::lanes::size;
-use super::over_body;
+use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched};
 use crate::ir::{
@@ -34,20 +34,10 @@ use std::collections::BTreeMap;
 
 /// The kernel with its sums of products over runs as one expression each.
 pub(super) fn dots(kernel: Kernel) -> Kernel {
-    over_body(kernel, block)
-}
-
-fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
-    let mut done = Vec::with_capacity(statements.len());
-    let mut rest = std::mem::take(statements).into_iter();
-    while let Some(mut statement) = rest.next() {
-        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
-        match Sum::of(kernel, &statement, rest.as_slice()) {
-            Some(sum) => done.extend(sum.into_dot(kernel)),
-            None => done.push(statement),
-        }
-    }
-    *statements = done;
+    replacing(kernel, &|kernel, statement, behind, done| match Sum::of(kernel, &statement, behind) {
+        Some(sum) => done.extend(sum.into_dot(kernel)),
+        None => done.push(statement),
+    })
 }
 
 /// `for counter in begin..end: total += factor * factor * …`

@@ -12,25 +12,18 @@
 //! The children of one parent lie behind those of the parent before. Where most have one child or two, as fibers often do, the
 //! inner loops' beginnings and ends cost more than what they do.
 
-use super::over_body;
+use super::replacing;
 use crate::ir::{ArrayRole, Expr, Kernel, Statement, VariableId};
 
 /// The kernel with its loops over children flattened where they can be.
 pub(super) fn flatten(kernel: Kernel) -> Kernel {
-    over_body(kernel, |kernel, body| block(kernel, body))
-}
-
-fn block(kernel: &Kernel, statements: &mut Vec<Statement>) {
-    let mut done = Vec::with_capacity(statements.len());
-    for mut statement in statements.drain(..) {
-        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
+    replacing(kernel, &|kernel, statement, _, done| {
         if only_runs_over_children(kernel, &statement) {
             done.extend(flattened(statement));
         } else {
             done.push(statement);
         }
-    }
-    *statements = done;
+    })
 }
 
 /// Whether all that the loop does is to run over the children of each place.

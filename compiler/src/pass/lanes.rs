@@ -31,7 +31,7 @@
 //! That adds in another order, so it is done where the language leaves the order open (a sum) and where it matters: in floating
 //! point, which a target's compiler may not reorder.
 
-use super::over_body;
+use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::base;
 use crate::ir::{
@@ -41,19 +41,10 @@ use crate::ir::{
 
 /// The kernel with its innermost sums over dense rows in lanes.
 pub(super) fn lanes(kernel: Kernel) -> Kernel {
-    over_body(kernel, block)
-}
-
-fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
-    let mut done = Vec::with_capacity(statements.len());
-    for mut statement in statements.drain(..) {
-        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
-        match Sum::of(kernel, &statement) {
-            Some(sum) => done.extend(sum.in_lanes(kernel)),
-            None => done.push(statement),
-        }
-    }
-    *statements = done;
+    replacing(kernel, &|kernel, statement, _, done| match Sum::of(kernel, &statement) {
+        Some(sum) => done.extend(sum.in_lanes(kernel)),
+        None => done.push(statement),
+    })
 }
 
 /// `for counter in begin..end: total += term`, where elements lie side by side.

@@ -71,6 +71,24 @@ fn over_body(mut kernel: Kernel, change: impl FnOnce(&mut Kernel, &mut Vec<State
     kernel
 }
 
+/// What takes the place of a statement: it is given what follows in its block, and adds to what stands before.
+type Replacement<'a> = &'a dyn Fn(&mut Kernel, Statement, &[Statement], &mut Vec<Statement>);
+
+/// The kernel with each statement replaced, those inside of it first.
+fn replacing(kernel: Kernel, replacement: Replacement<'_>) -> Kernel {
+    over_body(kernel, |kernel, body| replace_in(kernel, body, replacement))
+}
+
+fn replace_in(kernel: &mut Kernel, statements: &mut Vec<Statement>, replacement: Replacement<'_>) {
+    let mut done = Vec::with_capacity(statements.len());
+    let mut rest = std::mem::take(statements).into_iter();
+    while let Some(mut statement) = rest.next() {
+        statement.blocks_mut().into_iter().for_each(|inner| replace_in(kernel, inner, replacement));
+        replacement(kernel, statement, rest.as_slice(), &mut done);
+    }
+    *statements = done;
+}
+
 fn check(kernel: &Kernel, after: &str) {
     if cfg!(debug_assertions) {
         verified(kernel.clone(), after);

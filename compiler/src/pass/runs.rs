@@ -12,27 +12,17 @@
 //!
 //! It is done where the loop asks for places in nothing else, so that its counter can begin at zero.
 
-use super::over_body;
+use super::replacing;
 use super::views::{declare, is_touched};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Statement, TensorId, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with views of the runs that its loops walk.
 pub(super) fn runs(kernel: Kernel) -> Kernel {
-    over_body(kernel, block)
-}
-
-fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
-    let mut done = Vec::with_capacity(statements.len());
-    let mut rest = std::mem::take(statements).into_iter();
-    while let Some(mut statement) = rest.next() {
-        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner));
-        match Run::of(kernel, &statement, rest.as_slice()) {
-            Some(run) => done.extend(run.viewed(kernel, statement)),
-            None => done.push(statement),
-        }
-    }
-    *statements = done;
+    replacing(kernel, &|kernel, statement, behind, done| match Run::of(kernel, &statement, behind) {
+        Some(run) => done.extend(run.viewed(kernel, statement)),
+        None => done.push(statement),
+    })
 }
 
 /// The arrays that a loop over places reaches at its counter, and whether it writes them.

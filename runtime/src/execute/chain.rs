@@ -198,18 +198,14 @@ impl Chain {
     /// stops.
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
         let kernels = self.links.iter().map(Executable::kernel).collect();
-        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
+        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
         let mut prepare_time = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
-        for link in &self.links {
-            let Some(mut call) = flow.call()? else { break };
+        let outputs = flow.run(&mut |link, call| {
             prepare_time += call.prepare_time();
-            for time in &mut run_times {
-                *time += link.run(&mut call)?;
-            }
-            flow.take(call.finish()?);
-        }
-        Ok(Outcome { outputs: flow.finish()?, prepare_time, run_times })
+            run_times.iter_mut().try_for_each(|time| self.links[link].run(call).map(|taken| *time += taken))
+        })?;
+        Ok(Outcome { outputs, prepare_time, run_times })
     }
 }
 
@@ -224,14 +220,12 @@ impl Chain {
         prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
     ) -> Result<Vec<AnyTensor>, Error> {
         let kernels = self.links.iter().map(Executable::kernel).collect();
-        let mut flow = Flow::new(&self.declarations, &self.results, kernels, inputs, &[], shapes)?;
-        for link in &self.links {
-            let Some(mut call) = flow.call()? else { break };
-            outputs_of(link.kernel()).try_for_each(|output| prepare(&mut call, output))?;
-            link.run(&mut call)?;
-            flow.take(call.finish()?);
-        }
-        Ok(flow.finish()?.into_iter().map(|(_, tensor)| tensor).collect())
+        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, &[], shapes)?;
+        let outputs = flow.run(&mut |link, call| {
+            outputs_of(self.links[link].kernel()).try_for_each(|output| prepare(call, output))?;
+            self.links[link].run(call).map(drop)
+        })?;
+        Ok(outputs.into_iter().map(|(_, tensor)| tensor).collect())
     }
 }
 
@@ -271,6 +265,19 @@ impl<'a> Flow<'a> {
         let found = extents(declarations, &declared, stated, &wished)?;
         let extents = declarations.dimensions.iter().map(|dimension| dimension.name.as_str()).zip(found).collect();
         Ok(Self { declarations, results, kernels, extents, tensors })
+    }
+
+    /// The results, once `work` has run the call of each kernel, by its number.
+    pub(super) fn run(
+        mut self,
+        work: &mut dyn FnMut(usize, &mut Call<'_>) -> Result<(), Error>,
+    ) -> Result<Vec<(String, AnyTensor)>, Error> {
+        for number in 0..self.kernels.len() {
+            let Some(mut call) = self.call()? else { break };
+            work(number, &mut call)?;
+            self.take(call.finish()?);
+        }
+        self.finish()
     }
 
     /// A call of the next kernel; `None` when all have run.

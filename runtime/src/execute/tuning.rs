@@ -60,7 +60,7 @@ pub fn tune(
     };
     let mut tried = Vec::new();
     for schedule in others {
-        let changed = notation::Kernel { schedule: Some(schedule.clone()), ..kernel.clone() };
+        let changed = kernel.with_schedule(schedule.clone());
         if let Ok(program) = program(&changed)
             && let Ok(time) = median(&program, budget)
         {

@@ -123,15 +123,13 @@ impl StaticKernel {
             return Ok(Results { tensors: outputs.into_iter() });
         }
         let parts = self.parts()?;
-        let mut flow =
-            Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
-        for (link, kernel) in self.links.iter().zip(&parts.links) {
-            let Some(mut call) = flow.call()? else { break };
-            outputs_of(kernel).try_for_each(|output| prepare(&mut call, output))?;
-            (link.run)(&mut call);
-            flow.take(call.finish()?);
-        }
-        let tensors: Vec<AnyTensor> = flow.finish()?.into_iter().map(|(_, tensor)| tensor).collect();
+        let flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
+        let outputs = flow.run(&mut |link, call| {
+            outputs_of(&parts.links[link]).try_for_each(|output| prepare(call, output))?;
+            (self.links[link].run)(call);
+            Ok(())
+        })?;
+        let tensors: Vec<AnyTensor> = outputs.into_iter().map(|(_, tensor)| tensor).collect();
         Ok(Results { tensors: tensors.into_iter() })
     }
 

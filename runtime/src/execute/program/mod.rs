@@ -139,7 +139,7 @@ impl Program {
         let sizes = Sizes::of(&concrete.interface, &extents, &operands);
         let mut tuned = None;
         if let Some(schedule) = tuning::remembered(kernel, &sizes, options) {
-            let changed = notation::Kernel { schedule: Some(schedule.clone()), ..kernel.clone() };
+            let changed = kernel.with_schedule(schedule.clone());
             // An older compiler may have kept to what this one refuses.
             if let Ok(program) = concrete::schedule(&changed, schedule_options) {
                 extents = extents::resolve(&program.interface, &operands, dimensions)?;
