@@ -189,7 +189,8 @@
 //!
 //! * Loops over the last mode of dense operands (the rank in MTTKRP, the columns in SpMM) are vector loops. The macro writes a
 //!   version of each kernel for 8, 16, 32 and 64 iterations, and one for any other number, which takes the row in strips of two
-//!   cache lines; what is left of it is up to twice as slow. At run time the very extent is compiled in.
+//!   cache lines; what is left of it is up to twice as slow. At run time the very extent is compiled in. In kernels without a
+//!   vector loop, the same goes for sums over such a mode (SDDMM).
 //! * On x86-64 vector loops use AVX2 where the processor has it, whatever the crate is compiled for. Kernels that are compiled
 //!   at run time use all that it has; so do the macro's with `RUSTFLAGS="-C target-cpu=native"`, or `[build] rustflags` in
 //!   `.cargo/config.toml`.

@@ -74,7 +74,7 @@ struct Loops {
 impl Loops {
     fn of(notation: &notation::Kernel, kernel: &Kernel) -> Self {
         let (mut names, mut vectors) = (Vec::new(), Vec::new());
-        kernel.body.for_each_loop(&mut |IndexVariable(id), run| {
+        kernel.body.for_each_loop(&mut |IndexVariable(id), run, _| {
             let Some(variable) = notation.variables.get(id) else { return };
             if !names.contains(&variable.name) {
                 names.push(variable.name.clone());

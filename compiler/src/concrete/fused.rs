@@ -308,7 +308,7 @@ impl Scheduler<'_> {
                     return self.cut_chain(body, chain);
                 }
                 let mut loops = vec![*variable];
-                body.for_each_loop(&mut |variable, _| loops.push(variable));
+                body.for_each_loop(&mut |variable, _, _| loops.push(variable));
                 if !chain.variables.iter().all(|variable| loops.contains(variable)) {
                     return self.cut_chain(body, chain);
                 }

@@ -385,7 +385,7 @@ impl Scheduler<'_> {
     fn is_cut_inside(&self, variable: IndexVariable, body: &Statement) -> bool {
         let asked = &self.kernel.asked.parallel;
         let mut is_inside = false;
-        body.for_each_loop(&mut |inner, _| is_inside |= asked.contains(&inner));
+        body.for_each_loop(&mut |inner, _, _| is_inside |= asked.contains(&inner));
         !asked.contains(&variable) && is_inside && directives::can_be_cut_inside(&self.kernel, variable, body)
     }
 

@@ -236,7 +236,7 @@ impl Kernel {
 
 fn has_loop_over(statement: &Statement, variables: &[IndexVariable]) -> bool {
     let mut found = false;
-    statement.for_each_loop(&mut |variable, _| found |= variables.contains(&variable));
+    statement.for_each_loop(&mut |variable, _, _| found |= variables.contains(&variable));
     found
 }
 
@@ -271,7 +271,7 @@ impl Scheduler<'_> {
     pub(super) fn default_shares(&mut self, statement: &Statement) -> Option<(IndexVariable, Share)> {
         let Statement::Forall { variable, .. } = statement else { return None };
         let mut is_cut = false;
-        statement.for_each_loop(&mut |variable, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
+        statement.for_each_loop(&mut |variable, _, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
         (!is_cut).then_some(())?;
         let mut reads: Vec<Access> = Vec::new();
         statement.for_each_read(&mut |access| reads.push(access.clone()));

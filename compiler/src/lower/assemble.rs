@@ -176,7 +176,7 @@ impl Lowering<'_> {
     /// Closes the parents of a dense level of an appended output that a body would visit, where nothing is done.
     pub(super) fn close_inside(&mut self, body: &Statement, out: &mut Vec<ir::Statement>) {
         let mut inside = None;
-        body.for_each_loop(&mut |variable, _| inside = inside.take().or_else(|| self.assembly(body, variable)));
+        body.for_each_loop(&mut |variable, _, _| inside = inside.take().or_else(|| self.assembly(body, variable)));
         if self.visits_all(inside.as_ref())
             && let Some(assembly) = inside
         {

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
-//! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in steps of eight, however
-//! many entries they have: most rows are short, and nobody can guess how short the next one is.
+//! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
+//! under a mask: most rows are short, and nobody can guess how short the next one is.
 
 use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{Lanes, Wide};
+use super::wide::{GATHERED, Lanes, Wide};
 
 /// What sums are made of: `f32` and `f64`.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -64,6 +64,9 @@ pub trait Factor: Copy {
 
     /// How many there are.
     fn length(self) -> usize;
+
+    /// How many elements the longest array has that some are gathered from.
+    fn longest(self) -> usize;
 
     /// Those of `first..first + length`.
     fn part(self, first: usize, length: usize) -> Self;
@@ -138,35 +141,56 @@ impl<F: Factor> Products<F> {
     }
 }
 
-/// Under masks: in steps of as many as there are lanes, but for one or two, which a mask has nothing to gain from.
+/// In vectors, the last of them under a mask.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn sum<F: Factor>(factor: F) -> F::Number {
-    type Register<T> = <T as Wide>::Register;
-    let length = factor.length();
-    if length <= 2 {
-        return sum_of_two(factor);
+    if !F::IS_GATHERED {
+        return sum_in::<<F::Number as Wide>::Row, F>(factor);
     }
-    let mut sums = Register::<F::Number>::zero();
-    let mut first = 0;
-    while first < length {
-        let count = Register::<F::Number>::COUNT.min(length - first);
-        sums = factor.part(first, count).add_lanes(sums);
-        first += count;
+    match factor.length() {
+        // Where there are no others, this is a branch that is always the same; where there are, one entry is the most frequent.
+        0 | 1 => sum_one_by_one(factor),
+        _ if factor.longest() > GATHERED => sum_of_far(factor),
+        _ => sum_in::<<F::Number as Wide>::Gathered, F>(factor),
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
+    let length = factor.length();
+    if length <= L::COUNT {
+        return factor.lanes::<L>().total();
+    }
+    let mut sums = factor.part(0, L::COUNT).lanes::<L>();
+    let mut rest = factor.part(L::COUNT, length - L::COUNT);
+    while rest.length() >= L::COUNT {
+        sums = rest.part(0, L::COUNT).add_lanes(sums);
+        rest = rest.part(L::COUNT, rest.length() - L::COUNT);
+    }
+    if rest.length() > 0 {
+        sums = rest.add_lanes(sums);
     }
     sums.total()
 }
 
-/// Of at most two; whether there are two is no branch.
+/// Of an array that is too long to be gathered from.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cold]
+#[inline(never)]
+fn sum_of_far<F: Factor>(factor: F) -> F::Number {
+    sum_one_by_one(factor)
+}
+
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sum_of_two<F: Factor>(factor: F) -> F::Number {
-    let mut first = F::Number::default();
-    let Some(last) = factor.length().checked_sub(1) else { return first };
-    factor.add_to(&mut first, 0);
-    let mut both = first;
-    factor.add_to(&mut both, last);
-    if last == 0 { first } else { both }
+fn sum_one_by_one<F: Factor>(factor: F) -> F::Number {
+    let mut total = F::Number::default();
+    for place in 0..factor.length() {
+        factor.add_to(&mut total, place);
+    }
+    total
 }
 
 /// In several sums, and one for the last entries.
@@ -216,6 +240,11 @@ impl<T: Number> Factor for Run<'_, T> {
     }
 
     #[inline(always)]
+    fn longest(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
         Run(&self.0[first..first + length])
     }
@@ -248,6 +277,11 @@ impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
     }
 
     #[inline(always)]
+    fn longest(self) -> usize {
+        self.of.len()
+    }
+
+    #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
         At { coordinates: &self.coordinates[first..first + length], ..self }
     }
@@ -277,6 +311,11 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
     #[inline(always)]
     fn length(self) -> usize {
         self.0.length()
+    }
+
+    #[inline(always)]
+    fn longest(self) -> usize {
+        self.0.longest().max(self.1.longest())
     }
 
     #[inline(always)]

@@ -5,18 +5,12 @@
 //! the processor to whoever else wants it meanwhile. The thread that began the loop goes on at once.
 
 use rayon::Yield;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// How long threads wait for a loop.
 const LINGER: Duration = Duration::from_micros(200);
-
-/// How many threads wait, or are about to.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
-
-/// When the last loop ended, in nanoseconds since [`START`].
-static LAST: AtomicU64 = AtomicU64::new(0);
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -24,29 +18,50 @@ fn now() -> u64 {
     u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Lets the other threads wait for the next loop, as far as they do not.
-pub(super) fn linger() {
-    LAST.store(now(), Ordering::Relaxed);
-    let others = rayon::current_num_threads().saturating_sub(1);
-    if others == 0 || WAITING.compare_exchange(0, others, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-        return;
-    }
-    // A thread that is none of rayon's goes on itself, and needs a processor too.
-    let own = rayon::current_thread_index().unwrap_or(0);
-    rayon::spawn_broadcast(move |thread| {
-        if thread.index() != own {
-            wait();
-            WAITING.fetch_sub(1, Ordering::Relaxed);
-        }
-    });
+/// Those that wait for the next loop of one thread. Each thread that begins loops has its own: threads of one pool do not wait for
+/// what is done in another.
+#[derive(Default)]
+struct Waiting {
+    /// How many threads wait, or are about to.
+    count: AtomicUsize,
+    /// When the last loop ended, in nanoseconds since [`START`].
+    last: AtomicU64,
 }
 
-/// Works on what comes, until nothing has come for long enough.
-fn wait() {
-    let limit = u64::try_from(LINGER.as_nanos()).unwrap_or(u64::MAX);
-    while now().saturating_sub(LAST.load(Ordering::Relaxed)) < limit {
-        if rayon::yield_now() != Some(Yield::Executed) {
-            std::thread::yield_now();
+thread_local! {
+    static WAITING: Arc<Waiting> = Arc::default();
+}
+
+/// Lets the other threads wait for the next loop, as far as they do not.
+pub(super) fn linger() {
+    WAITING.with(Waiting::call);
+}
+
+impl Waiting {
+    fn call(self: &Arc<Self>) {
+        self.last.store(now(), Ordering::Relaxed);
+        let others = rayon::current_num_threads().saturating_sub(1);
+        if others == 0 || self.count.compare_exchange(0, others, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return;
+        }
+        // A thread that is none of rayon's goes on itself, and needs a processor too.
+        let own = rayon::current_thread_index().unwrap_or(0);
+        let waiting = Arc::clone(self);
+        rayon::spawn_broadcast(move |thread| {
+            if thread.index() != own {
+                waiting.wait();
+                waiting.count.fetch_sub(1, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// Works on what comes, until nothing has come for long enough.
+    fn wait(&self) {
+        let limit = u64::try_from(LINGER.as_nanos()).unwrap_or(u64::MAX);
+        while now().saturating_sub(self.last.load(Ordering::Relaxed)) < limit {
+            if rayon::yield_now() != Some(Yield::Executed) {
+                std::thread::yield_now();
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ mod chunks;
 mod dot;
 mod linger;
 mod product;
+mod team;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -40,7 +41,6 @@ pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
 pub use product::{Fused, add_product};
 pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
-use rayon::prelude::*;
 use spc_compiler::format::interleave;
 
 /// The text of what takes interleaved bits apart, for kernels that are compiled at run time.
@@ -69,7 +69,7 @@ pub fn threads() -> usize {
 /// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads. These wait for more of it for a
 /// fifth of a millisecond.
 pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().with_max_len(1).for_each(body);
+    team::run(count, body);
     linger::linger();
 }
 

@@ -417,6 +417,12 @@ mod sums_of_products {
     }
 
     #[test]
+    #[should_panic(expected = "out of bounds")]
+    fn refuse_one_among_others() {
+        at(&[1.0, 2.0], &[1_u32, 0, 1, 1, 0, 0, 1, 0, 1, 2, 0]).sum();
+    }
+
+    #[test]
     #[should_panic(expected = "of one length")]
     fn refuse_runs_of_two_lengths() {
         run(&[1.0, 2.0]).times(run(&[1.0])).sum();

@@ -13,13 +13,13 @@ pub trait Lanes: Copy {
     /// How many lanes there are.
     const COUNT: usize;
 
-    /// Zero in each.
-    fn zero() -> Self;
-
     /// An array of at most as many elements; zero in the other lanes.
     fn load(elements: &[Self::Number]) -> Self;
 
     /// What an array has at coordinates, at most as many; zero in the other lanes.
+    ///
+    /// # Panics
+    /// When a coordinate lies beyond the array, or the array has more than [`GATHERED`] elements.
     fn gather<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> Self;
 
     /// Sums.
@@ -35,24 +35,32 @@ pub trait Lanes: Copy {
     fn total(self) -> Self::Number;
 }
 
-/// A number type with registers of eight lanes.
+/// A number type with vector registers.
 pub trait Wide: Copy {
-    /// One of them.
-    type Register: Lanes<Number = Self>;
+    /// One of eight lanes: as many as there are entries in most rows, and gathers take a time for each lane, used or not.
+    type Gathered: Lanes<Number = Self>;
+
+    /// The widest, for what lies side by side.
+    type Row: Lanes<Number = Self>;
 }
 
 impl Wide for f32 {
-    type Register = F32x8;
+    type Gathered = F32x8;
+    type Row = F32x16;
 }
 
 impl Wide for f64 {
-    type Register = F64x8;
+    type Gathered = F64x8;
+    type Row = F64x8;
 }
 
-/// The lanes of an array of so many elements.
+/// How many elements an array may have to be gathered from: a gather takes places as signed numbers of 32 bits.
+pub const GATHERED: usize = i32::MAX as usize;
+
+/// The lanes of an array of so many elements, or more than there are lanes: all.
 #[inline(always)]
-fn mask(length: usize) -> u8 {
-    if length < 8 { (1 << length) - 1 } else { u8::MAX }
+fn mask(length: usize) -> u32 {
+    1u32.checked_shl(length as u32).unwrap_or(0).wrapping_sub(1)
 }
 
 /// Coordinates as 32-bit numbers, the largest for those that are larger.
@@ -65,28 +73,21 @@ fn narrowed<const COUNT: usize, C: Coordinate>(coordinates: &[C]) -> [u32; COUNT
     narrow
 }
 
+#[cold]
+#[inline(never)]
+fn beyond(length: usize) -> ! {
+    panic!("a coordinate is out of bounds of the {length} elements that an array has, or can be gathered from")
+}
+
 macro_rules! lanes {
     (
-        $name:ident, $number:ty, $register:ty, $count:literal, $places:ty, $zero:ident, $load:ident,
-        $load_places:ident, $set_places:ident, $at_least:ident, |$source:ident, $mask:ident, $at:ident, $of:ident| $gather:expr,
+        $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident,
+        $load_places:ident, $set_places:ident, $at_least:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
         $add:ident, $multiply:ident, $multiply_add:ident, |$all:ident| $total:expr
     ) => {
         #[doc = concat!(stringify!($count), " numbers.")]
         #[derive(Debug, Clone, Copy)]
         pub struct $name($register);
-
-        impl $name {
-            /// One by one: where a coordinate is too large for a gather, or for the array.
-            #[cold]
-            #[inline(never)]
-            fn collect<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                let mut all = [0.0; $count];
-                for (to, from) in all.iter_mut().zip(coordinates) {
-                    *to = of[from.place()];
-                }
-                Self::load(&all)
-            }
-        }
 
         // SAFETY of all: the crate is compiled for processors that have these instructions.
         impl Lanes for $name {
@@ -95,20 +96,17 @@ macro_rules! lanes {
             const COUNT: usize = $count;
 
             #[inline(always)]
-            fn zero() -> Self {
-                Self(unsafe { $zero() })
-            }
-
-            #[inline(always)]
             fn load(elements: &[$number]) -> Self {
                 // SAFETY: lanes beyond the elements are not loaded.
-                Self(unsafe { $load(mask(elements.len()), elements.as_ptr()) })
+                Self(unsafe { $load(mask(elements.len()) as $mask_type, elements.as_ptr()) })
             }
 
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                let $mask = mask(coordinates.len());
-                let limit = i32::try_from(of.len()).unwrap_or(i32::MAX);
+                if of.len() > GATHERED {
+                    beyond(GATHERED);
+                }
+                let $mask = mask(coordinates.len()) as $mask_type;
                 // SAFETY: coordinates are loaded where there are any; they are 32 bits wide where they are loaded as such. All are
                 // below the array's length, and below 2^31, when its elements are gathered.
                 unsafe {
@@ -117,10 +115,10 @@ macro_rules! lanes {
                     } else {
                         std::mem::transmute::<[u32; $count], $places>(narrowed(coordinates))
                     };
-                    if $at_least($mask, $at, $set_places(limit)) != 0 {
-                        return Self::collect(of, coordinates);
+                    if $at_least($mask, $at, $set_places(of.len() as i32)) != 0 {
+                        beyond(of.len());
                     }
-                    let ($source, $of) = ($zero(), of.as_ptr());
+                    let $of = of.as_ptr();
                     Self($gather)
                 }
             }
@@ -154,13 +152,13 @@ lanes!(
     f64,
     __m512d,
     8,
+    u8,
     __m256i,
-    _mm512_setzero_pd,
     _mm512_maskz_loadu_pd,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
-    |source, mask, at, of| _mm512_mask_i32gather_pd::<8>(source, mask, at, of.cast()),
+    |mask, at, of| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, at, of.cast()),
     _mm512_add_pd,
     _mm512_mul_pd,
     _mm512_fmadd_pd,
@@ -171,17 +169,34 @@ lanes!(
     f32,
     __m256,
     8,
+    u8,
     __m256i,
-    _mm256_setzero_ps,
     _mm256_maskz_loadu_ps,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
-    |source, mask, at, of| _mm256_mmask_i32gather_ps::<4>(source, mask, at, of.cast()),
+    |mask, at, of| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, at, of.cast()),
     _mm256_add_ps,
     _mm256_mul_ps,
     _mm256_fmadd_ps,
     |all| of_four(_mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all)))
+);
+lanes!(
+    F32x16,
+    f32,
+    __m512,
+    16,
+    u16,
+    __m512i,
+    _mm512_maskz_loadu_ps,
+    _mm512_maskz_loadu_epi32,
+    _mm512_set1_epi32,
+    _mm512_mask_cmpge_epu32_mask,
+    |mask, at, of| _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, at, of.cast()),
+    _mm512_add_ps,
+    _mm512_mul_ps,
+    _mm512_fmadd_ps,
+    |all| _mm512_reduce_add_ps(all)
 );
 
 /// The sum of four lanes.

@@ -41,7 +41,7 @@ use spc_compiler::syntax::Schedule;
 use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
-/// A vector loop of at most so many iterations is compiled for its extent alone.
+/// A vector loop, or a sum over a row, of at most so many iterations is compiled for its extent alone.
 const LARGEST_CONSTANT: usize = 256;
 
 /// How a program is made.
@@ -380,7 +380,7 @@ fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, us
         .collect()
 }
 
-/// Makes the extents of short vector loops part of the kernels.
+/// Makes the extents of short vector loops and of sums over short rows part of the kernels.
 fn fix_vector_extents(program: &mut concrete::Program, extents: &[usize]) {
     for place in program.vector_extents() {
         if (1..=LARGEST_CONSTANT).contains(&extents[place]) {

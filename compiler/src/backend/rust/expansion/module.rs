@@ -1,7 +1,7 @@
 //! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
 //! each that is left after fusing.
 //!
-//! Kernels with a vector loop come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
+//! Kernels with a vector loop, or sums over dense rows, come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
 //! chooses. On x86-64 these are compiled for processors with AVX2, whatever the user's crate is compiled for, and one more for
 //! all extents serves older ones. That takes the only `unsafe` of an expansion: the call of what is compiled for a processor,
 //! once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid `unsafe` can use it.
@@ -13,7 +13,7 @@ use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Ve
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// The extents of vector loops for which a kernel has a version of its own.
+/// The extents of vector loops and sums over rows for which a kernel has a version of its own.
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
 /// The module of a program, whose text in the language is `source`.

@@ -1,0 +1,97 @@
+//! The chunks of a loop on the threads of a pool.
+//!
+//! Every thread begins with a share of the chunks, and always with the same one: what it wrote in one loop lies in its cache when
+//! the next begins. Who is done takes chunks from the ends of the others' shares. No thread waits for another but the one
+//! that began the loop, and that one looks out for the end before it sleeps: a thread that sleeps takes longer to wake than
+//! many a loop takes.
+
+use rayon::Scope;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the thread that began a loop looks out for its end.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+/// The chunks that nobody has taken of a share: the first in the upper half, one past the last in the lower. In cache lines of
+/// its own.
+#[repr(align(128))]
+struct Share(AtomicU64);
+
+impl Share {
+    fn new(first: u32, end: u32) -> Self {
+        Share(AtomicU64::new(u64::from(first) << 32 | u64::from(end)))
+    }
+
+    /// Takes a chunk, and leaves the range that is given for the one that was there.
+    fn take(&self, at_end: bool) -> Option<usize> {
+        let ends = |both: u64| ((both >> 32) as u32, both as u32);
+        let rest = |both: u64| {
+            let (first, end) = ends(both);
+            let (first, end) = if at_end { (first, end.checked_sub(1)?) } else { (first.checked_add(1)?, end) };
+            (first <= end).then_some(u64::from(first) << 32 | u64::from(end))
+        };
+        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok()?;
+        let (first, end) = ends(before);
+        Some(if at_end { end - 1 } else { first } as usize)
+    }
+}
+
+/// A loop while it runs.
+struct Team<'a> {
+    shares: Vec<Share>,
+    body: &'a (dyn Fn(usize) + Sync),
+    /// How many chunks are done.
+    done: AtomicUsize,
+}
+
+impl Team<'_> {
+    /// Works until no chunk is left that nobody has taken.
+    fn work(&self) {
+        let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
+        let others = (1..self.shares.len()).map(|distance| ((own + distance) % self.shares.len(), true));
+        for (share, at_end) in std::iter::once((own, false)).chain(others) {
+            while let Some(chunk) = self.shares[share].take(at_end) {
+                (self.body)(chunk);
+                self.done.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+
+    /// Calls that many threads, each of which calls others: to wake all takes no longer than to wake a few.
+    fn call<'s>(&'s self, scope: &Scope<'s>, threads: usize) {
+        for part in [threads.div_ceil(2), threads / 2] {
+            if part > 0 {
+                scope.spawn(move |scope| {
+                    self.call(scope, part - 1);
+                    self.work();
+                });
+            }
+        }
+    }
+
+    /// Looks out for the end of what others have taken.
+    fn look_out(&self, count: usize) {
+        let start = Instant::now();
+        while self.done.load(Ordering::Acquire) < count && start.elapsed() < PATIENCE {
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// Calls `body` with each of `0..count`, at the same time on as many threads as there are and are free.
+pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
+    let threads = rayon::current_num_threads().min(count);
+    let Some(chunks) = u32::try_from(count).ok().filter(|_| threads > 1) else {
+        return (0..count).for_each(body);
+    };
+    let bound = |thread: usize| (u64::from(chunks) * thread as u64 / threads as u64) as u32;
+    let shares = (0..threads).map(|thread| Share::new(bound(thread), bound(thread + 1))).collect();
+    let team = Team { shares, body, done: AtomicUsize::new(0) };
+    rayon::scope(|scope| {
+        team.call(scope, threads - 1);
+        team.work();
+        team.look_out(count);
+    });
+}
