@@ -1,6 +1,6 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
-use spc_compiler::backend::cuda::{Options, Step};
+use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::{self, Target};
 use spc_compiler::ir::Expr;
 use spc_tests::case::Case;
@@ -169,15 +169,30 @@ fn float_atomics(text: &str) -> Vec<String> {
     found
 }
 
+/// What is decided whatever the data say.
+struct Forced {
+    in_shares: bool,
+    in_tiles: bool,
+    lanes: u64,
+    /// At most so many, where blocks have tiles.
+    blocks: u64,
+}
+
 /// A program as it is, and with each other way that it can go, whatever the data say.
 fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
     let mut ways = vec![("as planned", emulated.clone())];
-    let forced = [("shares by 4 lanes", true, 4), ("shares by 32 lanes", true, 32), ("places by 8 lanes", false, 8)];
-    for (name, in_shares, lanes) in forced {
+    let way = |in_shares, in_tiles, lanes, blocks| Forced { in_shares, in_tiles, lanes, blocks };
+    let forced = [
+        ("shares by 4 lanes", way(true, false, 4, 1)),
+        ("shares by 32 lanes", way(true, false, 32, 1)),
+        ("places by 8 lanes", way(false, false, 8, 1)),
+        ("tiles of a block", way(true, true, 32, 1)),
+        ("tiles of three blocks", way(true, true, 4, 3)),
+    ];
+    for (name, way) in forced {
         let mut other = emulated.clone();
         for module in other.modules_mut() {
-            let grouped: Vec<bool> = module.functions.iter().map(|function| function.group().is_some()).collect();
-            module.steps = decided(&module.steps, in_shares, lanes, &grouped);
+            module.steps = decided(&module.steps, &way, &module.functions);
         }
         if other != *emulated && ways.iter().all(|(_, way)| *way != other) {
             ways.push((name, other));
@@ -187,14 +202,20 @@ fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
 }
 
 /// Steps in which it is decided what the data would decide.
-fn decided(steps: &[Step], in_shares: bool, width: u64, grouped: &[bool]) -> Vec<Step> {
+fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
+    let has_tiles = |step: &Step| matches!(step, Step::Launch { blocks: Some(_), .. });
     let one = |step: &Step| match step {
         Step::Choose { then, otherwise, .. } => {
-            decided(if in_shares { then } else { otherwise }, in_shares, width, grouped)
+            let is_first = if then.iter().any(has_tiles) { way.in_tiles } else { way.in_shares };
+            decided(if is_first { then } else { otherwise }, way, functions)
         }
-        Step::Launch { function, places, workers, .. } if grouped[*function] => {
-            let (function, places, workers) = (*function, places.clone(), workers.clone());
-            vec![Step::Launch { function, places, lanes: Some(Expr::Index(width)), workers }]
+        Step::Launch { function, places, lanes, workers, blocks } => {
+            let lanes = match functions[*function].group() {
+                Some(_) => Some(Expr::Index(way.lanes)),
+                None => lanes.clone(),
+            };
+            let blocks = blocks.as_ref().map(|_| Expr::Index(way.blocks));
+            vec![Step::Launch { function: *function, places: places.clone(), lanes, workers: workers.clone(), blocks }]
         }
         other => vec![other.clone()],
     };
@@ -223,6 +244,37 @@ fn an_update_that_is_not_atomic_is_found() {
     };
     if let Some(message) = spoiled(BY_COLUMNS, &spoil) {
         assert!(message.contains("RACE") && message.contains("on y"), "{message}");
+    }
+}
+
+#[test]
+fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
+    let case = Case::parse("short", &BY_COLUMNS.replace("i=4 j=60", "i=2 j=9000")).expect("it is a case");
+    let Prepared { ready, emulated, .. } = prepared(vec![case]).0.remove(0);
+    let mut only_tiles = emulated;
+    for module in only_tiles.modules_mut() {
+        assert_eq!(module.steps.len(), 1, "{:?}", module.steps);
+        let Step::Choose { otherwise, .. } = &mut module.steps[0] else { panic!("{:?}", module.steps) };
+        // A run without tiles would leave the result as it is.
+        otherwise.clear();
+    }
+    let Some(device) = emulation::compile(&[&only_tiles]) else {
+        return println!("nothing ran: there is no C++ compiler");
+    };
+    assert_eq!(ready.run(&emulation::chain(&ready.program, &only_tiles, &device)), Ok(()));
+}
+
+#[test]
+fn an_update_of_a_tile_that_is_not_atomic_is_found() {
+    let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
+        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, blocks: 2 };
+        module.steps = decided(&module.steps, &way, &module.functions);
+        for function in &mut module.functions {
+            function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));
+        }
+    };
+    if let Some(message) = spoiled(BY_COLUMNS, &spoil) {
+        assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
     }
 }
 

@@ -377,7 +377,7 @@ impl Device for Lane {
         // addresses were allocated on this device. The driver copies the arguments before it returns.
         let launched = unsafe {
             let (blocks, threads) = ((blocks, rows, 1), (threads, high, 1));
-            result::launch_kernel(*handle, blocks, threads, 0, self.stream, &mut addresses)
+            result::launch_kernel(*handle, blocks, threads, grid.shared, self.stream, &mut addresses)
         };
         launched.map_err(|error| format!("{function}: {}", said(error)))
     }

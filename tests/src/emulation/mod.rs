@@ -242,7 +242,7 @@ impl Device for Emulation {
         let configuration = Configuration {
             grid: [grid.blocks[0], grid.blocks[1], 1],
             block: [grid.threads[0], grid.threads[1], 1],
-            shared: 0,
+            shared: grid.shared,
             order: 2,
             flags: 3,
             padding: 0,

@@ -1,5 +1,5 @@
 // Runtime of the CUDA-on-CPU shim: threads of a block are fibers on one OS thread; blocks may be spread over OS threads.
-// Optional: -DSPC_RACECHECK (kernel TU compiled with -fsanitize=thread, no libtsan): races, OOB, uninit shared, coalescing.
+// Optional: -DSPC_RACECHECK (kernel TU compiled with -fsanitize=thread, no libtsan): races, OOB, uninit shared.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -33,7 +33,7 @@ struct Blk { Fiber* f; Warp w[32]; unsigned n, nw, cw, live, nbar; int pred, bli
   ucontext_t main_uc;
 #endif
 };
-extern "C" { __thread spc_ctx* spc_cur; static __thread Blk* spc_blk; thread_local unsigned char spc_smem[SPC_SMEM_MAX] __align__(128); }
+extern "C" { __thread spc_ctx* spc_cur; static __thread Blk* spc_blk; thread_local unsigned char shared_words[SPC_SMEM_MAX] __align__(128); }
 enum { STK = 64 * 1024, STRIDE = STK + 4096 };
 #define CUR ((Fiber*)spc_cur)
 static void spc_fail(Blk* b, const char* fmt, ...) {
@@ -175,13 +175,14 @@ static int find_tls(dl_phdr_info* i, size_t, void* p) {
   if (mine) { b->tls0 = (char*)i->dlpi_tls_data; b->tls1 = b->tls0 + n; }
   return mine;
 }
+#ifdef SPC_RACECHECK
+#include "races.inc"                                      // stops at the first read of what nobody has written: no poison
+#else
 static void poison(Blk* b) {
-  spc_ctx* c = spc_cur; Blk* k = b; char* dyn = (char*)spc_smem;
+  spc_ctx* c = spc_cur; Blk* k = b; char* dyn = (char*)shared_words;
   memset(b->tls0, 0xff, dyn - b->tls0); memset(dyn, 0xff, b->smem); memset(dyn + SPC_SMEM_MAX, 0xff, b->tls1 - dyn - SPC_SMEM_MAX);
   spc_cur = c; spc_blk = k;
 }
-#ifdef SPC_RACECHECK
-#include "races.inc"
 #endif
 static uint64_t gcd(uint64_t a, uint64_t b) { while (b) { uint64_t r = a % b; a = b; b = r; } return a; }
 EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err, size_t nerr, uint64_t* switches) {
@@ -192,7 +193,7 @@ EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err
     spc_blk = (Blk*)calloc(1, sizeof(Blk)); spc_blk->f = (Fiber*)calloc(1024, sizeof(Fiber));
     spc_blk->pool = (char*)mmap(nullptr, (size_t)STRIDE * 1024, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     for (int i = 0; i < 1024; i++) { spc_blk->free_stk[1023 - i] = spc_blk->pool + (size_t)i * STRIDE + 4096; }
-    spc_blk->nfree = 1024; *(volatile char*)spc_smem = 0; dl_iterate_phdr(find_tls, spc_blk);
+    spc_blk->nfree = 1024; *(volatile char*)shared_words = 0; dl_iterate_phdr(find_tls, spc_blk);
   }
   Blk* b = spc_blk; Fiber* fs = b->f;
   b->n = n; b->nw = (n + 31) / 32; b->order = g->order; b->flags = g->flags; b->inv = inv; b->args = args; b->err = err; b->nerr = nerr; b->smem = g->smem; b->switches = 0;
@@ -204,7 +205,9 @@ EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err
   for (uint64_t turn = 0; turn < many; turn++) {
     uint64_t id = g->first + (turn * stride + shift) % many;
     uint3 bid = { (unsigned)(id % g->grid[0]), (unsigned)(id / g->grid[0] % g->grid[1]), (unsigned)(id / g->grid[0] / g->grid[1]) };
+#ifndef SPC_RACECHECK
     if (g->flags & 1) poison(b);
+#endif
     b->live = n; b->nbar = 0; b->epoch = 0; b->id = (uint32_t)id; b->abort = false; b->cw = g->order == 1 ? b->nw - 1 : 0; b->rng = (g->seed + 1) * 0x9e3779b97f4a7c15ull ^ (id + 1) * 0xd1342543de82ef95ull; if (!b->rng) b->rng = 1;
     for (unsigned t = 0; t < n; t++) { Fiber* f = fs + t; f->c.tid = { t % bx, t / bx % by, t / bx / by }; f->c.bid = bid; f->c.bdim = dim3(bx, by, bz); f->c.gdim = dim3(g->grid[0], g->grid[1], g->grid[2]);
       f->b = b; f->w = b->w + t / 32; f->lin = t; f->lane = t & 31; f->stk = nullptr;
@@ -220,9 +223,6 @@ EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err
       spc_fail(b, "deadlock in block %llu:%s", (unsigned long long)id, s);
     }
     if (b->live) { b->nfree = 0; for (int i = 0; i < 1024; i++) b->free_stk[b->nfree++] = b->pool + (size_t)(1023 - i) * STRIDE + 4096; }
-#ifdef SPC_RACECHECK
-    race_block_end(b);
-#endif
     if (err[0]) break;
   }
   if (switches) *switches = b->switches;

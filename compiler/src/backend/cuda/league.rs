@@ -30,7 +30,8 @@ impl Builder {
         }
         let even = self.descended(parallel).unwrap_or_else(|| parallel.clone());
         let Some(uneven) = parallel.uneven.as_deref().filter(|_| parallel.reductions.is_empty()) else {
-            return self.one_way(&even);
+            let plain = self.branch(|builder| builder.one_way(&even))?;
+            return self.choose_tiles(parallel, &plain.clone(), plain);
         };
         let rows = self.on_host(&even.end).minus(self.on_host(&even.begin));
         let mut is_grouped = false;
@@ -40,15 +41,19 @@ impl Builder {
             Ok(())
         })?;
         let over_shares = self.branch(|builder| builder.shares(uneven, Some(&rows)))?;
-        match self.measured(&even, is_grouped)? {
-            Some(condition) => {
-                let why = "threads for each place would wait for the one with the longest place, or be too few";
-                self.decide("shares of entries are equal where places are long and uneven, or few".to_owned(), why);
-                self.module.steps.push(Step::Choose { condition, then: over_shares, otherwise: over_places });
-            }
-            None => self.module.steps.extend(over_places),
-        }
-        Ok(())
+        let in_shares = over_shares.clone();
+        let plain = self.branch(|builder| {
+            let Some(condition) = builder.measured(&even, is_grouped)? else {
+                builder.module.steps.extend(over_places);
+                return Ok(());
+            };
+            let why = "threads for each place would wait for the one with the longest place, or be too few";
+            builder.decide("shares of entries are equal where places are long and uneven, or few".to_owned(), why);
+            builder.module.steps.push(Step::Choose { condition, then: over_shares, otherwise: over_places });
+            Ok(())
+        })?;
+        // What is short gets sums of equal shares, whatever the places are like.
+        self.choose_tiles(parallel, &in_shares, plain)
     }
 
     /// Launches for a loop that runs in one way, whatever the data are.
@@ -289,9 +294,11 @@ impl Builder {
             body,
             atomic: league.atomic.clone(),
             owned: league.owned.clone(),
+            tiles: Vec::new(),
+            block: BLOCK,
             totals: league.totals.clone(),
         })?;
-        let launch = Step::Launch { function, places: league.count.clone(), lanes, workers };
+        let launch = Step::Launch { function, places: league.count.clone(), lanes, workers, blocks: None };
         self.module.steps.push(launch);
         for copies in copies {
             self.combine_copies(&copies)?;
@@ -319,11 +326,8 @@ impl Builder {
     /// As many threads as there is memory for, whole blocks.
     fn most_workers(&mut self, scratch: &[Scratch]) -> Expr {
         let bytes = |builder: &mut Self, scratch: &Scratch| {
-            let width = match builder.module.kernel.array(scratch.array).element {
-                ArrayElement::Index(width) => width.bytes(),
-                ArrayElement::Value(element) => element.bytes(),
-            };
-            builder.on_host(&scratch.length).times(Expr::Index(width as u64))
+            let width = builder.bytes_of(scratch.array);
+            builder.on_host(&scratch.length).times(Expr::Index(width))
         };
         let bytes = scratch.iter().map(|scratch| bytes(self, scratch)).fold(Expr::Index(BLOCK), Expr::plus);
         let blocks = Expr::binary(BinaryOperator::Divide, Expr::Index(SCRATCH / BLOCK), bytes);

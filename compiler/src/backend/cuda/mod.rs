@@ -30,8 +30,10 @@
 //! * Where each place adds to one element and neighbours add to the same, a warp takes a share of places and sums by shuffles
 //!   what its lanes have of one element (`segments`).
 //!
+//! * Where places may add to any element of a short array, each block sums what it adds to it in shared memory (`tiles`).
+//!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `tiles`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
 //! `print` prints. No decision is left to the printer. What is printed includes no header and needs none.
 
 mod append;
@@ -49,10 +51,11 @@ mod rewrite;
 mod segment;
 mod segments;
 mod shares;
+mod tiles;
 
 pub use plan::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share,
-    Step, Threads, Total, WARP, WORKERS,
+    Step, Threads, Tile, Total, WARP, WORKERS,
 };
 pub use print::{plan_text, text};
 

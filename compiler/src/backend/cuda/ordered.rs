@@ -17,7 +17,7 @@
 use super::Refusal;
 use super::groups::Iterations;
 use super::league::{League, Mapped, Way};
-use super::plan::{BLOCK, Lane, Meet, Owned, Places, Step, Total, WARP};
+use super::plan::{BLOCK, Lane, Meet, Owned, Places, Step, Total, WARP, bytes};
 use super::rewrite::{replace_statements, substituted};
 use super::segment::Builder;
 use crate::format::IndexWidth;
@@ -179,10 +179,7 @@ impl Builder {
     }
 
     pub(super) fn bytes_of(&self, array: ArrayId) -> u64 {
-        match self.module.kernel.array(array).element {
-            ArrayElement::Index(width) => width.bytes() as u64,
-            ArrayElement::Value(element) => element.bytes() as u64,
-        }
+        bytes(&self.module.kernel, array)
     }
 
     /// How many workers have copies.

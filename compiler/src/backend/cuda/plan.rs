@@ -3,7 +3,9 @@
 //! A [`Module`] is data. Its functions are loops of the IR, in which all that a thread needs to know is a variable; the
 //! printer turns them into text, and the host's executor follows the steps.
 
-use crate::ir::{ArrayId, DimensionId, Expr, Kernel, ReduceOperator, Size, Statement, VariableId};
+use crate::ir::{
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, Expr, Kernel, ReduceOperator, Size, Statement, VariableId,
+};
 use crate::notation::Decision;
 use std::collections::BTreeSet;
 
@@ -40,6 +42,10 @@ pub struct Function {
     pub atomic: BTreeSet<ArrayId>,
     /// Elements of these arrays that only one share touches.
     pub owned: Vec<Owned>,
+    /// What blocks sum in shared memory.
+    pub tiles: Vec<Tile>,
+    /// The number of threads of a block.
+    pub block: u64,
     /// Variables whose values in all threads are combined, each into an array of one element.
     pub totals: Vec<Total>,
 }
@@ -53,6 +59,18 @@ pub struct Owned {
     pub begin: VariableId,
     /// One past the last. There may be none.
     pub end: VariableId,
+}
+
+/// What a block has of a short array for itself, in the memory that its threads share: as many elements, which change nothing at
+/// first. At its end the block combines them into the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// The array.
+    pub array: ArrayId,
+    /// The block's own, which the body updates.
+    pub tile: ArrayId,
+    /// By which operator.
+    pub operator: ReduceOperator,
 }
 
 /// A variable that all threads reduce into.
@@ -204,6 +222,8 @@ pub enum Step {
         /// At most so many threads, or so many rows or groups of them: they take several places. There may be more, up to a whole
         /// block.
         workers: Option<Expr>,
+        /// At most so many blocks, but one.
+        blocks: Option<Expr>,
     },
     /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
     Scan {
@@ -230,7 +250,7 @@ pub enum Step {
     },
 }
 
-/// The number of threads of a block.
+/// The number of threads of a block, where nothing is said against it.
 pub const BLOCK: u64 = 128;
 
 /// The most threads that have memory of their own: as many as the largest devices run at a time.
@@ -238,6 +258,9 @@ pub const WORKERS: u64 = 1 << 18;
 
 /// The bytes that threads have for themselves, all together; more than that only where a block would have less than it needs.
 pub(super) const SCRATCH: u64 = 1 << 31;
+
+/// The bytes of a word of shared memory.
+const WORD: u64 = 8;
 
 /// The lanes of a warp.
 pub const WARP: u64 = 32;
@@ -320,6 +343,29 @@ impl Places {
     }
 }
 
+impl Tile {
+    /// The words of shared memory that it takes.
+    pub(super) fn words(&self, kernel: &Kernel) -> Expr {
+        let (length, bytes) = (Expr::Length(self.array), bytes(kernel, self.array));
+        match bytes % WORD {
+            0 => length.times(Expr::Index(bytes / WORD)),
+            _ => Expr::binary(
+                BinaryOperator::Divide,
+                length.times(Expr::Index(bytes)).plus(Expr::Index(WORD - 1)),
+                Expr::Index(WORD),
+            ),
+        }
+    }
+}
+
+/// The bytes of an element.
+pub(super) fn bytes(kernel: &Kernel, array: ArrayId) -> u64 {
+    match kernel.array(array).element {
+        ArrayElement::Index(width) => width.bytes() as u64,
+        ArrayElement::Value(element) => element.bytes() as u64,
+    }
+}
+
 impl Function {
     /// The group of lanes that works at each place, where one does.
     pub fn group(&self) -> Option<Group> {
@@ -361,6 +407,12 @@ impl Function {
         dimensions.chain(lengths).chain(workers).chain(arrays).collect()
     }
 
+    /// The bytes of memory that the threads of a block share: one tile behind the other, in whole words.
+    pub fn shared(&self, kernel: &Kernel) -> Expr {
+        let bytes = self.tiles.iter().map(|tile| tile.words(kernel).times(Expr::Index(WORD)));
+        bytes.fold(Expr::Index(0), Expr::plus)
+    }
+
     /// The arrays that it touches and has not made itself, each with whether it writes it.
     pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
         let mut touched = Touched::default();
@@ -370,6 +422,8 @@ impl Function {
         }
         touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
         touched.written.extend(self.segments().map(|segments| segments.array));
+        touched.written.extend(self.tiles.iter().map(|tile| tile.array));
+        touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
         let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
         let all = all.difference(&touched.own);
         all.map(|&array| (array, touched.written.contains(&array))).collect()
@@ -377,7 +431,7 @@ impl Function {
 
     /// The arrays whose lengths it asks for.
     pub fn lengths(&self) -> Vec<ArrayId> {
-        let mut lengths = BTreeSet::new();
+        let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
         self.for_each_expr(&mut |expr| {
             if let Expr::Length(array) = expr {
                 lengths.insert(*array);

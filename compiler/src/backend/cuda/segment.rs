@@ -263,9 +263,12 @@ impl Builder {
             body,
             atomic: BTreeSet::new(),
             owned: Vec::new(),
+            tiles: Vec::new(),
+            block: 1,
             totals: Vec::new(),
         })?;
-        self.module.steps.push(Step::Launch { function, places: Expr::Index(1), lanes: None, workers: None });
+        let places = Expr::Index(1);
+        self.module.steps.push(Step::Launch { function, places, lanes: None, workers: None, blocks: None });
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use super::Refusal;
 use super::groups::{self, Iterations};
 use super::league::{League, Mapped, Way};
 use super::ordered::{Border, Copied};
-use super::plan::{Function, Meet, Places, Share, Step, Threads, Total, WARP, WORKERS};
+use super::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total, WARP, WORKERS};
 use super::rewrite::substituted;
 use super::segment::Builder;
 use crate::format::IndexWidth;
@@ -268,13 +268,15 @@ impl Builder {
             body: vec![Statement::Update(longest, ReduceOperator::Max, own)],
             atomic: BTreeSet::new(),
             owned: Vec::new(),
+            tiles: Vec::new(),
+            block: BLOCK,
             totals: vec![Total { variable: longest, operator: ReduceOperator::Max, meet: Meet::Cell(cell) }],
         })?;
         let count = end.minus(begin);
         let fill = Some(Expr::Index(0));
         self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill });
-        let launch = Step::Launch { function, places: count.clone(), lanes: None, workers: Some(Expr::Index(WORKERS)) };
-        self.module.steps.push(launch);
+        let (places, workers) = (count.clone(), Some(Expr::Index(WORKERS)));
+        self.module.steps.push(Step::Launch { function, places, lanes: None, workers, blocks: None });
         let longest = Expr::load(cell, Expr::Index(0));
         let long = Expr::Index(if is_grouped { LONG.0 } else { LONG.1 });
         let uneven = all.times(Expr::Index(UNEVEN)).less(longest.clone().times(count.clone()));

@@ -35,6 +35,8 @@ pub struct Grid {
     pub blocks: [u32; 2],
     /// The threads of each.
     pub threads: [u32; 2],
+    /// The bytes of memory that the threads of a block share, besides what the function says itself.
+    pub shared: u32,
 }
 
 /// Something that runs functions on memory of its own.

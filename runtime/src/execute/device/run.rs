@@ -5,7 +5,7 @@ use super::super::interpreted::overwrite;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{BLOCK, Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
@@ -112,8 +112,9 @@ impl Run<'_> {
                 fill.as_ref().map_or(Ok(()), |fill| self.fill(*array, fill))
             }
             Step::Fill { array, value } => self.fill(*array, value),
-            Step::Launch { function, places, lanes, workers } => {
-                self.launch(*function, places, lanes.as_ref(), workers.as_ref())
+            Step::Launch { function, places, lanes, workers, blocks } => {
+                let most = blocks.as_ref().map(|blocks| self.value(blocks)).transpose()?;
+                self.launch(*function, places, lanes.as_ref(), workers.as_ref(), most)
             }
             Step::Scan { array, first } => {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
@@ -192,7 +193,14 @@ impl Run<'_> {
 
     // Launches.
 
-    fn launch(&mut self, function: usize, places: &Expr, lanes: Option<&Expr>, workers: Option<&Expr>) -> Result<()> {
+    fn launch(
+        &mut self,
+        function: usize,
+        places: &Expr,
+        lanes: Option<&Expr>,
+        workers: Option<&Expr>,
+        most_blocks: Option<u64>,
+    ) -> Result<()> {
         let places = self.value(places)?;
         let function = &self.module.functions[function];
         if places == 0 && function.threads != Threads::One {
@@ -214,16 +222,17 @@ impl Run<'_> {
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
             });
         }
-        let grid = match (&function.threads, lanes) {
-            (Threads::One, _) => Grid { blocks: [1, 1], threads: [1, 1] },
-            (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean)?,
-            (Threads::Each(_), Some(0)) => rows(places, 1)?,
-            (Threads::Each(_), Some(lanes)) => rows(places, lanes)?,
-            (Threads::Each(_), None) => {
-                let blocks = places.div_ceil(BLOCK);
-                Grid { blocks: [count(blocks)?, 1], threads: [count(BLOCK)?, 1] }
-            }
+        let block = function.block;
+        let mut grid = match (&function.threads, lanes) {
+            (Threads::One, _) => grid([1, 1], [1, 1])?,
+            (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean, block)?,
+            (Threads::Each(_), Some(lanes)) => rows(places, lanes.max(1), block)?,
+            (Threads::Each(_), None) => grid([places.div_ceil(block), 1], [block, 1])?,
         };
+        grid.shared = count(self.value(&function.shared(&self.module.kernel))?)?;
+        if let Some(most) = most_blocks {
+            grid.blocks[0] = count(most.clamp(1, u64::from(grid.blocks[0])))?;
+        }
         self.device.launch(&function.name, grid, &arguments)
     }
 
@@ -242,9 +251,7 @@ impl Run<'_> {
     }
 
     fn scan_with(&mut self, counts: Held, first: u64, totals: Held) -> Result<()> {
-        let along = |blocks: u64| -> Result<Grid> {
-            Ok(Grid { blocks: [count(blocks)?, 1], threads: [count(SCAN_BLOCK)?, 1] })
-        };
+        let along = |blocks: u64| grid([blocks, 1], [SCAN_BLOCK, 1]);
         let (scan, shift) = (self.module.scan(), self.module.shift());
         self.device.launch(&scan, along(totals.length)?, &[counts.length, counts.memory.0, totals.memory.0])?;
         match totals.length {
@@ -280,6 +287,7 @@ impl Run<'_> {
                     BinaryOperator::Minimum => Some(left.min(right)),
                     BinaryOperator::Maximum => Some(left.max(right)),
                     BinaryOperator::Less => Some(u64::from(left < right)),
+                    BinaryOperator::LessEqual => Some(u64::from(left <= right)),
                     BinaryOperator::And => Some(left & right),
                     BinaryOperator::Or => Some(left | right),
                     _ => None,
@@ -315,26 +323,29 @@ impl Run<'_> {
 }
 
 /// Blocks of groups of lanes, which are as wide as iterations are many.
-fn groups(places: u64, iterations: u64) -> Result<Grid> {
+fn groups(places: u64, iterations: u64, block: u64) -> Result<Grid> {
     let wide = 1 << iterations.clamp(1, WARP).ilog2();
-    let high = BLOCK / wide;
-    Ok(Grid { blocks: [count(places.div_ceil(high))?, 1], threads: [count(wide)?, count(high)?] })
+    let high = block / wide;
+    grid([places.div_ceil(high), 1], [wide, high])
 }
 
 /// Blocks whose threads run over rows first: parts of a warp for short rows, else as many warps as it takes.
-fn rows(places: u64, lanes: u64) -> Result<Grid> {
+fn rows(places: u64, lanes: u64, block: u64) -> Result<Grid> {
     let wide = if lanes <= WARP {
         lanes.next_power_of_two()
-    } else if lanes <= BLOCK {
+    } else if lanes <= block {
         lanes.next_multiple_of(WARP)
     } else {
         WARP
     };
-    let high = BLOCK / wide;
-    Ok(Grid {
-        blocks: [count(places.div_ceil(high))?, count(lanes.div_ceil(wide))?],
-        threads: [count(wide)?, count(high)?],
-    })
+    let high = block / wide;
+    grid([places.div_ceil(high), lanes.div_ceil(wide)], [wide, high])
+}
+
+/// Blocks of threads that share nothing.
+fn grid(blocks: [u64; 2], threads: [u64; 2]) -> Result<Grid> {
+    let both = |[x, y]: [u64; 2]| Ok::<_, String>([count(x)?, count(y)?]);
+    Ok(Grid { blocks: both(blocks)?, threads: both(threads)?, shared: 0 })
 }
 
 fn count(count: u64) -> Result<u32> {

@@ -7,11 +7,12 @@ mod body;
 mod expr;
 mod helpers;
 mod plan;
+mod tiles;
 
 pub use plan::plan_text;
 
 use self::helpers::Helpers;
-use super::plan::{BLOCK, Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
+use super::plan::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
@@ -111,7 +112,7 @@ impl<'a> Printer<'a> {
         self.line(&format!("// {comment}."));
         let bounds = match function.threads {
             Threads::One => String::new(),
-            Threads::Each(_) => format!(" __launch_bounds__({BLOCK})"),
+            Threads::Each(_) => format!(" __launch_bounds__({})", function.block),
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
         let parameters = self.parameters();
@@ -146,6 +147,7 @@ impl<'a> Printer<'a> {
         if let (Some(Lanes::Segments(segments)), Some(share)) = (&places.lanes, &places.share) {
             return self.segments(places, share, *segments);
         }
+        let tiles = self.begin_tiles();
         // Lanes lie along the first axis of a block, then places do along the second.
         let own = if places.lanes.is_some() { "y" } else { "x" };
         let number = format!("(u64)blockIdx.x * blockDim.{own} + threadIdx.{own}");
@@ -189,12 +191,19 @@ impl<'a> Printer<'a> {
             if places.workers.is_none() {
                 self.line(&format!("const u64 workers = (u64)gridDim.x * blockDim.{own};"));
             }
+            // Threads that have to meet at the end go through no place instead.
+            let mut is_one: String = match tiles.is_some() {
+                true => leave.drain(..).map(|condition| format!("{} && ", condition.replace(" >= ", " < "))).collect(),
+                false => String::new(),
+            };
             if !leave.is_empty() {
                 self.line(&format!("if ({}) return;", leave.join(" || ")));
             }
             let (first, step) = (begin(self, &scaled(&worker, false)), scaled("workers", false));
             let end = self.operand(&places.end);
-            let is_one = if places.workers.is_some() { format!("{worker} < workers && ") } else { String::new() };
+            if places.workers.is_some() {
+                is_one += &format!("{worker} < workers && ");
+            }
             self.namer.enter();
             let place = self.declare_variable(places.place);
             self.nest(&format!("for (u64 {place} = {first}; {is_one}{place} < {end}; {place} += {step})"), |printer| {
@@ -210,6 +219,9 @@ impl<'a> Printer<'a> {
             self.block(&self.function.body);
         }
         self.combine_totals();
+        if let Some(tiles) = tiles {
+            self.end_tiles(&tiles);
+        }
     }
 
     /// A warp's share of places that each add to one element.

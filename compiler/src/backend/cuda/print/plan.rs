@@ -1,6 +1,6 @@
 //! The steps of a module, for the reader.
 
-use super::super::plan::{BLOCK, Module, Step, Threads};
+use super::super::plan::{Module, Step, Threads};
 use crate::ir::Expr;
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ fn line(module: &Module, step: &Step) -> String {
             format!("make {}: {element}[{}]{fill}", name(array), show(length))
         }
         Step::Fill { array, value } => format!("fill {} = {}", name(array), show(value)),
-        Step::Launch { function, places, lanes, workers } => {
+        Step::Launch { function, places, lanes, workers, blocks } => {
             let function = &module.functions[*function];
             let mut line = format!("launch {}", function.name);
             let places = match function.places().and_then(|places| places.share.as_ref()) {
@@ -56,8 +56,14 @@ fn line(module: &Module, step: &Step) -> String {
             if let Some(workers) = workers {
                 line += &format!(", at most {} threads", show(workers));
             }
+            if let Some(blocks) = blocks {
+                line += &format!(", at most {} blocks", show(blocks));
+            }
             if function.threads != Threads::One {
-                line += &format!(", {BLOCK} threads a block");
+                line += &format!(", {} threads a block", function.block);
+            }
+            if !function.tiles.is_empty() {
+                line += &format!(" with {} bytes of shared memory", show(&function.shared(&module.kernel)));
             }
             line
         }
