@@ -8,8 +8,9 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, dot, product, workspace] = ["bits.rs", "chunks.rs", "dot.rs", "product.rs", "workspace.rs"]
-        .map(|file| read(file).expect("the run time stands beside the compiler"));
+    let [bits, chunks, dot, joined, product, workspace] =
+        ["bits.rs", "chunks.rs", "dot.rs", "joined.rs", "product.rs", "workspace.rs"]
+            .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
@@ -22,6 +23,7 @@ pub(crate) fn parallel() -> String {
             mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}
             mod dot {{ {dot} }}
+            mod joined {{ {joined} }}
             mod product {{ {product} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}

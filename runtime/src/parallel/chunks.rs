@@ -8,13 +8,16 @@
 //! | [`Owned`] | its own part of the array | nothing to do |
 //! | [`Segmented`] | its own part, and the segment that it may share with the next chunk | those segments are combined |
 //! | [`Private`] | a copy of the whole array, but the first has the array itself | the copies are combined, in the order of the chunks |
-//! | [`Joined`] | an array that grows | the arrays are joined, in the order of the chunks |
+//! | [`Joined`] | an array that grows | nothing to do: the arrays are joined, in the order of the chunks, as these are done |
+//! | [`JoinedPositions`] | the same, of positions in another | the arrays are joined, and the positions grow |
 //! | [`Partial`] | one value | the values come back, in the order of the chunks |
 //!
-//! This file stands by itself: it uses `std` and two items of the module around it, `threads` and `run_all`. So it serves
+//! This file stands by itself: it uses `std` and what stands in the module around it. So it serves
 //! both as a module of this crate and as a part of the text that is compiled at run time.
 
-use std::ops::{Deref, DerefMut, Index, IndexMut, Range, RangeTo};
+use super::joined::{Home, Joined, Taken};
+use std::ops::{Index, IndexMut, Range, RangeTo};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Less work than this is not worth a second chunk.
@@ -26,6 +29,9 @@ const LINE: usize = 64;
 /// Chunks for each thread, so that one that falls behind is made up for by the others.
 const CHUNKS_PER_THREAD: usize = 8;
 
+/// Chunks for each thread where they append: what one of them appends should not leave the caches before it is put in its place.
+const APPENDING_PER_THREAD: usize = 32;
+
 /// A range of places cut into chunks, none of them empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunks {
@@ -35,6 +41,8 @@ pub struct Chunks {
     work: Vec<usize>,
     /// Whether they have about equal shares of the work.
     are_even: bool,
+    /// Whether they begin in order.
+    in_order: bool,
 }
 
 impl Chunks {
@@ -46,6 +54,11 @@ impl Chunks {
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn even_per_thread(begin: usize, end: usize) -> Chunks {
         Chunks::even_of(begin, end, 1)
+    }
+
+    /// The same for loops that append: more chunks, which begin in order.
+    pub fn even_appending(begin: usize, end: usize) -> Chunks {
+        Chunks::even_of(begin, end, APPENDING_PER_THREAD).begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where `before(place)` is the work before a place of `begin..=end`, ascending.
@@ -61,6 +74,11 @@ impl Chunks {
         Chunks::weighted_of(begin, end, &beside_places(begin, before), 1)
     }
 
+    /// The same for loops that append: more chunks, which begin in order.
+    pub fn weighted_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), APPENDING_PER_THREAD).begun_in_order()
+    }
+
     /// `begin..end` in chunks of equal work, where places without work cost nothing: a loop that goes over what is stored never
     /// comes by them.
     pub fn by_work(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
@@ -72,6 +90,11 @@ impl Chunks {
         Chunks::weighted_of(begin, end, before, 1)
     }
 
+    /// The same for loops that append: more chunks, which begin in order.
+    pub fn by_work_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, before, APPENDING_PER_THREAD).begun_in_order()
+    }
+
     fn even_of(begin: usize, end: usize, per_thread: usize) -> Chunks {
         let total = end.saturating_sub(begin);
         Chunks::cut(begin, end, total, per_thread, &|_, share| begin + share)
@@ -79,7 +102,7 @@ impl Chunks {
 
     fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
         if begin >= end {
-            return Chunks { bounds: vec![begin], work: Vec::new(), are_even: true };
+            return Chunks { bounds: vec![begin], work: Vec::new(), are_even: true, in_order: false };
         }
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
@@ -109,7 +132,11 @@ impl Chunks {
             }
             bounds.push(end);
         }
-        Chunks { work: lengths(&bounds), bounds, are_even: true }
+        Chunks { work: lengths(&bounds), bounds, are_even: true, in_order: false }
+    }
+
+    fn begun_in_order(self) -> Chunks {
+        Chunks { in_order: true, ..self }
     }
 
     /// The same chunks, but for those that begin at a place where `same` is true: they begin later, at the first place
@@ -131,7 +158,7 @@ impl Chunks {
             }
         }
         bounds.push(end);
-        Chunks { work: lengths(&bounds), bounds, are_even: self.are_even }
+        Chunks { work: lengths(&bounds), bounds, are_even: self.are_even, in_order: self.in_order }
     }
 
     /// Whether the chunks have about equal shares of the work: none is longer than was meant by more than an eighth of what a
@@ -155,6 +182,10 @@ impl Chunks {
         match self.count() {
             0 => {}
             1 => body(0),
+            count if self.in_order => {
+                let next = AtomicUsize::new(0);
+                super::run_all(count, &|_| body(next.fetch_add(1, Ordering::Relaxed)));
+            }
             count => super::run_all(count, body),
         }
     }
@@ -209,10 +240,14 @@ impl Chunks {
         Private { length: whole.len(), fill, whole: Mutex::new(whole), copies }
     }
 
-    /// An empty array for each chunk, to append to. It has room for as many elements as the chunk has work: as a rule, an entry
-    /// of a result is made of one of an operand at least, and memory that is not written costs little.
-    pub fn joined<T>(&self) -> Joined<T> {
-        Joined { parts: slots(self.count()), room: self.work.clone() }
+    /// An empty array for each chunk, to append to, that together continue `whole`. This is empty until they are joined.
+    pub fn joined<T: Copy>(&self, whole: &mut Vec<T>) -> Joined<T> {
+        Joined::new(whole, &self.work)
+    }
+
+    /// An empty array for each chunk, to append positions to.
+    pub fn joined_positions<T>(&self) -> JoinedPositions<T> {
+        JoinedPositions { parts: slots(self.count()), room: self.work.clone() }
     }
 
     /// One value for each chunk: `identity`, unless the chunk sets another.
@@ -232,11 +267,11 @@ fn beside_places<'w>(begin: usize, before: &'w dyn Fn(usize) -> usize) -> impl F
     move |place| before(place).saturating_add(place - begin)
 }
 
-/// Into how many chunks to cut this much work.
+/// Into how many chunks to cut this much work. Chunks that append are worth it on one thread too: what grows is small then.
 fn chunk_count(work: usize, per_thread: usize) -> usize {
     match super::threads() {
-        0 | 1 => 1,
-        threads => (work / GRAIN).clamp(1, threads * per_thread),
+        0 | 1 if per_thread < APPENDING_PER_THREAD => 1,
+        threads => (work / GRAIN).clamp(1, threads.max(1) * per_thread),
     }
 }
 
@@ -474,44 +509,6 @@ impl<T> IndexMut<RangeTo<usize>> for TakenSegments<'_, '_, T> {
     }
 }
 
-/// A chunk's vector, taken out of its place and put back when this is dropped.
-///
-/// The vector lies here and not behind the lock, and its address does not leave the function that took it (therefore the
-/// inlining), so that a loop keeps its parts in registers.
-#[derive(Debug)]
-pub struct Taken<'a, T> {
-    vector: Vec<T>,
-    home: &'a Mutex<Vec<T>>,
-}
-
-impl<T> Deref for Taken<'_, T> {
-    type Target = Vec<T>;
-
-    #[inline(always)]
-    fn deref(&self) -> &Vec<T> {
-        &self.vector
-    }
-}
-
-impl<T> DerefMut for Taken<'_, T> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Vec<T> {
-        &mut self.vector
-    }
-}
-
-impl<T> Drop for Taken<'_, T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        put_back(self.home, std::mem::take(&mut self.vector));
-    }
-}
-
-#[inline(never)]
-fn put_back<T>(home: &Mutex<Vec<T>>, vector: Vec<T>) {
-    *lock(home) = vector;
-}
-
 /// An array that the first chunk works on, and of which each other has a copy.
 #[derive(Debug)]
 pub struct Private<'a, T> {
@@ -560,39 +557,36 @@ impl<T: Copy> Private<'_, T> {
     }
 }
 
-/// An array that each chunk appends to.
+/// An array of positions that each chunk appends to.
 #[derive(Debug)]
-pub struct Joined<T> {
+pub struct JoinedPositions<T> {
     parts: Vec<Mutex<Vec<T>>>,
     /// How long they may become.
     room: Vec<usize>,
 }
 
-impl<T> Joined<T> {
-    /// The array that a chunk appends to.
-    pub fn take(&self, chunk: usize) -> Taken<'_, T> {
-        let home = &self.parts[chunk];
-        let mut vector = std::mem::take(&mut *lock(home));
-        // Where there is no memory for it, there may be for what comes.
-        _ = vector.try_reserve_exact(self.room[chunk]);
-        Taken { vector, home }
-    }
-
-    /// How many elements each chunk has appended.
-    fn lengths(&self) -> Vec<usize> {
-        self.parts.iter().map(|part| lock(part).len()).collect()
+impl<T> Home<T> for JoinedPositions<T> {
+    #[inline(never)]
+    fn put(&self, chunk: usize, vector: Vec<T>) {
+        *lock(&self.parts[chunk]) = vector;
     }
 }
 
-impl<T: Copy + Default + Send + Sync> Joined<T> {
-    /// Appends to `whole` what the chunks appended, in the order of the chunks.
-    pub fn join(self, whole: &mut Vec<T>) {
-        let offsets = vec![0; self.parts.len()];
-        self.join_each(whole, &offsets, &|element, _| element);
+impl<T: Position> JoinedPositions<T> {
+    /// The array that a chunk appends to.
+    pub fn take(&self, chunk: usize) -> Taken<'_, T> {
+        let mut vector = std::mem::take(&mut *lock(&self.parts[chunk]));
+        // Where there is no memory for it, there may be for what comes.
+        _ = vector.try_reserve_exact(self.room[chunk]);
+        Taken { vector, chunk, home: self }
     }
 
-    /// Appends to `whole` what the chunks appended, each element changed by its chunk's offset.
-    fn join_each(self, whole: &mut Vec<T>, offsets: &[usize], change: &(dyn Fn(T, usize) -> T + Sync)) {
+    /// Appends to `whole` what the chunks appended, in the order of the chunks. The elements are positions in an array to which
+    /// each chunk has appended so many `children`, and each grows by what earlier chunks appended to that.
+    ///
+    /// A position that its type can't hold becomes the type's largest; the length of the children's array then tells.
+    pub fn join(self, whole: &mut Vec<T>, children: &[usize]) {
+        let offsets = running_sum(0, children);
         let mut parts: Vec<Vec<T>> = self.parts.into_iter().map(unlock).collect();
         let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
         let starts = running_sum(whole.len(), &lengths);
@@ -614,33 +608,17 @@ impl<T: Copy + Default + Send + Sync> Joined<T> {
             larger[..whole.len()].copy_from_slice(whole);
             *whole = larger;
         }
-        let chunks = Chunks { bounds: (0..=parts.len()).collect(), work: lengths, are_even: true };
+        let bounds = (0..=parts.len()).collect();
+        let chunks = Chunks { bounds, work: lengths, are_even: true, in_order: false };
         let slots = chunks.owned(whole, &|chunk| starts[chunk]);
         let copy = |chunk: usize| {
             let mut slot = slots.take(chunk);
             let (begin, part) = (starts[chunk], &parts[chunk]);
-            let slot = &mut slot[begin..begin + part.len()];
-            match offsets[chunk] {
-                0 => slot.copy_from_slice(part),
-                offset => {
-                    for (to, &from) in slot.iter_mut().zip(part) {
-                        *to = change(from, offset);
-                    }
-                }
+            for (to, &from) in slot[begin..begin + part.len()].iter_mut().zip(part) {
+                *to = from.grow(offsets[chunk]);
             }
         };
         if total < 16 * GRAIN { (0..chunks.count()).for_each(copy) } else { chunks.run(&copy) }
-    }
-}
-
-impl<T: Position> Joined<T> {
-    /// As [`Joined::join`], where the elements are positions in the array that `children` will be joined to: each grows by the
-    /// number of elements that earlier chunks appended to that.
-    ///
-    /// A position that its type can't hold becomes the type's largest; the length of the children's array then tells.
-    pub fn join_positions<C>(self, whole: &mut Vec<T>, children: &Joined<C>) {
-        let offsets = running_sum(0, &children.lengths());
-        self.join_each(whole, &offsets, &T::grow);
     }
 }
 

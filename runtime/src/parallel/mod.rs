@@ -27,6 +27,7 @@
 mod bits;
 mod chunks;
 mod dot;
+mod joined;
 mod linger;
 mod product;
 mod team;
@@ -36,8 +37,9 @@ mod wide;
 mod workspace;
 
 pub use bits::Bits;
-pub use chunks::{Chunks, Joined, Owned, Part, Partial, Position, Private, Segmented, Taken, TakenSegments};
+pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
+pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
@@ -51,6 +53,9 @@ pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
 
 /// The text of sums over runs, likewise.
 pub(crate) const DOT_TEXT: &str = include_str!("dot.rs");
+
+/// The text of arrays that are joined, likewise.
+pub(crate) const JOINED_TEXT: &str = include_str!("joined.rs");
 
 /// The text of what adds a product to a sum, likewise.
 pub(crate) const PRODUCT_TEXT: &str = include_str!("product.rs");

@@ -28,7 +28,7 @@ fn an_empty_range_has_no_chunks() {
             assert_eq!(chunks.clone().aligned(&|_| true).count(), 0);
             chunks.run(&|_| panic!("there is nothing to run"));
             let mut joined = vec![1u32];
-            chunks.joined().join(&mut joined);
+            chunks.joined(&mut joined).join(&mut joined);
             assert_eq!(joined, [1]);
             let mut array = [1.0];
             drop(chunks.owned(&mut array, &|place| place));
@@ -244,8 +244,9 @@ fn joined_arrays_are_in_order_and_positions_grow() {
     on_four_threads(|| {
         // Row r has r % 3 children, whose coordinates are r, r + 1, …
         let rows = 100_000;
-        let chunks = Chunks::even(0, rows);
-        let (positions, coordinates) = (chunks.joined::<u32>(), chunks.joined::<u64>());
+        let chunks = Chunks::even_appending(0, rows);
+        let mut crd = Vec::new();
+        let (positions, coordinates) = (chunks.joined_positions::<u32>(), chunks.joined::<u64>(&mut crd));
         chunks.run(&|chunk| {
             let (low, high) = chunks.range(chunk);
             let mut positions = positions.take(chunk);
@@ -256,8 +257,7 @@ fn joined_arrays_are_in_order_and_positions_grow() {
             }
         });
         let mut pos = vec![0];
-        positions.join_positions(&mut pos, &coordinates);
-        let mut crd = Vec::new();
+        positions.join(&mut pos, &coordinates.lengths());
         coordinates.join(&mut crd);
         assert_eq!(pos.len(), rows + 1);
         for row in 0..rows {
@@ -270,18 +270,42 @@ fn joined_arrays_are_in_order_and_positions_grow() {
 #[test]
 fn joining_uses_the_memory_that_is_there() {
     on_four_threads(|| {
-        let chunks = Chunks::even(0, 100_000);
-        let joined = chunks.joined::<usize>();
+        let chunks = Chunks::even_appending(0, 100_000);
+        let mut whole = Vec::with_capacity(100_001);
+        whole.push(7);
+        let address = whole.as_ptr();
+        let joined = chunks.joined::<usize>(&mut whole);
         chunks.run(&|chunk| {
             let (low, high) = chunks.range(chunk);
             joined.take(chunk).extend(low..high);
         });
-        let mut whole = Vec::with_capacity(100_001);
-        whole.push(7);
-        let address = whole.as_ptr();
         joined.join(&mut whole);
         assert_eq!(whole.as_ptr(), address);
         assert!(whole[0] == 7 && whole[1..].iter().copied().eq(0..100_000));
+    });
+}
+
+#[test]
+fn joined_arrays_wait_for_chunks_that_take_long() {
+    on_four_threads(|| {
+        // What a chunk appends has nothing to do with its work, so that the memory has to grow.
+        let chunks = Chunks::even_appending(0, 600_000);
+        let length = |chunk: usize| if chunk < 3 { 1 } else { 500 * (chunk * chunk % 17) };
+        let mut whole = Vec::new();
+        let joined = chunks.joined::<(usize, usize)>(&mut whole);
+        chunks.run(&|chunk| {
+            let mut part = joined.take(chunk);
+            part.extend((0..length(chunk)).map(|place| (chunk, place)));
+            if chunk % 5 == 1 {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        });
+        let lengths: Vec<usize> = (0..chunks.count()).map(length).collect();
+        assert_eq!(joined.lengths(), lengths);
+        joined.join(&mut whole);
+        let expected = (0..chunks.count()).flat_map(|chunk| (0..length(chunk)).map(move |place| (chunk, place)));
+        assert!(chunks.count() > 100 && whole.iter().copied().eq(expected));
+        assert_eq!(whole.capacity(), whole.len());
     });
 }
 

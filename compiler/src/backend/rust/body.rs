@@ -342,6 +342,12 @@ impl Printer<'_> {
         let helpers = &self.options.parallel.clone();
         let (begin, end) = (self.expr(&parallel.begin), self.expr(&parallel.end));
         let has_copies = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Private(_)));
+        let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
+        let chunks_for = match (has_copies, appends) {
+            (true, _) => "_per_thread",
+            (false, true) => "_appending",
+            (false, false) => "",
+        };
         let aligned = match parallel.aligned {
             None => TokenStream::new(),
             Some(array) => {
@@ -354,16 +360,12 @@ impl Printer<'_> {
         };
         match &parallel.work {
             None => {
-                let even = ident(if has_copies { "even_per_thread" } else { "even" });
+                let even = ident(&format!("even{chunks_for}"));
                 quote!(let chunks = #helpers::Chunks::#even(#begin, #end)#aligned;)
             }
             Some(work) => {
-                let weighted = ident(match (work.is_all, has_copies) {
-                    (false, false) => "weighted",
-                    (false, true) => "weighted_per_thread",
-                    (true, false) => "by_work",
-                    (true, true) => "by_work_per_thread",
-                });
+                let cut = if work.is_all { "by_work" } else { "weighted" };
+                let weighted = ident(&format!("{cut}{chunks_for}"));
                 let closure = self.closure(work.place, &work.before);
                 quote!(let chunks = #helpers::Chunks::#weighted(#begin, #end, &#closure)#aligned;)
             }
@@ -396,9 +398,10 @@ impl Printer<'_> {
                 let (start, length) = (self.closure(*place, start), self.expr(length));
                 quote!(let #part = chunks.segmented(#whole, &#start, #length, #identity);)
             }
-            Sharing::Joined { .. } => {
+            Sharing::Joined { positions_of: None } => quote!(let #part = chunks.joined(#whole);),
+            Sharing::Joined { positions_of: Some(_) } => {
                 let element = element(self.kernel.array(array).element);
-                quote!(let #part = chunks.joined::<#element>();)
+                quote!(let #part = chunks.joined_positions::<#element>();)
             }
         }
     }
@@ -441,7 +444,7 @@ impl Printer<'_> {
         for Part { sharing, whole, part, .. } in parts {
             if let Sharing::Joined { positions_of: Some(children) } = sharing {
                 let children = part_of(*children).expect("positions are joined beside what they point into");
-                tokens.extend(quote!(#part.join_positions(#whole, &#children);));
+                tokens.extend(quote!(#part.join(#whole, &#children.lengths());));
             }
         }
         for Part { array, sharing, whole, part } in parts {

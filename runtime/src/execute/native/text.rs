@@ -1,7 +1,7 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, PRODUCT_TEXT, WIDE_TEXT, WORKSPACE_TEXT};
+use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, JOINED_TEXT, PRODUCT_TEXT, WIDE_TEXT, WORKSPACE_TEXT};
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -46,6 +46,7 @@ mod parallel {{
     pub use bits::*;
     pub use chunks::*;
     pub use dot::*;
+    pub use joined::*;
     pub use product::*;
     pub use workspace::*;
 
@@ -63,6 +64,10 @@ mod chunks {{
 
 mod dot {{
 {DOT_TEXT}
+}}
+
+mod joined {{
+{JOINED_TEXT}
 }}
 
 mod product {{
