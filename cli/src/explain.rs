@@ -9,7 +9,7 @@ use crate::source::Source;
 use clap::Args;
 use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::{self, Code};
-use spc_compiler::{backend, notation};
+use spc_compiler::{backend, notation, pass};
 use std::fmt::Write;
 
 /// Explain a kernel's loops, or an error code
@@ -56,9 +56,10 @@ impl Explain {
             let options = concrete::Options { target, ..concrete::Options::default() };
             let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
             let mut text = program_explanation(kernel, &program);
-            if is_for_gpu {
-                for compiled in &spc_compiler::compile(program).kernels {
-                    decisions(&for_device(compiled, for_cuda)?.decisions, &mut text);
+            for compiled in &spc_compiler::compile(program).kernels {
+                match target {
+                    concrete::Target::Gpu => decisions(&for_device(compiled, for_cuda)?.decisions, &mut text),
+                    concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
                 }
             }
             texts.push(text);

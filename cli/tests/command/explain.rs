@@ -15,6 +15,10 @@ fn decisions_have_reasons() {
     );
     let text = Place::new().prints(&["explain", "y(i) = A(i, j) * x(j)", "-f", "A=csc"]);
     assert_has(&text, &["for all"]);
+    let text = Place::new().prints(&["explain", "y(i) = A(i, j) * x(j)", "-f", "A=csr"]);
+    assert_has(&text, &["* sums of A * x over entries of A are taken in vector lanes\n      "]);
+    let sddmm = ["explain", "Y(i, j) = A(i, j) * B(i, r) * C(j, r)", "-f", "A=csr", "-f", "Y=csr"];
+    assert_has(&Place::new().prints(&sddmm), &["* sums of B * C over dense rows are taken in vector lanes\n      "]);
 }
 
 #[test]

@@ -27,9 +27,10 @@ use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, Type,
-    VariableId,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, TensorId,
+    Type, VariableId,
 };
+use crate::notation::Decision;
 use std::collections::BTreeMap;
 
 /// The kernel with its sums of products over runs as one expression each.
@@ -38,6 +39,44 @@ pub(super) fn dots(kernel: Kernel) -> Kernel {
         Some(sum) => done.extend(sum.into_dot(kernel)),
         None => done.push(statement),
     })
+}
+
+/// The sums of a kernel that are one expression, each once, with the reason.
+pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
+    let mut views = BTreeMap::new();
+    let mut found: Vec<Decision> = Vec::new();
+    let statements = || kernel.body.iter();
+    statements().for_each(|statement| {
+        statement.for_each(&mut |statement| {
+            if let Statement::View { array, of, .. } = statement {
+                views.insert(*array, *of);
+            }
+        });
+    });
+    let source = |array: ArrayId| kernel.array(views.get(&array).copied().unwrap_or(array));
+    let name = |array: ArrayId| source(array).name.trim_end_matches("_vals").to_owned();
+    let mut see = |expr: &Expr| {
+        let Expr::Dot(factors) = expr else { return };
+        let terms: Vec<String> = factors.iter().map(|factor| name(factor.values())).collect();
+        let mut walked = factors.iter().filter_map(|factor| source(factor.run()).role.tensor());
+        let is_walked = |tensor: &TensorId| !kernel.tensor(*tensor).format.is_dense();
+        let over = match walked.find(is_walked) {
+            Some(tensor) => format!("entries of {}", kernel.tensor(tensor).name),
+            None => "dense rows".to_owned(),
+        };
+        let decision = Decision {
+            what: format!("sums of {} over {over} are taken in vector lanes", terms.join(" * ")),
+            why: "a sum in one variable waits for each addition before it begins the next; in lanes it adds in another order"
+                .to_owned(),
+        };
+        if !found.contains(&decision) {
+            found.push(decision);
+        }
+    };
+    statements().for_each(|statement| {
+        statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(&mut see)));
+    });
+    found
 }
 
 /// `for counter in begin..end: total += factor * factor * …`

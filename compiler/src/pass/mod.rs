@@ -18,6 +18,7 @@ mod tests;
 
 use crate::concrete::Target;
 use crate::ir::{Kernel, Statement, Verified, verify};
+use crate::notation::Decision;
 pub(crate) use tidy::tidy;
 
 /// A pass: its name and what it does.
@@ -61,6 +62,11 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
         check(&kernel, name);
     }
     verified(kernel, "the passes")
+}
+
+/// What passes made of a kernel's loops that its schedule does not say, with the reasons.
+pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
+    dots::decisions(kernel)
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.

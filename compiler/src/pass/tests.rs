@@ -696,6 +696,37 @@ mod runs_of_entries {
     }
 
     #[test]
+    fn where_a_run_ends_the_next_begins() {
+        let body = "let v8 = 1 let v9 = 3 for v0 in v8..v9 {
+            let v6 = a0[v0 + 1] - a0[v0]
+            a4[v0] = a3[v6]
+        }";
+        assert_snapshot!(after(runs, body), @r"
+        let v8:low = 1
+        let v9:high = 3
+        let v10:entries = maximum(v9:high, v8:low) - v8:low
+        view a6:A2_pos_run of a0:A2_pos from v8:low length v10:entries + 1
+        let v12:begin = a6:A2_pos_run[0]
+        view mutable a7:Y_run of a4:Y from v8:low length v10:entries
+        for v11:entry in 0..v10:entries {
+          let v13:end = a6:A2_pos_run[v11:entry + 1]
+          let v6:j = v13:end - v12:begin
+          a7:Y_run[v11:entry] = a3:B[v6:j]
+          v12:begin = v13:end
+        }
+        ");
+    }
+
+    #[test]
+    fn segments_that_chunks_share_are_not_viewed_as_one() {
+        let body = "let v8 = 1 let v9 = 3 for v0 in v8..v9 {
+            let v6 = a0[v0 + 1] - a0[v0]
+            a4[v0] += a3[v6]
+        }";
+        assert_eq!(after(runs, body), after(|kernel| kernel, body));
+    }
+
+    #[test]
     fn loops_that_ask_where_they_are_stay() {
         for body in [
             "for v1 in a0[v0]..a0[v0 + 1] { a4[v1 + 1] += a2[v1] }",

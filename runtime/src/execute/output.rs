@@ -2,8 +2,8 @@
 
 use super::array::Data;
 use super::error::Error;
+use crate::parallel::Chunks;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
-use rayon::prelude::*;
 use spc_compiler::format::level::{self, Arrays};
 use spc_compiler::format::{Coordinate, Format, Map};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
@@ -55,12 +55,17 @@ pub(super) fn same_structure(left: &[LevelStorage], right: &[LevelStorage]) -> b
         })
 }
 
-/// Sets all values to this one.
+/// Sets all values to this one, on the threads that kernels write them on: each has its share in its cache then.
 pub(super) fn fill(values: &mut Values, value: Literal) {
     fn all<T: Element>(values: &mut [T], value: Literal) {
-        if let Some(value) = T::from_literal(value) {
-            values.par_chunks_mut(1 << 18).for_each(|values| values.fill(value));
-        }
+        let Some(value) = T::from_literal(value) else { return };
+        let chunks = Chunks::even(0, values.len());
+        let parts = chunks.owned(values, &|place| place);
+        chunks.run(&|chunk| {
+            let mut part = parts.take(chunk);
+            let range = part.range();
+            part[range].fill(value);
+        });
     }
     with_values_mut!(values, |values| all(values, value));
 }
