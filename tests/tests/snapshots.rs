@@ -1,7 +1,8 @@
 //! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
 
 use spc_compiler::backend::{cuda, rust};
-use spc_compiler::concrete::{Options, Target};
+use spc_compiler::concrete::{Options, Target, schedule};
+use spc_compiler::ir::Size;
 use spc_compiler::{Compiled, Program};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;
@@ -96,4 +97,19 @@ fn every_stage_reads_well() {
             insta::assert_snapshot!(name.replace('/', "_"), text.join("\n"));
         });
     }
+}
+
+#[test]
+fn rows_of_a_known_length_are_arrays() {
+    let cases = corpus::cases();
+    let case = cases.iter().find(|case| case.name == "products/mttkrp_csf").expect("it is there");
+    let notation = Ready::new(case).unwrap_or_else(|stop| panic!("{stop:?}")).notation;
+    let mut program = schedule(&notation, Options::default()).expect("it has a schedule");
+    for place in program.vector_extents() {
+        program.set_size(place, Size::Constant(16));
+    }
+    let [kernel] = &spc_compiler::compile(program).kernels[..] else { panic!("it is one kernel") };
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("rank_16_mttkrp_csf", rust::text(&kernel.kernel));
+    });
 }

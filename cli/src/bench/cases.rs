@@ -5,10 +5,13 @@ use super::record::{Case, Findings, Record, Refused};
 use super::suite::{Choice, Definition, KERNELS, Parameter, SuiteKernel};
 use super::timing::{Budget, Measuring, Subject};
 use crate::failure::Failure;
+use crate::formats::parse_format;
 use crate::info::split_formats;
 use crate::progress::Progress;
 use spc::execute::{Operand, Program, ProgramOptions};
 use spc_compiler::diagnostics::suggest;
+use spc_compiler::format::Format;
+use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use spc_compiler::{notation, syntax};
 use std::time::Duration;
@@ -20,6 +23,8 @@ pub(super) struct Choices {
     modes: Vec<usize>,
     /// Those that suit the order if there are none.
     formats: Vec<String>,
+    /// Definitions of formats beside those that every program has.
+    definitions: syntax::Program,
     ranks: Vec<usize>,
     elements: Vec<ElementType>,
     quick: bool,
@@ -38,6 +43,7 @@ struct Form<'a> {
 struct Operands<'a> {
     data: &'a Data,
     format: &'a str,
+    definitions: &'a syntax::Program,
     element: ElementType,
     packed: Vec<(Parameter, Packed)>,
 }
@@ -59,12 +65,28 @@ impl Choices {
             return Err(Failure::Usage("`--rank` is a length from 1 on".to_owned()));
         }
         let formats = formats.iter().flat_map(|text| split_formats(text)).map(str::to_owned).collect();
-        Ok(Self { kernels, modes, formats, ranks: ranks.to_vec(), elements: elements.to_vec(), quick, tune: false })
+        let (ranks, elements) = (ranks.to_vec(), elements.to_vec());
+        Ok(Self {
+            kernels,
+            modes,
+            formats,
+            definitions: syntax::Program::default(),
+            ranks,
+            elements,
+            quick,
+            tune: false,
+        })
     }
 
     /// The same, with other schedules measured too if `tune` says so.
     pub(super) fn tuned(self, tune: bool) -> Self {
         Self { tune, ..self }
+    }
+
+    /// The same, where formats may be those that a program defines.
+    pub(super) fn defined(self, mut definitions: syntax::Program) -> Self {
+        definitions.items.retain(|item| matches!(item, syntax::Item::Format(_)));
+        Self { definitions, ..self }
     }
 
     /// Measures all on one tensor.
@@ -78,7 +100,8 @@ impl Choices {
         for &element in &self.elements {
             for format in &formats {
                 progress.step(format!("{}: packing as {format}", data.name));
-                let mut operands = Operands { data: &data, format, element, packed: Vec::new() };
+                let definitions = &self.definitions;
+                let mut operands = Operands { data: &data, format, definitions, element, packed: Vec::new() };
                 for form in self.forms(&data, format) {
                     progress.step(format!("{}: {} as {format}", data.name, form.kernel.name));
                     self.measure_form(&form, &mut operands, budget, findings)?;
@@ -181,7 +204,10 @@ impl Operands<'_> {
     fn program(&mut self, form: &Form) -> Result<Result<(Prepared, Program), String>, Failure> {
         let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
         let Definition { text, parameters } = form.kernel.define(&choice);
-        let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
+        let kernels = syntax::parse_program(&text).and_then(|kernel| {
+            let items = self.definitions.items.iter().cloned().chain(kernel.items);
+            notation::check(&syntax::Program { items: items.collect() })
+        });
         let kernel = match kernels {
             Ok(kernels) => kernels.into_iter().next().ok_or_else(|| "it defines no kernel".to_owned()),
             Err(problems) => Err(first_problem(problems.into_sorted())),
@@ -212,11 +238,15 @@ impl Operands<'_> {
         Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }
 
+    fn format(&self) -> Result<Format, Failure> {
+        parse_format(self.format, self.data.order(), &Definitions::of_program(self.definitions))
+    }
+
     fn packed(&mut self, parameter: Parameter) -> Result<&Packed, Failure> {
         let place = match self.packed.iter().position(|(known, _)| *known == parameter) {
             Some(place) => place,
             None => {
-                let packed = self.data.pack(parameter, self.format, self.element)?;
+                let packed = self.data.pack(parameter, &self.format()?, self.element)?;
                 self.packed.push((parameter, packed));
                 self.packed.len() - 1
             }

@@ -3,14 +3,13 @@
 use super::suite::Parameter;
 use crate::arguments::{Shape, shape};
 use crate::failure::Failure;
-use crate::formats::parse_format;
 use crate::generate::suite_tensor;
 use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
 use spc::io::{self, ReadOptions};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
 use spc::with_element;
-use spc_compiler::format::resolve::Definitions;
+use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 use std::time::{Duration, Instant};
 
@@ -61,8 +60,7 @@ impl Data {
     }
 
     /// The tensor, or what is made of it, in a format.
-    pub(super) fn pack(&self, parameter: Parameter, format: &str, element: ElementType) -> Result<Packed, Failure> {
-        let format = parse_format(format, self.order(), &Definitions::prelude())?;
+    pub(super) fn pack(&self, parameter: Parameter, format: &Format, element: ElementType) -> Result<Packed, Failure> {
         let mut entries = self.entries.clone();
         match parameter {
             Parameter::Turned => turn(&mut entries),
@@ -74,7 +72,7 @@ impl Data {
         }
         let entries = typed(entries, element);
         let start = Instant::now();
-        let packed = entries.pack(&format, Duplicates::Sum, element.zero());
+        let packed = entries.pack(format, Duplicates::Sum, element.zero());
         let tensor = packed.map_err(|error| Failure::refused(format!("{}: {error}", self.name)))?;
         Ok(Packed { tensor, time: start.elapsed() })
     }
@@ -140,6 +138,8 @@ fn typed(entries: Coordinates<f64>, element: ElementType) -> Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::parse_format;
+    use spc_compiler::format::resolve::Definitions;
 
     #[test]
     fn tensors_are_generated_by_name() {
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn a_turned_tensor_has_other_places() {
         let data = Data::load("uniform:20x30:50").unwrap();
-        let pack = |parameter| data.pack(parameter, "csr", ElementType::F32).unwrap().tensor;
+        let format = |name| parse_format(name, 2, &Definitions::prelude()).unwrap();
+        let pack = |parameter| data.pack(parameter, &format("csr"), ElementType::F32).unwrap().tensor;
         let (tensor, turned) = (pack(Parameter::Tensor), pack(Parameter::Turned));
         let first = |tensor: &AnyTensor, row: usize| {
             let entries = tensor.entries::<f32>().unwrap();
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(first(&tensor, 19), first(&turned, 0));
         assert_eq!(first(&tensor, 3), first(&turned, 4));
         assert_eq!(pack(Parameter::Transposed).shape(), [30, 20]);
-        let counts = data.pack(Parameter::Tensor, "coo", ElementType::I32).unwrap().tensor;
+        let counts = data.pack(Parameter::Tensor, &format("coo"), ElementType::I32).unwrap().tensor;
         assert!(counts.entries::<i32>().unwrap().iter().all(|(_, value)| *value == 1));
     }
 }

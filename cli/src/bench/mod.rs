@@ -67,6 +67,8 @@ pub(crate) struct Bench {
     /// How tensors are stored, with commas between: csf,coo,hicoo(128); with `--expression` NAME=FORMAT
     #[arg(short = 'f', long = "format", value_name = "FORMATS")]
     formats: Vec<String>,
+    #[command(flatten)]
+    named: FormatsArguments,
     /// The lengths of dense modes
     #[arg(long = "rank", value_name = "N", value_delimiter = ',', default_values_t = [16], conflicts_with = "expression")]
     ranks: Vec<usize>,
@@ -160,7 +162,7 @@ impl Bench {
     fn choices(&self) -> Result<Choices, Failure> {
         let modes = self.modes.iter().map(|mode| mode.get()).collect();
         let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
-        Ok(choices.tuned(self.tune))
+        Ok(choices.tuned(self.tune).defined(self.named.load()?))
     }
 
     fn budget(&self) -> Budget {
@@ -228,7 +230,7 @@ impl Bench {
             _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
         };
         let program = self.expression.clone().unwrap_or_default();
-        let source = Source::load(&KernelArguments { program, formats, named: FormatsArguments::default(), kernel })?;
+        let source = Source::load(&KernelArguments { program, formats, named: self.named.clone(), kernel })?;
         let kernel = source.single()?;
         let progress = Progress::new("reading");
         let start = Instant::now();

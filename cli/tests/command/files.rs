@@ -151,6 +151,12 @@ fn formats_of_a_file_have_names_everywhere() {
     assert_eq!(place.prints(&[&["run"], &sum[..], &run].concat()), "1 2\n2 4\n5 1\n");
     assert_has(&place.prints(&[&["compile"], &sum[..], &["--emit", "notation"]].concat()), &["i0 / 2: dense"]);
     assert_has(&place.prints(&[&["explain"], &sum[..]].concat()), &["walk A as it is stored"]);
+    let quick =
+        ["bench", "--quick", "--machine", "least", "--budget", "0.001", "--threads", "1", "--formats", "mine.ti"];
+    let text = place.prints(&[&quick[..], &["a.tns", "--kernel", "spmv", "-f", "rows(2),csr"]].concat());
+    assert_has(&text, &["rows(2)", "csr"]);
+    let given = ["--expression", sum[0], "-f", "A=rows(2)", "-i", "A=a.tns", "-i", "x=ones"];
+    assert_has(&place.prints(&[&quick[..], &given].concat()), &["A: rows(2)"]);
 
     assert_has(
         &place.refuses(&["info", "a.tns", "--format", "row(2)", "--formats", "mine.ti"]),

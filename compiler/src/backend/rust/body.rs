@@ -114,6 +114,10 @@ impl Printer<'_> {
                 quote!(#name.fill(#value);)
             }
             Statement::View { array, of, begin, length, mutable } => {
+                if let Some(row) = self.row(*of, begin, length).filter(|_| !mutable) {
+                    let name = self.declare_array(*array);
+                    return quote!(let #name = #row;);
+                }
                 let of = self.arrays[of].clone();
                 let end = self.expr(&begin.clone().plus(length.clone()));
                 let begin = if *begin == Expr::Index(0) { TokenStream::new() } else { self.expr(begin) };
@@ -203,6 +207,26 @@ impl Printer<'_> {
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
         }
+    }
+
+    /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether it
+    /// is there.
+    fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr) -> Option<TokenStream> {
+        let is_known = match length {
+            Expr::Index(length) => *length > 0,
+            Expr::Dimension(id) => self.kernel.dimension(*id).size != Size::Runtime,
+            _ => false,
+        };
+        let is_operand = self.kernel.array(of).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor));
+        let place = match begin {
+            Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => &**place,
+            _ => return None,
+        };
+        (is_known && is_operand).then(|| {
+            let helpers = self.options.parallel.clone();
+            let (array, place, length) = (self.arrays[&of].clone(), self.expr(place), self.expr(length));
+            quote!(#helpers::row::<#length, _>(#array, #place))
+        })
     }
 
     /// The operator of `a[i] = a[i] operator value`, where `a[i] operator= value` is refused: of all but its own number types,

@@ -1,7 +1,9 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::{BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, JOINED_TEXT, PRODUCT_TEXT, WIDE_TEXT, WORKSPACE_TEXT};
+use crate::parallel::{
+    BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT, WORKSPACE_TEXT,
+};
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -48,6 +50,7 @@ mod parallel {{
     pub use dot::*;
     pub use joined::*;
     pub use product::*;
+    pub use row::*;
     pub use workspace::*;
 
 mod interleave {{
@@ -72,6 +75,10 @@ mod joined {{
 
 mod product {{
 {PRODUCT_TEXT}
+}}
+
+mod row {{
+{ROW_TEXT}
 }}
 
 mod wide {{
