@@ -265,6 +265,26 @@ fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
 }
 
 #[test]
+fn what_was_measured_of_inputs_is_not_measured_again() {
+    let text = "// dims: i=40 j=30\nfn spmv(A: csr, x: dense) -> y: dense {\n    y(i) = A(i, j) * x(j);\n}\n";
+    let parsed = |text: &str| Case::parse("measured", text).expect("it is a case");
+    let cases = vec![parsed(text), parsed(&text.replace("i=40", "i=50"))];
+    let all = prepared(cases).0;
+    let Prepared { ready, emulated, .. } = &all[0];
+    let Some(device) = emulation::compile(&[emulated]) else {
+        return println!("nothing ran: there is no C++ compiler");
+    };
+    device.keep_inputs();
+    let chain = emulation::chain(&ready.program, emulated, &device);
+    let launches = |ready: &Ready| {
+        assert_eq!(ready.run(&chain), Ok(()));
+        device.launched().len()
+    };
+    // Its own operands twice, then others of the same program.
+    assert_eq!([&all[0], &all[0], &all[1], &all[0]].map(|prepared| launches(&prepared.ready)), [2, 1, 2, 1]);
+}
+
+#[test]
 fn an_update_of_a_tile_that_is_not_atomic_is_found() {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         let way = Forced { in_shares: true, in_tiles: true, lanes: 32, blocks: 2 };

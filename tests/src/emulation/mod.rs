@@ -8,7 +8,7 @@
 
 pub mod driver;
 
-use spc::execute::device::{Device, DeviceKernel, Grid, Memory};
+use spc::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use spc::execute::{Chain, Executable};
 use spc_compiler::Program;
 use spc_compiler::backend::cuda::{self, Module, Refusal};
@@ -17,7 +17,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A program whose kernels are in a batch.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,13 +145,28 @@ pub struct Emulation {
     memory: Mutex<BTreeMap<u64, Box<[u64]>>>,
     /// What the order of blocks and threads comes from.
     seed: AtomicU64,
+    /// What stays in its memory, where it is asked to keep inputs.
+    resident: OnceLock<Resident>,
+    /// The functions that were launched.
+    launched: Mutex<Vec<String>>,
 }
 
 impl Emulation {
     fn open(path: &Path) -> Self {
         // SAFETY: the library was compiled from the files beside this one and from kernels; it does nothing when it is loaded.
         let library = unsafe { libloading::Library::new(path) }.expect("what was linked can be loaded");
-        Self { library, memory: Mutex::default(), seed: AtomicU64::new(1) }
+        let (memory, seed, resident) = (Mutex::default(), AtomicU64::new(1), OnceLock::new());
+        Self { library, memory, seed, resident, launched: Mutex::default() }
+    }
+
+    /// From now on inputs stay in its memory between calls.
+    pub fn keep_inputs(&self) {
+        self.resident.get_or_init(Resident::default);
+    }
+
+    /// The functions that were launched since the last time that this was asked for.
+    pub fn launched(&self) -> Vec<String> {
+        std::mem::take(&mut self.launched.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Blocks and threads take turns in another order from now on.
@@ -237,6 +252,7 @@ impl Device for Emulation {
         let memory = self.lock();
         let run: Launch = self.symbol("spc_run")?;
         let invoke: Invoke = self.symbol(&format!("spc_invoke_{function}"))?;
+        self.launched.lock().unwrap_or_else(PoisonError::into_inner).push(function.to_owned());
         let mut values = arguments.to_vec();
         let mut addresses: Vec<*mut c_void> = values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
         let configuration = Configuration {
@@ -265,5 +281,9 @@ impl Device for Emulation {
             (status != 0).then(|| CStr::from_ptr(message.as_ptr()).to_string_lossy().into_owned())
         };
         message.map_or(Ok(()), |message| Err(format!("{function}: {message}")))
+    }
+
+    fn resident(&self) -> Option<&Resident> {
+        self.resident.get()
     }
 }

@@ -225,6 +225,16 @@ pub enum Step {
         /// At most so many blocks, but one.
         blocks: Option<Expr>,
     },
+    /// Finds out a number that follows from what a function reads, which is the only element of an array that the function
+    /// combines it into. Of the same inputs it need not be found twice. Only the host asks for it.
+    Measure {
+        /// The array: zero at first.
+        array: ArrayId,
+        /// The place of the function in [`Module::functions`].
+        function: usize,
+        /// The number of places that its threads go through.
+        places: Expr,
+    },
     /// Replaces the counts in an array, of which the last element is zero, by sums: each of the counts before it and `first`.
     Scan {
         /// Which.

@@ -7,7 +7,7 @@
 //! The host measures the longest place and chooses:
 //!
 //! ```text
-//! launch measure                     the longest place
+//! measure longest                    of all places
 //! if 256 < longest && …
 //!     launch over shares of entries
 //! else
@@ -18,7 +18,7 @@ use super::Refusal;
 use super::groups::{self, Iterations};
 use super::league::{League, Mapped, Way};
 use super::ordered::{Border, Copied};
-use super::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total, WARP, WORKERS};
+use super::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total, WARP};
 use super::rewrite::substituted;
 use super::segment::Builder;
 use crate::format::IndexWidth;
@@ -273,10 +273,7 @@ impl Builder {
             totals: vec![Total { variable: longest, operator: ReduceOperator::Max, meet: Meet::Cell(cell) }],
         })?;
         let count = end.minus(begin);
-        let fill = Some(Expr::Index(0));
-        self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill });
-        let (places, workers) = (count.clone(), Some(Expr::Index(WORKERS)));
-        self.module.steps.push(Step::Launch { function, places, lanes: None, workers, blocks: None });
+        self.module.steps.push(Step::Measure { array: cell, function, places: count.clone() });
         let longest = Expr::load(cell, Expr::Index(0));
         let long = Expr::Index(if is_grouped { LONG.0 } else { LONG.1 });
         let uneven = all.times(Expr::Index(UNEVEN)).less(longest.clone().times(count.clone()));

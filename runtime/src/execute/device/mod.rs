@@ -8,7 +8,9 @@
 //! |---|---|
 //! | `run` | one run of a module, step by step |
 //! | `resident` | arrays of inputs that stay on the device between calls |
+//! | `measured` | what was measured of these |
 
+mod measured;
 mod resident;
 mod run;
 
@@ -16,6 +18,7 @@ pub use resident::Resident;
 
 use super::call::Call;
 use super::error::Error;
+use measured::Measured;
 use run::{Held, Run};
 use spc_compiler::backend::cuda::Module;
 use spc_compiler::ir::{self, ArrayId, Source};
@@ -111,12 +114,14 @@ pub struct DeviceKernel {
     device: Arc<dyn Device>,
     /// How long copies in and out have taken.
     copied: Arc<Copied>,
+    /// What was measured of inputs that stay on the device.
+    measured: Arc<Measured>,
 }
 
 impl DeviceKernel {
     /// A module whose text the device has compiled.
     pub fn new(module: Module, device: Arc<dyn Device>) -> Self {
-        Self { module: Arc::new(module), device, copied: Arc::default() }
+        Self { module: Arc::new(module), device, copied: Arc::default(), measured: Arc::default() }
     }
 
     /// How long copies to the device and from it have taken since the kernel was made.
@@ -147,8 +152,9 @@ impl DeviceKernel {
     }
 
     fn run_with(&self, dimensions: Vec<u64>) -> Run<'_> {
-        let (held, borrowed) = (BTreeMap::new(), Vec::new());
-        Run { module: &self.module, device: &*self.device, dimensions, held, borrowed }
+        let (held, borrowed, known) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        let (module, device, measured) = (&self.module, &*self.device, &self.measured);
+        Run { module, device, dimensions, held, borrowed, known, measured }
     }
 
     fn stopped(&self, message: String) -> Error {

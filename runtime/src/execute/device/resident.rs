@@ -2,6 +2,7 @@
 
 use super::super::array::Data;
 use super::{Device, Memory};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Arrays that stay on a device between calls: those of inputs, as long as the host keeps them too. Where memory is short, those
@@ -10,6 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct Resident {
     /// The one that was used last is the last.
     arrays: Mutex<Vec<Kept>>,
+    /// How many there have been.
+    count: AtomicU64,
 }
 
 /// One of them.
@@ -18,6 +21,8 @@ struct Kept {
     /// The host's array. As it is shared here, nobody changes it, and nothing else comes to lie at its address.
     data: Data,
     memory: Memory,
+    /// No other array has had this number, nor ever will.
+    number: u64,
     /// How many runs read it.
     readers: usize,
 }
@@ -33,17 +38,17 @@ impl Resident {
         (arrays.len(), arrays.iter().map(|kept| kept.data.bytes().len()).sum())
     }
 
-    /// Where an array is on the device, for one who reads it there.
-    pub(super) fn borrow(&self, device: &dyn Device, data: &Data, name: &str) -> Result<Memory, String> {
+    /// Where an array is on the device, for one who reads it there, and its number: as long as it stays, it has the same elements.
+    pub(super) fn borrow(&self, device: &dyn Device, data: &Data, name: &str) -> Result<(Memory, u64), String> {
         let mut arrays = self.arrays();
         let place = |kept: &Kept| (kept.data.bytes().as_ptr_range(), kept.data.element());
         let sought = (data.bytes().as_ptr_range(), data.element());
         if let Some(found) = arrays.iter().position(|kept| place(kept) == sought) {
             let mut kept = arrays.remove(found);
             kept.readers += 1;
-            let memory = kept.memory;
+            let found = (kept.memory, kept.number);
             arrays.push(kept);
-            return Ok(memory);
+            return Ok(found);
         }
         // What the host has let go of serves nobody.
         let is_stale = |kept: &mut Kept| kept.readers == 0 && kept.data.is_alone();
@@ -53,8 +58,9 @@ impl Resident {
             device.free(memory);
             return Err(error);
         }
-        arrays.push(Kept { data: data.clone(), memory, readers: 1 });
-        Ok(memory)
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        arrays.push(Kept { data: data.clone(), memory, number, readers: 1 });
+        Ok((memory, number))
     }
 
     /// Memory for something else.

@@ -2,10 +2,11 @@
 
 use super::super::array::{Access, Array, Data};
 use super::super::interpreted::overwrite;
+use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::{IndexArray, Plain, Values};
 use crate::with_element;
-use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP};
+use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP, WORKERS};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
@@ -25,8 +26,12 @@ pub(super) struct Run<'a> {
     pub(super) device: &'a dyn Device,
     pub(super) dimensions: Vec<u64>,
     pub(super) held: BTreeMap<ArrayId, Held>,
-    /// Memory of what stays on the device, which the run only reads.
-    pub(super) borrowed: Vec<Memory>,
+    /// Memory of what stays on the device, which the run only reads, with its number there.
+    pub(super) borrowed: Vec<(Memory, u64)>,
+    /// Numbers that the host knows: the only elements of arrays.
+    pub(super) known: BTreeMap<ArrayId, u64>,
+    /// What was measured in runs before.
+    pub(super) measured: &'a Measured,
 }
 
 type Result<T, E = String> = std::result::Result<T, E>;
@@ -65,8 +70,8 @@ impl Run<'_> {
         let length = (bytes.len() / width(array.parameter.element)) as u64;
         let may_stay = array.parameter.access == Access::Read && !bytes.is_empty() && !array.data.is_part();
         if let Some(resident) = self.device.resident().filter(|_| may_stay) {
-            let memory = resident.borrow(self.device, &array.data, self.name(id))?;
-            self.borrowed.push(memory);
+            let (memory, number) = resident.borrow(self.device, &array.data, self.name(id))?;
+            self.borrowed.push((memory, number));
             self.held.insert(id, Held { memory, length });
             return Ok(());
         }
@@ -81,11 +86,16 @@ impl Run<'_> {
 
     /// Gives memory back.
     pub(super) fn end(&mut self) {
-        let own = |held: &&Held| !self.borrowed.contains(&held.memory);
+        let own = |held: &&Held| self.number(held.memory).is_none();
         self.held.values().filter(own).for_each(|held| self.device.free(held.memory));
         if let Some(resident) = self.device.resident() {
-            self.borrowed.drain(..).for_each(|memory| resident.give_back(memory));
+            self.borrowed.drain(..).for_each(|(memory, _)| resident.give_back(memory));
         }
+    }
+
+    /// The number of what stays on the device, where this memory is of that.
+    fn number(&self, memory: Memory) -> Option<u64> {
+        self.borrowed.iter().find(|(other, _)| *other == memory).map(|(_, number)| *number)
     }
 
     /// Copies a result back, into the memory that is there where its length was known.
@@ -116,6 +126,7 @@ impl Run<'_> {
                 let most = blocks.as_ref().map(|blocks| self.value(blocks)).transpose()?;
                 self.launch(*function, places, lanes.as_ref(), workers.as_ref(), most)
             }
+            Step::Measure { array, function, places } => self.measure(*array, *function, places),
             Step::Scan { array, first } => {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
                 self.scan(held, first)
@@ -236,6 +247,40 @@ impl Run<'_> {
         self.device.launch(&function.name, grid, &arguments)
     }
 
+    /// Measures what follows from inputs, where that was not measured before of the same ones.
+    fn measure(&mut self, array: ArrayId, function: usize, places: &Expr) -> Result<()> {
+        let inputs = self.inputs(array, function)?;
+        if let Some(found) = inputs.as_ref().and_then(|inputs| self.measured.get(inputs)) {
+            self.known.insert(array, found);
+            return Ok(());
+        }
+        self.make(array, 1)?;
+        self.fill(array, &Expr::Index(0))?;
+        self.launch(function, places, None, Some(&Expr::Index(WORKERS)), None)?;
+        let found = self.load(array, 0)?;
+        self.known.insert(array, found);
+        inputs.into_iter().for_each(|inputs| self.measured.add(inputs, found));
+        Ok(())
+    }
+
+    /// All that what a function leaves in an array follows from, where what it reads stays on the device and nobody changes it.
+    fn inputs(&self, array: ArrayId, function: usize) -> Result<Option<Vec<u64>>> {
+        let mut inputs = vec![function as u64];
+        for parameter in self.module.functions[function].parameters(&self.module.kernel) {
+            inputs.push(match parameter {
+                Parameter::Dimension(id) => self.dimensions[id.index()],
+                Parameter::Length(array) => self.held(array)?.length,
+                Parameter::Array { array: other, .. } if other == array => continue,
+                Parameter::Array { array, writes: false } => match self.number(self.held(array)?.memory) {
+                    Some(number) => number,
+                    None => return Ok(None),
+                },
+                Parameter::Workers | Parameter::Array { .. } => return Ok(None),
+            });
+        }
+        Ok(Some(inputs))
+    }
+
     /// Replaces counts by sums of those before, blocks first, then of blocks.
     fn scan(&mut self, counts: Held, first: u64) -> Result<()> {
         let blocks = counts.length.div_ceil(SCANNED);
@@ -312,6 +357,9 @@ impl Run<'_> {
 
     /// An element of an index array.
     fn load(&self, array: ArrayId, index: u64) -> Result<u64> {
+        if let Some(&known) = self.known.get(&array).filter(|_| index == 0) {
+            return Ok(known);
+        }
         let (held, width) = (self.held(array)?, self.width(array));
         if index >= held.length {
             return Err(format!("`{}` has no element {index}", self.name(array)));

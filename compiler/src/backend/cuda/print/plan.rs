@@ -67,6 +67,11 @@ fn line(module: &Module, step: &Step) -> String {
             }
             line
         }
+        Step::Measure { array, function, places } => {
+            let function = &module.functions[*function];
+            let (name, places) = (name(array), show(places));
+            format!("measure {name}[0] by {} for {places} places, once for the same inputs", function.name)
+        }
         Step::Scan { array, first } => format!("scan {} from {}", name(array), show(first)),
         Step::Lengthen { array, length } => format!("lengthen {} to {}", name(array), show(length)),
         Step::Choose { condition, .. } => format!("if {}", show(condition)),
