@@ -29,7 +29,12 @@ const READ_OFF: f64 = 2.0;
 const LOOKED_AT: f64 = 0.25 / 4096.0;
 /// So many bytes are dense values of a workspace at most, for each thread: what is left of a cache that the operands go
 /// through as well.
-pub(crate) const DENSE_BYTES: u64 = 1 << 25;
+pub(super) const DENSE_BYTES: u64 = 1 << 25;
+/// So many where few terms come each time. Each of them then waits for memory that is not in the thread's own cache, and to sort
+/// a short list takes less time.
+const DENSE_BYTES_FOR_FEW: u64 = 1 << 22;
+/// Up to so many terms are few.
+const FEW: f64 = 1024.0;
 
 /// Steps to search for one coordinate.
 const SEARCHED: f64 = 8.0;
@@ -64,7 +69,7 @@ impl Collecting {
         let read = |coordinates: f64| terms + READ_OFF * entries + LOOKED_AT * coordinates;
         let bitmap = dense.map_or(f64::INFINITY, read);
         let collect = match bitmap <= table.min(list) {
-            true => Collect::Bitmap,
+            true => Collect::Bitmap(if terms <= FEW { DENSE_BYTES_FOR_FEW } else { DENSE_BYTES }),
             false if table <= list => Collect::Table,
             false => Collect::List,
         };

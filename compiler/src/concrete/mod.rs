@@ -42,7 +42,6 @@ use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use alternatives::alternatives;
-pub(crate) use cost::DENSE_BYTES;
 pub use directives::Asked;
 pub use fused::Chain;
 pub use precompute::{Parts, Precomputed};
@@ -136,9 +135,9 @@ pub enum TensorKind {
 /// How the terms of a sparse workspace come together at their coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collect {
-    /// Values are dense, at their coordinates, and a bitmap tells where there are some; where they would be too many for that,
-    /// a table finds them.
-    Bitmap,
+    /// Values are dense, at their coordinates, and a bitmap tells where there are some; where they would take more bytes than
+    /// this for each thread, a table finds them.
+    Bitmap(u64),
     /// A table finds the entry that a term belongs to; the coordinates are sorted at the end.
     Table,
     /// Terms are listed, sorted, and then combined.

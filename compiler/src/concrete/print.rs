@@ -18,7 +18,7 @@ impl fmt::Display for Kernel {
                     format!("output, shares {levels} levels of {}", access(self, with))
                 }
                 TensorKind::Workspace => "workspace".to_owned(),
-                TensorKind::SparseWorkspace(Collect::Bitmap) => "workspace, dense with a bitmap".to_owned(),
+                TensorKind::SparseWorkspace(Collect::Bitmap(_)) => "workspace, dense with a bitmap".to_owned(),
                 TensorKind::SparseWorkspace(Collect::Table) => "workspace, found by a table".to_owned(),
                 TensorKind::SparseWorkspace(Collect::List) => "workspace, a list that is sorted".to_owned(),
             };

@@ -320,7 +320,7 @@ impl Scheduler<'_> {
                 let mut collecting = Collecting::of(filled.0, filled.1, Some(dense_coordinates));
                 if self.kernel.target == Target::Gpu {
                     // Threads of a device have no lists that grow.
-                    collecting.collect = Collect::Bitmap;
+                    collecting.collect = Collect::Bitmap(DENSE_BYTES);
                 }
                 let times = cost.terms / self.block(&dense) / filled.0.max(f64::MIN_POSITIVE);
                 let collected = times * (collecting.steps() + filled.1);
@@ -591,16 +591,16 @@ impl Scheduler<'_> {
         let costs = format!(
             "about {terms:.0} terms meet in {entries:.0} entries each time: {dense}{table:.0} with a table, {list:.0} with a list"
         );
-        let most = DENSE_BYTES >> 20;
         self.decide(match collect {
-            Collect::Bitmap if self.kernel.target == Target::Gpu => Decision {
+            Collect::Bitmap(_) if self.kernel.target == Target::Gpu => Decision {
                 what: format!("{name} has dense values and flags of its entries, which give them in order"),
                 why: "threads of a device have no lists that grow".to_owned(),
             },
-            Collect::Bitmap => Decision {
+            Collect::Bitmap(most) => Decision {
                 what: format!(
                     "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \
-                     take more than {most} MB for each thread, a table finds them"
+                     take more than {} MB for each thread, a table finds them",
+                    most >> 20
                 ),
                 why: costs,
             },

@@ -30,7 +30,7 @@
 //! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Assign, Collect, DENSE_BYTES, Run, Statement, Target, TensorId, TensorKind};
+use crate::concrete::{Access, Assign, Collect, Run, Statement, Target, TensorId, TensorKind};
 use crate::format::IndexWidth;
 use crate::format::level::{Positions, Storage};
 use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
@@ -115,17 +115,19 @@ impl Lowering<'_> {
     /// workspace asks for it.
     pub(super) fn versions(&mut self, body: &Statement, out: &mut Vec<ir::Statement>) {
         let tensors = (0..self.concrete.tensors.len()).map(TensorId);
-        let dense: Vec<TensorId> = tensors
-            .filter(|&tensor| self.concrete.tensor(tensor).kind == TensorKind::SparseWorkspace(Collect::Bitmap))
-            .collect();
+        let most = |tensor: TensorId| match self.concrete.tensor(tensor).kind {
+            TensorKind::SparseWorkspace(Collect::Bitmap(most)) => Some((tensor, most)),
+            _ => None,
+        };
+        let dense: Vec<(TensorId, u64)> = tensors.filter_map(most).collect();
         if self.concrete.target == Target::Gpu {
             // There they are always dense: the number of threads follows from the memory that they take.
             self.with_bitmaps = !dense.is_empty();
             return self.statement(body, &Scope::default(), out);
         }
         let mut are_short: Vec<Expr> = Vec::new();
-        for workspace in dense {
-            let is_short = self.is_short(workspace);
+        for (workspace, most) in dense {
+            let is_short = self.is_short(workspace, most);
             if !are_short.contains(&is_short) {
                 are_short.push(is_short);
             }
@@ -146,10 +148,10 @@ impl Lowering<'_> {
         out.push(ir::Statement::If(vec![(condition, short)], long));
     }
 
-    /// Whether dense values of a workspace take few bytes. No product is taken that could wrap.
-    fn is_short(&self, workspace: TensorId) -> Expr {
+    /// Whether dense values of a workspace take so many bytes at most. No product is taken that could wrap.
+    fn is_short(&self, workspace: TensorId, most: u64) -> Expr {
         let declaration = self.concrete.tensor(workspace);
-        let most = || Expr::Index(DENSE_BYTES / declaration.element.bytes() as u64);
+        let most = || Expr::Index(most / declaration.element.bytes() as u64);
         let is_less = |expr: &Expr| Expr::binary(BinaryOperator::LessEqual, expr.clone(), most());
         let mut sizes = declaration.extents.iter().map(|&extent| self.size(extent));
         let mut product = sizes.next().expect("a sparse workspace has a level with coordinates");
@@ -254,7 +256,7 @@ impl Lowering<'_> {
         let fill = Expr::Literal(declaration.fill);
         let block = declaration.extents[levels..].iter().fold(Expr::Index(1), |n, &extent| n.times(self.size(extent)));
         let key = ArrayElement::Index(if levels == 1 { widths[0] } else { IndexWidth::U64 });
-        let (entries, values) = if collect == Collect::Bitmap && self.with_bitmaps {
+        let (entries, values) = if matches!(collect, Collect::Bitmap(_)) && self.with_bitmaps {
             let values = self.declare_array(format!("{name}_vals"), element, ArrayRole::Local);
             let length = extent.clone().times(block);
             self.hoisted.push(ir::Statement::Allocate { array: values, length, fill });

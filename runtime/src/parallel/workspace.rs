@@ -12,10 +12,13 @@ const DIRECT: usize = 1 << 22;
 const SCANNED: usize = 8;
 
 /// Lists up to so long are sorted on the stack.
-const SHORT: usize = 64;
+const SHORT: usize = 256;
 
 /// From so many keys on, a table looks for them: to sort a few costs less.
 const FEW: usize = SHORT;
+
+/// The length of a hash table at first.
+const HASHED: usize = 64;
 
 /// An unsigned integer that keys are stored as.
 pub trait Key: Copy + Ord {
@@ -55,10 +58,10 @@ keys!(u8 u16 u32 u64);
 /// let mut keys: Vec<u32> = Vec::new();
 /// let mut table = Table::new(1000);
 /// assert_eq!([7, 3, 7].map(|key| table.insert(&mut keys, key)), [0, 1, 2]);
-/// for key in 100..200 {
+/// for key in 100..400 {
 ///     table.insert(&mut keys, key);
 /// }
-/// assert_eq!([150, 7, 300].map(|key| table.insert(&mut keys, key)), [53, 0, 103]);
+/// assert_eq!([150, 7, 500].map(|key| table.insert(&mut keys, key)), [53, 0, 303]);
 /// ```
 #[derive(Debug)]
 pub struct Table {
@@ -154,7 +157,7 @@ impl Table {
     #[inline(never)]
     fn grow(&mut self, keys: usize) {
         assert!(keys < 1 << 31, "a workspace holds at most 2^31 entries");
-        let length = (2 * self.hashed.len()).max(SHORT);
+        let length = (2 * self.hashed.len()).max(HASHED);
         let full = std::mem::replace(&mut self.hashed, vec![(0, 0); length]);
         for (key, place) in full.into_iter().filter(|(_, place)| *place != 0) {
             let mut slot = self.slot(key);
@@ -234,8 +237,11 @@ impl Table {
     }
 }
 
-/// A set of keys below an extent, that gives them in order without sorting them: a bit for each, and a bit for each 64 of those
+/// A set of keys below an extent, that gives them in order without sorting them: a mark for each, and a mark for each 64 of those
 /// of which one is set. So it skips 4096 keys at a time where there are none.
+///
+/// A mark is a byte while keys are added: that is a store, where a bit would wait for the last one of its word. The bytes become
+/// the bits of a word when they are read.
 ///
 /// ```
 /// use spc::parallel::Bitmap;
@@ -249,26 +255,24 @@ impl Table {
 /// ```
 #[derive(Debug)]
 pub struct Bitmap {
-    bits: Vec<u64>,
-    summary: Vec<u64>,
+    /// Of each key whether it is there: 64 of them in a cache line.
+    marks: Vec<[u8; 64]>,
+    /// Of each line of these whether it has a mark.
+    summary: Vec<[u8; 64]>,
 }
 
 impl Bitmap {
     /// An empty set of keys below `extent`.
     pub fn new(extent: usize) -> Bitmap {
-        let words = extent.div_ceil(64);
-        Bitmap { bits: vec![0; words], summary: vec![0; words.div_ceil(64)] }
+        let lines = extent.div_ceil(64);
+        Bitmap { marks: vec![[0; 64]; lines], summary: vec![[0; 64]; lines.div_ceil(64)] }
     }
 
     /// Adds a key, unless it is there.
     #[inline(always)]
     pub fn mark(&mut self, key: usize) {
-        let word = &mut self.bits[key / 64];
-        // A word that has a bit already is in the summary: rows of neighbours do not wait for each other there.
-        if *word == 0 {
-            self.summary[key / 4096] |= 1 << (key / 64 % 64);
-        }
-        *word |= 1 << (key % 64);
+        self.marks[key / 64][key % 64] = MARK;
+        self.summary[key / 4096][key / 64 % 64] = MARK;
     }
 
     /// The keys, ascending. They are no more in the set, each from when it is given.
@@ -278,14 +282,48 @@ impl Bitmap {
     }
 }
 
+/// What stands where a key is marked.
+const MARK: u8 = u8::MAX;
+
+/// The marks of a line as the bits of a word; the line has none then.
+#[inline(always)]
+fn take(line: &mut [u8; 64]) -> u64 {
+    let word = marked(line);
+    *line = [0; 64];
+    word
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn marked(line: &[u8; 64]) -> u64 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+    let (quarters, _) = line.as_chunks::<16>();
+    quarters.iter().rev().fold(0, |word, quarter| {
+        // SAFETY: a quarter has the 16 bytes that are read, wherever they lie, and every processor of this kind has SSE2.
+        let bits = unsafe { _mm_movemask_epi8(_mm_loadu_si128(quarter.as_ptr().cast())) };
+        word << 16 | u64::from(bits as u16)
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn marked(line: &[u8; 64]) -> u64 {
+    let (eights, _) = line.as_chunks::<8>();
+    eights.iter().rev().fold(0, |word, &eight| {
+        // The product has the lowest bit of each byte in its highest one, and adds no two of them elsewhere.
+        let lowest = u64::from_le_bytes(eight) & 0x0101_0101_0101_0101;
+        word << 8 | lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
+}
+
 /// The keys of a [`Bitmap`], ascending; all of them have to be asked for.
 #[derive(Debug)]
 pub struct Drain<'a> {
     bitmap: &'a mut Bitmap,
-    /// How many words of the summary were looked at, and what is left of the last of them.
+    /// How many lines of the summary were looked at, and what is left of the last of them.
     above: usize,
     words: u64,
-    /// The word of bits that was looked at last, and what is left of it.
+    /// The line of marks that was looked at last, and what is left of it.
     word: usize,
     bits: u64,
 }
@@ -297,12 +335,12 @@ impl Iterator for Drain<'_> {
     fn next(&mut self) -> Option<usize> {
         while self.bits == 0 {
             while self.words == 0 {
-                self.words = std::mem::take(self.bitmap.summary.get_mut(self.above)?);
+                self.words = take(self.bitmap.summary.get_mut(self.above)?);
                 self.above += 1;
             }
             self.word = 64 * (self.above - 1) + self.words.trailing_zeros() as usize;
             self.words &= self.words - 1;
-            self.bits = std::mem::take(&mut self.bitmap.bits[self.word]);
+            self.bits = take(&mut self.bitmap.marks[self.word]);
         }
         let key = 64 * self.word + self.bits.trailing_zeros() as usize;
         self.bits &= self.bits - 1;
