@@ -54,7 +54,8 @@ pub fn append(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64],
     b_pos: &mut Vec<u32>, b_crd: &mut Vec<u32>, b_vals: &mut Vec<f64>) {
     b_pos.push(0);
     let chunks = parallel::Chunks::weighted(0, d0, &|i| pos[i] as usize);
-    let (positions, coordinates, values) = (chunks.joined::<u32>(), chunks.joined::<u32>(), chunks.joined::<f64>());
+    let positions = chunks.joined_positions::<u32>();
+    let (coordinates, values) = (chunks.joined(b_crd), chunks.joined(b_vals));
     chunks.run(&|chunk| {
         let (low, high) = chunks.range(chunk);
         let (mut b_pos, mut b_crd, mut b_vals) = (positions.take(chunk), coordinates.take(chunk), values.take(chunk));
@@ -66,7 +67,7 @@ pub fn append(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64],
             b_pos.push(b_crd.len() as u32);
         }
     });
-    positions.join_positions(b_pos, &coordinates);
+    positions.join(b_pos, &coordinates.lengths());
     coordinates.join(b_crd);
     values.join(b_vals);
 }";
