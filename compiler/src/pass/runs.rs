@@ -19,12 +19,12 @@
 //!     let entries = A_pos[i + 1] - first
 //!
 //! let A_pos_run = A_pos[low..high + 1]
-//! let begin = A_pos_run[0]
+//! let A_begin = A_pos_run[0]
 //! for entry in 0..high - low
-//!     let end = A_pos_run[entry + 1]
-//!     let first = begin
-//!     let entries = end - first
-//!     begin = end
+//!     let A_end = A_pos_run[entry + 1]
+//!     let first = A_begin
+//!     let entries = A_end - first
+//!     A_begin = A_end
 //! ```
 
 use super::replacing;
@@ -136,7 +136,9 @@ impl Run {
             let length = if has_ends { length.plus(Expr::Index(1)) } else { length };
             statements.push(Statement::View { array: view, of: array, begin, length, mutable });
             if has_ends {
-                let (begin, end) = (kernel.declare_variable("begin", Type::Index, true), kernel.declare_index("end"));
+                let run = kernel.array(array).name.trim_end_matches("_pos").to_owned();
+                let begin = kernel.declare_variable(&format!("{run}_begin"), Type::Index, true);
+                let end = kernel.declare_index(&format!("{run}_end"));
                 rename.bounds.insert(array, (begin, end));
                 statements.push(Statement::Let(begin, Expr::load(view, Expr::Index(0))));
             }

@@ -706,13 +706,13 @@ mod runs_of_entries {
         let v9:high = 3
         let v10:entries = maximum(v9:high, v8:low) - v8:low
         view a6:A2_pos_run of a0:A2_pos from v8:low length v10:entries + 1
-        let v12:begin = a6:A2_pos_run[0]
+        let v12:A2_begin = a6:A2_pos_run[0]
         view mutable a7:Y_run of a4:Y from v8:low length v10:entries
         for v11:entry in 0..v10:entries {
-          let v13:end = a6:A2_pos_run[v11:entry + 1]
-          let v6:j = v13:end - v12:begin
+          let v13:A2_end = a6:A2_pos_run[v11:entry + 1]
+          let v6:j = v13:A2_end - v12:A2_begin
           a7:Y_run[v11:entry] = a3:B[v6:j]
-          v12:begin = v13:end
+          v12:A2_begin = v13:A2_end
         }
         ");
     }
