@@ -35,7 +35,8 @@ const MOST_BLOCKS: u64 = 1 << 10;
 const FEW_BLOCKS: u64 = 1 << 6;
 
 impl Builder {
-    /// Adds the `plain` steps of a loop; where it updates arrays that may be short, with the choice of the same over `shares` with tiles.
+    /// Adds the `plain` steps of a loop; where it updates arrays that may be short, with the choice of the same over `shares` with
+    /// tiles.
     pub(super) fn choose_tiles(
         &mut self,
         parallel: &Parallel,
@@ -154,7 +155,8 @@ fn only_operator(body: &[Statement], array: ArrayId) -> Option<ReduceOperator> {
     first.filter(|_| is_only)
 }
 
-/// About how many updates there are: one of each element of a row, one of each iteration that a group shares out, one of each entry.
+/// About how many updates there are: one of each element of a row, one of each iteration that a group shares out, one of each
+/// entry.
 fn updates(function: &Function, places: &Expr, lanes: Option<&Expr>) -> Expr {
     let of = function.places();
     let is_row = of.is_some_and(|places| places.row().is_some());

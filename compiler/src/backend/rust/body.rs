@@ -209,8 +209,8 @@ impl Printer<'_> {
         }
     }
 
-    /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether it
-    /// is there.
+    /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether
+    /// it is there.
     fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr) -> Option<TokenStream> {
         let is_known = match length {
             Expr::Index(length) => *length > 0,

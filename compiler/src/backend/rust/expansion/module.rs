@@ -1,10 +1,11 @@
 //! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
 //! each that is left after fusing.
 //!
-//! Kernels with a vector loop, or sums over dense rows, come in one version for each extent in [`FIXED_EXTENTS`] and one for all others; the call
-//! chooses. On x86-64 these are compiled for processors with AVX2, whatever the user's crate is compiled for, and one more for
-//! all extents serves older ones. That takes the only `unsafe` of an expansion: the call of what is compiled for a processor,
-//! once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid `unsafe` can use it.
+//! Kernels with a vector loop, or sums over dense rows, come in one version for each extent in [`FIXED_EXTENTS`] and one for all
+//! others; the call chooses. On x86-64 these are compiled for processors with AVX2, whatever the user's crate is compiled for,
+//! and one more for all extents serves older ones. That takes the only `unsafe` of an expansion: the call of what is compiled
+//! for a processor, once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid
+//! `unsafe` can use it.
 
 use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
