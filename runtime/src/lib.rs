@@ -202,7 +202,7 @@
 //!   else in a program, with one line: [`memory::HugePages`].
 //! * Loops run on the threads of the rayon pool that they are called in; [`parallel::with_threads`] makes one. Small
 //!   inputs stay on one thread.
-//! * Sixty kernels add 19 seconds of processor time to a release build (measure it with
+//! * Sixty kernels add 21 seconds of processor time to a release build (measure it with
 //!   `cargo run --release -p spc --example compile_cost`).
 
 // What the macro writes names this crate `spc`, also in its own tests.

@@ -241,7 +241,8 @@ impl Table {
 /// of which one is set. So it skips 4096 keys at a time where there are none.
 ///
 /// A mark is a byte while keys are added: that is a store, where a bit would wait for the last one of its word. The bytes become
-/// the bits of a word when they are read.
+/// the bits of a word when they are read. Where there are few keys at all, so that rows have few as well, they are bits from the
+/// start: to read bytes takes longer than to wait.
 ///
 /// ```
 /// use spc::parallel::Bitmap;
@@ -255,30 +256,52 @@ impl Table {
 /// ```
 #[derive(Debug)]
 pub struct Bitmap {
-    /// Of each key whether it is there: 64 of them in a cache line.
+    /// Of each key whether it is there: 64 of them in a cache line. None where there are `bits`.
     marks: Vec<[u8; 64]>,
     /// Of each line of these whether it has a mark.
     summary: Vec<[u8; 64]>,
+    /// The same for up to [`BITS`] keys: words of bits.
+    bits: Vec<u64>,
+    /// Of each of these words whether it has a bit.
+    words: u64,
 }
+
+/// So many keys at most are bits: a word has one for each word of them.
+const BITS: usize = 64 * 64;
 
 impl Bitmap {
     /// An empty set of keys below `extent`.
     pub fn new(extent: usize) -> Bitmap {
         let lines = extent.div_ceil(64);
-        Bitmap { marks: vec![[0; 64]; lines], summary: vec![[0; 64]; lines.div_ceil(64)] }
+        if extent <= BITS {
+            return Bitmap { marks: Vec::new(), summary: Vec::new(), bits: vec![0; lines], words: 0 };
+        }
+        Bitmap { marks: vec![[0; 64]; lines], summary: vec![[0; 64]; lines.div_ceil(64)], bits: Vec::new(), words: 0 }
     }
 
     /// Adds a key, unless it is there.
     #[inline(always)]
     pub fn mark(&mut self, key: usize) {
-        self.marks[key / 64][key % 64] = MARK;
-        self.summary[key / 4096][key / 64 % 64] = MARK;
+        if self.marks.is_empty() {
+            self.bits[key / 64] |= 1 << (key % 64);
+            self.words |= 1 << (key / 64);
+        } else {
+            self.marks[key / 64][key % 64] = MARK;
+            self.summary[key / 4096][key / 64 % 64] = MARK;
+        }
+    }
+
+    /// The keys of a line, as bits. They are no more in the set.
+    #[inline(always)]
+    fn take(&mut self, line: usize) -> u64 {
+        if self.marks.is_empty() { std::mem::take(&mut self.bits[line]) } else { take(&mut self.marks[line]) }
     }
 
     /// The keys, ascending. They are no more in the set, each from when it is given.
     #[inline(always)]
     pub fn drain(&mut self) -> Drain<'_> {
-        Drain { bitmap: self, above: 0, words: 0, word: 0, bits: 0 }
+        let words = std::mem::take(&mut self.words);
+        Drain { above: usize::from(words != 0), words, word: 0, bits: 0, bitmap: self }
     }
 }
 
@@ -340,7 +363,7 @@ impl Iterator for Drain<'_> {
             }
             self.word = 64 * (self.above - 1) + self.words.trailing_zeros() as usize;
             self.words &= self.words - 1;
-            self.bits = take(&mut self.bitmap.marks[self.word]);
+            self.bits = self.bitmap.take(self.word);
         }
         let key = 64 * self.word + self.bits.trailing_zeros() as usize;
         self.bits &= self.bits - 1;
