@@ -31,7 +31,8 @@ impl Builder {
         let even = self.descended(parallel).unwrap_or_else(|| parallel.clone());
         let Some(uneven) = parallel.uneven.as_deref().filter(|_| parallel.reductions.is_empty()) else {
             let plain = self.branch(|builder| builder.one_way(&even))?;
-            return self.choose_tiles(parallel, &plain.clone(), plain);
+            self.choose_tiles(parallel, &plain.clone(), plain);
+            return Ok(());
         };
         let rows = self.on_host(&even.end).minus(self.on_host(&even.begin));
         let mut is_grouped = false;
@@ -53,7 +54,8 @@ impl Builder {
             Ok(())
         })?;
         // What is short gets sums of equal shares, whatever the places are like.
-        self.choose_tiles(parallel, &in_shares, plain)
+        self.choose_tiles(parallel, &in_shares, plain);
+        Ok(())
     }
 
     /// Launches for a loop that runs in one way, whatever the data are.

@@ -12,7 +12,6 @@
 //!
 //! Whether the array is short, and whether blocks have enough to add to it, the host knows when it launches.
 
-use super::Refusal;
 use super::plan::{Function, Lanes, Step, Threads, Tile, bytes};
 use super::rewrite::{loaded, replace_statements};
 use super::segment::Builder;
@@ -37,12 +36,7 @@ const FEW_BLOCKS: u64 = 1 << 6;
 impl Builder {
     /// Adds the `plain` steps of a loop; where it updates arrays that may be short, with the choice of the same over `shares` with
     /// tiles.
-    pub(super) fn choose_tiles(
-        &mut self,
-        parallel: &Parallel,
-        shares: &[Step],
-        plain: Vec<Step>,
-    ) -> Result<(), Refusal> {
+    pub(super) fn choose_tiles(&mut self, parallel: &Parallel, shares: &[Step], plain: Vec<Step>) {
         let anywhere = parallel.sharing.iter().filter(|(_, sharing)| matches!(sharing, Sharing::Private(_)));
         let anywhere: BTreeSet<ArrayId> = anywhere.map(|(array, _)| *array).collect();
         let mut condition = None;
@@ -56,7 +50,6 @@ impl Builder {
             Some(condition) => self.module.steps.push(Step::Choose { condition, then: tiled, otherwise: plain }),
             None => self.module.steps.extend(plain),
         }
-        Ok(())
     }
 
     /// A launch of the same with tiles, and where it is worth it.

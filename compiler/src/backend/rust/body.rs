@@ -214,7 +214,7 @@ impl Printer<'_> {
     fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr) -> Option<TokenStream> {
         let is_known = match length {
             Expr::Index(length) => *length > 0,
-            Expr::Dimension(id) => self.kernel.dimension(*id).size != Size::Runtime,
+            Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
         let is_operand = self.kernel.array(of).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor));
