@@ -45,6 +45,7 @@ pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth};
+use std::collections::BTreeMap;
 use std::fmt;
 
 macro_rules! id {
@@ -838,6 +839,20 @@ impl Kernel {
     /// Whether a tensor is one of the kernel's results.
     pub fn is_output(&self, id: TensorId) -> bool {
         matches!(self.tensor(id).source, Source::Output { .. })
+    }
+
+    /// For each view, the array that it shows elements of, which is no view.
+    pub fn viewed(&self) -> BTreeMap<ArrayId, ArrayId> {
+        let mut viewed = BTreeMap::new();
+        self.body.iter().for_each(|statement| {
+            statement.for_each(&mut |statement| {
+                if let Statement::View { array, of, .. } = statement {
+                    // A view is declared before the views of it.
+                    viewed.insert(*array, viewed.get(of).copied().unwrap_or(*of));
+                }
+            });
+        });
+        viewed
     }
 }
 

@@ -43,17 +43,9 @@ pub(super) fn dots(kernel: Kernel) -> Kernel {
 
 /// The sums of a kernel that are one expression, each once, with the reason.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let mut views = BTreeMap::new();
+    let viewed = kernel.viewed();
     let mut found: Vec<Decision> = Vec::new();
-    let statements = || kernel.body.iter();
-    statements().for_each(|statement| {
-        statement.for_each(&mut |statement| {
-            if let Statement::View { array, of, .. } = statement {
-                views.insert(*array, *of);
-            }
-        });
-    });
-    let source = |array: ArrayId| kernel.array(views.get(&array).copied().unwrap_or(array));
+    let source = |array: ArrayId| kernel.array(viewed.get(&array).copied().unwrap_or(array));
     let name = |array: ArrayId| source(array).name.trim_end_matches("_vals").to_owned();
     let mut see = |expr: &Expr| {
         let Expr::Dot(factors) = expr else { return };
@@ -73,7 +65,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             found.push(decision);
         }
     };
-    statements().for_each(|statement| {
+    kernel.body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(&mut see)));
     });
     found
