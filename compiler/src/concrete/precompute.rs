@@ -81,7 +81,7 @@ pub struct Parts {
 const HOLE: TensorId = TensorId(usize::MAX);
 
 fn hole() -> Expr {
-    Expr::Access(Access { tensor: HOLE, indices: Vec::new(), span: Span::default() })
+    Expr::Access(Access::new(HOLE, Vec::new(), Span::default()))
 }
 
 /// An expression with a hole, and what stood there.
@@ -173,8 +173,8 @@ impl Directives<'_> {
         let (value, renamed) = self.over(&part, &indices, &news);
         let workspace = self.kernel.part_workspace(&indices, &part);
         self.kernel.asked.parts.outside.push((workspace, outside.clone()));
-        let read = Access { tensor: workspace, indices, span };
-        let written = Access { tensor: workspace, indices: news, span };
+        let read = Access::new(workspace, indices, span);
+        let written = Access::new(workspace, news, span);
         let rest = rest.map_accesses(&|access| match access.tensor {
             HOLE => Expr::Access(read.clone()),
             _ => Expr::Access(access.clone()),
