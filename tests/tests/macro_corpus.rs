@@ -474,6 +474,7 @@ cases! {
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);
     schedules_same_pattern_blocks "cases/schedules/same_pattern_blocks.ti" [X, Z] distance(&X, &Z);
+    schedules_same_pattern_fills "cases/schedules/same_pattern_fills.ti" [X, Z] fills(&X, &Z);
     schedules_same_pattern_linear "cases/schedules/same_pattern_linear.ti" [X, Z, v] rows(&X, &Z, &v);
     schedules_same_pattern_masked "cases/schedules/same_pattern_masked.ti" [X, M, x] masked(&X, &M, &x);
     schedules_same_pattern_of_three "cases/schedules/same_pattern_of_three.ti" [X, V, W, U] step(&X, &V, &W, &U);

@@ -81,10 +81,8 @@ fn problem(declared: &Kernel, first: TensorId, second: TensorId) -> Option<(Stri
     if one.format.is_dense() {
         return Some((format!("{names} are dense"), "a pattern is that of stored entries"));
     }
-    if one.extents != other.extents {
-        return Some((format!("{names} are read at indices of different extents"), "read both at the same indices"));
-    }
-    (!one.fill.equals(other.fill)).then(|| (format!("{names} have different fill values"), "give both the same"))
+    let message = || format!("{names} are read at indices of different extents");
+    (one.extents != other.extents).then(|| (message(), "read both at the same indices"))
 }
 
 /// Gives both, and all that have the pattern of one of them, the pattern of the first among them.
@@ -157,5 +155,4 @@ fn are_alike(kernel: &notation::Kernel, first: &Access, second: &Access) -> bool
         && [one, other].iter().all(|tensor| tensor.role == Role::Input)
         && one.format == other.format
         && !one.format.is_dense()
-        && one.fill.equals(other.fill)
 }

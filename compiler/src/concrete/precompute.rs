@@ -186,7 +186,7 @@ impl Directives<'_> {
     fn problem_of_part(&self, part: &Expr) -> Option<(&'static str, &'static str, &'static str)> {
         let accesses = part.accesses();
         let is_missing_infinite = |access: &&Access| {
-            let fill = self.kernel.tensors.get(access.tensor.0).map(|tensor| tensor.fill);
+            let fill = self.kernel.tensors.get(access.values().0).map(|tensor| tensor.fill);
             fill.is_some_and(|fill| fill.is_infinite())
         };
         if accesses.is_empty() {
@@ -500,7 +500,7 @@ impl Kernel {
     /// The value of an expression where no operand has an entry, if that is known.
     fn missing(&self, expr: &Expr) -> Option<Literal> {
         known(expr, &|access| {
-            let tensor = self.tensors.get(access.tensor.0)?;
+            let tensor = self.tensors.get(access.values().0)?;
             (!tensor.format.is_dense()).then_some(tensor.fill)
         })
     }

@@ -26,7 +26,7 @@ pub(super) fn found(
         }
         // As many places are as many values.
         if let Ok(shared) = packed[one].with_values(packed[other].values().clone()) {
-            packed[other] = shared;
+            packed[other] = shared.with_fill(packed[other].fill());
             schedule.directives.push(same_pattern([first, second]));
         }
     }
