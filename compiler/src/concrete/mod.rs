@@ -18,6 +18,7 @@
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
 mod alternatives;
+mod blocks;
 mod cases;
 mod copy;
 mod cost;

@@ -153,10 +153,11 @@ impl Scheduler<'_> {
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
+        let inside = self.kernel.inside_of_blocks(&variables, &term.target, vector);
         let rank = |variable: IndexVariable| {
             let hinted = hint.iter().position(|&v| v == variable).unwrap_or(hint.len());
             let seen = variables.iter().position(|&v| v == variable);
-            (Some(variable) == vector, hinted, seen)
+            (Some(variable) == vector, inside.contains(&variable), hinted, seen)
         };
         let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else {
             self.problems.push(no_order(&term.target));
