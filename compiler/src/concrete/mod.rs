@@ -20,6 +20,7 @@
 mod alternatives;
 mod blocks;
 mod cases;
+mod chunks;
 mod copy;
 mod cost;
 mod directives;

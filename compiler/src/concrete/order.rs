@@ -202,7 +202,7 @@ impl Scheduler<'_> {
 
     /// Whether no operand of a term has to be walked along a variable, and no coordinates of it are appended. Sorted copies may
     /// be sparse where the original is dense.
-    fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
+    pub(super) fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
         let result = &self.kernel.tensor(term.target.tensor).format;
         let mut dense = term.structure != OutputStructure::Appended
             || !level_variables(&term.target, result)[..stored_levels(result)].contains(&variable);

@@ -203,7 +203,7 @@ impl<'a> Lowering<'a> {
                 Some(ir::Expr::binary(operator, self.known_coordinate(scope, *whole)?, self.size(*row)))
             }
             Computed::Mode { tensor, mode, used, levels, .. } => {
-                let is_known = used.iter().all(|&level| scope.coordinates.contains_key(&levels[level]));
+                let is_known = used.iter().all(|&level| self.known_coordinate(scope, levels[level]).is_some());
                 is_known.then(|| self.index_in_mode(*tensor, *mode, levels, scope))
             }
         })

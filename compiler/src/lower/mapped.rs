@@ -154,13 +154,31 @@ impl Lowering<'_> {
     }
 
     /// The part of a loop's range whose values keep what they make known inside, and what that is.
-    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, IndexVariable)> {
-        let [guarded] = self.unguarded(loops.variable, loops.scope)[..] else { return None };
+    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, Vec<IndexVariable>)> {
+        let guarded = self.unguarded(loops.variable, loops.scope);
+        let ranges: Vec<(Expr, Expr)> =
+            guarded.iter().map(|&guarded| self.range_inside(guarded, loops, end)).collect::<Option<_>>()?;
+        let both = |operator, one: Expr, other: Expr| match one == other {
+            true => one,
+            false => Expr::binary(operator, one, other),
+        };
+        let (begin, end) = ranges.into_iter().reduce(|(begin, end), (other_begin, other_end)| {
+            let begin = match (begin, other_begin) {
+                (Expr::Index(0), begin) | (begin, Expr::Index(0)) => begin,
+                (begin, other) => both(BinaryOperator::Maximum, begin, other),
+            };
+            (begin, both(BinaryOperator::Minimum, end, other_end))
+        })?;
+        Some((begin, end, guarded))
+    }
+
+    /// The part of a loop's range whose values keep one index inside.
+    fn range_inside(&self, guarded: IndexVariable, loops: &Loop, end: &Expr) -> Option<(Expr, Expr)> {
         let declaration = &self.concrete.variables[guarded.0];
         let used = self.concrete.running(guarded);
         let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
         let ((first, less), (second, _)) = (at(0), at(1));
-        if second != first.clone().plus(Expr::Index(1)) {
+        if !is_next(&first, &second) {
             return None;
         }
         let extent = self.size(declaration.extent);
@@ -168,7 +186,7 @@ impl Lowering<'_> {
             && let (Expr::Index(extent), Expr::Index(by)) = (&extent, end)
             && extent.is_multiple_of(*by)
         {
-            return Some((Expr::Index(0), end.clone(), guarded));
+            return Some((Expr::Index(0), end.clone()));
         }
         let at_least = |value: Expr| Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first.clone());
         let (begin, inside) = match less {
@@ -177,7 +195,7 @@ impl Lowering<'_> {
             None if used.len() > 2 => (Expr::Index(0), at_least(extent)),
             None => (Expr::Index(0), extent.minus(first)),
         };
-        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside), guarded))
+        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside)))
     }
 
     /// A statement inside of the loop over `variable`; where that numbers small blocks, once for those that lie inside of the tensor
@@ -279,6 +297,25 @@ impl Lowering<'_> {
             scope = scope.at(other, Expr::Index(0));
         }
         Some(self.coordinate(&scope, index))
+    }
+}
+
+/// Whether a sum is by one larger than another.
+fn is_next(first: &Expr, second: &Expr) -> bool {
+    let (mut terms, mut others) = (Vec::new(), Vec::new());
+    let (constant, other) = (add_terms(first, &mut terms), add_terms(second, &mut others));
+    terms == others && other == constant + 1
+}
+
+/// Adds the terms of a sum to some, and returns what of it is constant.
+fn add_terms<'e>(sum: &'e Expr, terms: &mut Vec<&'e Expr>) -> u64 {
+    match sum {
+        Expr::Index(constant) => *constant,
+        Expr::Binary(BinaryOperator::Add, left, right) => add_terms(left, terms) + add_terms(right, terms),
+        term => {
+            terms.push(term);
+            0
+        }
     }
 }
 
