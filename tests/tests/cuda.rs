@@ -16,9 +16,22 @@ struct Prepared {
     emulated: Emulated,
     /// Where others give the same bits in every run.
     deterministic: Option<Emulated>,
+    /// Where tables have little room, what rows do that need more; in both modes.
+    tight: [Option<Emulated>; 2],
 }
 
-const DETERMINISTIC: Options = Options { deterministic: true };
+const PLAIN: Options = Options { deterministic: false, shared: 48 << 10 };
+const DETERMINISTIC: Options = Options { deterministic: true, ..PLAIN };
+
+/// Tables of about 32 slots a block: of one for the smallest teams.
+const TIGHT: u64 = 640;
+
+impl Prepared {
+    fn all(&self) -> impl Iterator<Item = &Emulated> {
+        let [tight, tight_same] = &self.tight;
+        [Some(&self.emulated), self.deterministic.as_ref(), tight.as_ref(), tight_same.as_ref()].into_iter().flatten()
+    }
+}
 
 /// What can be made for a device, and what can't, with the reason.
 fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
@@ -30,7 +43,7 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
             Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
         };
         let modules = |number, options| emulation::modules(&ready.program, number, options);
-        let emulated = match modules(2 * number, Options::default()) {
+        let emulated = match modules(4 * number, PLAIN) {
             Ok(emulated) => emulated,
             Err(refusal) => {
                 refused.push(format!("{}: {}", case.name, refusal.what));
@@ -39,10 +52,15 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
         };
         let deterministic = match modules(2 * number, DETERMINISTIC) {
             Ok(same) if same == emulated => None,
-            Ok(_) => modules(2 * number + 1, DETERMINISTIC).ok(),
+            Ok(_) => modules(4 * number + 1, DETERMINISTIC).ok(),
             Err(refusal) => panic!("{} has no deterministic kernels: {}", case.name, refusal.what),
         };
-        all.push(Prepared { case, ready, emulated, deterministic });
+        let tight = [PLAIN, DETERMINISTIC].map(|options| {
+            let own = 4 * number + 2 + usize::from(options.deterministic);
+            let is_same = |room| modules(0, options) == modules(0, Options { shared: room, ..options });
+            (!is_same(TIGHT)).then(|| modules(own, Options { shared: TIGHT, ..options }).ok()).flatten()
+        });
+        all.push(Prepared { case, ready, emulated, deterministic, tight });
     }
     (all, refused)
 }
@@ -58,11 +76,16 @@ fn all_are_right_on_an_emulated_device() {
     let (all, refused) = prepared(cases);
     assert!(refused.is_empty(), "what a device can't do: {refused:#?}");
     let kernels: Vec<&Emulated> =
-        all.iter().flat_map(|prepared| [Some(&prepared.emulated), prepared.deterministic.as_ref()]).flatten().collect();
+        all.iter().flat_map(Prepared::all).collect();
     let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
     let mut wrong = Vec::new();
     let mut runs = 0;
-    for Prepared { case, ready, emulated, deterministic } in &all {
+    for Prepared { case, ready, emulated, deterministic, tight } in &all {
+        for tight in tight.iter().flatten() {
+            runs += 1;
+            let error = ready.run(&emulation::chain(&ready.program, tight, &device)).err();
+            wrong.extend(error.map(|error| format!("{}, tight tables: {error}", case.name)));
+        }
         let same = deterministic.as_ref().unwrap_or(emulated);
         if deterministic.is_some() {
             for (way, emulated) in ways(emulated) {
@@ -91,7 +114,7 @@ fn threads_have_several_elements_of_long_rows() {
         let ready = Ready::fixed(&case, options, &[("r", extent)]).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
         let modules = |deterministic| {
             let number = 2 * number + usize::from(deterministic);
-            emulation::modules(&ready.program, number, Options { deterministic }).expect("it can be made")
+            emulation::modules(&ready.program, number, Options { deterministic, ..PLAIN }).expect("it can be made")
         };
         let both = [modules(false), modules(true)];
         let has_strips = |emulated: &Emulated| emulated.texts().any(|text| text.contains("strip++"));
@@ -174,6 +197,8 @@ struct Forced {
     in_shares: bool,
     in_tiles: bool,
     lanes: u64,
+    /// The fewest threads of a team.
+    team: u64,
     /// At most so many, where blocks have tiles.
     blocks: u64,
 }
@@ -181,13 +206,13 @@ struct Forced {
 /// A program as it is, and with each other way that it can go, whatever the data say.
 fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
     let mut ways = vec![("as planned", emulated.clone())];
-    let way = |in_shares, in_tiles, lanes, blocks| Forced { in_shares, in_tiles, lanes, blocks };
+    let way = |in_shares, in_tiles, lanes, team, blocks| Forced { in_shares, in_tiles, lanes, team, blocks };
     let forced = [
-        ("shares by 4 lanes", way(true, false, 4, 1)),
-        ("shares by 32 lanes", way(true, false, 32, 1)),
-        ("places by 8 lanes", way(false, false, 8, 1)),
-        ("tiles of a block", way(true, true, 32, 1)),
-        ("tiles of three blocks", way(true, true, 4, 3)),
+        ("shares by 4 lanes", way(true, false, 4, 8, 1)),
+        ("shares by 32 lanes", way(true, false, 32, 32, 1)),
+        ("places by 8 lanes", way(false, false, 8, 256, 1)),
+        ("tiles of a block", way(true, true, 32, 8, 1)),
+        ("tiles of three blocks", way(true, true, 4, 8, 3)),
     ];
     for (name, way) in forced {
         let mut other = emulated.clone();
@@ -205,6 +230,15 @@ fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
 fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
     let has_tiles = |step: &Step| matches!(step, Step::Launch { blocks: Some(_), .. });
     let one = |step: &Step| match step {
+        // What some rows need besides.
+        Step::Choose { condition, then, otherwise } if otherwise.is_empty() => {
+            let (condition, then) = (condition.clone(), decided(then, way, functions));
+            vec![Step::Choose { condition, then, otherwise: Vec::new() }]
+        }
+        Step::Teams { function, first, end, width, .. } => {
+            let (first, end, width) = (first.clone(), end.clone(), *width.max(&way.team));
+            vec![Step::Teams { function: *function, first, end, width, inner: Expr::Index(way.lanes) }]
+        }
         Step::Choose { then, otherwise, .. } => {
             let is_first = if then.iter().any(has_tiles) { way.in_tiles } else { way.in_shares };
             decided(if is_first { then } else { otherwise }, way, functions)
@@ -287,7 +321,7 @@ fn what_was_measured_of_inputs_is_not_measured_again() {
 #[test]
 fn an_update_of_a_tile_that_is_not_atomic_is_found() {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
-        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, blocks: 2 };
+        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, team: 8, blocks: 2 };
         module.steps = decided(&module.steps, &way, &module.functions);
         for function in &mut module.functions {
             function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));
