@@ -75,8 +75,7 @@ fn all_are_right_on_an_emulated_device() {
     let count = cases.len();
     let (all, refused) = prepared(cases);
     assert!(refused.is_empty(), "what a device can't do: {refused:#?}");
-    let kernels: Vec<&Emulated> =
-        all.iter().flat_map(Prepared::all).collect();
+    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
     let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
     let mut wrong = Vec::new();
     let mut runs = 0;
@@ -180,6 +179,13 @@ fn float_atomics(text: &str) -> Vec<String> {
             .extend(words.windows(3).filter(|three| is_rounded(three[0]) && three[1].is_empty()).map(|three| three[2]));
         rounded.extend(
             words.windows(4).filter(|four| is_rounded(four[0]) && four[2] == "__restrict__").map(|four| four[3]),
+        );
+        // What a block has in shared memory.
+        rounded.extend(
+            words
+                .windows(4)
+                .filter(|four| is_rounded(four[0]) && four[1].is_empty() && four[2] == "const")
+                .map(|four| four[3]),
         );
         let of_helper = ["atomic_add_", "atomic_multiply_"]
             .iter()
@@ -296,6 +302,85 @@ fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
         return println!("nothing ran: there is no C++ compiler");
     };
     assert_eq!(ready.run(&emulation::chain(&ready.program, &only_tiles, &device)), Ok(()));
+}
+
+/// A product of sparse matrices, of these sizes and densities.
+fn product(dims: &str, density: &str) -> Case {
+    let text = format!("// dims: {dims}\n// density: {density}\n");
+    let kernel = "fn spgemm(A: csr, B: csr) -> C: csr {\n    C(i, j) = A(i, k) * B(k, j);\n}\n";
+    Case::parse("product", &(text + kernel)).expect("it is a case")
+}
+
+#[test]
+fn rows_go_where_their_keys_have_room() {
+    // Rows of few keys, of many, of as many as a table has slots, and none.
+    let sparse = product("i=40 k=40 j=60", "A=0.08 B=0.1");
+    let crowded = product("i=12 k=40 j=200", "A=0.15 B=0.1");
+    let full = product("i=30 k=30 j=32", "A=0.1 B=1");
+    let empty = product("i=5 k=4 j=6", "A=0 B=0.5");
+    let all = prepared(vec![sparse, crowded, full, empty]).0;
+    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
+    let Some(device) = emulation::compile(&kernels) else {
+        return println!("nothing ran: there is no C++ compiler");
+    };
+    let mut launches = Vec::new();
+    for prepared in &all {
+        let tight = prepared.tight.iter().flatten();
+        for (tight, wide) in tight.zip([Some(&prepared.emulated), prepared.deterministic.as_ref()]) {
+            for emulated in [Some(tight), wide].into_iter().flatten() {
+                device.launched();
+                assert_eq!(differs_if_deterministic(prepared, emulated, &device), Ok(()));
+                launches.push(ways_of_rows(emulated, &device.launched()));
+            }
+        }
+    }
+    // For each product: tight and wide tables, then the same where sums are in order. Teams that counted, and wrote; threads that
+    // counted, and wrote.
+    let by_product: Vec<&[[usize; 4]]> = launches.chunks(4).collect();
+    let [sparse, crowded, full, empty] = by_product[..] else { panic!("{launches:?}") };
+    assert_eq!((sparse[0], sparse[1]), ([3, 2, 0, 1], [1, 2, 0, 0]));
+    assert_eq!((crowded[0], crowded[1]), ([1, 0, 1, 1], [2, 2, 0, 0]));
+    assert_eq!((full[0], full[1]), ([2, 2, 1, 0], [2, 1, 0, 0]));
+    assert_eq!((empty[0], empty[1]), ([1, 1, 0, 0], [1, 1, 0, 0]));
+    assert!(by_product.iter().all(|four| four[..2] == four[2..]), "{launches:?}");
+}
+
+/// Runs a program, and twice where it is said to give the same bits.
+fn differs_if_deterministic(prepared: &Prepared, emulated: &Emulated, device: &Arc<Emulation>) -> Result<(), String> {
+    let is_same = [prepared.deterministic.as_ref(), prepared.tight[1].as_ref()].contains(&Some(emulated));
+    if is_same {
+        differs(&prepared.ready, emulated, device)?;
+        device.launched();
+    }
+    prepared.ready.run(&emulation::chain(&prepared.ready.program, emulated, device))
+}
+
+/// How often teams counted and wrote, and then threads for rows that no table had room for.
+fn ways_of_rows(emulated: &Emulated, launched: &[String]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for function in emulated.modules().iter().flat_map(|module| &module.functions) {
+        let writes = usize::from(function.comment.starts_with("writes"));
+        let times = launched.iter().filter(|name| **name == function.name).count();
+        match (function.teams().is_some(), function.comment.contains("too much for a table")) {
+            (true, _) => counts[writes] += times,
+            (false, true) => counts[2 + writes] += times,
+            (false, false) => {}
+        }
+    }
+    counts
+}
+
+#[test]
+fn an_update_beside_a_key_that_is_not_atomic_is_found() {
+    let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
+        module.functions.iter_mut().filter(|function| !function.tables.is_empty()).for_each(|function| {
+            function.atomic.clear();
+        });
+    };
+    let text = "// dims: i=3 j=9 k=20\n// density: A=1 B=0.5\nfn spgemm(A: csr, B: csr) -> C: csr {\n    C(i, j) = A(i, k) * B(k, j);\n}\n";
+    if let Some(message) = spoiled(text, &spoil) {
+        assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
+    }
 }
 
 #[test]

@@ -72,6 +72,11 @@ impl Builder {
         let is_done = self.try_collected_places(parallel)?;
         if !is_done {
             (self.module, self.histories) = before;
+            let why = match self.options.deterministic {
+                true => "lanes of a team would meet at one key in an order that nobody knows",
+                false => "what is collected is used in ways that lanes of a team can't share",
+            };
+            self.decide("one thread collects the keys of a row, in flags over all that there may be".to_owned(), why);
         }
         Ok(is_done)
     }
@@ -80,6 +85,7 @@ impl Builder {
         let joined: Vec<Appended> = parallel.sharing.iter().filter_map(super::league::joined).collect();
         let (league, body) = self.places_of(parallel);
         let chunk = Expr::Variable(league.places.place).minus(league.places.begin.clone());
+        let sets = self.sets(&body);
         let kernel = &mut self.module.kernel;
         let most = kernel.declare_variable("most", Type::Index, true);
         let hidden = joined.iter().map(|(array, _)| *array).chain(lists(&body)).collect();
@@ -91,9 +97,11 @@ impl Builder {
         let element = ArrayElement::Index(IndexWidth::U64);
         let bounds = self.module.kernel.declare_array(&format!("{name}_bounds"), element, ArrayRole::Local);
         let bound = |value: Expr| Statement::Store(bounds, chunk.clone(), value);
-        bounding.push(bound(self.keys_in_words(&body, Expr::Variable(most))));
+        let is_wide = self.has_wide_keys(&sets);
+        let most_terms = Expr::Variable(most);
+        bounding.push(bound(if is_wide { most_terms } else { self.in_narrow_keys(&body, most_terms) }));
         count.push(bound(Expr::Variable(most)));
-        let (Some(counting), Some(writing)) = (self.collected(&count), self.collected(&write)) else {
+        let (Some(counting), Some(writing)) = (self.collected(&count, &sets), self.collected(&write, &sets)) else {
             return Ok(false);
         };
         let keeps = !league.kept.is_empty();
@@ -111,8 +119,8 @@ impl Builder {
         Ok(true)
     }
 
-    /// A bound that no table has room for, where keys may be too large for one.
-    fn keys_in_words(&self, body: &[Statement], bound: Expr) -> Expr {
+    /// The bound, or one that no table has room for where keys may be too large.
+    fn in_narrow_keys(&self, body: &[Statement], bound: Expr) -> Expr {
         let mut fits: Option<Expr> = None;
         body.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
@@ -162,9 +170,7 @@ impl Builder {
         self.launch_each(rows, &bins, teams, "sorts rows by the tables that they need", &counts)?;
         self.module.steps.push(Step::Scan { array: bins.offsets, first: Expr::Index(0) });
         self.module.steps.push(Step::Make { array: bins.rows, length: bins.count.clone(), fill: None });
-        let lists = |place: Expr, row: Expr| {
-            vec![Statement::Store(bins.rows, Expr::load(bins.offsets, place), row)]
-        };
+        let lists = |place: Expr, row: Expr| vec![Statement::Store(bins.rows, Expr::load(bins.offsets, place), row)];
         self.launch_each(rows, &bins, teams, "lists rows by the tables that they need", &lists)?;
         Ok(bins)
     }
@@ -187,10 +193,8 @@ impl Builder {
             Expr::Select(Box::new(fits(room)), number(n), Box::new(others))
         });
         let place = Expr::Variable(bin).times(bins.count.clone()).plus(Expr::Variable(row));
-        let mut statements = vec![
-            Statement::Let(own, Expr::load(rows.bounds, Expr::Variable(row))),
-            Statement::Let(bin, of_row),
-        ];
+        let mut statements =
+            vec![Statement::Let(own, Expr::load(rows.bounds, Expr::Variable(row))), Statement::Let(bin, of_row)];
         statements.extend(body(place, Expr::Variable(row)));
         let places = all_places(row, bins.count.clone());
         let league = League::of_places(places, bins.count.clone());
@@ -236,13 +240,7 @@ impl Builder {
     }
 
     /// A launch for the rows that no table has room for, with flags over all keys.
-    fn launch_others(
-        &mut self,
-        rows: &Rows,
-        bins: &Bins,
-        body: Vec<Statement>,
-        what: &str,
-    ) -> Result<(), Refusal> {
+    fn launch_others(&mut self, rows: &Rows, bins: &Bins, body: Vec<Statement>, what: &str) -> Result<(), Refusal> {
         let kernel = &mut self.module.kernel;
         let body = tables::flattened_body(kernel, body);
         let number = kernel.declare_index("number");
@@ -261,7 +259,8 @@ impl Builder {
              from hash tables in shared memory",
             counting.teams.slots, writing.teams.slots
         );
-        let why = "a thread alone would need flags for all keys in the device's memory, as one does where there are more";
+        let why =
+            "a thread alone would need flags for all keys in the device's memory, as one does where there are more";
         self.decide(what, why);
         if writing.teams.in_order {
             let what = format!("the terms of each {name} come one inner loop after the other");

@@ -423,10 +423,7 @@ fn kept(parallel: &Parallel) -> BTreeSet<ArrayId> {
     let is_loop = |statement: &&Statement| counter(statement, parallel).is_some();
     let is_other = |statement: &&Statement| {
         let is_count = matches!(statement, Statement::Let(_, Expr::Index(_)));
-        let is_made = matches!(
-            statement,
-            Statement::Allocate { .. } | Statement::Bitmap { .. } | Statement::List(_)
-        );
+        let is_made = matches!(statement, Statement::Allocate { .. } | Statement::Bitmap { .. } | Statement::List(_));
         !is_count && !is_made && !matches!(statement, Statement::Comment(_))
     };
     let others: Vec<&Statement> = parallel.body.iter().filter(is_other).collect();

@@ -23,7 +23,8 @@ use super::rewrite::{allocated, changed, declared, loaded, replace_statements, r
 use super::segment::Builder;
 use crate::format::IndexWidth;
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Statement, Type, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Statement, Type,
+    VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +48,9 @@ pub(super) fn collects(parallel: &Parallel) -> bool {
     parallel.body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| marks |= matches!(statement, Statement::Mark(..)));
     });
-    marks && parallel.reductions.is_empty() && parallel.sharing.iter().all(|sharing| super::league::joined(sharing).is_some())
+    marks
+        && parallel.reductions.is_empty()
+        && parallel.sharing.iter().all(|sharing| super::league::joined(sharing).is_some())
 }
 
 /// The kernel with arrays in place of lists and sets, but in the loops that teams may run.
@@ -84,30 +87,22 @@ pub(super) fn flattened_body(kernel: &mut Kernel, body: Vec<Statement>) -> Vec<S
 impl Builder {
     /// What a team does of a body, where it can: nothing is updated but sets, what belongs to their keys, and elements that one
     /// thread may write for all.
-    pub(super) fn collected(&mut self, body: &[Statement]) -> Option<Collected> {
-        let sets = self.sets(body)?;
-        let in_order = self.needs_order(body, &sets);
+    pub(super) fn collected(&mut self, body: &[Statement], sets: &[Set]) -> Option<Collected> {
+        let in_order = self.needs_order(body, sets);
         let lane = self.module.kernel.declare_index("lane");
-        let mut rewriting = Rewriting { kernel: &mut self.module.kernel, sets: &sets, is_possible: true };
+        let mut rewriting = Rewriting { kernel: &mut self.module.kernel, sets, is_possible: true };
         let body = rewriting.block(body.to_vec());
         if !rewriting.is_possible {
             return None;
         }
         let body = without_dead(&self.module.kernel, body, &[]);
-        let tables = tables(&body, &sets)?;
+        let tables = tables(&body, sets)?;
         let (own, of_tables) = (allocated(&body), tables.iter().flat_map(Table::arrays).collect());
         if !is_simple(&body, &own, &of_tables) {
             return None;
         }
-        let mut sharing = Sharing {
-            kernel: &self.module.kernel,
-            own,
-            of_tables,
-            lane,
-            in_order,
-            inner: None,
-            is_possible: true,
-        };
+        let mut sharing =
+            Sharing { kernel: &self.module.kernel, own, of_tables, lane, in_order, inner: None, is_possible: true };
         let body = sharing.block(body);
         let (is_possible, inner) = (sharing.is_possible, sharing.inner.take());
         let bytes = tables.iter().map(|table| table.slot(&self.module.kernel)).sum::<u64>();
@@ -125,7 +120,7 @@ impl Builder {
     }
 
     /// The sets of a body, each with what belongs to its keys.
-    fn sets(&mut self, body: &[Statement]) -> Option<Vec<Set>> {
+    pub(super) fn sets(&mut self, body: &[Statement]) -> Vec<Set> {
         let width = self.key_width(body);
         let kernel = &mut self.module.kernel;
         let mut bitmaps = Vec::new();
@@ -148,7 +143,13 @@ impl Builder {
             let values = values.into_iter().filter_map(|array| Some((array, fills.get(&array)?.clone()))).collect();
             sets.push(Set { bitmap, list: list_of(body, bitmap), keys, places, values });
         }
-        (!sets.is_empty()).then_some(sets)
+        sets
+    }
+
+    /// Whether keys take 64 bits.
+    pub(super) fn has_wide_keys(&self, sets: &[Set]) -> bool {
+        let wide = ArrayElement::Index(IndexWidth::U64);
+        sets.iter().any(|set| self.module.kernel.array(set.keys).element == wide)
     }
 
     /// Keys are as wide as the coordinates that become of them.
@@ -185,7 +186,7 @@ impl Builder {
 }
 
 /// A set of keys.
-struct Set {
+pub(super) struct Set {
     bitmap: ArrayId,
     /// The list that takes its keys in order.
     list: Option<ArrayId>,
@@ -233,7 +234,8 @@ fn list_of(body: &[Statement], bitmap: ArrayId) -> Option<ArrayId> {
     });
     let mut makes = false;
     body.iter().for_each(|statement| {
-        statement.for_each(&mut |statement| makes |= matches!(statement, Statement::List(other) if Some(*other) == list));
+        statement
+            .for_each(&mut |statement| makes |= matches!(statement, Statement::List(other) if Some(*other) == list));
     });
     list.filter(|_| makes)
 }
@@ -258,7 +260,8 @@ fn tables(body: &[Statement], sets: &[Set]) -> Option<Vec<Table>> {
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
             is_used &= statement.written_array().is_none_or(|array| !lists.contains(&array));
-            is_used &= !matches!(statement, Statement::Store(array, ..) | Statement::Fill(array, _) if all.contains(array));
+            is_used &=
+                !matches!(statement, Statement::Store(array, ..) | Statement::Fill(array, _) if all.contains(array));
             statement.for_each_expr(&mut |expr| {
                 expr.for_each(&mut |expr| match expr {
                     Expr::Load(array, index) if all.contains(array) => is_used &= is_place(index),
@@ -307,7 +310,10 @@ impl Rewriting<'_> {
         let mut inserted: Vec<(ArrayId, Expr, VariableId)> = Vec::new();
         for (number, mut statement) in block.into_iter().enumerate() {
             for bitmap in resets.iter().filter(|(first, _)| *first == number).map(|(_, bitmap)| *bitmap) {
-                done.push(Statement::Reset { keys: self.set(bitmap).keys, table: bitmap });
+                let reset = Statement::Reset { keys: self.set(bitmap).keys, table: bitmap };
+                // What a comment says is about the loop behind it.
+                let place = done.len() - usize::from(matches!(done.last(), Some(Statement::Comment(_))));
+                done.insert(place, reset);
             }
             statement.for_each_expr_mut(&mut |expr| *expr = self.expr(std::mem::replace(expr, Expr::Index(0))));
             match statement {
@@ -382,9 +388,9 @@ impl Rewriting<'_> {
         let mut body = self.block(body);
         let after = counted_up(&mut body, number, count);
         let own = declared(&body);
-        let is_straight = body.iter().all(|statement| {
-            matches!(statement, Statement::Comment(_) | Statement::Let(..) | Statement::Store(..))
-        });
+        let is_straight = body
+            .iter()
+            .all(|statement| matches!(statement, Statement::Comment(_) | Statement::Let(..) | Statement::Store(..)));
         let is_shared = is_straight && changed(&body).is_subset(&own);
         let of_key = [
             Statement::Let(slot, Expr::load(places, Expr::Variable(number))),
@@ -437,7 +443,8 @@ fn counted_up(body: &mut Vec<Statement>, number: VariableId, count: VariableId) 
         let next = Expr::Variable(variable).plus(Expr::Index(1));
         let step = Statement::Assign(variable, next);
         let Some(place) = body.iter().position(|statement| *statement == step) else { continue };
-        let rest: Vec<Statement> = body.iter().enumerate().filter(|(n, _)| *n != place).map(|(_, s)| s.clone()).collect();
+        let rest: Vec<Statement> =
+            body.iter().enumerate().filter(|(n, _)| *n != place).map(|(_, s)| s.clone()).collect();
         if changed(&rest).contains(&variable) || declared(body).contains(&variable) {
             continue;
         }
@@ -505,7 +512,8 @@ impl Sharing<'_> {
                     done.push(self.inserting(variable, begin, end, body));
                 }
                 Statement::For { variable, begin, end, vector, body } => {
-                    let vector = vector && changed(&body).is_subset(&declared(&body)) && self.own.is_disjoint(&written(&body));
+                    let vector =
+                        vector && changed(&body).is_subset(&declared(&body)) && self.own.is_disjoint(&written(&body));
                     let body = if vector { body } else { self.block(body) };
                     done.push(Statement::For { variable, begin, end, vector, body });
                 }
@@ -592,9 +600,8 @@ impl Sharing<'_> {
         let ArrayRole::Positions { tensor, level } = self.kernel.array(*positions).role else { return None };
         let coordinates = ArrayRole::Coordinates { tensor, level };
         let coordinates = self.kernel.parameters().find(|(_, array)| array.role == coordinates)?.0;
-        (positions == other).then(|| {
-            Expr::binary(BinaryOperator::Divide, Expr::Length(coordinates), Expr::Length(*positions))
-        })
+        (positions == other)
+            .then(|| Expr::binary(BinaryOperator::Divide, Expr::Length(coordinates), Expr::Length(*positions)))
     }
 }
 

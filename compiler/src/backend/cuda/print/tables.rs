@@ -109,7 +109,9 @@ impl Printer<'_> {
             end = once;
         }
         self.set_in_parts(is_inside || has_inside);
-        self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name} += {step})"), |printer| printer.block(body));
+        self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name} += {step})"), |printer| {
+            printer.block(body)
+        });
         self.set_in_parts(is_inside);
         self.namer.leave();
         if self.function.teams().is_some_and(|teams| teams.in_order) && body.iter().any(inserts) {
