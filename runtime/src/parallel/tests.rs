@@ -366,6 +366,19 @@ proptest::proptest! {
     }
 
     #[test]
+    fn bitmaps_give_a_few_keys_in_order_and_once(
+        extent in 1usize..200,
+        rows in proptest::collection::vec(proptest::collection::vec(proptest::num::usize::ANY, 0..70), 1..9),
+    ) {
+        let mut bitmap = Bitmap::new(extent);
+        for row in rows {
+            let keys: std::collections::BTreeSet<usize> = row.iter().map(|key| key % extent).collect();
+            row.iter().for_each(|key| bitmap.mark(key % extent));
+            proptest::prop_assert_eq!(bitmap.drain().collect::<Vec<_>>(), keys.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn terms_of_equal_keys_meet_whatever_table_finds_them(
         range in 1u32..3000,
         hashed in proptest::bool::ANY,
