@@ -2,7 +2,8 @@
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::{
-    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT, WORKSPACE_TEXT,
+    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT,
+    WORKSPACE_TEXT,
 };
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
