@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bitmap, bits, chunks, dot, few, joined, product, workspace] =
-        ["bitmap.rs", "bits.rs", "chunks.rs", "dot.rs", "few.rs", "joined.rs", "product.rs", "workspace.rs"]
+    let [bitmap, bits, chunks, dot, few, joined, product, row, workspace] =
+        ["bitmap.rs", "bits.rs", "chunks.rs", "dot.rs", "few.rs", "joined.rs", "product.rs", "row.rs", "workspace.rs"]
             .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
@@ -19,6 +19,7 @@ pub(crate) fn parallel() -> String {
             pub use chunks::Chunks;
             pub use dot::{{at, run}};
             pub use product::{{Fused, add_product}};
+            pub use row::row;
             pub use workspace::{{Table, sort}};
             mod interleave {{ {interleave} }}
             mod bitmap {{ {bitmap} }}
@@ -28,6 +29,7 @@ pub(crate) fn parallel() -> String {
             mod few {{ {few} }}
             mod joined {{ {joined} }}
             mod product {{ {product} }}
+            mod row {{ {row} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}
