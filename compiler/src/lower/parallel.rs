@@ -2,7 +2,9 @@
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Computed, IndexVariable, OutputStructure, Run, Statement, TensorId, TensorKind};
+use crate::concrete::{
+    Access, Computed, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind,
+};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays, Parents};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
@@ -193,7 +195,27 @@ impl Lowering<'_> {
             }
         }
         let is_all = matches!(places, Places::Coordinates) && !loops.everywhere;
+        let before = before.or_else(|| self.chunks_before(loops, Expr::Variable(place)));
         before.map(|before| Work { place, before, is_all })
+    }
+
+    /// How much work lies before a chunk of rows that outer levels of an operand come by again and again: each row counts once for
+    /// each of their positions.
+    fn chunks_before(&self, loops: &Loop, chunk: Expr) -> Option<Expr> {
+        let extent = self.concrete.variables[loops.variable.0].extent;
+        let Some(ExtentOf::Blocks { by, .. }) = self.concrete.extents[extent].of else { return None };
+        if self.concrete.target != Target::Cpu {
+            return None;
+        }
+        let mut repeated = None;
+        loops.body.for_each_read(&mut |access| {
+            let is_input = !self.concrete.tensor(access.tensor).kind.is_workspace();
+            let levels = if is_input { self.concrete.tensor(access.tensor).format.levels.len() } else { 0 };
+            let is_cut = |depth: &usize| self.concrete.is_block_of(loops.variable, self.level_variable(access, *depth));
+            let Some(depth) = (1..levels).find(is_cut) else { return };
+            repeated = repeated.take().or_else(|| self.descend(access.tensor, 0..depth, Expr::Index(1)));
+        });
+        repeated.map(|repeated| chunk.times(Expr::Index(by)).times(repeated))
     }
 
     /// How many leaf positions of a walked operand have a coordinate below one at a level.
