@@ -2,6 +2,7 @@
 
 use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
+use crate::format::level::vacancy;
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, Size, Type,
@@ -41,14 +42,18 @@ impl Printer<'_> {
                 quote!(if #condition { #yes } else { #no })
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value } => {
+            Expr::Search { array, begin, end, value: search } => {
                 let name = &self.arrays[array];
-                let value = self.at_least(value, Precedence::Sum);
+                let value = self.at_least(search, Precedence::Sum);
                 if is_whole(*array, begin, end) {
                     return quote!(#name.partition_point(|&stored| (stored as usize) < #value));
                 }
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
+                if self.is_filling(*array, search) {
+                    let helpers = &self.options.parallel;
+                    return quote!(#first + #helpers::filled(&#name[#begin..#end], #value));
+                }
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
             }
             Expr::Mask { .. } => {
@@ -56,6 +61,14 @@ impl Printer<'_> {
                 quote!(#bits.mask())
             }
             Expr::Dot(factors) => self.dot(factors),
+        }
+    }
+
+    /// Whether it is the largest number that an index array holds: what fills rows up.
+    fn is_filling(&self, array: ArrayId, value: &Expr) -> bool {
+        match self.kernel.array(array).element {
+            ArrayElement::Index(width) => *value == Expr::Index(vacancy(width)),
+            ArrayElement::Value(_) => false,
         }
     }
 
