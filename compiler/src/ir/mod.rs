@@ -422,6 +422,9 @@ pub enum Factor {
         of: ArrayId,
         /// An index array.
         run: ArrayId,
+        /// Whether places of the run may be filled up with the largest number of its type: nothing is added there, whatever the
+        /// other factors have.
+        filled: bool,
     },
 }
 

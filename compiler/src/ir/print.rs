@@ -373,7 +373,10 @@ impl Display for Shown<'_, Expr> {
                     .iter()
                     .map(|factor| match factor {
                         Factor::Run(run) => kernel.show(run).to_string(),
-                        Factor::At { of, run } => format!("{} at {}", kernel.show(of), kernel.show(run)),
+                        Factor::At { of, run, filled } => {
+                            let at = if *filled { "at filled" } else { "at" };
+                            format!("{} {at} {}", kernel.show(of), kernel.show(run))
+                        }
                     })
                     .collect();
                 write!(f, "dot({})", factors.join(", "))

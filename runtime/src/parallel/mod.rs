@@ -39,7 +39,7 @@ mod workspace;
 
 pub use bits::Bits;
 pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
-pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
+pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 pub use row::{filled, row};

@@ -80,9 +80,9 @@ impl Printer<'_> {
                 let run = &self.arrays[run];
                 quote!(#helpers::run(#run))
             }
-            Factor::At { of, run } => {
+            Factor::At { of, run, filled } => {
                 let (of, run) = (&self.arrays[of], &self.arrays[run]);
-                quote!(#helpers::at(#of, #run))
+                if *filled { quote!(#helpers::at_some(#of, #run)) } else { quote!(#helpers::at(#of, #run)) }
             }
         });
         let first = factors.next();

@@ -356,7 +356,11 @@ impl Random {
             7 => Expr::Cast(self.ty(), inner(self)),
             8 => Expr::Mask { part: self.below(5), extents: self.many(3, |r| *inner(r)) },
             9 => Expr::Dot(self.many(3, |r| {
-                if r.yes() { Factor::Run(r.array()) } else { Factor::At { of: r.array(), run: r.array() } }
+                if r.yes() {
+                    Factor::Run(r.array())
+                } else {
+                    Factor::At { of: r.array(), run: r.array(), filled: r.yes() }
+                }
             })),
             _ => Expr::Search { array: self.array(), begin: inner(self), end: inner(self), value: inner(self) },
         }

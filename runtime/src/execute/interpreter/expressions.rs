@@ -3,6 +3,7 @@
 use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
+use spc_compiler::format::level::vacancy;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor};
 
 /// An element: its buffer, and where in it.
@@ -82,6 +83,16 @@ impl Machine<'_> {
         Ok(low)
     }
 
+    /// Whether a factor has nothing at a place of its run.
+    fn is_filling(&self, factor: Factor, place: u64) -> Result<bool> {
+        match (factor, self.kernel.array(factor.run()).element) {
+            (Factor::At { run, filled: true, .. }, ArrayElement::Index(width)) => {
+                Ok(self.load(run, place)?.index()? == vacancy(width))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// In order.
     fn dot(&self, factors: &[Factor]) -> Result<Value> {
         let Some(first) = factors.first() else { return problem("a sum of products of nothing".to_owned()) };
@@ -94,11 +105,18 @@ impl Machine<'_> {
         };
         let mut sum = Value::of_literal(element.zero())?;
         for place in 0..length {
+            let mut is_filling = false;
+            for factor in factors {
+                is_filling |= self.is_filling(*factor, place)?;
+            }
+            if is_filling {
+                continue;
+            }
             let mut product: Option<Value> = None;
             for factor in factors {
                 let value = match *factor {
                     Factor::Run(run) => self.load(run, place)?,
-                    Factor::At { of, run } => self.load(of, self.load(run, place)?.index()?)?,
+                    Factor::At { of, run, .. } => self.load(of, self.load(run, place)?.index()?)?,
                 };
                 product = Some(match product {
                     Some(product) => values::binary(BinaryOperator::Multiply, product, value)?,
