@@ -202,7 +202,7 @@ fn run(kernel: &mut Kernel, begin: Expr, end: Expr, statements: &mut Vec<Stateme
 }
 
 /// The index array that a loop reaches at its counter.
-fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> {
+pub(super) fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> {
     match expr {
         Expr::Load(run, place) if **place == Expr::Variable(counter) => {
             matches!(kernel.array(*run).element, ArrayElement::Index(_)).then_some(*run)
@@ -211,22 +211,27 @@ fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> 
     }
 }
 
+/// Whether a value is zero.
+pub(super) fn is_zero(value: &Expr) -> bool {
+    matches!(value, Expr::Literal(literal) if *literal == literal.zero())
+}
+
 /// Where the factors of a product come from.
-struct Product<'a> {
-    kernel: &'a Kernel,
-    counter: VariableId,
-    element: ElementType,
+pub(super) struct Product<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) counter: VariableId,
+    pub(super) element: ElementType,
     /// Whether the loop goes over a dense mode.
-    is_row: bool,
+    pub(super) is_row: bool,
     /// Variables that hold what an index array has at the counter.
-    coordinates: BTreeMap<VariableId, ArrayId>,
+    pub(super) coordinates: BTreeMap<VariableId, ArrayId>,
     /// The index array whose places may be filled up.
-    filled: Option<ArrayId>,
+    pub(super) filled: Option<ArrayId>,
 }
 
 impl Product<'_> {
     /// The factors, unless something else is in it.
-    fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
+    pub(super) fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
         match term {
             Expr::Binary(BinaryOperator::Multiply, left, right) => {
                 self.find(left, factors)?;

@@ -179,6 +179,24 @@ impl<F: Factor> Products<F> {
     pub fn sum(self) -> F::Number {
         sum(self.0)
     }
+
+    /// Adds them to some sums in turns: with `n` sums, those of places 0, n, 2n, … to the first.
+    ///
+    /// ```
+    /// use spc::parallel::{at_some, run};
+    ///
+    /// let mut sums = [0.0; 2];
+    /// run(&[2.0, 3.0, 4.0, 9.0]).times(at_some(&[1.0, 10.0], &[0_u32, 1, 1, u32::MAX])).add_to_each(&mut sums);
+    /// assert_eq!(sums, [42.0, 30.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// When the places are no multiple of the sums, or a coordinate lies beyond its array.
+    #[inline(always)]
+    pub fn add_to_each(self, sums: &mut [F::Number]) {
+        assert!(self.0.length().is_multiple_of(sums.len()), "as many products for each sum");
+        add_to_each(self.0, sums);
+    }
 }
 
 /// In vectors, the last of them under a mask.
@@ -221,6 +239,52 @@ fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
 #[inline(never)]
 fn sum_of_far<F: Factor>(factor: F) -> F::Number {
     sum_one_by_one(factor)
+}
+
+/// In vectors, a lane for each sum.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    if factor.longest() > GATHERED {
+        return add_each_of_far(factor, sums);
+    }
+    let (all, length) = (sums.len(), factor.length());
+    for (block, sums) in sums.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
+        let mut lanes = <F::Number as Wide>::Gathered::load(sums);
+        let mut place = block * <F::Number as Wide>::Gathered::COUNT;
+        while place < length {
+            lanes = factor.part(place, sums.len()).add_lanes(lanes);
+            place += all;
+        }
+        lanes.store(sums);
+    }
+}
+
+/// Of an array that is too long to be gathered from.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cold]
+#[inline(never)]
+fn add_each_of_far<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    add_one_by_one(factor, sums);
+}
+
+/// One after the other.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    add_one_by_one(factor, sums);
+}
+
+#[inline(always)]
+fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    let (all, mut first) = (sums.len(), 0);
+    while first < factor.length() {
+        let products = factor.part(first, all);
+        for (place, sum) in sums.iter_mut().enumerate() {
+            products.add_to(sum, place);
+        }
+        first += all;
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]

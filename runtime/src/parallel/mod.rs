@@ -42,7 +42,7 @@ pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Privat
 pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
-pub use row::{filled, row};
+pub use row::{filled, filled_side_by_side, row, search_side_by_side};
 pub use workspace::{Bitmap, Drain, Key, Table, sort};
 
 use spc_compiler::format::interleave;

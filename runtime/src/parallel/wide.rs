@@ -16,6 +16,9 @@ pub trait Lanes: Copy {
     /// An array of at most as many elements; zero in the other lanes.
     fn load(elements: &[Self::Number]) -> Self;
 
+    /// Writes an array of at most as many elements as there are lanes.
+    fn store(self, elements: &mut [Self::Number]);
+
     /// What an array has at coordinates, at most as many; zero in the other lanes.
     ///
     /// # Panics
@@ -95,7 +98,7 @@ fn beyond(length: usize) -> ! {
 
 macro_rules! lanes {
     (
-        $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident,
+        $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident, $store:ident,
         $load_places:ident, $set_places:ident, $at_least:ident, $differ:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
         $add:ident, $multiply:ident, $multiply_add:ident, $some_multiply_add:ident, |$all:ident| $total:expr
     ) => {
@@ -113,6 +116,12 @@ macro_rules! lanes {
             fn load(elements: &[$number]) -> Self {
                 // SAFETY: lanes beyond the elements are not loaded.
                 Self(unsafe { $load(mask(elements.len()) as $mask_type, elements.as_ptr()) })
+            }
+
+            #[inline(always)]
+            fn store(self, elements: &mut [$number]) {
+                // SAFETY: lanes beyond the elements are not stored.
+                unsafe { $store(elements.as_mut_ptr(), mask(elements.len()) as $mask_type, self.0) }
             }
 
             #[inline(always)]
@@ -200,6 +209,7 @@ lanes!(
     u8,
     __m256i,
     _mm512_maskz_loadu_pd,
+    _mm512_mask_storeu_pd,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
@@ -219,6 +229,7 @@ lanes!(
     u8,
     __m256i,
     _mm256_maskz_loadu_ps,
+    _mm256_mask_storeu_ps,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
@@ -238,6 +249,7 @@ lanes!(
     u16,
     __m512i,
     _mm512_maskz_loadu_ps,
+    _mm512_mask_storeu_ps,
     _mm512_maskz_loadu_epi32,
     _mm512_set1_epi32,
     _mm512_mask_cmpge_epu32_mask,

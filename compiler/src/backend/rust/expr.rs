@@ -42,16 +42,25 @@ impl Printer<'_> {
                 quote!(if #condition { #yes } else { #no })
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value: search } => {
+            Expr::Search { array, begin, end, value: search, stride } => {
                 let name = &self.arrays[array];
                 let value = self.at_least(search, Precedence::Sum);
+                let helpers = &self.options.parallel;
+                if *stride != 1 {
+                    let (begin, end, stride, value) =
+                        (self.expr(begin), self.expr(end), number(*stride), self.expr(search));
+                    return if self.is_filling(*array, search) {
+                        quote!(#helpers::filled_side_by_side(#name, #begin, #end, #stride, #value))
+                    } else {
+                        quote!(#helpers::search_side_by_side(#name, #begin, #end, #stride, #value))
+                    };
+                }
                 if is_whole(*array, begin, end) {
                     return quote!(#name.partition_point(|&stored| (stored as usize) < #value));
                 }
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
                 if self.is_filling(*array, search) {
-                    let helpers = &self.options.parallel;
                     return quote!(#first + #helpers::filled(&#name[#begin..#end], #value));
                 }
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
@@ -74,6 +83,12 @@ impl Printer<'_> {
 
     /// `run(A_run).times(at(x, A_crd_run)).sum()`
     fn dot(&self, factors: &[Factor]) -> TokenStream {
+        let products = self.products(factors);
+        quote!(#products.sum())
+    }
+
+    /// `run(A_run).times(at(x, A_crd_run))`
+    pub(super) fn products(&self, factors: &[Factor]) -> TokenStream {
         let helpers = &self.options.parallel;
         let mut factors = factors.iter().map(|factor| match factor {
             Factor::Run(run) => {
@@ -86,7 +101,7 @@ impl Printer<'_> {
             }
         });
         let first = factors.next();
-        quote!(#first #(.times(#factors))* .sum())
+        quote!(#first #(.times(#factors))*)
     }
 
     /// A mask, with what it takes to gather and scatter bits by it.
@@ -124,7 +139,9 @@ impl Printer<'_> {
     fn printed_precedence(&self, expr: &Expr) -> Precedence {
         match expr {
             Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
-            Expr::Search { array, begin, end, .. } if is_whole(*array, begin, end) => Precedence::Atom,
+            Expr::Search { array, begin, end, stride, .. } if *stride != 1 || is_whole(*array, begin, end) => {
+                Precedence::Atom
+            }
             Expr::Search { .. } => Precedence::Sum,
             Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
             Expr::Binary(operator, left, _) if self.wrapping(*operator, left).is_some() => Precedence::Atom,

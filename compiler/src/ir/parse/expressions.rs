@@ -179,9 +179,10 @@ impl<'t> Parser<'t> {
             parts.push(Box::new(part));
             height = height.max(own);
         }
+        let stride = if self.accept(";")? { self.number()? } else { 1 };
         self.require(")")?;
         match <[Box<Expr>; 3]>::try_from(parts) {
-            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value }, height),
+            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value, stride }, height),
             Err(_) => self.expected("three places"),
         }
     }

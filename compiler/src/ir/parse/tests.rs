@@ -362,7 +362,13 @@ impl Random {
                     Factor::At { of: r.array(), run: r.array(), filled: r.yes() }
                 }
             })),
-            _ => Expr::Search { array: self.array(), begin: inner(self), end: inner(self), value: inner(self) },
+            _ => Expr::Search {
+                array: self.array(),
+                begin: inner(self),
+                end: inner(self),
+                value: inner(self),
+                stride: 1 + self.below(3) as u64,
+            },
         }
     }
 
@@ -381,6 +387,7 @@ impl Random {
             4 => Statement::Store(self.array(), self.expr(3), self.expr(4)),
             5 => Statement::Reduce(self.array(), self.expr(3), self.operator(), self.expr(4)),
             6 => Statement::Allocate { array: self.array(), length: self.expr(3), fill: self.expr(3) },
+            7 if self.yes() => Statement::Dots(self.array(), self.expr(3)),
             7 => Statement::Fill(self.array(), self.expr(3)),
             8 => Statement::View {
                 array: self.array(),
