@@ -145,7 +145,10 @@ impl Compile {
 
 impl Compile {
     fn for_device(&self, compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
-        for_device(compiled, backend::cuda::Options { deterministic: self.deterministic })
+        for_device(
+            compiled,
+            backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() },
+        )
     }
 
     /// A kernel for the architecture that was asked for.

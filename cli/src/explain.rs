@@ -50,7 +50,8 @@ impl Explain {
         if self.deterministic && !is_for_gpu {
             return Err(Failure::Usage("`--deterministic` is for `--target cuda`".to_owned()));
         }
-        let for_cuda = backend::cuda::Options { deterministic: self.deterministic };
+        let for_cuda =
+            backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
             let options = concrete::Options { target, ..concrete::Options::default() };

@@ -16,9 +16,22 @@ struct Prepared {
     emulated: Emulated,
     /// Where others give the same bits in every run.
     deterministic: Option<Emulated>,
+    /// Where tables have little room, what rows do that need more; in both modes.
+    tight: [Option<Emulated>; 2],
 }
 
-const DETERMINISTIC: Options = Options { deterministic: true };
+const PLAIN: Options = Options { deterministic: false, shared: 48 << 10 };
+const DETERMINISTIC: Options = Options { deterministic: true, ..PLAIN };
+
+/// Tables of about 32 slots a block: of one for the smallest teams.
+const TIGHT: u64 = 640;
+
+impl Prepared {
+    fn all(&self) -> impl Iterator<Item = &Emulated> {
+        let [tight, tight_same] = &self.tight;
+        [Some(&self.emulated), self.deterministic.as_ref(), tight.as_ref(), tight_same.as_ref()].into_iter().flatten()
+    }
+}
 
 /// What can be made for a device, and what can't, with the reason.
 fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
@@ -30,7 +43,7 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
             Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
         };
         let modules = |number, options| emulation::modules(&ready.program, number, options);
-        let emulated = match modules(2 * number, Options::default()) {
+        let emulated = match modules(4 * number, PLAIN) {
             Ok(emulated) => emulated,
             Err(refusal) => {
                 refused.push(format!("{}: {}", case.name, refusal.what));
@@ -39,10 +52,15 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
         };
         let deterministic = match modules(2 * number, DETERMINISTIC) {
             Ok(same) if same == emulated => None,
-            Ok(_) => modules(2 * number + 1, DETERMINISTIC).ok(),
+            Ok(_) => modules(4 * number + 1, DETERMINISTIC).ok(),
             Err(refusal) => panic!("{} has no deterministic kernels: {}", case.name, refusal.what),
         };
-        all.push(Prepared { case, ready, emulated, deterministic });
+        let tight = [PLAIN, DETERMINISTIC].map(|options| {
+            let own = 4 * number + 2 + usize::from(options.deterministic);
+            let is_same = |room| modules(0, options) == modules(0, Options { shared: room, ..options });
+            (!is_same(TIGHT)).then(|| modules(own, Options { shared: TIGHT, ..options }).ok()).flatten()
+        });
+        all.push(Prepared { case, ready, emulated, deterministic, tight });
     }
     (all, refused)
 }
@@ -57,12 +75,16 @@ fn all_are_right_on_an_emulated_device() {
     let count = cases.len();
     let (all, refused) = prepared(cases);
     assert!(refused.is_empty(), "what a device can't do: {refused:#?}");
-    let kernels: Vec<&Emulated> =
-        all.iter().flat_map(|prepared| [Some(&prepared.emulated), prepared.deterministic.as_ref()]).flatten().collect();
+    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
     let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
     let mut wrong = Vec::new();
     let mut runs = 0;
-    for Prepared { case, ready, emulated, deterministic } in &all {
+    for Prepared { case, ready, emulated, deterministic, tight } in &all {
+        for tight in tight.iter().flatten() {
+            runs += 1;
+            let error = ready.run(&emulation::chain(&ready.program, tight, &device)).err();
+            wrong.extend(error.map(|error| format!("{}, tight tables: {error}", case.name)));
+        }
         let same = deterministic.as_ref().unwrap_or(emulated);
         if deterministic.is_some() {
             for (way, emulated) in ways(emulated) {
@@ -91,7 +113,7 @@ fn threads_have_several_elements_of_long_rows() {
         let ready = Ready::fixed(&case, options, &[("r", extent)]).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
         let modules = |deterministic| {
             let number = 2 * number + usize::from(deterministic);
-            emulation::modules(&ready.program, number, Options { deterministic }).expect("it can be made")
+            emulation::modules(&ready.program, number, Options { deterministic, ..PLAIN }).expect("it can be made")
         };
         let both = [modules(false), modules(true)];
         let has_strips = |emulated: &Emulated| emulated.texts().any(|text| text.contains("strip++"));
@@ -158,6 +180,13 @@ fn float_atomics(text: &str) -> Vec<String> {
         rounded.extend(
             words.windows(4).filter(|four| is_rounded(four[0]) && four[2] == "__restrict__").map(|four| four[3]),
         );
+        // What a block has in shared memory.
+        rounded.extend(
+            words
+                .windows(4)
+                .filter(|four| is_rounded(four[0]) && four[1].is_empty() && four[2] == "const")
+                .map(|four| four[3]),
+        );
         let of_helper = ["atomic_add_", "atomic_multiply_"]
             .iter()
             .any(|helper| line.match_indices(helper).any(|(at, helper)| is_rounded(&line[at + helper.len()..][..3])));
@@ -174,6 +203,8 @@ struct Forced {
     in_shares: bool,
     in_tiles: bool,
     lanes: u64,
+    /// The fewest threads of a team.
+    team: u64,
     /// At most so many, where blocks have tiles.
     blocks: u64,
 }
@@ -181,13 +212,13 @@ struct Forced {
 /// A program as it is, and with each other way that it can go, whatever the data say.
 fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
     let mut ways = vec![("as planned", emulated.clone())];
-    let way = |in_shares, in_tiles, lanes, blocks| Forced { in_shares, in_tiles, lanes, blocks };
+    let way = |in_shares, in_tiles, lanes, team, blocks| Forced { in_shares, in_tiles, lanes, team, blocks };
     let forced = [
-        ("shares by 4 lanes", way(true, false, 4, 1)),
-        ("shares by 32 lanes", way(true, false, 32, 1)),
-        ("places by 8 lanes", way(false, false, 8, 1)),
-        ("tiles of a block", way(true, true, 32, 1)),
-        ("tiles of three blocks", way(true, true, 4, 3)),
+        ("shares by 4 lanes", way(true, false, 4, 8, 1)),
+        ("shares by 32 lanes", way(true, false, 32, 32, 1)),
+        ("places by 8 lanes", way(false, false, 8, 256, 1)),
+        ("tiles of a block", way(true, true, 32, 8, 1)),
+        ("tiles of three blocks", way(true, true, 4, 8, 3)),
     ];
     for (name, way) in forced {
         let mut other = emulated.clone();
@@ -205,6 +236,15 @@ fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
 fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
     let has_tiles = |step: &Step| matches!(step, Step::Launch { blocks: Some(_), .. });
     let one = |step: &Step| match step {
+        // What some rows need besides.
+        Step::Choose { condition, then, otherwise } if otherwise.is_empty() => {
+            let (condition, then) = (condition.clone(), decided(then, way, functions));
+            vec![Step::Choose { condition, then, otherwise: Vec::new() }]
+        }
+        Step::Teams { function, first, end, width, .. } => {
+            let (first, end, width) = (first.clone(), end.clone(), *width.max(&way.team));
+            vec![Step::Teams { function: *function, first, end, width, inner: Expr::Index(way.lanes) }]
+        }
         Step::Choose { then, otherwise, .. } => {
             let is_first = if then.iter().any(has_tiles) { way.in_tiles } else { way.in_shares };
             decided(if is_first { then } else { otherwise }, way, functions)
@@ -264,6 +304,85 @@ fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
     assert_eq!(ready.run(&emulation::chain(&ready.program, &only_tiles, &device)), Ok(()));
 }
 
+/// A product of sparse matrices, of these sizes and densities.
+fn product(dims: &str, density: &str) -> Case {
+    let text = format!("// dims: {dims}\n// density: {density}\n");
+    let kernel = "fn spgemm(A: csr, B: csr) -> C: csr {\n    C(i, j) = A(i, k) * B(k, j);\n}\n";
+    Case::parse("product", &(text + kernel)).expect("it is a case")
+}
+
+#[test]
+fn rows_go_where_their_keys_have_room() {
+    // Rows of few keys, of many, of as many as a table has slots, and none.
+    let sparse = product("i=40 k=40 j=60", "A=0.08 B=0.1");
+    let crowded = product("i=12 k=40 j=200", "A=0.15 B=0.1");
+    let full = product("i=30 k=30 j=32", "A=0.1 B=1");
+    let empty = product("i=5 k=4 j=6", "A=0 B=0.5");
+    let all = prepared(vec![sparse, crowded, full, empty]).0;
+    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
+    let Some(device) = emulation::compile(&kernels) else {
+        return println!("nothing ran: there is no C++ compiler");
+    };
+    let mut launches = Vec::new();
+    for prepared in &all {
+        let tight = prepared.tight.iter().flatten();
+        for (tight, wide) in tight.zip([Some(&prepared.emulated), prepared.deterministic.as_ref()]) {
+            for emulated in [Some(tight), wide].into_iter().flatten() {
+                device.launched();
+                assert_eq!(differs_if_deterministic(prepared, emulated, &device), Ok(()));
+                launches.push(ways_of_rows(emulated, &device.launched()));
+            }
+        }
+    }
+    // For each product: tight and wide tables, then the same where sums are in order. Teams that counted, and wrote; threads that
+    // counted, and wrote.
+    let by_product: Vec<&[[usize; 4]]> = launches.chunks(4).collect();
+    let [sparse, crowded, full, empty] = by_product[..] else { panic!("{launches:?}") };
+    assert_eq!((sparse[0], sparse[1]), ([3, 2, 0, 1], [1, 2, 0, 0]));
+    assert_eq!((crowded[0], crowded[1]), ([1, 0, 1, 1], [2, 2, 0, 0]));
+    assert_eq!((full[0], full[1]), ([2, 2, 1, 0], [2, 1, 0, 0]));
+    assert_eq!((empty[0], empty[1]), ([1, 1, 0, 0], [1, 1, 0, 0]));
+    assert!(by_product.iter().all(|four| four[..2] == four[2..]), "{launches:?}");
+}
+
+/// Runs a program, and twice where it is said to give the same bits.
+fn differs_if_deterministic(prepared: &Prepared, emulated: &Emulated, device: &Arc<Emulation>) -> Result<(), String> {
+    let is_same = [prepared.deterministic.as_ref(), prepared.tight[1].as_ref()].contains(&Some(emulated));
+    if is_same {
+        differs(&prepared.ready, emulated, device)?;
+        device.launched();
+    }
+    prepared.ready.run(&emulation::chain(&prepared.ready.program, emulated, device))
+}
+
+/// How often teams counted and wrote, and then threads for rows that no table had room for.
+fn ways_of_rows(emulated: &Emulated, launched: &[String]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for function in emulated.modules().iter().flat_map(|module| &module.functions) {
+        let writes = usize::from(function.comment.starts_with("writes"));
+        let times = launched.iter().filter(|name| **name == function.name).count();
+        match (function.teams().is_some(), function.comment.contains("too much for a table")) {
+            (true, _) => counts[writes] += times,
+            (false, true) => counts[2 + writes] += times,
+            (false, false) => {}
+        }
+    }
+    counts
+}
+
+#[test]
+fn an_update_beside_a_key_that_is_not_atomic_is_found() {
+    let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
+        module.functions.iter_mut().filter(|function| !function.tables.is_empty()).for_each(|function| {
+            function.atomic.clear();
+        });
+    };
+    let text = "// dims: i=3 j=9 k=20\n// density: A=1 B=0.5\nfn spgemm(A: csr, B: csr) -> C: csr {\n    C(i, j) = A(i, k) * B(k, j);\n}\n";
+    if let Some(message) = spoiled(text, &spoil) {
+        assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
+    }
+}
+
 #[test]
 fn what_was_measured_of_inputs_is_not_measured_again() {
     let text = "// dims: i=40 j=30\nfn spmv(A: csr, x: dense) -> y: dense {\n    y(i) = A(i, j) * x(j);\n}\n";
@@ -287,7 +406,7 @@ fn what_was_measured_of_inputs_is_not_measured_again() {
 #[test]
 fn an_update_of_a_tile_that_is_not_atomic_is_found() {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
-        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, blocks: 2 };
+        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, team: 8, blocks: 2 };
         module.steps = decided(&module.steps, &way, &module.functions);
         for function in &mut module.functions {
             function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));

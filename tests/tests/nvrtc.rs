@@ -21,7 +21,8 @@ fn texts(case: &Case) -> Vec<String> {
 fn texts_of(ready: &Ready) -> Vec<String> {
     let of_kernel = |compiled: &Compiled| {
         let text = |deterministic| {
-            let module = cuda::module(&compiled.kernel, None, cuda::Options { deterministic });
+            let module =
+                cuda::module(&compiled.kernel, None, cuda::Options { deterministic, ..cuda::Options::default() });
             module.ok().map(|module| cuda::text(&module))
         };
         let (first, second) = (text(false), text(true));

@@ -44,7 +44,11 @@ const DETERMINISTIC: &[&str] = &["products/spmv_coo", "products/spmv_csc"];
 
 /// What the host does, and what it launches, where every run has to give the same bits.
 fn deterministic(program: &Program) -> String {
-    let text = |compiled: &Compiled| match cuda::module(&compiled.kernel, None, cuda::Options { deterministic: true }) {
+    let text = |compiled: &Compiled| match cuda::module(
+        &compiled.kernel,
+        None,
+        cuda::Options { deterministic: true, ..cuda::Options::default() },
+    ) {
         Ok(module) => format!("{}\n{}", cuda::plan_text(&module), cuda::text(&module)),
         Err(refusal) => format!("refused: {}\n", refusal.what),
     };

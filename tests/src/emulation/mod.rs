@@ -31,6 +31,11 @@ impl Emulated {
         self.modules.iter().map(cuda::text)
     }
 
+    /// The modules.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
     /// The modules, to be changed.
     pub fn modules_mut(&mut self) -> &mut [Module] {
         &mut self.modules

@@ -12,6 +12,7 @@ use super::plan::{
 use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
 use super::shares::{is_segmented, shares_of};
+use super::tables::{collects, flattened_body};
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
@@ -25,6 +26,16 @@ pub(super) const SMALL: u64 = 64;
 impl Builder {
     /// Launches for a parallel loop; `views` stand before what uses them.
     pub(super) fn league(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
+        if collects(parallel) {
+            if self.collected_places(parallel)? {
+                return Ok(());
+            }
+            let loops = vec![Statement::Parallel(Box::new(parallel.clone()))];
+            let mut loops = flattened_body(&mut self.module.kernel, loops);
+            if let Some(Statement::Parallel(parallel)) = loops.pop() {
+                return self.appended_places(&parallel);
+            }
+        }
         if parallel.sharing.iter().any(|sharing| joined(sharing).is_some()) {
             return self.appended_places(parallel);
         }
@@ -297,6 +308,7 @@ impl Builder {
             atomic: league.atomic.clone(),
             owned: league.owned.clone(),
             tiles: Vec::new(),
+            tables: Vec::new(),
             block: BLOCK,
             totals: league.totals.clone(),
         })?;
@@ -411,7 +423,8 @@ fn kept(parallel: &Parallel) -> BTreeSet<ArrayId> {
     let is_loop = |statement: &&Statement| counter(statement, parallel).is_some();
     let is_other = |statement: &&Statement| {
         let is_count = matches!(statement, Statement::Let(_, Expr::Index(_)));
-        !is_count && !matches!(statement, Statement::Comment(_) | Statement::Allocate { .. })
+        let is_made = matches!(statement, Statement::Allocate { .. } | Statement::Bitmap { .. } | Statement::List(_));
+        !is_count && !is_made && !matches!(statement, Statement::Comment(_))
     };
     let others: Vec<&Statement> = parallel.body.iter().filter(is_other).collect();
     if others.len() != 1 || !is_loop(&others[0]) || parallel.aligned.is_some() {
@@ -483,7 +496,7 @@ pub(super) fn private((array, sharing): &(ArrayId, Sharing)) -> Option<ArrayId> 
     matches!(sharing, Sharing::Private(_) | Sharing::Segmented { .. }).then_some(*array)
 }
 
-fn joined((array, sharing): &(ArrayId, Sharing)) -> Option<append::Appended> {
+pub(super) fn joined((array, sharing): &(ArrayId, Sharing)) -> Option<append::Appended> {
     match sharing {
         Sharing::Joined { positions_of } => Some((*array, *positions_of)),
         _ => None,

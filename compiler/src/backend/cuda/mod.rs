@@ -30,13 +30,16 @@
 //! * Where each place adds to one element and neighbours add to the same, a warp takes a share of places and sums by shuffles
 //!   what its lanes have of one element (`segments`).
 //!
+//! * Where places collect keys in a set and append what comes of them, teams of threads do so in hash tables in shared memory
+//!   (`tables`), as many threads as a place has keys for (`bins`).
 //! * Where places may add to any element of a short array, each block sums what it adds to it in shared memory (`tiles`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `tiles`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `tables`, `tiles`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
 //! `print` prints. No decision is left to the printer. What is printed includes no header and needs none.
 
 mod append;
+mod bins;
 mod bitmaps;
 mod groups;
 mod lanes;
@@ -51,11 +54,12 @@ mod rewrite;
 mod segment;
 mod segments;
 mod shares;
+mod tables;
 mod tiles;
 
 pub use plan::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share,
-    Step, Threads, Tile, Total, WARP, WORKERS,
+    Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS,
 };
 pub use print::{plan_text, text};
 
@@ -78,11 +82,20 @@ impl Refusal {
 }
 
 /// What a module has to hold to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Floating point numbers come together in an order that only the inputs say: every run gives the same bits, whatever runs
     /// first, and there are no atomic operations on such numbers.
     pub deterministic: bool,
+    /// The bytes of shared memory that the tables of a block take at most.
+    pub shared: u64,
+}
+
+impl Default for Options {
+    /// Atomic sums, and what every device gives a block without being asked.
+    fn default() -> Self {
+        Self { deterministic: false, shared: 48 << 10 }
+    }
 }
 
 /// The functions and steps of a kernel; `name` is what their names begin with, the kernel's own name if absent.
@@ -92,5 +105,5 @@ pub struct Options {
 pub fn module(kernel: &Verified<Kernel>, name: Option<&str>, options: Options) -> Result<Module, Refusal> {
     // A kernel may be called `double`, which no function in C++ can be.
     let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
-    segment::module(&bitmaps::as_flags(&lists::as_arrays(kernel)), &name, options)
+    segment::module(&tables::flattened_elsewhere(kernel), &name, options)
 }

@@ -44,6 +44,8 @@ pub struct Function {
     pub owned: Vec<Owned>,
     /// What blocks sum in shared memory.
     pub tiles: Vec<Tile>,
+    /// The sets of keys that teams collect in shared memory.
+    pub tables: Vec<Table>,
     /// The number of threads of a block.
     pub block: u64,
     /// Variables whose values in all threads are combined, each into an array of one element.
@@ -71,6 +73,27 @@ pub struct Tile {
     pub tile: ArrayId,
     /// By which operator.
     pub operator: ReduceOperator,
+}
+
+/// A set of keys that a team collects, in the memory that the threads of a block share: a hash table with open addressing, of
+/// which each team has as many slots ([`Teams::slots`]). In a body,
+///
+/// * [`Statement::Reset`] empties it and gives all `values` what they begin with,
+/// * [`Statement::Insert`] finds the slot of a key, or gives it one: there is room, or the team would not have got the row,
+/// * [`Statement::Sort`] puts the slots that have keys into `places`, ascending by key,
+/// * the length of `keys` is the number of keys there are.
+///
+/// The whole team comes to each of the first and third, and waits there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What names it.
+    pub table: ArrayId,
+    /// The key of each slot, where it has one.
+    pub keys: ArrayId,
+    /// The slots in the order of their keys; none where keys are only counted.
+    pub places: Option<ArrayId>,
+    /// What each slot has beside its key, and what that is at first.
+    pub values: Vec<(ArrayId, Expr)>,
 }
 
 /// A variable that all threads reduce into.
@@ -109,6 +132,23 @@ pub enum Threads {
     One,
     /// Threads for the places of a range.
     Each(Box<Places>),
+    /// A team of threads for each of some rows.
+    Teams(Teams),
+}
+
+/// Threads of a block, part of a warp or all, that work at one row: all run the body and come to the same, but of a loop that is
+/// marked as a vector loop each takes a part of the iterations. Of two that are nested, parts of the team share the outer, and the
+/// lanes of a part the inner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Teams {
+    /// The place of the row among those that the function is launched for.
+    pub row: VariableId,
+    /// The number of a thread in its team.
+    pub lane: VariableId,
+    /// How many slots the tables of a block have: each of its teams as many as the others.
+    pub slots: u64,
+    /// Whether no two lanes meet in one slot between two times that the team waits: it waits after each vector loop that inserts.
+    pub in_order: bool,
 }
 
 /// Threads for the places of a range.
@@ -225,6 +265,19 @@ pub enum Step {
         /// At most so many blocks, but one.
         blocks: Option<Expr>,
     },
+    /// Runs a function of [`Teams`].
+    Teams {
+        /// Its place in [`Module::functions`].
+        function: usize,
+        /// The first row.
+        first: Expr,
+        /// One past the last.
+        end: Expr,
+        /// How many threads a team has: a power of two.
+        width: u64,
+        /// About how many iterations the inner of two nested loops has.
+        inner: Expr,
+    },
     /// Finds out a number that follows from what a function reads, which is the only element of an array that the function
     /// combines it into. Of the same inputs it need not be found twice. Only the host asks for it.
     Measure {
@@ -260,6 +313,9 @@ pub enum Step {
     },
 }
 
+/// The threads of a block of teams.
+pub const TEAM_BLOCK: u64 = 256;
+
 /// The number of threads of a block, where nothing is said against it.
 pub const BLOCK: u64 = 128;
 
@@ -270,7 +326,13 @@ pub const WORKERS: u64 = 1 << 18;
 pub(super) const SCRATCH: u64 = 1 << 31;
 
 /// The bytes of a word of shared memory.
-const WORD: u64 = 8;
+pub(super) const WORD: u64 = 8;
+
+/// The fewest threads of a team.
+pub(super) const SMALLEST_TEAM: u64 = 8;
+
+/// The bytes of the counts of a block: one for each team.
+pub(super) const COUNTS: u64 = TEAM_BLOCK / SMALLEST_TEAM * 4;
 
 /// The lanes of a warp.
 pub const WARP: u64 = 32;
@@ -290,6 +352,12 @@ pub enum Parameter {
     Length(ArrayId),
     /// How many workers there are: [`Places::workers`].
     Workers,
+    /// The first row of [`Teams`].
+    First,
+    /// One past their last row.
+    End,
+    /// How many lanes of a team share the inner of two nested loops: a power of two.
+    Inner,
     /// An array.
     Array {
         /// Which.
@@ -353,6 +421,26 @@ impl Places {
     }
 }
 
+impl Teams {
+    /// How many slots a team of so many threads has.
+    pub fn slots_of(&self, width: u64) -> u64 {
+        self.slots * width / TEAM_BLOCK
+    }
+}
+
+impl Table {
+    /// The arrays of the threads of a block, one behind the other, each with the bytes of a slot.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = ArrayId> {
+        // The widest come first, so that all lie well.
+        self.values.iter().map(|(array, _)| *array).chain([self.keys]).chain(self.places)
+    }
+
+    /// The bytes of a slot.
+    pub(super) fn slot(&self, kernel: &Kernel) -> u64 {
+        self.arrays().map(|array| bytes(kernel, array)).sum()
+    }
+}
+
 impl Tile {
     /// The words of shared memory that it takes.
     pub(super) fn words(&self, kernel: &Kernel) -> Expr {
@@ -386,7 +474,15 @@ impl Function {
     pub fn places(&self) -> Option<&Places> {
         match &self.threads {
             Threads::Each(places) => Some(places),
-            Threads::One => None,
+            Threads::One | Threads::Teams(_) => None,
+        }
+    }
+
+    /// The teams that run it.
+    pub fn teams(&self) -> Option<Teams> {
+        match self.threads {
+            Threads::Teams(teams) => Some(teams),
+            Threads::One | Threads::Each(_) => None,
         }
     }
 
@@ -414,13 +510,32 @@ impl Function {
         let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
         let has_workers = self.places().is_some_and(|places| places.workers.is_some());
         let workers = has_workers.then_some(Parameter::Workers);
-        dimensions.chain(lengths).chain(workers).chain(arrays).collect()
+        let teams = [Parameter::First, Parameter::End, Parameter::Inner].into_iter().filter(|_| self.teams().is_some());
+        dimensions.chain(lengths).chain(workers).chain(teams).chain(arrays).collect()
     }
 
-    /// The bytes of memory that the threads of a block share: one tile behind the other, in whole words.
+    /// The bytes of memory that the threads of a block share: one tile behind the other, or one array of a table, in whole words.
     pub fn shared(&self, kernel: &Kernel) -> Expr {
         let bytes = self.tiles.iter().map(|tile| tile.words(kernel).times(Expr::Index(WORD)));
-        bytes.fold(Expr::Index(0), Expr::plus)
+        let of_tables = self.table_words(kernel).last().map_or(0, |(_, end)| end * WORD);
+        bytes.fold(Expr::Index(of_tables), Expr::plus)
+    }
+
+    /// The arrays of the tables in the order in which they lie, and the count of keys of each table behind them (`None`), with the
+    /// word behind each of them.
+    pub(super) fn table_words(&self, kernel: &Kernel) -> Vec<(Option<ArrayId>, u64)> {
+        let Some(teams) = self.teams() else { return Vec::new() };
+        let mut end = 0;
+        let mut words = Vec::new();
+        for table in &self.tables {
+            for array in table.arrays() {
+                end += (bytes(kernel, array) * teams.slots).div_ceil(WORD);
+                words.push((Some(array), end));
+            }
+            end += COUNTS / WORD;
+            words.push((None, end));
+        }
+        words
     }
 
     /// The arrays that it touches and has not made itself, each with whether it writes it.
@@ -434,6 +549,7 @@ impl Function {
         touched.written.extend(self.segments().map(|segments| segments.array));
         touched.written.extend(self.tiles.iter().map(|tile| tile.array));
         touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
+        touched.own.extend(self.tables.iter().flat_map(Table::arrays));
         let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
         let all = all.difference(&touched.own);
         all.map(|&array| (array, touched.written.contains(&array))).collect()
@@ -457,6 +573,7 @@ impl Function {
                 }
             });
         }
+        self.tables.iter().for_each(|table| _ = lengths.remove(&table.keys));
         lengths.into_iter().collect()
     }
 

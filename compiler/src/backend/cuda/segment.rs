@@ -264,6 +264,7 @@ impl Builder {
             atomic: BTreeSet::new(),
             owned: Vec::new(),
             tiles: Vec::new(),
+            tables: Vec::new(),
             block: 1,
             totals: Vec::new(),
         })?;

@@ -269,6 +269,7 @@ impl Builder {
             atomic: BTreeSet::new(),
             owned: Vec::new(),
             tiles: Vec::new(),
+            tables: Vec::new(),
             block: BLOCK,
             totals: vec![Total { variable: longest, operator: ReduceOperator::Max, meet: Meet::Cell(cell) }],
         })?;

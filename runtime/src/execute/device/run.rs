@@ -10,6 +10,7 @@ use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, 
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// An array on the device.
@@ -33,6 +34,9 @@ pub(super) struct Run<'a> {
     /// What was measured in runs before.
     pub(super) measured: &'a Measured,
 }
+
+/// What a launch of a function of another kind is.
+const NO_TEAM: &str = "a function of teams has steps of its own";
 
 type Result<T, E = String> = std::result::Result<T, E>;
 
@@ -125,6 +129,11 @@ impl Run<'_> {
             Step::Launch { function, places, lanes, workers, blocks } => {
                 let most = blocks.as_ref().map(|blocks| self.value(blocks)).transpose()?;
                 self.launch(*function, places, lanes.as_ref(), workers.as_ref(), most)
+            }
+            Step::Teams { function, first, end, width, inner } => {
+                let rows = self.value(first)?..self.value(end)?;
+                let inner = self.value(inner)?;
+                self.launch_teams(*function, rows, *width, inner)
             }
             Step::Measure { array, function, places } => self.measure(*array, *function, places),
             Step::Scan { array, first } => {
@@ -231,6 +240,7 @@ impl Run<'_> {
                 Parameter::Length(array) => self.held(array)?.length,
                 Parameter::Workers => most,
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
+                Parameter::First | Parameter::End | Parameter::Inner => return Err(NO_TEAM.to_owned()),
             });
         }
         let block = function.block;
@@ -239,11 +249,37 @@ impl Run<'_> {
             (Threads::Each(of), Some(mean)) if of.group().is_some() => groups(places, mean, block)?,
             (Threads::Each(_), Some(lanes)) => rows(places, lanes.max(1), block)?,
             (Threads::Each(_), None) => grid([places.div_ceil(block), 1], [block, 1])?,
+            (Threads::Teams(_), _) => return Err(NO_TEAM.to_owned()),
         };
         grid.shared = count(self.value(&function.shared(&self.module.kernel))?)?;
         if let Some(most) = most_blocks {
             grid.blocks[0] = count(most.clamp(1, u64::from(grid.blocks[0])))?;
         }
+        self.device.launch(&function.name, grid, &arguments)
+    }
+
+    /// A launch of a team of so many threads for each of some rows.
+    fn launch_teams(&mut self, function: usize, rows: Range<u64>, width: u64, inner: u64) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let function = &self.module.functions[function];
+        let inner = 1 << inner.clamp(1, width).ilog2();
+        let mut arguments = Vec::new();
+        for parameter in function.parameters(&self.module.kernel) {
+            arguments.push(match parameter {
+                Parameter::Dimension(id) => self.dimensions[id.index()],
+                Parameter::Length(array) => self.held(array)?.length,
+                Parameter::Workers => return Err(NO_TEAM.to_owned()),
+                Parameter::First => rows.start,
+                Parameter::End => rows.end,
+                Parameter::Inner => inner,
+                Parameter::Array { array, .. } => self.held(array)?.memory.0,
+            });
+        }
+        let teams = function.block / width;
+        let mut grid = grid([(rows.end - rows.start).div_ceil(teams), 1], [width, teams])?;
+        grid.shared = count(self.value(&function.shared(&self.module.kernel))?)?;
         self.device.launch(&function.name, grid, &arguments)
     }
 
@@ -275,7 +311,7 @@ impl Run<'_> {
                     Some(number) => number,
                     None => return Ok(None),
                 },
-                Parameter::Workers | Parameter::Array { .. } => return Ok(None),
+                _ => return Ok(None),
             });
         }
         Ok(Some(inputs))

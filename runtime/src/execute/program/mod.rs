@@ -72,7 +72,7 @@ impl ProgramOptions {
 
     /// What a GPU's kernels have to hold to.
     fn cuda(&self) -> backend::cuda::Options {
-        backend::cuda::Options { deterministic: self.deterministic }
+        backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
     }
 
     /// What loops are scheduled for.

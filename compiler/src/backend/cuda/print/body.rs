@@ -102,6 +102,9 @@ impl Printer<'_> {
                 let of = if begin == "0" { of } else { format!("{of} + {begin}") };
                 self.line(&format!("{constant}{ty}* {name} = {of};"));
             }
+            Statement::For { variable, begin, end, vector: true, body } if self.team.is_some() => {
+                self.shared_loop(*variable, begin, end, body);
+            }
             Statement::For { variable, begin, end, vector, body } => {
                 let group = self.function.group().filter(|_| *vector);
                 let is_steady = self.is_steady(end);
@@ -132,15 +135,16 @@ impl Printer<'_> {
                 self.nest(&format!("while ({condition})"), |printer| printer.block(body));
             }
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
+            Statement::Reset { table, .. } => self.empty_table(*table),
+            Statement::Insert { place, key, table, .. } => self.insert(*place, key, *table),
+            Statement::Sort { table: Some(table), .. } => self.sort(*table),
             Statement::List(_)
             | Statement::Table { .. }
             | Statement::Bitmap { .. }
             | Statement::Mark(..)
             | Statement::Marked { .. }
-            | Statement::Insert { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)
-            | Statement::Reset { .. }
             | Statement::Push(..)
             | Statement::Extend { .. }
             | Statement::Parallel(_) => unreachable!("functions of a device have no such statement"),
@@ -164,7 +168,7 @@ impl Printer<'_> {
     }
 
     /// Whether an expression costs little and is the same at every time that a loop asks for it.
-    fn is_steady(&self, expr: &Expr) -> bool {
+    pub(super) fn is_steady(&self, expr: &Expr) -> bool {
         let written = |array| self.function.arrays().contains(&(array, true));
         let mut is_steady = true;
         expr.for_each(&mut |expr| {

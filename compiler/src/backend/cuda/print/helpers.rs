@@ -48,7 +48,7 @@ impl Helpers {
         text
     }
 
-    fn add(&mut self, name: String, text: impl FnOnce(&str) -> String) -> String {
+    pub(super) fn add(&mut self, name: String, text: impl FnOnce(&str) -> String) -> String {
         if self.functions.iter().all(|(other, _)| *other != name) {
             let text = text(&name);
             self.functions.push((name.clone(), text));

@@ -7,11 +7,13 @@ mod body;
 mod expr;
 mod helpers;
 mod plan;
+mod tables;
 mod tiles;
 
 pub use plan::plan_text;
 
 use self::helpers::Helpers;
+use self::tables::Team;
 use super::plan::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
@@ -53,6 +55,8 @@ struct Printer<'a> {
     variables: BTreeMap<VariableId, String>,
     /// The lengths of arrays that the function makes.
     extents: BTreeMap<ArrayId, String>,
+    /// What a thread knows of its team, where it is in one.
+    team: Option<Team>,
     out: String,
     depth: usize,
 }
@@ -71,8 +75,9 @@ impl<'a> Printer<'a> {
         let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
         let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
         let (variables, extents) = (BTreeMap::new(), BTreeMap::new());
+        let team = function.teams().map(|_| Team::new(&mut namer));
         let out = String::new();
-        Self { kernel, function, helpers, namer, dimensions, lengths, arrays, variables, extents, out, depth: 0 }
+        Self { kernel, function, helpers, namer, dimensions, lengths, arrays, variables, extents, team, out, depth: 0 }
     }
 
     fn line(&mut self, text: &str) {
@@ -112,7 +117,7 @@ impl<'a> Printer<'a> {
         self.line(&format!("// {comment}."));
         let bounds = match function.threads {
             Threads::One => String::new(),
-            Threads::Each(_) => format!(" __launch_bounds__({})", function.block),
+            Threads::Each(_) | Threads::Teams(_) => format!(" __launch_bounds__({})", function.block),
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
         let parameters = self.parameters();
@@ -124,6 +129,7 @@ impl<'a> Printer<'a> {
         self.nest(")", |printer| match &function.threads {
             Threads::One => printer.block(&function.body),
             Threads::Each(places) => printer.places(places),
+            Threads::Teams(teams) => printer.teams(*teams),
         });
         self.out
     }
@@ -133,6 +139,9 @@ impl<'a> Printer<'a> {
             Parameter::Dimension(id) => format!("u64 {}", self.dimensions[&id.0]),
             Parameter::Length(id) => format!("u64 {}", self.lengths[&id]),
             Parameter::Workers => "u64 workers".to_owned(),
+            Parameter::First | Parameter::End | Parameter::Inner => {
+                self.team.as_ref().map_or(String::new(), |team| team.parameter(parameter))
+            }
             Parameter::Array { array, writes } => {
                 let constant = if writes { "" } else { "const " };
                 let ty = element(self.kernel.array(array).element);

@@ -18,8 +18,10 @@ fn steps(module: &Module, steps: &[Step], depth: usize, text: &mut String) {
             let condition = readable(&module.kernel.show(condition).to_string());
             let _ = writeln!(text, "{:indent$}if {condition}", "");
             self::steps(module, then, depth + 1, text);
-            let _ = writeln!(text, "{:indent$}else", "");
-            self::steps(module, otherwise, depth + 1, text);
+            if !otherwise.is_empty() {
+                let _ = writeln!(text, "{:indent$}else", "");
+                self::steps(module, otherwise, depth + 1, text);
+            }
         } else {
             let _ = writeln!(text, "{:indent$}{}", "", line(module, step));
         }
@@ -66,6 +68,13 @@ fn line(module: &Module, step: &Step) -> String {
                 line += &format!(" with {} bytes of shared memory", show(&function.shared(&module.kernel)));
             }
             line
+        }
+        Step::Teams { function, first, end, width, inner } => {
+            let function = &module.functions[*function];
+            let (first, end, inner) = (show(first), show(end), show(inner));
+            let mut line = format!("launch {} for rows {first}..{end} by teams of {width} threads", function.name);
+            line += &format!(", about {inner} of them for an inner loop");
+            line + &format!(", {} bytes of shared memory a block", show(&function.shared(&module.kernel)))
         }
         Step::Measure { array, function, places } => {
             let function = &module.functions[*function];
