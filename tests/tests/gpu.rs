@@ -53,11 +53,12 @@ mod in_process {
         notation::check(&program).expect("it is right").remove(0)
     }
 
-    const KERNELS: [&str; 4] = [
+    const KERNELS: [&str; 5] = [
         "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }",
         "fn mttkrp(A: csf, B: dense, C: dense) -> M: dense { M(i, r) = A(i, j, k) * B(j, r) * C(k, r); }",
         "fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + 2 * B(i, j); }",
         "fn two(A: csr, x: dense) -> y: dense { let t(i) = A(i, j) * x(j); y(j) = A(i, j) * t(i); }",
+        "fn product(A: csr, B: csr) -> C: csr { C(i, k) = A(i, j) * B(j, k); }",
     ];
 
     #[test]

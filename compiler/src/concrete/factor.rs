@@ -144,13 +144,14 @@ impl Scheduler<'_> {
     /// `None` where that would gain nothing.
     fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
         let open = self.open_target_variables(nest);
-        if !nest.expect_vector_only(&open) {
+        let is_row = nest.expect_vector_only(&open);
+        if !is_row && !self.sums_blocks(nest, &open) {
             return None;
         }
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
         let (outside, inside): (Vec<Expr>, Vec<Expr>) =
             nest.factors.iter().cloned().partition(|factor| self.free(factor).iter().all(known));
-        let gains = nest.in_memory || !outside.is_empty();
+        let gains = nest.in_memory || !outside.is_empty() || is_row && self.is_inside_of_block(nest);
         // A sum of nothing but what is known is a sum of ones; leave it as it stands.
         if !gains || inside.is_empty() {
             return None;

@@ -198,8 +198,9 @@ impl Scheduler<'_> {
                 continue;
             }
             let used = map.levels_of(mode);
-            // Stored coordinates are those of entries; what is found by counting may lie outside of the tensor.
-            let guarded = used.iter().any(|&level| is_located(format.levels[level].format));
+            // Stored coordinates are those of entries; what is found by counting may lie outside of the tensor, unless there
+            // are entries at all that is stored inside.
+            let guarded = used.iter().max().is_some_and(|&level| is_located(format.levels[level].format));
             let levels = levels.to_vec();
             let value = Computed::Mode { tensor: access.tensor, mode, used, levels, guarded };
             self.kernel.variables[variable.0].value = Some(value);

@@ -18,7 +18,9 @@
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
 mod alternatives;
+mod blocks;
 mod cases;
+mod chunks;
 mod copy;
 mod cost;
 mod directives;

@@ -153,10 +153,11 @@ impl Scheduler<'_> {
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
+        let inside = self.kernel.inside_of_blocks(&variables, &term.target, vector);
         let rank = |variable: IndexVariable| {
             let hinted = hint.iter().position(|&v| v == variable).unwrap_or(hint.len());
             let seen = variables.iter().position(|&v| v == variable);
-            (Some(variable) == vector, hinted, seen)
+            (Some(variable) == vector, inside.contains(&variable), hinted, seen)
         };
         let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else {
             self.problems.push(no_order(&term.target));
@@ -201,7 +202,7 @@ impl Scheduler<'_> {
 
     /// Whether no operand of a term has to be walked along a variable, and no coordinates of it are appended. Sorted copies may
     /// be sparse where the original is dense.
-    fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
+    pub(super) fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
         let result = &self.kernel.tensor(term.target.tensor).format;
         let mut dense = term.structure != OutputStructure::Appended
             || !level_variables(&term.target, result)[..stored_levels(result)].contains(&variable);

@@ -302,6 +302,7 @@ impl Scheduler<'_> {
     }
 
     fn nest(&mut self, term: Term, bound: &[IndexVariable], order: LoopOrder, body: &Expr) -> Statement {
+        let order = self.in_chunks(&term, bound, order);
         self.build(Nest {
             bound: bound.to_vec(),
             loops: order.loops,

@@ -54,6 +54,7 @@ impl Expr {
     pub fn minus(self, other: Expr) -> Expr {
         match (self, other) {
             (e, Expr::Index(0)) => e,
+            (Expr::Index(a), Expr::Index(b)) if a >= b => Expr::Index(a - b),
             (a, b) => Expr::binary(BinaryOperator::Subtract, a, b),
         }
     }

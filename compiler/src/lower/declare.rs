@@ -137,7 +137,10 @@ impl<'a> Lowering<'a> {
         self.workspaces.insert(tensor, Workspace::Array(array));
         let length =
             declaration.extents.iter().fold(ir::Expr::Index(1), |product, &extent| product.times(self.size(extent)));
-        let is_static = declaration.extents.iter().all(|&e| self.concrete.extents[e].size != ir::Size::Runtime);
+        let is_static = match length {
+            ir::Expr::Index(0..=MOST_ON_STACK) => true,
+            _ => declaration.extents.iter().all(|&e| self.concrete.extents[e].size != ir::Size::Runtime),
+        };
         let allocate = ir::Statement::Allocate { array, length, fill: fill.clone() };
         if is_static {
             out.push(allocate);
@@ -200,12 +203,15 @@ impl<'a> Lowering<'a> {
                 Some(ir::Expr::binary(operator, self.known_coordinate(scope, *whole)?, self.size(*row)))
             }
             Computed::Mode { tensor, mode, used, levels, .. } => {
-                let is_known = used.iter().all(|&level| scope.coordinates.contains_key(&levels[level]));
+                let is_known = used.iter().all(|&level| self.known_coordinate(scope, levels[level]).is_some());
                 is_known.then(|| self.index_in_mode(*tensor, *mode, levels, scope))
             }
         })
     }
 }
+
+/// Workspaces of so many elements cost nothing to make where they are used.
+const MOST_ON_STACK: u64 = 1024;
 
 /// An extent as a dimension of the loop IR.
 pub(super) fn dimension(extent: usize) -> ir::DimensionId {

@@ -359,7 +359,7 @@ impl Lowering<'_> {
         if let Some(assembly) = &mut assembly {
             self.open_parent(assembly, out);
         }
-        self.statement(statement, &scope, out);
+        self.by_wholeness(loops.variable, statement, &scope, out);
         if let Some(assembly) = &assembly {
             self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
         }

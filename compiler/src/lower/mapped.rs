@@ -11,9 +11,14 @@
 
 use super::forall::Loop;
 use super::{Lowering, Scope};
-use crate::concrete::{Computed, IndexVariable, Stored, TensorId};
+use crate::concrete::{
+    self, Computed, IndexVariable, OutputStructure, Statement, Stored, Target, TensorId, TensorKind,
+};
 use crate::format::Number;
 use crate::ir::{self, BinaryOperator, Expr};
+
+/// Blocks with more indices of a mode have one version of their loops: those are long enough to take a length at run time.
+const MOST_IN_BLOCK: u64 = 32;
 
 impl Number for Expr {
     fn constant(value: u64) -> Self {
@@ -33,7 +38,10 @@ impl Number for Expr {
     }
 
     fn divided_by(self, other: Self) -> Self {
-        Expr::binary(BinaryOperator::Divide, self, other)
+        match (&self, &other) {
+            (Expr::Index(number), Expr::Index(by @ 1..)) => Expr::Index(number / by),
+            _ => Expr::binary(BinaryOperator::Divide, self, other),
+        }
     }
 
     fn remainder(self, other: Self) -> Self {
@@ -41,7 +49,10 @@ impl Number for Expr {
     }
 
     fn minimum(self, other: Self) -> Self {
-        Expr::binary(BinaryOperator::Minimum, self, other)
+        match (&self, &other) {
+            (Expr::Index(one), Expr::Index(other)) => Expr::Index(*one.min(other)),
+            _ => Expr::binary(BinaryOperator::Minimum, self, other),
+        }
     }
 
     fn interleave(parts: &[(Self, Self)]) -> Option<Self> {
@@ -143,13 +154,31 @@ impl Lowering<'_> {
     }
 
     /// The part of a loop's range whose values keep what they make known inside, and what that is.
-    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, IndexVariable)> {
-        let [guarded] = self.unguarded(loops.variable, loops.scope)[..] else { return None };
+    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, Vec<IndexVariable>)> {
+        let guarded = self.unguarded(loops.variable, loops.scope);
+        let ranges: Vec<(Expr, Expr)> =
+            guarded.iter().map(|&guarded| self.range_inside(guarded, loops, end)).collect::<Option<_>>()?;
+        let both = |operator, one: Expr, other: Expr| match one == other {
+            true => one,
+            false => Expr::binary(operator, one, other),
+        };
+        let (begin, end) = ranges.into_iter().reduce(|(begin, end), (other_begin, other_end)| {
+            let begin = match (begin, other_begin) {
+                (Expr::Index(0), begin) | (begin, Expr::Index(0)) => begin,
+                (begin, other) => both(BinaryOperator::Maximum, begin, other),
+            };
+            (begin, both(BinaryOperator::Minimum, end, other_end))
+        })?;
+        Some((begin, end, guarded))
+    }
+
+    /// The part of a loop's range whose values keep one index inside.
+    fn range_inside(&self, guarded: IndexVariable, loops: &Loop, end: &Expr) -> Option<(Expr, Expr)> {
         let declaration = &self.concrete.variables[guarded.0];
         let used = self.concrete.running(guarded);
         let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
         let ((first, less), (second, _)) = (at(0), at(1));
-        if second != first.clone().plus(Expr::Index(1)) {
+        if !is_next(&first, &second) {
             return None;
         }
         let extent = self.size(declaration.extent);
@@ -157,7 +186,7 @@ impl Lowering<'_> {
             && let (Expr::Index(extent), Expr::Index(by)) = (&extent, end)
             && extent.is_multiple_of(*by)
         {
-            return Some((Expr::Index(0), end.clone(), guarded));
+            return Some((Expr::Index(0), end.clone()));
         }
         let at_least = |value: Expr| Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first.clone());
         let (begin, inside) = match less {
@@ -166,7 +195,94 @@ impl Lowering<'_> {
             None if used.len() > 2 => (Expr::Index(0), at_least(extent)),
             None => (Expr::Index(0), extent.minus(first)),
         };
-        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside), guarded))
+        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside)))
+    }
+
+    /// A statement inside of the loop over `variable`; where that numbers small blocks, once for those that lie inside of the tensor
+    /// as a whole, whose loops have constant lengths, and once for those that stand out.
+    pub(super) fn by_wholeness(
+        &mut self,
+        variable: IndexVariable,
+        statement: &Statement,
+        scope: &Scope,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let Some((index, is_whole)) = self.whole_block(variable, scope) else {
+            return self.statement(statement, scope, out);
+        };
+        let mut inside = scope.clone();
+        inside.inside.insert(index);
+        let mut whole = Vec::new();
+        self.statement(statement, &inside, &mut whole);
+        let Some(is_whole) = is_whole else { return out.extend(whole) };
+        let mut rest = Vec::new();
+        self.statement(statement, &Scope { stands_out: true, ..scope.clone() }, &mut rest);
+        out.push(ir::Statement::If(vec![(is_whole, whole)], rest));
+    }
+
+    /// The index in a mode that a loop tells the block of, and when all of the block lies inside of the mode; `None` for always.
+    fn whole_block(&self, variable: IndexVariable, scope: &Scope) -> Option<(IndexVariable, Option<Expr>)> {
+        let appends = |tensor: &concrete::Tensor| {
+            matches!(tensor.kind, TensorKind::Output(OutputStructure::Appended) | TensorKind::SparseWorkspace(_))
+        };
+        if self.concrete.target != Target::Cpu || scope.stands_out || self.concrete.tensors.iter().any(appends) {
+            return None;
+        }
+        let ids = (0..self.concrete.variables.len()).map(IndexVariable);
+        let mut open = ids.filter(|id| !scope.inside.contains(id));
+        open.find_map(|index| {
+            let last = self.last_in_block(index, variable, scope)?;
+            let largest = self.largest(index, &last)?;
+            let extent = self.size(self.concrete.variables[index.0].extent);
+            let is_always = self.is_whole_mode(index, variable, scope, &last, &extent);
+            Some((index, (!is_always).then(|| largest.less(extent))))
+        })
+    }
+
+    /// The scope at the last place of a small block of a mode, which the loop over `variable` is the last to tell.
+    fn last_in_block(&self, index: IndexVariable, variable: IndexVariable, scope: &Scope) -> Option<Scope> {
+        let Some(Computed::Mode { guarded: true, .. }) = &self.concrete.variables[index.0].value else { return None };
+        let used = self.concrete.running(index);
+        let is_inner = |used: &&IndexVariable| !scope.coordinates.contains_key(used);
+        let mut size = 1u64;
+        let mut last = scope.clone();
+        for &inner in used.iter().filter(is_inner) {
+            let Expr::Index(extent @ 1..) = self.size(self.concrete.variables[inner.0].extent) else { return None };
+            size = size.saturating_mul(extent);
+            last = last.at(inner, Expr::Index(extent - 1));
+        }
+        (used.contains(&variable) && used.iter().any(|used| is_inner(&used)) && size <= MOST_IN_BLOCK).then_some(last)
+    }
+
+    /// The index in a mode at a place, where nothing is subtracted for it.
+    fn largest(&self, index: IndexVariable, last: &Scope) -> Option<Expr> {
+        let Some(Computed::Mode { tensor, mode, levels, .. }) = &self.concrete.variables[index.0].value else {
+            return None;
+        };
+        match self.mode_parts(*tensor, *mode, levels, last) {
+            (largest, None) => Some(largest),
+            (_, Some(_)) => None,
+        }
+    }
+
+    /// Whether the last block ends where the mode does, or before.
+    fn is_whole_mode(
+        &self,
+        index: IndexVariable,
+        variable: IndexVariable,
+        scope: &Scope,
+        last: &Scope,
+        extent: &Expr,
+    ) -> bool {
+        let is_outermost = |used: &IndexVariable| *used == variable || !scope.coordinates.contains_key(used);
+        let (Expr::Index(extent), Expr::Index(blocks @ 1..)) =
+            (extent, self.size(self.concrete.variables[variable.0].extent))
+        else {
+            return false;
+        };
+        let largest = self.largest(index, &last.at(variable, Expr::Index(blocks - 1)));
+        self.concrete.running(index).iter().all(is_outermost)
+            && matches!(largest, Some(Expr::Index(largest)) if largest < *extent)
     }
 
     /// The first index in a mode that lies in the block, or beyond the block, whose number is `block`: where blocks are what a loop
@@ -181,6 +297,25 @@ impl Lowering<'_> {
             scope = scope.at(other, Expr::Index(0));
         }
         Some(self.coordinate(&scope, index))
+    }
+}
+
+/// Whether a sum is by one larger than another.
+fn is_next(first: &Expr, second: &Expr) -> bool {
+    let (mut terms, mut others) = (Vec::new(), Vec::new());
+    let (constant, other) = (add_terms(first, &mut terms), add_terms(second, &mut others));
+    terms == others && other == constant + 1
+}
+
+/// Adds the terms of a sum to some, and returns what of it is constant.
+fn add_terms<'e>(sum: &'e Expr, terms: &mut Vec<&'e Expr>) -> u64 {
+    match sum {
+        Expr::Index(constant) => *constant,
+        Expr::Binary(BinaryOperator::Add, left, right) => add_terms(left, terms) + add_terms(right, terms),
+        term => {
+            terms.push(term);
+            0
+        }
     }
 }
 

@@ -187,7 +187,7 @@ impl Lowering<'_> {
         };
         if let Some((begin, end, inside)) = self.tight_range(loops, &end).filter(|_| bounds.is_none()) {
             let mut scope = loops.scope.clone();
-            scope.inside.insert(inside);
+            scope.inside.extend(inside);
             return self.counted_loop(&Loop { scope: &scope, ..loops.clone() }, None, (begin, end), out);
         }
         self.counted_loop(loops, bounds, (begin, end), out);

@@ -102,6 +102,8 @@ struct Scope {
     kept: Vec<share::Kept>,
     /// Computed variables that are known to lie inside of their tensors.
     inside: std::collections::BTreeSet<IndexVariable>,
+    /// Whether a block outside stands out over its tensor.
+    stands_out: bool,
     /// The place of the entry of a sparse workspace whose values are written.
     placed: Option<ir::Expr>,
     /// A flag to be set where the sum that is being formed has a term.

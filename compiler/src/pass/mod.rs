@@ -3,6 +3,7 @@
 //! Each is one file and one function from a kernel to a kernel that does the same; in debug builds the verifier runs after
 //! every one. [`PASSES`] is their order.
 
+mod blocks;
 mod dots;
 mod flatten;
 mod hoist;
@@ -37,6 +38,7 @@ pub const PASSES: &[Pass] = &[
     ("hoist", hoist::hoist),
     ("runs", runs::runs),
     ("views", views::views),
+    ("blocks", blocks::blocks),
 ];
 
 /// Those for a GPU, whose threads are its lanes.

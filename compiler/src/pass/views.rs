@@ -24,25 +24,116 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTr
             lengths.insert(*array, length.clone());
         }
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, lengths));
-        if let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = &mut statement {
-            for (array, row) in rows(body, *variable) {
-                if is_fixed_row(kernel, array, end, lengths) || is_touched(rest.as_slice(), array, row.written) {
-                    continue;
-                }
-                let view = declare(kernel, array, "_row");
-                done.push(Statement::View {
-                    array: view,
-                    of: array,
-                    begin: row.base,
-                    length: end.clone(),
-                    mutable: row.written,
-                });
-                body.iter_mut().for_each(|statement| rename(statement, array, view, *variable));
-            }
+        if let Some(from_zero) = from_zero(kernel, &statement, lengths) {
+            done.extend(from_zero);
+            continue;
         }
+        done.extend(view_rows(kernel, &mut statement, rest.as_slice(), lengths, base));
         done.push(statement);
     }
     *statements = done;
+}
+
+/// What an index adds to a counter.
+type Base = fn(&Expr, VariableId) -> Option<Expr>;
+
+/// Views of the rows that a vector loop walks, which it uses from then on. `behind` is what follows in the loop's block.
+fn view_rows(
+    kernel: &mut Kernel,
+    statement: &mut Statement,
+    behind: &[Statement],
+    lengths: &BTreeMap<ArrayId, Expr>,
+    base: Base,
+) -> Vec<Statement> {
+    let mut views = Vec::new();
+    let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = statement else { return views };
+    for (array, row) in rows(body, *variable, base) {
+        if is_fixed_row(kernel, array, end, lengths) || is_touched(behind, array, row.written) {
+            continue;
+        }
+        let view = declare(kernel, array, "_row");
+        let (begin, length, mutable) = (row.base, end.clone(), row.written);
+        views.push(Statement::View { array: view, of: array, begin, length, mutable });
+        body.iter_mut().for_each(|statement| rename(statement, array, view, *variable));
+    }
+    views
+}
+
+/// A vector loop over a part of rows that begins anywhere, as one that begins at zero, with views of that part:
+///
+/// ```text
+/// for i in begin..end: t[i] += A[p * n + i]
+///
+/// let first = begin
+/// let last = end
+/// if first < last
+///     let t_row = t[first..first + (last - first)]
+///     let A_row = A[p * n + first..p * n + first + (last - first)]
+///     for i in 0..last - first: t_row[i] += A_row[i]
+/// ```
+fn from_zero(kernel: &mut Kernel, statement: &Statement, lengths: &BTreeMap<ArrayId, Expr>) -> Option<Vec<Statement>> {
+    let Statement::For { variable, begin, end, vector: true, body } = statement else { return None };
+    if *begin == Expr::Index(0) || !body.iter().all(|inner| is_in_rows(inner, *variable)) {
+        return None;
+    }
+    let [first, last, length] = ["first", "last", "length"].map(|name| kernel.declare_index(name));
+    let at = Expr::Variable(first).plus(Expr::Variable(*variable));
+    let mut body = body.clone();
+    for inner in &mut body {
+        inner.for_each_expr_mut(&mut |expr| {
+            let taken = std::mem::replace(expr, Expr::Index(0));
+            *expr = at_place(taken, *variable, &at);
+        });
+    }
+    let (begin, end, from_zero) = (begin.clone(), end.clone(), Expr::Index(0));
+    let mut shifted =
+        Statement::For { variable: *variable, begin: from_zero, end: Expr::Variable(length), vector: true, body };
+    let mut inside = vec![Statement::Let(length, Expr::Variable(last).minus(Expr::Variable(first)))];
+    inside.extend(view_rows(kernel, &mut shifted, &[], lengths, base_of_part));
+    inside.push(shifted);
+    let is_any = Expr::Variable(first).less(Expr::Variable(last));
+    Some(vec![
+        Statement::Let(first, begin),
+        Statement::Let(last, end),
+        Statement::If(vec![(is_any, inside)], Vec::new()),
+    ])
+}
+
+/// Whether a statement reaches arrays at `base + counter` alone.
+fn is_in_rows(statement: &Statement, counter: VariableId) -> bool {
+    let is_row = |index: &Expr| base_of_part(index, counter).is_some();
+    let mut all = match statement {
+        Statement::Store(_, index, _) | Statement::Reduce(_, index, ..) => is_row(index),
+        Statement::Let(..) | Statement::Comment(_) => true,
+        _ => false,
+    };
+    statement.for_each_expr(&mut |expr| {
+        expr.for_each(&mut |expr| {
+            if let Expr::Load(_, index) = expr {
+                all &= is_row(index);
+            }
+        });
+    });
+    all
+}
+
+/// The same with an index in place of the counter.
+fn at_place(expr: Expr, counter: VariableId, at: &Expr) -> Expr {
+    match expr {
+        Expr::Variable(variable) if variable == counter => at.clone(),
+        other => other.map_children(&mut |child| at_place(child, counter, at)),
+    }
+}
+
+/// As [`base`], for loops that run at least once: what is subtracted from the index is subtracted from the base, which is not below
+/// zero then.
+fn base_of_part(index: &Expr, counter: VariableId) -> Option<Expr> {
+    match index {
+        Expr::Binary(BinaryOperator::Subtract, from, less) if !less.uses(counter) => {
+            base(from, counter).map(|base| base.minus((**less).clone()))
+        }
+        index => base(index, counter),
+    }
 }
 
 /// A local array whose length is known where the target's compiler runs needs no view: its bounds are known already.
@@ -83,7 +174,7 @@ struct Row {
 }
 
 /// The arrays that the loop reaches at `base + counter` and nowhere else, with that base.
-fn rows(body: &[Statement], counter: VariableId) -> BTreeMap<ArrayId, Row> {
+fn rows(body: &[Statement], counter: VariableId, base: Base) -> BTreeMap<ArrayId, Row> {
     let mut rows: BTreeMap<ArrayId, Row> = BTreeMap::new();
     let mut spoiled: Vec<ArrayId> = Vec::new();
     let mut see = |array: ArrayId, index: &Expr, written: bool| match base(index, counter) {
@@ -123,6 +214,9 @@ pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
         Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
         Expr::Binary(BinaryOperator::Add, first, rest) if !first.uses(counter) => {
             base(rest, counter).map(|base| (**first).clone().plus(base))
+        }
+        Expr::Binary(BinaryOperator::Add, first, rest) if !rest.uses(counter) => {
+            base(first, counter).map(|base| base.plus((**rest).clone()))
         }
         _ => None,
     }

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, dot, joined, product, workspace] =
-        ["bits.rs", "chunks.rs", "dot.rs", "joined.rs", "product.rs", "workspace.rs"]
+    let [bits, chunks, dot, joined, product, row, workspace] =
+        ["bits.rs", "chunks.rs", "dot.rs", "joined.rs", "product.rs", "row.rs", "workspace.rs"]
             .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
@@ -18,6 +18,7 @@ pub(crate) fn parallel() -> String {
             pub use chunks::Chunks;
             pub use dot::{{at, run}};
             pub use product::{{Fused, add_product}};
+            pub use row::row;
             pub use workspace::{{Bitmap, Table, sort}};
             mod interleave {{ {interleave} }}
             mod bits {{ {bits} }}
@@ -25,6 +26,7 @@ pub(crate) fn parallel() -> String {
             mod dot {{ {dot} }}
             mod joined {{ {joined} }}
             mod product {{ {product} }}
+            mod row {{ {row} }}
             mod workspace {{ {workspace} }}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}
