@@ -111,7 +111,7 @@
 //!
 //! A format is a level for each mode, from the outermost in: `dense` (every coordinate, none stored), `compressed` (the
 //! coordinates that occur under each parent), `singleton` (one coordinate for each parent), `padded` (rows filled up to one
-//! width), `banded` (an interval), `diagonal`, `bitmap`, `hashed`, `run`, `flagged`. Names stand for lists of levels
+//! width), `sliced` (such rows side by side), `banded` (an interval), `diagonal`, `bitmap`, `hashed`, `run`, `flagged`. Names stand for lists of levels
 //! and serve any order that fits; a [`Tensor`] has the type on the right.
 //!
 //! | in a kernel | levels | type |
@@ -125,6 +125,7 @@
 //! | `scoo` | `coo`, the last mode `dense` | [`Scoo<N>`](tensor::Scoo) |
 //! | `[dense, compressed(u64, pos = u64)]` | as written, here with wide indices | [`Levels<…>`](tensor::Levels) |
 //! | `ell` | `[dense, padded]`; a width that is known is `padded(width = 2)` | [`Levels<(DenseLevel, Padded)>`](tensor::Padded) |
+//! | `sell(8)` | `[dense, sliced]`: eight rows side by side | [`Levels<(DenseLevel, Sliced)>`](tensor::Sliced) |
 //! | `(i, j, k) -> [k: compressed, …]` | modes in another order | [`Permuted<…>`](tensor::Permuted) |
 //!
 //! Tensors are packed in parallel from entries in any order, and converted with [`Tensor::convert`]:

@@ -24,6 +24,8 @@ pub fn cases() -> Vec<Case> {
 pub const LEVEL_FORMATS: &[(&str, &str)] = &[
     ("ell", "ell"),
     ("hocfs_ell", "hocfs_ell"),
+    ("sell", "sell(4)"),
+    ("hocfs_sell", "(i..., k) -> [i...: compressed, k: sliced(rows = 2)]"),
     ("padded_coo", "(i, j...) -> [i: padded(nonunique), j...: singleton(nonunique)]"),
     ("bitmap", "(i...) -> [i...: bitmap]"),
     ("compressed_bitmap", "(i, j...) -> [i: compressed, j...: bitmap]"),

@@ -167,6 +167,16 @@ cases! {
     formats_hashed_result "cases/formats/hashed_result.ti" [A, B] add(&A, &B);
     formats_hashed_walked "cases/formats/hashed_walked.ti" [A, x] spmv(&A, &x);
     formats_padded_at_the_edge_of_its_width "cases/formats/padded_at_the_edge_of_its_width.ti" [A, x] spmv(&A, &x);
+    formats_padded_rows_of_inputs "cases/formats/padded_rows_of_inputs.ti" [A, x] spmv(&A, &x);
+    formats_sliced_rows "cases/formats/sliced_rows.ti" [A, x] spmv(&A, &x);
+    formats_sliced_rows_in_lanes "cases/formats/sliced_rows_in_lanes.ti" [A, x, w, z] product(&A, &x, &w, &z);
+    formats_sliced_rows_of_inputs "cases/formats/sliced_rows_of_inputs.ti" [A, x] spmv(&A, &x);
+    formats_sliced_fibers "cases/formats/sliced_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
+    formats_sliced_and_compressed "cases/formats/sliced_and_compressed.ti" [A, B] add(&A, &B);
+    formats_sliced_pattern_of_result "cases/formats/sliced_pattern_of_result.ti" [A] double(&A);
+    formats_sliced_above_others "cases/formats/sliced_above_others.ti" [X, x] ttv(&X, &x);
+    formats_sliced_outermost "cases/formats/sliced_outermost.ti" [A, x] spmv(&A, &x);
+    formats_sliced_diagonal "cases/formats/sliced_diagonal.ti" [A, B] trace(&A, &B);
     formats_padded_fibers "cases/formats/padded_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_padded_of_fixed_width "cases/formats/padded_of_fixed_width.ti" [A, x] spmv(&A, &x);
     formats_run_of_rows "cases/formats/run_of_rows.ti" [A, B] product(&A, &B);

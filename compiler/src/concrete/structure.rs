@@ -2,7 +2,7 @@
 
 use super::order::{level_variables, storage_edges, stored_levels, topological};
 use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
-use crate::format::level::is_located;
+use crate::format::level::{is_contiguous, is_located};
 use crate::notation::simplify::literal;
 
 /// What the structure of an output is decided from.
@@ -33,6 +33,7 @@ impl Question<'_> {
             && self.has_same_levels(driver, stored)
             && self.decides_entries(driver)
             && self.is_walked_as_stored(driver)
+            && self.lies_in_order(driver)
         {
             let access = driver.clone();
             let why = format!("the result has an entry where {} has one", self.kernel.tensor(driver.tensor).name);
@@ -67,6 +68,12 @@ impl Question<'_> {
         let variables = self.kernel.loops_of(&access.indices);
         let edges = [storage_edges(self.kernel, access), self.kernel.made_of_edges(&variables)].concat();
         topological(&variables, &edges, |_| ()).is_some()
+    }
+
+    /// Whether the parts of a result that loops of its own write lie one behind the other: not where rows are side by side.
+    fn lies_in_order(&self, access: &Access) -> bool {
+        let levels = &self.kernel.tensor(access.tensor).format.levels;
+        levels.iter().all(|level| is_contiguous(level.format))
     }
 
     /// Whether the right-hand side is the result's fill value wherever the operand has no entry.

@@ -78,6 +78,8 @@ pub struct LevelFormat {
     pub positions: IndexWidth,
     /// How many positions each parent has, where the format says it: `padded(width = 2)`.
     pub width: Option<u64>,
+    /// How many parents lie side by side: `sliced(rows = 8)`; else 1.
+    pub rows: u64,
 }
 
 /// The kinds of level; each is one file under [`level`].
@@ -103,6 +105,8 @@ pub enum LevelKind {
     Run,
     /// The coordinates under each parent, the first of each flagged: `flags`, `crd`.
     Flagged,
+    /// Slices of rows side by side, each of one width: `pos`, `crd`, the rest filled up.
+    Sliced,
 }
 
 /// The width of a stored index.
@@ -165,14 +169,19 @@ impl LevelFormat {
             coordinates: IndexWidth::U32,
             positions: IndexWidth::U32,
             width: None,
+            rows: 1,
         };
         match kind {
             LevelKind::Bitmap => Self { coordinates: IndexWidth::U8, ..usual },
             LevelKind::Flagged => Self { positions: IndexWidth::U8, ..usual },
+            LevelKind::Sliced => Self { rows: 8, ..usual },
             LevelKind::Hashed => Self { ordered: false, ..usual },
             _ => usual,
         }
     }
+
+    /// The most rows that may lie side by side.
+    pub const MOST_ROWS: u64 = 1024;
 
     /// `dense`
     pub const DENSE: LevelFormat = LevelFormat::new(LevelKind::Dense);
@@ -194,6 +203,8 @@ impl LevelFormat {
     pub const RUN: LevelFormat = LevelFormat::new(LevelKind::Run);
     /// `flagged`
     pub const FLAGGED: LevelFormat = LevelFormat::new(LevelKind::Flagged);
+    /// `sliced`
+    pub const SLICED: LevelFormat = LevelFormat::new(LevelKind::Sliced);
 
     /// The same level, where a coordinate may occur several times under one parent.
     pub const fn nonunique(mut self) -> Self {
@@ -211,6 +222,8 @@ impl LevelFormat {
             || self.coordinates != usual.coordinates && !takes(level::Property::Coordinates)
             || self.positions != usual.positions && !takes(level::Property::Positions)
             || self.width.is_some() && !takes(level::Property::Width)
+            || self.rows != usual.rows && !takes(level::Property::Rows)
+            || !(1..=LevelFormat::MOST_ROWS).contains(&self.rows)
     }
 }
 
@@ -281,6 +294,9 @@ impl fmt::Display for LevelFormat {
         let mut arguments = Vec::new();
         if let Some(width) = self.width {
             arguments.push(format!("width = {width}"));
+        }
+        if self.rows != usual.rows {
+            arguments.push(format!("rows = {}", self.rows));
         }
         if !self.unique {
             arguments.push("nonunique".to_owned());

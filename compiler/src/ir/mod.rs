@@ -390,7 +390,8 @@ pub enum Expr {
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     /// Conversion, as Rust's `as`.
     Cast(Type, Box<Expr>),
-    /// The first position in `begin..end` of an ascending index array whose element is not below `value`; `end` if none is.
+    /// The first of the positions `begin`, `begin + stride`, … before `end` of an index array, in which the elements there ascend,
+    /// whose element is not below `value`; `end` if none is. From `begin` to `end` is a multiple of `stride`.
     Search {
         /// The array.
         array: ArrayId,
@@ -400,6 +401,8 @@ pub enum Expr {
         end: Box<Expr>,
         /// What to look for.
         value: Box<Expr>,
+        /// How far a position is from the next; 1 in most.
+        stride: u64,
     },
     /// An `index` with ones where one of several numbers has its bits when those of all are interleaved, as
     /// [`interleave`](crate::format::interleave) says. They must need no more than 64 bits together.
@@ -425,6 +428,9 @@ pub enum Factor {
         of: ArrayId,
         /// An index array.
         run: ArrayId,
+        /// Whether places of the run may be filled up with the largest number of its type: nothing is added there, whatever the
+        /// other factors have.
+        filled: bool,
     },
 }
 
@@ -616,6 +622,9 @@ pub enum Statement {
         /// Their first value.
         fill: Expr,
     },
+    /// Adds to the elements of a local array, of which there are `n`, the sums of every `n`-th product of an [`Expr::Dot`], in order:
+    /// to the first those of places 0, n, 2n, …. The places are a multiple of `n`.
+    Dots(ArrayId, Expr),
     /// Sets every element of a local array.
     Fill(ArrayId, Expr),
     /// Gives `of[begin..begin + length]` a name for the rest of the block. While a mutable view is in scope, `of` itself

@@ -74,6 +74,7 @@ impl Statement {
             Statement::Store(..) => "store",
             Statement::Reduce(..) => "reduce",
             Statement::Allocate { .. } => "allocate",
+            Statement::Dots(..) => "dots",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
             Statement::List(_) => "list",
@@ -365,16 +366,20 @@ impl Display for Shown<'_, Expr> {
                 self.operand(f, operand, Place::Cast)?;
                 write!(f, " as {ty}")
             }
-            Expr::Search { array, begin, end, value } => {
+            Expr::Search { array, begin, end, value, stride } => {
                 write!(f, "search({}, ", kernel.show(array))?;
-                write!(f, "{}, {}, {})", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))
+                write!(f, "{}, {}, {}", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))?;
+                if *stride == 1 { write!(f, ")") } else { write!(f, "; {stride})") }
             }
             Expr::Dot(factors) => {
                 let factors: Vec<String> = factors
                     .iter()
                     .map(|factor| match factor {
                         Factor::Run(run) => kernel.show(run).to_string(),
-                        Factor::At { of, run } => format!("{} at {}", kernel.show(of), kernel.show(run)),
+                        Factor::At { of, run, filled } => {
+                            let at = if *filled { "at filled" } else { "at" };
+                            format!("{} {at} {}", kernel.show(of), kernel.show(run))
+                        }
                     })
                     .collect();
                 write!(f, "dot({})", factors.join(", "))
@@ -428,6 +433,7 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         Statement::Allocate { array: id, length, fill } => {
             write!(f, "allocate {}[{}] = {}", array(id), expr(length), expr(fill))
         }
+        Statement::Dots(id, value) => write!(f, "dots {} += {}", array(id), expr(value)),
         Statement::Fill(id, value) => write!(f, "fill {} = {}", array(id), expr(value)),
         Statement::View { array: id, of, begin, length, mutable } => {
             let mutable = if *mutable { "mutable " } else { "" };

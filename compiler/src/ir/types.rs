@@ -120,7 +120,10 @@ impl Kernel {
                 let from = self.type_of(operand)?;
                 if can_cast(from, *to) { Ok(*to) } else { Err(format!("`{from}` can't be cast to `{to}`")) }
             }
-            Expr::Search { array, begin, end, value } => {
+            Expr::Search { array, begin, end, value, stride } => {
+                if *stride == 0 {
+                    return Err(format!("{} is searched without a stride", self.show(array)));
+                }
                 [begin, end, value].into_iter().try_for_each(|e| self.expect(e, Type::Index))?;
                 match self.array(*array).element {
                     ArrayElement::Index(_) => Ok(Type::Index),

@@ -44,8 +44,8 @@ impl Expr {
             Expr::Call(function, arguments) => Expr::Call(function, arguments.into_iter().map(replace).collect()),
             Expr::Mask { part, extents } => Expr::Mask { part, extents: extents.into_iter().map(replace).collect() },
             Expr::Select(a, b, c) => Expr::Select(boxed(a), boxed(b), boxed(c)),
-            Expr::Search { array, begin, end, value } => {
-                Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value) }
+            Expr::Search { array, begin, end, value, stride } => {
+                Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value), stride }
             }
         }
     }
@@ -92,6 +92,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
+            | Statement::Dots(_, e)
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -136,6 +137,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
+            | Statement::Dots(_, e)
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -212,6 +214,7 @@ impl Statement {
             Statement::Store(array, ..)
             | Statement::Reduce(array, ..)
             | Statement::Fill(array, _)
+            | Statement::Dots(array, _)
             | Statement::Push(array, _)
             | Statement::Extend { array, .. }
             | Statement::Insert { keys: array, .. }

@@ -296,6 +296,41 @@ impl Lowering<'_> {
         run_end
     }
 
+    /// The position that is walked as a number, which is the position itself where children lie side by side.
+    pub(super) fn position(&self, access: &Access, depth: usize, scope: &Scope, number: Expr) -> Expr {
+        let storage = self.storage(access.tensor, depth);
+        if level::is_contiguous(storage.format) {
+            return number;
+        }
+        let (_, parents) = self.resolve(access, scope);
+        let storage = Storage { parent: parents.begin, ..storage };
+        level::of(storage.format.kind).position(&storage, number).expect("children are side by side or numbered")
+    }
+
+    /// Declares the positions of children that are numbered for each parent, and what is asked for there.
+    fn bind_positions(
+        &mut self,
+        loops: &Loop,
+        mut coordinate: Expr,
+        present: &[(usize, Parents)],
+        out: &mut Vec<ir::Statement>,
+    ) -> (Expr, Vec<(usize, Parents)>) {
+        let mut bound = Vec::with_capacity(present.len());
+        for (operand, parents) in present {
+            let (access, depth) = &loops.operands[*operand];
+            let position = self.position(access, *depth, loops.scope, parents.begin.clone());
+            if position == parents.begin {
+                bound.push((*operand, parents.clone()));
+                continue;
+            }
+            let variable = self.fresh(self.name_of_level(access, *depth), Type::Index, false);
+            coordinate = replaced(coordinate, &position, variable);
+            out.push(ir::Statement::Let(variable, position));
+            bound.push((*operand, Parents { begin: Expr::Variable(variable), end: None }));
+        }
+        (coordinate, bound)
+    }
+
     /// The body at one coordinate, where the operands in `present` have the given positions.
     pub(super) fn case(
         &mut self,
@@ -305,12 +340,13 @@ impl Lowering<'_> {
         statement: &Statement,
         out: &mut Vec<ir::Statement>,
     ) {
+        let (coordinate, present) = self.bind_positions(loops, coordinate, present, out);
         let coordinate = self.bind_coordinate(loops.variable, coordinate, out);
         let mut scope = loops.scope.at(loops.variable, coordinate);
         self.bind_fused(&mut scope, out);
         for (operand, parents) in present {
-            let (access, depth) = &loops.operands[*operand];
-            scope.walk(access, *depth, parents.clone());
+            let (access, depth) = &loops.operands[operand];
+            scope.walk(access, *depth, parents);
         }
         if let Some(condition) = self.guards(loops.variable, &scope) {
             let mut inside = Vec::new();
@@ -328,4 +364,12 @@ impl Lowering<'_> {
             self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
         }
     }
+}
+
+/// An expression that asks for a variable instead of what it holds.
+fn replaced(expr: Expr, value: &Expr, variable: VariableId) -> Expr {
+    if expr == *value {
+        return Expr::Variable(variable);
+    }
+    expr.map_children(&mut |child| replaced(child, value, variable))
 }

@@ -168,7 +168,8 @@ impl Lowering<'_> {
         match places {
             Places::Positions(access, depth) => {
                 let levels = self.concrete.tensor(access.tensor).format.levels.len();
-                if let Some(leaves) = self.descend(access.tensor, depth + 1..levels, Expr::Variable(place)) {
+                let position = self.position(access, *depth, loops.scope, Expr::Variable(place));
+                if let Some(leaves) = self.descend(access.tensor, depth + 1..levels, position) {
                     add(leaves);
                 }
             }
@@ -226,6 +227,7 @@ impl Lowering<'_> {
         }
         let (storage, positions) = self.positions(access, depth, scope);
         let first = self.search(&storage, &positions, coordinate);
+        let first = self.position(access, depth, scope, first);
         Some(self.descend(access.tensor, depth + 1..levels, first.clone()).unwrap_or(first))
     }
 
@@ -244,8 +246,8 @@ impl Lowering<'_> {
             let storage = self.storage(tensor, depth);
             let format = level::of(storage.format.kind);
             let parents = Parents { begin: position.clone(), end: None };
-            match format.positions(&storage, &parents) {
-                Some(positions) => positions.begin,
+            match format.first_position(&storage, &parents) {
+                Some(first) => first,
                 None => position.times(storage.extent),
             }
         })
@@ -460,7 +462,12 @@ impl Written {
             Update(variable, operator, _) => {
                 self.variables.insert(*variable, Some(*operator));
             }
-            Store(array, ..) | Reduce(array, ..) | Fill(array, _) | Push(array, _) | Extend { array, .. } => {
+            Store(array, ..)
+            | Reduce(array, ..)
+            | Fill(array, _)
+            | Dots(array, _)
+            | Push(array, _)
+            | Extend { array, .. } => {
                 self.arrays.insert(*array);
             }
             Allocate { array, .. }

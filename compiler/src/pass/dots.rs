@@ -19,6 +19,18 @@
 //! t += dot(B_row, C_row)
 //! ```
 //!
+//! Rows that are filled up to one width are taken whole: the coordinates tell in the lanes where there is nothing, which takes less
+//! than to look for the end of each row.
+//!
+//! ```text
+//! for p in i * w..search(A_crd, i * w, i * w + w, ∞): t += A_vals[p] * x[A_crd[p]]
+//!
+//! let first = i * w
+//! let A_run = A_vals[first..first + w]
+//! let A_crd_run = A_crd[first..first + w]
+//! t += dot(A_run, x at filled A_crd_run)
+//! ```
+//!
 //! That adds in another order, as `lanes` does, and for the same reason. Here nothing is computed but products of what lies side by
 //! side, and of what inputs have at coordinates that do: a lane without an entry can hold zeros.
 
@@ -26,6 +38,7 @@ use super::lanes::size;
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched};
+use crate::format::level::vacancy;
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, TensorId,
     Type, VariableId,
@@ -106,11 +119,22 @@ impl Sum {
                 _ => return None,
             }
         }
-        let mut factors = Vec::new();
-        let product = Product { kernel, counter: *counter, element, is_row, coordinates };
-        product.find(term, &mut factors)?;
+        let (filled, with_filling) = with_filling(kernel, end);
+        let of = |filled: Option<ArrayId>| {
+            let mut factors = Vec::new();
+            let coordinates = coordinates.clone();
+            let product = Product { kernel, counter: *counter, element, is_row, coordinates, filled };
+            product.find(term, &mut factors).map(|()| factors)
+        };
+        // Something must be gathered by what tells where there is nothing.
+        let tells =
+            |factors: &Vec<_>| factors.iter().any(|(factor, _)| matches!(factor, Factor::At { filled: true, .. }));
+        let (factors, end) = match of(filled).filter(tells) {
+            Some(factors) => (factors, with_filling),
+            None => (of(None)?, end.clone()),
+        };
         let are_apart = factors.iter().all(|(factor, _)| !is_touched(behind, factor.run(), false));
-        are_apart.then(|| Sum { begin: begin.clone(), end: end.clone(), total: *total, factors })
+        are_apart.then(|| Sum { begin: begin.clone(), end, total: *total, factors })
     }
 
     fn into_dot(self, kernel: &mut Kernel) -> Vec<Statement> {
@@ -131,12 +155,30 @@ impl Sum {
         };
         let factors = self.factors.into_iter().map(|(factor, begin)| match factor {
             Factor::Run(run) => Factor::Run(view(kernel, run, begin)),
-            Factor::At { of, run } => Factor::At { of, run: view(kernel, run, begin) },
+            Factor::At { of, run, filled } => Factor::At { of, run: view(kernel, run, begin), filled },
         });
         let dot = Expr::Dot(factors.collect());
         statements.push(Statement::Update(self.total, ReduceOperator::Add, dot));
         statements
     }
+}
+
+/// Where a run ends that is searched for what fills it up: with all of that; and the array that tells.
+fn with_filling(kernel: &Kernel, end: &Expr) -> (Option<ArrayId>, Expr) {
+    match end {
+        Expr::Search { array, end, value, .. } if is_filling(kernel, *array, value) => (Some(*array), (**end).clone()),
+        Expr::Binary(operator @ BinaryOperator::Minimum, one, other) => {
+            let (array, one) = with_filling(kernel, one);
+            (array, Expr::binary(*operator, one, (**other).clone()))
+        }
+        end => (None, end.clone()),
+    }
+}
+
+/// Whether it is the largest number that an index array holds, which is no coordinate where one is searched for.
+fn is_filling(kernel: &Kernel, array: ArrayId, value: &Expr) -> bool {
+    let ArrayElement::Index(width) = kernel.array(array).element else { return false };
+    *value == Expr::Index(vacancy(width))
 }
 
 /// The first place and the number of entries of a run, declared.
@@ -146,6 +188,11 @@ fn run(kernel: &mut Kernel, begin: Expr, end: Expr, statements: &mut Vec<Stateme
         statements.push(Statement::Let(id, value));
         Expr::Variable(id)
     };
+    if let Expr::Binary(BinaryOperator::Add, from, length) = &end
+        && **from == begin
+    {
+        return (name("first", begin), (**length).clone());
+    }
     let is_whole = is_run_of_parent(&begin, &end);
     let first = name("first", begin);
     // A share of a run may end before it begins.
@@ -155,7 +202,7 @@ fn run(kernel: &mut Kernel, begin: Expr, end: Expr, statements: &mut Vec<Stateme
 }
 
 /// The index array that a loop reaches at its counter.
-fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> {
+pub(super) fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> {
     match expr {
         Expr::Load(run, place) if **place == Expr::Variable(counter) => {
             matches!(kernel.array(*run).element, ArrayElement::Index(_)).then_some(*run)
@@ -164,20 +211,27 @@ fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Option<ArrayId> 
     }
 }
 
+/// Whether a value is zero.
+pub(super) fn is_zero(value: &Expr) -> bool {
+    matches!(value, Expr::Literal(literal) if *literal == literal.zero())
+}
+
 /// Where the factors of a product come from.
-struct Product<'a> {
-    kernel: &'a Kernel,
-    counter: VariableId,
-    element: ElementType,
+pub(super) struct Product<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) counter: VariableId,
+    pub(super) element: ElementType,
     /// Whether the loop goes over a dense mode.
-    is_row: bool,
+    pub(super) is_row: bool,
     /// Variables that hold what an index array has at the counter.
-    coordinates: BTreeMap<VariableId, ArrayId>,
+    pub(super) coordinates: BTreeMap<VariableId, ArrayId>,
+    /// The index array whose places may be filled up.
+    pub(super) filled: Option<ArrayId>,
 }
 
 impl Product<'_> {
     /// The factors, unless something else is in it.
-    fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
+    pub(super) fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
         match term {
             Expr::Binary(BinaryOperator::Multiply, left, right) => {
                 self.find(left, factors)?;
@@ -201,7 +255,7 @@ impl Product<'_> {
             Expr::Variable(variable) => *self.coordinates.get(variable)?,
             place => run_of(self.kernel, place, self.counter)?,
         };
-        self.is_input(of).then_some(Factor::At { of, run })
+        self.is_input(of).then_some(Factor::At { of, run, filled: self.filled == Some(run) })
     }
 
     fn is_input(&self, array: ArrayId) -> bool {

@@ -11,6 +11,7 @@ mod hoist;
 mod lanes;
 mod masks;
 mod runs;
+mod slices;
 mod strips;
 mod tidy;
 mod views;
@@ -32,6 +33,7 @@ pub const PASSES: &[Pass] = &[
     ("masks", masks::masks),
     ("flatten", flatten::flatten),
     ("strips", strips::strips),
+    ("slices", slices::slices),
     ("dots", dots::dots),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
@@ -70,7 +72,7 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    dots::decisions(kernel)
+    [slices::decisions(kernel), dots::decisions(kernel)].concat()
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.

@@ -322,7 +322,7 @@ fn operators(kernel: &Kernel) -> Vec<Operator> {
     }
     let search = |operands| {
         let [begin, end, value] = boxed(operands);
-        Expr::Search { array: ArrayId(1), begin, end, value }
+        Expr::Search { array: ArrayId(1), begin, end, value, stride: 1 }
     };
     add("search".to_owned(), vec![Type::Index; 3], Box::new(search));
     let mask = |extents| Expr::Mask { part: 1, extents };

@@ -35,8 +35,14 @@ mod sealed {
 
 /// The types of stored coordinates.
 pub trait Coordinate: Copy + sealed::Sealed {
+    /// What fills up rows: the largest number, which is no coordinate there.
+    const FILLING: Self;
+
     /// As a place in an array.
     fn place(self) -> usize;
+
+    /// Whether it is no coordinate, where rows are filled up.
+    fn is_filling(self) -> bool;
 }
 
 macro_rules! coordinates {
@@ -44,9 +50,16 @@ macro_rules! coordinates {
         $(impl sealed::Sealed for $type {}
 
         impl Coordinate for $type {
+            const FILLING: Self = <$type>::MAX;
+
             #[inline(always)]
             fn place(self) -> usize {
                 self as usize
+            }
+
+            #[inline(always)]
+            fn is_filling(self) -> bool {
+                self == Self::FILLING
             }
         })*
     };
@@ -71,21 +84,38 @@ pub trait Factor: Copy {
     /// Those of `first..first + length`.
     fn part(self, first: usize, length: usize) -> Self;
 
-    /// The one at a place.
+    /// Whether there may be nothing at some places.
+    const IS_FILLED: bool;
+
+    /// Whether there is something at a place.
+    fn has(self, place: usize) -> bool;
+
+    /// The one at a place where there is one.
     fn get(self, place: usize) -> Self::Number;
 
-    /// Adds the one at a place to a sum.
+    /// Adds the one at a place to a sum, where there is one.
     fn add_to(self, sum: &mut Self::Number, place: usize);
 
     /// All of them, at most as many as there are lanes; zero in the other lanes.
     #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
     fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
 
+    /// In which lanes there is something, of at most as many.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    fn mask<L: Lanes<Number = Self::Number>>(self) -> u32;
+
     /// Adds all of them to sums in lanes.
     #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
     #[inline(always)]
     fn add_lanes<L: Lanes<Number = Self::Number>>(self, sums: L) -> L {
         sums.add(self.lanes())
+    }
+
+    /// Sums of all of them in lanes.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn first_lanes<L: Lanes<Number = Self::Number>>(self) -> L {
+        if Self::IS_FILLED { self.add_lanes(L::load(&[])) } else { self.lanes() }
     }
 }
 
@@ -99,6 +129,10 @@ pub struct At<'a, T, C> {
     of: &'a [T],
     coordinates: &'a [C],
 }
+
+/// What [`at_some`] gives.
+#[derive(Debug, Clone, Copy)]
+pub struct AtSome<'a, T, C>(At<'a, T, C>);
 
 /// What [`Products::times`] gives.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +154,12 @@ pub fn at<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Pr
     Products(At { of, coordinates })
 }
 
+/// What an array has at the coordinates of a run that may be filled up with the largest number of their type: nothing there.
+#[inline(always)]
+pub fn at_some<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Products<AtSome<'a, T, C>> {
+    Products(AtSome(At { of, coordinates }))
+}
+
 impl<F: Factor> Products<F> {
     /// Each multiplied by what another has at the same place.
     ///
@@ -138,6 +178,24 @@ impl<F: Factor> Products<F> {
     #[inline(always)]
     pub fn sum(self) -> F::Number {
         sum(self.0)
+    }
+
+    /// Adds them to some sums in turns: with `n` sums, those of places 0, n, 2n, … to the first.
+    ///
+    /// ```
+    /// use spc::parallel::{at_some, run};
+    ///
+    /// let mut sums = [0.0; 2];
+    /// run(&[2.0, 3.0, 4.0, 9.0]).times(at_some(&[1.0, 10.0], &[0_u32, 1, 1, u32::MAX])).add_to_each(&mut sums);
+    /// assert_eq!(sums, [42.0, 30.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// When the places are no multiple of the sums, or a coordinate lies beyond its array.
+    #[inline(always)]
+    pub fn add_to_each(self, sums: &mut [F::Number]) {
+        assert!(self.0.length().is_multiple_of(sums.len()), "as many products for each sum");
+        add_to_each(self.0, sums);
     }
 }
 
@@ -161,9 +219,9 @@ fn sum<F: Factor>(factor: F) -> F::Number {
 fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
     let length = factor.length();
     if length <= L::COUNT {
-        return factor.lanes::<L>().total();
+        return factor.first_lanes::<L>().total();
     }
-    let mut sums = factor.part(0, L::COUNT).lanes::<L>();
+    let mut sums = factor.part(0, L::COUNT).first_lanes::<L>();
     let mut rest = factor.part(L::COUNT, length - L::COUNT);
     while rest.length() >= L::COUNT {
         sums = rest.part(0, L::COUNT).add_lanes(sums);
@@ -181,6 +239,52 @@ fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
 #[inline(never)]
 fn sum_of_far<F: Factor>(factor: F) -> F::Number {
     sum_one_by_one(factor)
+}
+
+/// In vectors, a lane for each sum.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    if factor.longest() > GATHERED {
+        return add_each_of_far(factor, sums);
+    }
+    let (all, length) = (sums.len(), factor.length());
+    for (block, sums) in sums.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
+        let mut lanes = <F::Number as Wide>::Gathered::load(sums);
+        let mut place = block * <F::Number as Wide>::Gathered::COUNT;
+        while place < length {
+            lanes = factor.part(place, sums.len()).add_lanes(lanes);
+            place += all;
+        }
+        lanes.store(sums);
+    }
+}
+
+/// Of an array that is too long to be gathered from.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cold]
+#[inline(never)]
+fn add_each_of_far<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    add_one_by_one(factor, sums);
+}
+
+/// One after the other.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    add_one_by_one(factor, sums);
+}
+
+#[inline(always)]
+fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    let (all, mut first) = (sums.len(), 0);
+    while first < factor.length() {
+        let products = factor.part(first, all);
+        for (place, sum) in sums.iter_mut().enumerate() {
+            products.add_to(sum, place);
+        }
+        first += all;
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -234,6 +338,13 @@ impl<T: Number> Factor for Run<'_, T> {
 
     const IS_GATHERED: bool = false;
 
+    const IS_FILLED: bool = false;
+
+    #[inline(always)]
+    fn has(self, _: usize) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn length(self) -> usize {
         self.0.len()
@@ -264,12 +375,25 @@ impl<T: Number> Factor for Run<'_, T> {
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::load(self.0)
     }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn mask<L: Lanes<Number = T>>(self) -> u32 {
+        u32::MAX
+    }
 }
 
 impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
     type Number = T;
 
     const IS_GATHERED: bool = true;
+
+    const IS_FILLED: bool = false;
+
+    #[inline(always)]
+    fn has(self, _: usize) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn length(self) -> usize {
@@ -301,12 +425,77 @@ impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather(self.of, self.coordinates)
     }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn mask<L: Lanes<Number = T>>(self) -> u32 {
+        u32::MAX
+    }
+}
+
+impl<T: Number, C: Coordinate> Factor for AtSome<'_, T, C> {
+    type Number = T;
+
+    const IS_GATHERED: bool = true;
+
+    const IS_FILLED: bool = true;
+
+    #[inline(always)]
+    fn has(self, place: usize) -> bool {
+        !self.0.coordinates[place].is_filling()
+    }
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.0.length()
+    }
+
+    #[inline(always)]
+    fn longest(self) -> usize {
+        self.0.longest()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        AtSome(self.0.part(first, length))
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> T {
+        self.0.get(place)
+    }
+
+    #[inline(always)]
+    fn add_to(self, sum: &mut T, place: usize) {
+        if self.has(place) {
+            *sum += self.get(place);
+        }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T>>(self) -> L {
+        L::gather_some(self.0.of, self.0.coordinates)
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn mask<L: Lanes<Number = T>>(self) -> u32 {
+        L::some(self.0.coordinates)
+    }
 }
 
 impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
     type Number = A::Number;
 
     const IS_GATHERED: bool = A::IS_GATHERED || B::IS_GATHERED;
+
+    const IS_FILLED: bool = A::IS_FILLED || B::IS_FILLED;
+
+    #[inline(always)]
+    fn has(self, place: usize) -> bool {
+        self.0.has(place) && self.1.has(place)
+    }
 
     #[inline(always)]
     fn length(self) -> usize {
@@ -330,7 +519,9 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
 
     #[inline(always)]
     fn add_to(self, sum: &mut A::Number, place: usize) {
-        *sum = self.0.get(place).multiply_add(self.1.get(place), *sum);
+        if self.has(place) {
+            *sum = self.0.get(place).multiply_add(self.1.get(place), *sum);
+        }
     }
 
     #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -342,6 +533,15 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
     #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
     #[inline(always)]
     fn add_lanes<L: Lanes<Number = A::Number>>(self, sums: L) -> L {
+        if Self::IS_FILLED {
+            return sums.add_some_products(self.mask::<L>(), self.0.lanes(), self.1.lanes());
+        }
         sums.add_products(self.0.lanes(), self.1.lanes())
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn mask<L: Lanes<Number = A::Number>>(self) -> u32 {
+        self.0.mask::<L>() & self.1.mask::<L>()
     }
 }

@@ -42,10 +42,10 @@ mod workspace;
 pub use bitmap::Bitmap;
 pub use bits::Bits;
 pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
-pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
+pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
-pub use row::row;
+pub use row::{filled, filled_side_by_side, row, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
@@ -71,7 +71,7 @@ pub(crate) const JOINED_TEXT: &str = include_str!("joined.rs");
 /// The text of what adds a product to a sum, likewise.
 pub(crate) const PRODUCT_TEXT: &str = include_str!("product.rs");
 
-/// The text of rows of a known length, likewise.
+/// The text of what rows are asked, likewise.
 pub(crate) const ROW_TEXT: &str = include_str!("row.rs");
 
 /// The text of vector registers, likewise.

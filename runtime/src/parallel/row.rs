@@ -1,4 +1,4 @@
-//! Rows of a length that is known to the compiler.
+//! Rows of a length that is known to the compiler, and rows that are filled up to one.
 
 /// A row of an array of rows: one comparison says whether it is there, and none is left for its elements.
 ///
@@ -13,3 +13,67 @@
 pub fn row<const LENGTH: usize, T>(rows: &[T], place: usize) -> &[T; LENGTH] {
     &rows.as_chunks().0[place]
 }
+
+/// How many elements a row has before what fills it up, which is larger than all of them.
+///
+/// ```
+/// assert_eq!(spc::parallel::filled(&[2_u32, 5, u32::MAX, u32::MAX], u32::MAX), 2);
+/// ```
+///
+/// Most rows are short: to count all of them takes less than a search, whose every step waits for the one before it.
+#[inline(always)]
+pub fn filled<T: Copy + PartialOrd>(row: &[T], filling: T) -> usize {
+    if row.len() > SEARCHED {
+        return row.partition_point(|&element| element < filling);
+    }
+    let count: u32 = row.iter().map(|&element| u32::from(element < filling)).sum();
+    count as usize
+}
+
+/// As [`filled`], of a row whose elements are `stride` apart: the first place of `begin`, `begin + stride`, … that is filled up,
+/// `end` where none is.
+///
+/// # Panics
+/// When a place lies beyond the array.
+#[inline(always)]
+pub fn filled_side_by_side<T: Copy + PartialOrd>(
+    rows: &[T],
+    begin: usize,
+    end: usize,
+    stride: usize,
+    filling: T,
+) -> usize {
+    search_by(begin, end, stride, |place| rows[place] < filling)
+}
+
+/// The first place of `begin`, `begin + stride`, … before `end` whose element is not below a value, `end` where none is.
+///
+/// ```
+/// assert_eq!(spc::parallel::search_side_by_side(&[1_u32, 2, 3, 9, 5, 9], 0, 6, 2, 5), 4);
+/// ```
+///
+/// # Panics
+/// When a place lies beyond the array.
+#[inline(always)]
+pub fn search_side_by_side<T: Copy + TryInto<usize>>(
+    rows: &[T],
+    begin: usize,
+    end: usize,
+    stride: usize,
+    value: usize,
+) -> usize {
+    search_by(begin, end, stride, |place| rows[place].try_into().is_ok_and(|element| element < value))
+}
+
+#[inline(always)]
+fn search_by(begin: usize, end: usize, stride: usize, is_below: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end.saturating_sub(begin) / stride);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_below(begin + middle * stride) { low = middle + 1 } else { high = middle }
+    }
+    begin + low * stride
+}
+
+/// Rows that are longer are searched.
+const SEARCHED: usize = 64;

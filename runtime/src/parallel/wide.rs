@@ -16,11 +16,23 @@ pub trait Lanes: Copy {
     /// An array of at most as many elements; zero in the other lanes.
     fn load(elements: &[Self::Number]) -> Self;
 
+    /// Writes an array of at most as many elements as there are lanes.
+    fn store(self, elements: &mut [Self::Number]);
+
     /// What an array has at coordinates, at most as many; zero in the other lanes.
     ///
     /// # Panics
     /// When a coordinate lies beyond the array, or the array has more than [`GATHERED`] elements.
     fn gather<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> Self;
+
+    /// What an array has at coordinates, at most as many; zero in the other lanes, and where a coordinate fills up.
+    ///
+    /// # Panics
+    /// As [`Lanes::gather`].
+    fn gather_some<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> Self;
+
+    /// The lanes whose coordinates do not fill up, of at most as many.
+    fn some<C: Coordinate>(coordinates: &[C]) -> u32;
 
     /// Sums.
     fn add(self, other: Self) -> Self;
@@ -30,6 +42,9 @@ pub trait Lanes: Copy {
 
     /// `self + one * other`
     fn add_products(self, one: Self, other: Self) -> Self;
+
+    /// The same in some lanes; the others stay.
+    fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self;
 
     /// The sum of all lanes.
     fn total(self) -> Self::Number;
@@ -63,12 +78,14 @@ fn mask(length: usize) -> u32 {
     1u32.checked_shl(length as u32).unwrap_or(0).wrapping_sub(1)
 }
 
-/// Coordinates as 32-bit numbers, the largest for those that are larger.
+/// Coordinates as 32-bit numbers: those that fill up, where some do, as the largest, and those that are larger as the one before.
 #[inline(always)]
-fn narrowed<const COUNT: usize, C: Coordinate>(coordinates: &[C]) -> [u32; COUNT] {
-    let mut narrow = [0; COUNT];
+fn narrowed<const COUNT: usize, C: Coordinate>(coordinates: &[C], is_filled: bool) -> [u32; COUNT] {
+    let mut narrow = [u32::MAX; COUNT];
     for (to, from) in narrow.iter_mut().zip(coordinates) {
-        *to = u32::try_from(from.place()).unwrap_or(u32::MAX);
+        if !(is_filled && from.is_filling()) {
+            *to = u32::try_from(from.place()).unwrap_or(u32::MAX - 1);
+        }
     }
     narrow
 }
@@ -81,9 +98,9 @@ fn beyond(length: usize) -> ! {
 
 macro_rules! lanes {
     (
-        $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident,
-        $load_places:ident, $set_places:ident, $at_least:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
-        $add:ident, $multiply:ident, $multiply_add:ident, |$all:ident| $total:expr
+        $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident, $store:ident,
+        $load_places:ident, $set_places:ident, $at_least:ident, $differ:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
+        $add:ident, $multiply:ident, $multiply_add:ident, $some_multiply_add:ident, |$all:ident| $total:expr
     ) => {
         #[doc = concat!(stringify!($count), " numbers.")]
         #[derive(Debug, Clone, Copy)]
@@ -102,25 +119,26 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn store(self, elements: &mut [$number]) {
+                // SAFETY: lanes beyond the elements are not stored.
+                unsafe { $store(elements.as_mut_ptr(), mask(elements.len()) as $mask_type, self.0) }
+            }
+
+            #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                if of.len() > GATHERED {
-                    beyond(GATHERED);
-                }
-                let $mask = mask(coordinates.len()) as $mask_type;
-                // SAFETY: coordinates are loaded where there are any; they are 32 bits wide where they are loaded as such. All are
-                // below the array's length, and below 2^31, when its elements are gathered.
-                unsafe {
-                    let $at: $places = if size_of::<C>() == 4 {
-                        $load_places($mask, coordinates.as_ptr().cast())
-                    } else {
-                        std::mem::transmute::<[u32; $count], $places>(narrowed(coordinates))
-                    };
-                    if $at_least($mask, $at, $set_places(of.len() as i32)) != 0 {
-                        beyond(of.len());
-                    }
-                    let $of = of.as_ptr();
-                    Self($gather)
-                }
+                Self::gather_at(of, Self::places(coordinates, false), mask(coordinates.len()) as $mask_type)
+            }
+
+            #[inline(always)]
+            fn gather_some<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
+                Self::gather_at(of, Self::places(coordinates, true), Self::some(coordinates) as $mask_type)
+            }
+
+            #[inline(always)]
+            fn some<C: Coordinate>(coordinates: &[C]) -> u32 {
+                let places = Self::places(coordinates, true);
+                let lanes = mask(coordinates.len()) as $mask_type;
+                u32::from(unsafe { $differ(lanes, places, $set_places(-1)) })
             }
 
             #[inline(always)]
@@ -139,9 +157,45 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
+            fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self {
+                Self(unsafe { $some_multiply_add(one.0, other.0, self.0, lanes as $mask_type) })
+            }
+
+            #[inline(always)]
             fn total(self) -> $number {
                 let $all = self.0;
                 unsafe { $total }
+            }
+        }
+
+        impl $name {
+            /// Coordinates in lanes, as numbers of 32 bits.
+            #[inline(always)]
+            fn places<C: Coordinate>(coordinates: &[C], is_filled: bool) -> $places {
+                // SAFETY: coordinates are loaded where there are any; they are 32 bits wide where they are loaded as such.
+                unsafe {
+                    if size_of::<C>() == 4 {
+                        $load_places(mask(coordinates.len()) as $mask_type, coordinates.as_ptr().cast())
+                    } else {
+                        std::mem::transmute::<[u32; $count], $places>(narrowed(coordinates, is_filled))
+                    }
+                }
+            }
+
+            /// What an array has at places, zero in the lanes that are left out.
+            #[inline(always)]
+            fn gather_at(of: &[$number], $at: $places, $mask: $mask_type) -> Self {
+                if of.len() > GATHERED {
+                    beyond(GATHERED);
+                }
+                // SAFETY: all places are below the array's length, and below 2^31, when its elements are gathered.
+                unsafe {
+                    if $at_least($mask, $at, $set_places(of.len() as i32)) != 0 {
+                        beyond(of.len());
+                    }
+                    let $of = of.as_ptr();
+                    Self($gather)
+                }
             }
         }
     };
@@ -155,13 +209,16 @@ lanes!(
     u8,
     __m256i,
     _mm512_maskz_loadu_pd,
+    _mm512_mask_storeu_pd,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, at, of.cast()),
     _mm512_add_pd,
     _mm512_mul_pd,
     _mm512_fmadd_pd,
+    _mm512_mask3_fmadd_pd,
     |all| _mm512_reduce_add_pd(all)
 );
 lanes!(
@@ -172,13 +229,16 @@ lanes!(
     u8,
     __m256i,
     _mm256_maskz_loadu_ps,
+    _mm256_mask_storeu_ps,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, at, of.cast()),
     _mm256_add_ps,
     _mm256_mul_ps,
     _mm256_fmadd_ps,
+    _mm256_mask3_fmadd_ps,
     |all| of_four(_mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all)))
 );
 lanes!(
@@ -189,13 +249,16 @@ lanes!(
     u16,
     __m512i,
     _mm512_maskz_loadu_ps,
+    _mm512_mask_storeu_ps,
     _mm512_maskz_loadu_epi32,
     _mm512_set1_epi32,
     _mm512_mask_cmpge_epu32_mask,
+    _mm512_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, at, of.cast()),
     _mm512_add_ps,
     _mm512_mul_ps,
     _mm512_fmadd_ps,
+    _mm512_mask3_fmadd_ps,
     |all| _mm512_reduce_add_ps(all)
 );
 

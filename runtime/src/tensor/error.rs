@@ -167,6 +167,16 @@ pub enum InvalidTensor {
         /// The position of the entry; of the parent, where that has several.
         position: usize,
     },
+    /// A slice has not as many positions for each of its rows.
+    #[error("slice {slice} of level {level} has not as many positions for each of its {rows} rows")]
+    Slice {
+        /// The level.
+        level: usize,
+        /// The slice.
+        slice: usize,
+        /// How many rows it has.
+        rows: usize,
+    },
     /// A row has coordinates behind what fills it up.
     #[error("level {level} has a coordinate at position {position}, behind the filling of its row")]
     Filling {

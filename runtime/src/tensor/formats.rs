@@ -161,6 +161,16 @@ impl<const W: u64, U: Flag, C: Index> LevelType for PaddedTo<W, U, C> {
         LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, width: Some(W), ..LevelFormat::PADDED };
 }
 
+/// `sliced(rows = R)`: slices of `R` rows side by side, each filled up to the width of its longest. `C` and `P` are the types of
+/// stored coordinates and positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sliced<const R: u64 = 8, C = u32, P = u32>(PhantomData<(C, P)>);
+
+impl<const R: u64, C: Index, P: Index> LevelType for Sliced<R, C, P> {
+    const FORMAT: LevelFormat =
+        LevelFormat { rows: R, coordinates: C::WIDTH, positions: P::WIDTH, ..LevelFormat::SLICED };
+}
+
 /// `flagged`: the coordinates that occur under each parent, the first of each flagged. `U` is [`Unique`] or [`Nonunique`], `C`
 /// the type of stored coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,8 +328,8 @@ mod tests {
         assert_eq!(text::<Ell>(), "[dense, padded(u16)]");
         type Structured = Levels<(Diagonal, PaddedTo<2, Nonunique, u8>, Singleton)>;
         assert_eq!(text::<Structured>(), "[diagonal, padded(width = 2, nonunique, u8), singleton]");
-        type Others = Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>)>;
-        assert_eq!(text::<Others>(), "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16)]");
+        type Others = Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>, Sliced<4>)>;
+        assert_eq!(text::<Others>(), "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16), sliced(rows = 4)]");
         type Eight = Levels<(
             DenseLevel,
             DenseLevel,

@@ -3,7 +3,7 @@
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
-use super::walk::row_width;
+use super::walk::{row_width, slice_row};
 use super::{AnyTensor, Coordinates, Element, Index, IndexArray, Indices, LevelStorage, WrongElement};
 use spc_compiler::format::level::{hashed, vacancy};
 use std::ops::Range;
@@ -180,6 +180,10 @@ impl AnyTensor {
                 let row = row(positions);
                 probe(&coordinates[row.clone()], coordinate).map(|slot| row.start + slot)
             }),
+            LevelStorage::Sliced { positions, coordinates } => {
+                let mut row = slice_row(positions, parent, layout.levels[level].rows);
+                row.find(|&position| coordinates.get(position) == coordinate)
+            }
             LevelStorage::Dense
             | LevelStorage::Compressed { .. }
             | LevelStorage::Singleton { .. }

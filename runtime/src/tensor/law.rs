@@ -19,8 +19,8 @@ fn level_formats() -> Vec<LevelFormat> {
     for &(kind, _) in level::ALL {
         let usual = LevelFormat::new(kind);
         for (unique, ordered) in [(true, true), (false, true), (true, false), (false, false)] {
-            for width in [None, Some(4)] {
-                formats.push(LevelFormat { unique, ordered: ordered && usual.ordered, width, ..usual });
+            for (width, rows) in [(None, usual.rows), (Some(4), usual.rows), (None, 2)] {
+                formats.push(LevelFormat { unique, ordered: ordered && usual.ordered, width, rows, ..usual });
             }
         }
     }

@@ -48,7 +48,7 @@ pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use formats::{
     Banded, Bitmap, Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Diagonal, Flag, Flagged, Hashed,
     LevelList, LevelType, Levels, Mode, ModeList, Nonunique, Ordered, Padded, PaddedTo, Permuted, RowMajor, Run,
-    Scalar, Scoo, Singleton, StorageFormat, Unique, Unordered,
+    Scalar, Scoo, Singleton, Sliced, StorageFormat, Unique, Unordered,
 };
 pub use index_array::{Index, IndexArray};
 pub use mapped::{

@@ -62,6 +62,14 @@ pub enum LevelStorage {
         /// The coordinate at each position.
         coordinates: IndexArray,
     },
+    /// `sliced`: the children of parent `p`, of `rows` side by side, are at `positions[p / rows] + p % rows` and each `rows` behind
+    /// it, before `positions[p / rows + 1]`; those that there are first.
+    Sliced {
+        /// One more than there are slices.
+        positions: IndexArray,
+        /// The coordinate at each position, the largest number of the type where there is none.
+        coordinates: IndexArray,
+    },
 }
 
 impl LevelStorage {
@@ -84,6 +92,7 @@ impl LevelStorage {
             (LevelKind::Banded, Some(positions), Some(first)) => LevelStorage::Banded { positions, first },
             (LevelKind::Run, Some(positions), Some(ends)) => LevelStorage::Run { positions, ends },
             (LevelKind::Flagged, Some(flags), Some(coordinates)) => LevelStorage::Flagged { flags, coordinates },
+            (LevelKind::Sliced, Some(positions), Some(coordinates)) => LevelStorage::Sliced { positions, coordinates },
             _ => return None,
         })
     }
@@ -101,6 +110,7 @@ impl LevelStorage {
             LevelStorage::Banded { .. } => LevelKind::Banded,
             LevelStorage::Run { .. } => LevelKind::Run,
             LevelStorage::Flagged { .. } => LevelKind::Flagged,
+            LevelStorage::Sliced { .. } => LevelKind::Sliced,
         }
     }
 
@@ -111,6 +121,7 @@ impl LevelStorage {
             | LevelStorage::Hashed { positions, .. }
             | LevelStorage::Banded { positions, .. }
             | LevelStorage::Run { positions, .. }
+            | LevelStorage::Sliced { positions, .. }
             | LevelStorage::Flagged { flags: positions, .. } => Some(positions),
             LevelStorage::Padded { width, .. } => width.as_ref(),
             LevelStorage::Dense
@@ -131,6 +142,7 @@ impl LevelStorage {
             | LevelStorage::Hashed { coordinates, .. }
             | LevelStorage::Banded { first: coordinates, .. }
             | LevelStorage::Run { ends: coordinates, .. }
+            | LevelStorage::Sliced { coordinates, .. }
             | LevelStorage::Flagged { coordinates, .. } => Some(coordinates),
             LevelStorage::Dense | LevelStorage::Diagonal => None,
         }
@@ -148,6 +160,7 @@ impl LevelStorage {
             | LevelStorage::Bitmap { flags: coordinates }
             | LevelStorage::Hashed { coordinates, .. }
             | LevelStorage::Run { ends: coordinates, .. }
+            | LevelStorage::Sliced { coordinates, .. }
             | LevelStorage::Flagged { coordinates, .. } => Some(coordinates.len()),
         }
     }

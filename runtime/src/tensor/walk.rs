@@ -7,6 +7,7 @@ use super::index_array::with_indices;
 use super::layout::Layout;
 use super::{AnyTensor, Element, Index, IndexArray, Indices, LevelStorage};
 use spc_compiler::format::level::vacancy;
+use std::iter::StepBy;
 use std::ops::Range;
 
 /// What a walk needs beside the arrays.
@@ -107,6 +108,10 @@ impl Walk<'_> {
                 let width = row_width(width.as_ref(), self.layout.levels[level].width);
                 each_present(coordinates, parent * width..(parent + 1) * width, visit);
             }
+            LevelStorage::Sliced { positions, coordinates } => {
+                let row = slice_row(positions, parent, self.layout.levels[level].rows);
+                each_present(coordinates, row, visit);
+            }
             LevelStorage::Hashed { positions, coordinates } => each_present(coordinates, own(positions), visit),
             LevelStorage::Bitmap { flags } => {
                 let row = parent * extent..(parent + 1) * extent;
@@ -139,13 +144,22 @@ pub(super) fn row_width(stored: Option<&IndexArray>, format: Option<u64>) -> usi
     stored.map_or_else(|| format.unwrap_or(0) as usize, |width| width.get(0))
 }
 
-fn each(coordinates: &IndexArray, range: Range<usize>, visit: &mut dyn FnMut(usize, usize)) {
+/// The positions of a parent, of so many side by side.
+pub(super) fn slice_row(positions: &IndexArray, parent: usize, rows: u64) -> StepBy<Range<usize>> {
+    let rows = rows as usize;
+    let (slice, row) = (parent / rows, parent % rows);
+    let (begin, end) = (positions.get(slice), positions.get(slice + 1));
+    // The last position of a slice is that of its last row.
+    (begin + row..end).step_by(rows)
+}
+
+fn each(coordinates: &IndexArray, range: impl Iterator<Item = usize>, visit: &mut dyn FnMut(usize, usize)) {
     with_indices!(coordinates, |coordinates| {
         range.for_each(|position| visit(coordinates[position].to_usize(), position));
     });
 }
 
-fn each_present(coordinates: &IndexArray, range: Range<usize>, visit: &mut dyn FnMut(usize, usize)) {
+fn each_present(coordinates: &IndexArray, range: impl Iterator<Item = usize>, visit: &mut dyn FnMut(usize, usize)) {
     let vacancy = vacancy(coordinates.width()) as usize;
     each(coordinates, range, &mut |coordinate, position| {
         if coordinate != vacancy {

@@ -93,6 +93,10 @@ const OTHERS: &[&str] = &[
     "run",
     "run(u8)",
     "run(u16)",
+    "sliced",
+    "sliced(rows = 2)",
+    "sliced(rows = 3, u8)",
+    "sliced(rows = 4, u16)",
 ];
 
 /// Whether flags can say where the children of each position of these levels begin.

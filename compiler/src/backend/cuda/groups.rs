@@ -8,6 +8,8 @@
 //!                                                y[i] = t
 //! ```
 //!
+//! Rows that lie side by side are not shared out: a thread for each reads memory beside that of its neighbours.
+//!
 //! What stands outside of such loops is done by every lane where it is about variables, and by the first where it writes memory.
 //! Neighbours in a group are neighbours in memory, and a place with many entries is the work of many lanes (Bell and Garland,
 //! Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009, section 4.2).
@@ -73,6 +75,14 @@ pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement], atomic: &BTree
         return None;
     }
     Some(Grouped { body, group: Group { lane, width }, iterations })
+}
+
+/// Whether a loop goes through the entries of a row that lie a stride apart: beside them are those of the next places, whose
+/// threads then read neighbours.
+fn is_stridden(end: &Expr) -> bool {
+    let mut found = false;
+    end.for_each(&mut |expr| found |= matches!(expr, Expr::Search { stride, .. } if *stride != 1));
+    found
 }
 
 /// Whether a body has only statements that each lane may do for itself.
@@ -199,7 +209,7 @@ impl Grouping<'_> {
 
     /// Whether the iterations of a loop may be those of different lanes.
     fn may_share(&self, node: &Loop<'_>) -> bool {
-        if self.count(node).is_some_and(|count| count < FEW) {
+        if self.count(node).is_some_and(|count| count < FEW) || is_stridden(node.end) {
             return false;
         }
         let own = declared(node.body);

@@ -396,6 +396,7 @@ impl Builder {
             begin: Box::new(number.clone()),
             end: Box::new(shares.clone()),
             value: Box::new(own.clone().plus(Expr::Index(1))),
+            stride: 1,
         };
         let is_row = border.length != Expr::Index(1);
         let of_row = if is_row { Expr::Variable(element) } else { Expr::Index(0) };

@@ -109,6 +109,11 @@ impl Printer<'_> {
                     quote!(let mut #name = #vec![#fill; #length_tokens];)
                 }
             }
+            Statement::Dots(array, value) => {
+                let Expr::Dot(factors) = value else { unreachable!("verified: sums of products") };
+                let (name, products) = (self.arrays[array].clone(), self.products(factors));
+                quote!(#products.add_to_each(&mut #name);)
+            }
             Statement::Fill(array, value) => {
                 let (name, value) = (&self.arrays[array], self.expr(value));
                 quote!(#name.fill(#value);)

@@ -2,6 +2,7 @@
 
 use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
+use crate::format::level::vacancy;
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, Size, Type,
@@ -41,14 +42,27 @@ impl Printer<'_> {
                 quote!(if #condition { #yes } else { #no })
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value } => {
+            Expr::Search { array, begin, end, value: search, stride } => {
                 let name = &self.arrays[array];
-                let value = self.at_least(value, Precedence::Sum);
+                let value = self.at_least(search, Precedence::Sum);
+                let helpers = &self.options.parallel;
+                if *stride != 1 {
+                    let (begin, end, stride, value) =
+                        (self.expr(begin), self.expr(end), number(*stride), self.expr(search));
+                    return if self.is_filling(*array, search) {
+                        quote!(#helpers::filled_side_by_side(#name, #begin, #end, #stride, #value))
+                    } else {
+                        quote!(#helpers::search_side_by_side(#name, #begin, #end, #stride, #value))
+                    };
+                }
                 if is_whole(*array, begin, end) {
                     return quote!(#name.partition_point(|&stored| (stored as usize) < #value));
                 }
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
+                if self.is_filling(*array, search) {
+                    return quote!(#first + #helpers::filled(&#name[#begin..#end], #value));
+                }
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
             }
             Expr::Mask { .. } => {
@@ -59,21 +73,35 @@ impl Printer<'_> {
         }
     }
 
+    /// Whether it is the largest number that an index array holds: what fills rows up.
+    fn is_filling(&self, array: ArrayId, value: &Expr) -> bool {
+        match self.kernel.array(array).element {
+            ArrayElement::Index(width) => *value == Expr::Index(vacancy(width)),
+            ArrayElement::Value(_) => false,
+        }
+    }
+
     /// `run(A_run).times(at(x, A_crd_run)).sum()`
     fn dot(&self, factors: &[Factor]) -> TokenStream {
+        let products = self.products(factors);
+        quote!(#products.sum())
+    }
+
+    /// `run(A_run).times(at(x, A_crd_run))`
+    pub(super) fn products(&self, factors: &[Factor]) -> TokenStream {
         let helpers = &self.options.parallel;
         let mut factors = factors.iter().map(|factor| match factor {
             Factor::Run(run) => {
                 let run = &self.arrays[run];
                 quote!(#helpers::run(#run))
             }
-            Factor::At { of, run } => {
+            Factor::At { of, run, filled } => {
                 let (of, run) = (&self.arrays[of], &self.arrays[run]);
-                quote!(#helpers::at(#of, #run))
+                if *filled { quote!(#helpers::at_some(#of, #run)) } else { quote!(#helpers::at(#of, #run)) }
             }
         });
         let first = factors.next();
-        quote!(#first #(.times(#factors))* .sum())
+        quote!(#first #(.times(#factors))*)
     }
 
     /// A mask, with what it takes to gather and scatter bits by it.
@@ -111,7 +139,9 @@ impl Printer<'_> {
     fn printed_precedence(&self, expr: &Expr) -> Precedence {
         match expr {
             Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
-            Expr::Search { array, begin, end, .. } if is_whole(*array, begin, end) => Precedence::Atom,
+            Expr::Search { array, begin, end, stride, .. } if *stride != 1 || is_whole(*array, begin, end) => {
+                Precedence::Atom
+            }
             Expr::Search { .. } => Precedence::Sum,
             Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
             Expr::Binary(operator, left, _) if self.wrapping(*operator, left).is_some() => Precedence::Atom,

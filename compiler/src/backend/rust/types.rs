@@ -205,6 +205,10 @@ fn level_type(level: LevelFormat) -> TokenStream {
         LevelKind::Diagonal => quote!(::spc::tensor::Diagonal),
         LevelKind::Banded => quote!(::spc::tensor::Banded<#coordinates, #positions>),
         LevelKind::Run => quote!(::spc::tensor::Run<#coordinates, #positions>),
+        LevelKind::Sliced => {
+            let rows = Literal::u64_unsuffixed(level.rows);
+            quote!(::spc::tensor::Sliced<#rows, #coordinates, #positions>)
+        }
         LevelKind::Flagged => quote!(::spc::tensor::Flagged<#unique, #coordinates>),
     }
 }

@@ -14,6 +14,7 @@ pub mod hashed;
 mod padded;
 mod run;
 mod singleton;
+mod sliced;
 
 use super::{IndexWidth, LevelFormat, LevelKind};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Statement};
@@ -79,6 +80,8 @@ pub enum Property {
     Positions,
     /// The number of positions of each parent: `width = 2`.
     Width,
+    /// The number of parents side by side: `rows = 8`.
+    Rows,
 }
 
 /// What stands for a coordinate where there is none, in levels that fill up with such places: the largest number of the
@@ -116,10 +119,22 @@ pub trait Level: Sync {
         false
     }
 
-    /// **iterate**: the positions under `parents`, whose coordinates [`Level::coordinate`] gives in order.
+    /// **iterate**: the positions under `parents`, whose coordinates [`Level::coordinate`] gives in order. Where these are not side
+    /// by side, the numbers of children, which [`Level::position`] finds: what is said here of a walked position is said of them.
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
         let _ = (storage, parents);
         None
+    }
+
+    /// The position of a child with a number, where [`Level::positions`] numbers the children of each parent for itself.
+    fn position(&self, storage: &Storage, number: Expr) -> Option<Expr> {
+        let _ = (storage, number);
+        None
+    }
+
+    /// A position before which there are children of earlier parents only, and of these as many as positions tell.
+    fn first_position(&self, storage: &Storage, parents: &Parents) -> Option<Expr> {
+        self.positions(storage, parents).map(|positions| positions.begin)
     }
 
     /// The coordinate at a position; `Some` wherever [`Level::positions`] is.
@@ -141,6 +156,7 @@ pub trait Level: Sync {
             begin: Box::new(positions.begin.clone()),
             end: Box::new(positions.end.clone()),
             value: Box::new(value),
+            stride: 1,
         })
     }
 
@@ -195,6 +211,7 @@ pub const ALL: &[(LevelKind, &dyn Level)] = &[
     (LevelKind::Banded, &banded::Banded),
     (LevelKind::Run, &run::Run),
     (LevelKind::Flagged, &flagged::Flagged),
+    (LevelKind::Sliced, &sliced::Sliced),
 ];
 
 /// The level format of a kind.
@@ -234,6 +251,7 @@ fn parent_of(positions: ArrayId, position: Expr) -> Expr {
         begin: Box::new(Expr::Index(0)),
         end: Box::new(Expr::Length(positions)),
         value: Box::new(position.plus(Expr::Index(1))),
+        stride: 1,
     };
     next.minus(Expr::Index(1))
 }
@@ -257,6 +275,11 @@ pub fn is_walked(format: LevelFormat) -> bool {
 /// Whether coordinates under one parent ascend with their positions.
 pub fn ascends(format: LevelFormat) -> bool {
     format.ordered && of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_none()
+}
+
+/// Whether the children of a parent lie side by side, and those of the next behind them.
+pub fn is_contiguous(format: LevelFormat) -> bool {
+    of(format.kind).position(&anywhere(format), Expr::Index(0)).is_none()
 }
 
 /// Whether kernels walk the positions of a level, in whatever order.
@@ -345,7 +368,7 @@ mod tests {
     #[test]
     fn positions_have_parents() {
         for (level, storage) in storages() {
-            let is_direct = is_walked(storage.format) || is_located(storage.format);
+            let is_direct = is_walked(storage.format) && is_contiguous(storage.format) || is_located(storage.format);
             assert_eq!(level.parent(&storage, v(0)).is_some(), is_direct, "{}", level.name());
         }
     }

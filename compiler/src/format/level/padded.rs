@@ -56,6 +56,7 @@ impl Level for Padded {
             begin: Box::new(begin.clone()),
             end: Box::new(begin.clone().plus(width)),
             value: Box::new(Expr::Index(vacancy(storage.format.coordinates))),
+            stride: 1,
         };
         Some(Positions { begin, end })
     }
@@ -82,7 +83,9 @@ mod tests {
         let positions = Padded.positions(&storage(format), &one_parent()).expect("it is walked");
         let begin = v(0).times(Expr::Index(2));
         assert_eq!(positions.begin, begin);
-        let Expr::Search { array, begin: from, end, value } = positions.end else { panic!("{:?}", positions.end) };
+        let Expr::Search { array, begin: from, end, value, stride: 1 } = positions.end else {
+            panic!("{:?}", positions.end)
+        };
         assert_eq!((array, *from, *value), (ArrayId(1), begin.clone(), Expr::Index(255)));
         assert_eq!(*end, begin.plus(Expr::Index(2)));
     }

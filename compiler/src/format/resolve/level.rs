@@ -78,7 +78,7 @@ fn apply_setting(
         FormatArgument::Setting(..) => return,
     };
     match (key.name.as_str(), bound) {
-        ("crd" | "pos" | "width", Value::Anything) => {}
+        ("crd" | "pos" | "width" | "rows", Value::Anything) => {}
         ("crd", value_of_width) => {
             if let Some(width) = index_width(&value_of_width, value.span(), report) {
                 set_coordinates(width, key.span, format, report);
@@ -97,10 +97,17 @@ fn apply_setting(
                 .label("not a number of entries")
                 .help("`padded(width = 2)` has two places in each row; `padded` alone has as many as the data need"),
         ),
+        ("rows", _) if !takes(format, Property::Rows, key.span, report) => {}
+        ("rows", Value::Number(number)) if (1..=LevelFormat::MOST_ROWS).contains(&number) => format.rows = number,
+        ("rows", _) => report.push(
+            Diagnostic::new(codes::LEVEL_PROPERTY, value.span(), format!("rows that are not a number from 1 to {}", LevelFormat::MOST_ROWS))
+                .label("not a number of rows")
+                .help("`sliced(rows = 8)` has eight rows side by side, which `sliced` alone has too"),
+        ),
         _ => report.push(
             Diagnostic::new(codes::LEVEL_PROPERTY, key.span, format!("a level has no setting `{}`", key.name))
                 .label("unknown setting")
-                .help("the settings are `crd` and `pos`, the widths of coordinates and positions, and `width`, the length of rows"),
+                .help("the settings are `crd` and `pos`, the widths of coordinates and positions, `width`, the length of rows, and `rows`, how many lie side by side"),
         ),
     }
 }
@@ -145,6 +152,7 @@ fn not_taken(level: &dyn Level, property: Property, span: Span) -> Diagnostic {
         }
         Property::Positions => format!("a `{name}` level stores no positions"),
         Property::Width => format!("the rows of a `{name}` level have no width"),
+        Property::Rows => format!("the rows of a `{name}` level don't lie side by side"),
     };
     let refused = Diagnostic::new(codes::LEVEL_PROPERTY, span, message).label("has no effect here");
     if level.properties().is_empty() { refused.help(format!("write `{name}` alone")) } else { refused }

@@ -101,6 +101,13 @@ fn levels_take_properties() {
     assert_eq!(resolved("[dense, padded(width = 4, u8)]", 2), "[dense, padded(width = 4, u8)]");
     assert_eq!(resolved("[bitmap, diagonal, hashed(u8), banded(pos = u64), run, flagged]", 6).matches(',').count(), 5);
     assert_eq!(codes("[dense, padded(width = 0)]", 2), [204]);
+    assert_eq!(resolved("sell(8)", 2), "[dense, sliced]");
+    assert_eq!(resolved("sell(4)", 3), "[dense, dense, sliced(rows = 4)]");
+    assert_eq!(codes("[dense, sliced(rows = 0)]", 2), [204]);
+    assert_eq!(codes("[dense, sliced(rows = 1025)]", 2), [204]);
+    assert_eq!(codes("[dense, sliced(width = 2)]", 2), [204]);
+    assert_eq!(codes("[dense, padded(rows = 2)]", 2), [204]);
+    assert_eq!(codes("[dense, sliced(nonunique)]", 2), [204]);
     assert_eq!(codes("[dense, padded(width = u8)]", 2), [204]);
     assert_eq!(codes("[dense, padded(4)]", 2), [204]);
     assert_eq!(codes("[dense, compressed(width = 4)]", 2), [204]);

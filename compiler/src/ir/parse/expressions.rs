@@ -179,21 +179,27 @@ impl<'t> Parser<'t> {
             parts.push(Box::new(part));
             height = height.max(own);
         }
+        let stride = if self.accept(";")? { self.number()? } else { 1 };
         self.require(")")?;
         match <[Box<Expr>; 3]>::try_from(parts) {
-            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value }, height),
+            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value, stride }, height),
             Err(_) => self.expected("three places"),
         }
     }
 
-    /// `dot(a0, a1 at a2)`
+    /// `dot(a0, a1 at a2, a3 at filled a4)`
     fn dot(&mut self) -> Result<Tree> {
         self.next()?;
         self.require("(")?;
         let mut factors = Vec::new();
         while !self.at(")")? {
             let of = self.array()?;
-            factors.push(if self.accept("at")? { Factor::At { of, run: self.array()? } } else { Factor::Run(of) });
+            factors.push(if self.accept("at")? {
+                let filled = self.accept("filled")?;
+                Factor::At { of, run: self.array()?, filled }
+            } else {
+                Factor::Run(of)
+            });
             if !self.accept(",")? {
                 break;
             }

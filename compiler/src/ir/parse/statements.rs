@@ -65,6 +65,10 @@ impl<'t> Parser<'t> {
                 self.require("=")?;
                 Ok(Statement::Allocate { array, length, fill: self.expr()? })
             }
+            "dots" => {
+                self.require("+=")?;
+                Ok(Statement::Dots(array, self.expr()?))
+            }
             "fill" => {
                 self.require("=")?;
                 Ok(Statement::Fill(array, self.expr()?))

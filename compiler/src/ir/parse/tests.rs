@@ -357,9 +357,19 @@ impl Random {
             7 => Expr::Cast(self.ty(), inner(self)),
             8 => Expr::Mask { part: self.below(5), extents: self.many(3, |r| *inner(r)) },
             9 => Expr::Dot(self.many(3, |r| {
-                if r.yes() { Factor::Run(r.array()) } else { Factor::At { of: r.array(), run: r.array() } }
+                if r.yes() {
+                    Factor::Run(r.array())
+                } else {
+                    Factor::At { of: r.array(), run: r.array(), filled: r.yes() }
+                }
             })),
-            _ => Expr::Search { array: self.array(), begin: inner(self), end: inner(self), value: inner(self) },
+            _ => Expr::Search {
+                array: self.array(),
+                begin: inner(self),
+                end: inner(self),
+                value: inner(self),
+                stride: 1 + self.below(3) as u64,
+            },
         }
     }
 
@@ -378,6 +388,7 @@ impl Random {
             4 => Statement::Store(self.array(), self.expr(3), self.expr(4)),
             5 => Statement::Reduce(self.array(), self.expr(3), self.operator(), self.expr(4)),
             6 => Statement::Allocate { array: self.array(), length: self.expr(3), fill: self.expr(3) },
+            7 if self.yes() => Statement::Dots(self.array(), self.expr(3)),
             7 => Statement::Fill(self.array(), self.expr(3)),
             8 => Statement::View {
                 array: self.array(),

@@ -131,6 +131,13 @@ impl<'k> Body<'k> {
                 self.expr(fill, self.element_type(*array));
                 self.make(*array, Made::Allocated { when: self.declared.len() });
             }
+            Statement::Dots(id, value) => {
+                self.expr(value, self.element_type(*id));
+                if !matches!(value, Expr::Dot(_)) {
+                    self.report(4, format!("{} gets sums of no products", self.name(*id)));
+                }
+                self.touch(*id, Access::Fill);
+            }
             Statement::Fill(id, value) => {
                 self.expr(value, self.element_type(*id));
                 self.touch(*id, Access::Fill);

@@ -88,7 +88,10 @@ impl Ids<'_> {
                 [*array, *of].into_iter().for_each(|id| self.array(id));
                 [begin, length].into_iter().for_each(|e| self.expr(e));
             }
-            Statement::Fill(id, value) | Statement::Push(id, value) | Statement::Mark(id, value) => {
+            Statement::Dots(id, value)
+            | Statement::Fill(id, value)
+            | Statement::Push(id, value)
+            | Statement::Mark(id, value) => {
                 self.array(*id);
                 self.expr(value);
             }

@@ -375,17 +375,18 @@ impl Run<'_> {
                 };
                 value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
             }
-            Expr::Search { array, begin, end, value } => {
-                let (mut begin, mut end, value) = (self.value(begin)?, self.value(end)?, self.value(value)?);
-                while begin < end {
-                    let middle = begin + (end - begin) / 2;
-                    if self.load(*array, middle)? < value {
-                        begin = middle + 1;
+            Expr::Search { array, begin, end, value, stride } => {
+                let (begin, end, value) = (self.value(begin)?, self.value(end)?, self.value(value)?);
+                let (mut low, mut high) = (0, end.saturating_sub(begin) / stride);
+                while low < high {
+                    let middle = low + (high - low) / 2;
+                    if self.load(*array, begin + middle * stride)? < value {
+                        low = middle + 1;
                     } else {
-                        end = middle;
+                        high = middle;
                     }
                 }
-                Ok(begin)
+                Ok(begin + low * stride)
             }
             other => Err(format!("the host can't evaluate {}", self.module.kernel.show(other))),
         }

@@ -3,6 +3,7 @@
 use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
+use spc_compiler::format::level::vacancy;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor};
 
 /// An element: its buffer, and where in it.
@@ -49,8 +50,9 @@ impl Machine<'_> {
                 Ok(if self.eval(condition)?.truth()? { one } else { other })
             }
             Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
-            Expr::Search { array, begin, end, value } => {
-                self.search(*array, self.index(begin)?, self.index(end)?, self.index(value)?).map(Value::Index)
+            Expr::Search { array, begin, end, value, stride } => {
+                let (begin, end) = (self.index(begin)?, self.index(end)?);
+                self.search(*array, begin, end, self.index(value)?, *stride).map(Value::Index)
             }
             Expr::Dot(factors) => self.dot(factors),
             Expr::Mask { part, extents } => {
@@ -69,17 +71,30 @@ impl Machine<'_> {
     }
 
     /// By halves; the range may be empty, also the wrong way round.
-    fn search(&self, array: ArrayId, begin: u64, end: u64, value: u64) -> Result<u64> {
-        let (mut low, mut high) = (begin, end);
-        if low >= high {
+    fn search(&self, array: ArrayId, begin: u64, end: u64, value: u64, stride: u64) -> Result<u64> {
+        if begin >= end {
             return Ok(end);
         }
-        self.load(array, end - 1)?;
+        if (end - begin) % stride != 0 {
+            return problem(format!("{begin} to {end} is no multiple of {stride}"));
+        }
+        self.load(array, end - stride)?;
+        let (mut low, mut high) = (0, (end - begin) / stride);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.load(array, middle)?.index()? < value { low = middle + 1 } else { high = middle }
+            if self.load(array, begin + middle * stride)?.index()? < value { low = middle + 1 } else { high = middle }
         }
-        Ok(low)
+        Ok(begin + low * stride)
+    }
+
+    /// Whether a factor has nothing at a place of its run.
+    fn is_filling(&self, factor: Factor, place: u64) -> Result<bool> {
+        match (factor, self.kernel.array(factor.run()).element) {
+            (Factor::At { run, filled: true, .. }, ArrayElement::Index(width)) => {
+                Ok(self.load(run, place)?.index()? == vacancy(width))
+            }
+            _ => Ok(false),
+        }
     }
 
     /// In order.
@@ -94,22 +109,34 @@ impl Machine<'_> {
         };
         let mut sum = Value::of_literal(element.zero())?;
         for place in 0..length {
-            let mut product: Option<Value> = None;
-            for factor in factors {
-                let value = match *factor {
-                    Factor::Run(run) => self.load(run, place)?,
-                    Factor::At { of, run } => self.load(of, self.load(run, place)?.index()?)?,
-                };
-                product = Some(match product {
-                    Some(product) => values::binary(BinaryOperator::Multiply, product, value)?,
-                    None => value,
-                });
-            }
-            if let Some(product) = product {
+            if let Some(product) = self.product(factors, place)? {
                 sum = values::binary(BinaryOperator::Add, sum, product)?;
             }
         }
         Ok(sum)
+    }
+
+    /// The product at a place, unless there is none.
+    pub(super) fn product(&self, factors: &[Factor], place: u64) -> Result<Option<Value>> {
+        let mut is_filling = false;
+        for factor in factors {
+            is_filling |= self.is_filling(*factor, place)?;
+        }
+        if is_filling {
+            return Ok(None);
+        }
+        let mut product: Option<Value> = None;
+        for factor in factors {
+            let value = match *factor {
+                Factor::Run(run) => self.load(run, place)?,
+                Factor::At { of, run, .. } => self.load(of, self.load(run, place)?.index()?)?,
+            };
+            product = Some(match product {
+                Some(product) => values::binary(BinaryOperator::Multiply, product, value)?,
+                None => value,
+            });
+        }
+        Ok(product)
     }
 
     pub(super) fn length(&self, array: ArrayId) -> u64 {

@@ -4,7 +4,7 @@ use super::arrays::Slot;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
-use spc_compiler::ir::{ArrayId, Expr, ReduceOperator, Statement, VariableId};
+use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
 use std::collections::BTreeSet;
 
 impl Machine<'_> {
@@ -33,6 +33,7 @@ impl Machine<'_> {
                 let (length, fill) = (self.index(length)?, self.eval(fill)?);
                 self.allocate(*array, length, fill)?;
             }
+            Statement::Dots(array, value) => self.dots(*array, value)?,
             Statement::Fill(array, value) => self.fill(*array, value)?,
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
@@ -139,6 +140,28 @@ impl Machine<'_> {
         self.slots[array.index()] = Slot::whole(array.index());
         let result = buffer.data.extend(length, fill);
         result.map_err(|problem| problem.about(self.name(array)))
+    }
+
+    /// In order.
+    fn dots(&mut self, array: ArrayId, products: &Expr) -> Result<()> {
+        let Expr::Dot(factors) = products else { return problem("sums of no products".to_owned()) };
+        let (sums, Some(first)) = (self.length(array), factors.first()) else {
+            return problem("a sum of products of nothing".to_owned());
+        };
+        let length = self.length(first.run());
+        if factors.iter().any(|factor| self.length(factor.run()) != length) || sums == 0 || length % sums != 0 {
+            return problem(format!("{} is not filled from as many products for each", self.name(array)));
+        }
+        for place in 0..length {
+            if let Some(product) = self.product(factors, place)? {
+                let element = self.place(array, place % sums)?;
+                self.check_write(array, element)?;
+                let sum = values::binary(BinaryOperator::Add, self.load(array, place % sums)?, product)?;
+                let result = self.buffers[element.buffer].data.set(element.at, sum);
+                result.map_err(|problem| problem.about(self.name(array)))?;
+            }
+        }
+        Ok(())
     }
 
     fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, level};
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind, level};
 use spc_compiler::ir::{ElementType, Literal};
 
 use crate::io::entries::quote;
@@ -57,7 +57,9 @@ impl fmt::Display for Header {
             };
             let kind = level::of(format.kind).name();
             write!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
-            format.width.map_or(Ok(()), |width| write!(f, " {width}"))?;
+            // The width of a `padded` level, or the rows side by side of a `sliced` one.
+            let number = if has_rows(format.kind) { Some(format.rows) } else { format.width };
+            number.map_or(Ok(()), |number| write!(f, " {number}"))?;
             writeln!(f)?;
         }
         Ok(())
@@ -134,8 +136,12 @@ fn level(line: &str) -> Option<Level> {
         _ => return None,
     };
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
-    let width = words.next().map(str::parse).transpose().ok()?;
-    let format = LevelFormat { kind, unique, ordered, morton, coordinates, positions, width };
+    let number = words.next().map(str::parse).transpose().ok()?;
+    let usual = LevelFormat { unique, ordered, morton, coordinates, positions, ..LevelFormat::new(kind) };
+    let format = match number {
+        Some(rows) if has_rows(kind) => LevelFormat { rows, ..usual },
+        width => LevelFormat { width, ..usual },
+    };
     words.next().is_none().then_some(Level { coordinate, format })
 }
 
@@ -163,6 +169,10 @@ fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize)
     let depth = depth.checked_sub(1)?;
     let a = coordinate(words, depth)?;
     Some(operator(Box::new(a), Box::new(coordinate(words, depth)?)))
+}
+
+fn has_rows(kind: LevelKind) -> bool {
+    level::of(kind).takes(level::Property::Rows)
 }
 
 fn width(word: &str) -> Option<IndexWidth> {

@@ -73,6 +73,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             LevelKind::Singleton => self.singleton(level, parents),
             LevelKind::Diagonal => self.diagonal(level, parents),
             LevelKind::Padded => self.padded(level, parents),
+            LevelKind::Sliced => self.sliced(level, parents),
             LevelKind::Hashed => self.hashed(level, parents),
             LevelKind::Banded => self.banded(level, parents),
             LevelKind::Run => self.run(level, parents),
@@ -208,6 +209,31 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             None => Some(narrow(vec![width], format.positions)),
         };
         Ok((LevelStorage::Padded { width, coordinates: narrow(coordinates, format.coordinates) }, rows))
+    }
+
+    fn sliced(&self, level: usize, parents: &[Entries]) -> Grown {
+        let format = self.layout.levels[level];
+        let (side_by_side, filling) = (format.rows as usize, vacancy(format.coordinates) as usize);
+        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
+        for slice in parents.chunks(side_by_side) {
+            let children: Vec<Vec<Child>> = slice.iter().map(|parent| self.children(level, parent)).collect();
+            let width = children.iter().map(Vec::len).max().unwrap_or(0);
+            let begin = rows.len();
+            let more = room(level, side_by_side, width)?;
+            coordinates.try_reserve(more).map_err(|_| out_of_memory(more))?;
+            rows.try_reserve(more).map_err(|_| out_of_memory(more))?;
+            coordinates.resize(begin + more, filling);
+            rows.resize(begin + more, None);
+            for (row, children) in children.into_iter().enumerate() {
+                for (place, (coordinate, child)) in (begin + row..).step_by(side_by_side).zip(children) {
+                    coordinates[place] = coordinate;
+                    rows[place] = Some(child);
+                }
+            }
+            positions.push(rows.len());
+        }
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Sliced { positions, coordinates: narrow(coordinates, format.coordinates) }, rows))
     }
 
     fn hashed(&self, level: usize, parents: &[Entries]) -> Grown {

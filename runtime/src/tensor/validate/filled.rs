@@ -5,7 +5,7 @@
 
 use super::super::index_array::with_indices;
 use super::super::iterate::probe;
-use super::super::walk::row_width;
+use super::super::walk::{row_width, slice_row};
 use super::super::{Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
 use super::{Check, Groups};
 use spc_compiler::format::level::vacancy;
@@ -37,6 +37,7 @@ impl Check<'_> {
             LevelStorage::Banded { positions, first } => self.banded(positions, first, vacant),
             LevelStorage::Run { positions, ends } => self.run(positions, ends, vacant),
             LevelStorage::Flagged { flags, coordinates } => self.flagged(flags, coordinates, vacant),
+            LevelStorage::Sliced { positions, coordinates } => self.sliced(positions, coordinates, vacant),
             LevelStorage::Diagonal => Ok((self.parents, None, vacant.clone())),
             LevelStorage::Dense | LevelStorage::Compressed { .. } | LevelStorage::Singleton { .. } => {
                 unreachable!("these are checked elsewhere")
@@ -80,6 +81,36 @@ impl Check<'_> {
             }
         }
         Ok((count, (!self.format.unique).then_some(begins), Some(is_filling)))
+    }
+
+    fn sliced(&self, positions: &IndexArray, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
+        let (level, rows) = (self.level, self.format.rows as usize);
+        let slices = Check { parents: self.parents.div_ceil(rows), ..*self };
+        with_indices!(positions, |positions| slices.positions(positions, coordinates.len()))?;
+        let begins = (0..slices.parents).map(|slice| positions.get(slice));
+        if let Some(parent) = begins.zip(1..).position(|(begin, next)| (positions.get(next) - begin) % rows != 0) {
+            return Err(InvalidTensor::Slice { level, slice: parent, rows });
+        }
+        let filling = vacancy(self.format.coordinates) as usize;
+        let is_filling: Vec<bool> = coordinates.iter().map(|coordinate| coordinate == filling).collect();
+        for parent in 0..slices.parents * rows {
+            let is_vacant = parent >= self.parents || is_vacant(vacant, parent);
+            let mut previous: Option<usize> = None;
+            for position in slice_row(positions, parent, self.format.rows) {
+                if is_filling[position] {
+                    continue;
+                }
+                if is_vacant {
+                    return Err(InvalidTensor::Vacant { level, position });
+                }
+                if position >= positions.get(parent / rows) + rows && is_filling[position - rows] {
+                    return Err(InvalidTensor::Filling { level, position });
+                }
+                self.next(previous, coordinates.get(position), position, None)?;
+                previous = Some(coordinates.get(position));
+            }
+        }
+        Ok((coordinates.len(), None, Some(is_filling)))
     }
 
     /// Checks a coordinate against the extent and against the one before it under the same parent. `begins` is told whether

@@ -84,6 +84,8 @@ impl Printer<'_> {
                 self.extents.insert(*array, length.clone());
                 self.fill(&name, &length, &fill);
             }
+            // As of sums of products.
+            Statement::Dots(..) => unreachable!("sums of several rows are made for a CPU"),
             Statement::Fill(array, value) => {
                 let (name, value) = (self.arrays[array].clone(), self.expr(value));
                 let length = self.extents.get(array).unwrap_or_else(|| &self.lengths[array]).clone();

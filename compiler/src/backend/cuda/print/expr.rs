@@ -26,8 +26,8 @@ impl Printer<'_> {
                 format!("({condition} ? {yes} : {no})")
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value } => {
-                let search = self.helpers.search(self.kernel.array(*array).element);
+            Expr::Search { array, begin, end, value, stride } => {
+                let search = self.helpers.search(self.kernel.array(*array).element, *stride);
                 let name = self.arrays[array].clone();
                 let (begin, end, value) = (self.expr(begin), self.expr(end), self.expr(value));
                 format!("{search}({name}, {begin}, {end}, {value})")

@@ -155,8 +155,11 @@ static __device__ {ty} {name}({ty} a) {{
     }
 
     /// Where in an ascending array the first element is that is not less than a value.
-    pub(super) fn search(&mut self, held: ArrayElement) -> String {
+    pub(super) fn search(&mut self, held: ArrayElement, stride: u64) -> String {
         let ty = element(held);
+        if stride != 1 {
+            return self.search_side_by_side(&ty, stride);
+        }
         self.add(format!("search_{ty}"), |name| {
             format!(
                 "// The first place in begin..end whose element is not less than value, else end.
@@ -167,6 +170,26 @@ static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {
         else end = middle;
     }}
     return begin;
+}}
+"
+            )
+        })
+    }
+
+    /// In every so manieth element.
+    fn search_side_by_side(&mut self, ty: &str, stride: u64) -> String {
+        self.add(format!("search_{ty}_by_{stride}"), |name| {
+            format!(
+                "// The first of the places begin, begin + {stride}, ... before end whose element is not less than value, else end.
+static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {{
+    u64 low = 0;
+    u64 high = (end - begin) / {stride};
+    while (low < high) {{
+        const u64 middle = low + (high - low) / 2;
+        if (array[begin + middle * {stride}] < value) low = middle + 1;
+        else high = middle;
+    }}
+    return begin + low * {stride};
 }}
 "
             )
