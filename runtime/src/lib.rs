@@ -182,9 +182,9 @@
 //! more files have some: `measure/processor.rs` calls loops that are compiled for several kinds of processor, once it has asked
 //! which this one is, and `memory.rs` is an allocator. The helpers that share arrays among threads, [`parallel`], have little:
 //! `parallel/joined.rs` copies to the ends of vectors, each time to a place that is no one else's; one instruction of
-//! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/workspace.rs` takes a bit of each byte; and masked loads and
-//! gathers in `parallel/wide.rs`, in what is compiled for AVX-512, load what lies in a slice, and gather once all coordinates are
-//! known to lie in the other. Miri runs their tests with `cargo +nightly miri test -p spc parallel::`.
+//! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/bitmap.rs` takes a bit of each byte; and in what is compiled
+//! for AVX-512, masked loads and gathers in `parallel/wide.rs` load what lies in a slice, and gather once all coordinates are known
+//! to lie in the other, and `parallel/few.rs` sorts keys in registers, between arrays of their size. Miri runs their tests with `cargo +nightly miri test -p spc parallel::`.
 //!
 //! # Performance
 //!

@@ -10,6 +10,7 @@ pub mod fuzz;
 pub mod native;
 pub mod number;
 pub mod oracle;
+pub mod pattern;
 pub mod random;
 pub mod report;
 pub mod schedule;

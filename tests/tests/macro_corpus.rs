@@ -473,6 +473,13 @@ cases! {
     schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);
+    schedules_same_pattern_blocks "cases/schedules/same_pattern_blocks.ti" [X, Z] distance(&X, &Z);
+    schedules_same_pattern_fills "cases/schedules/same_pattern_fills.ti" [X, Z] fills(&X, &Z);
+    schedules_same_pattern_linear "cases/schedules/same_pattern_linear.ti" [X, Z, v] rows(&X, &Z, &v);
+    schedules_same_pattern_masked "cases/schedules/same_pattern_masked.ti" [X, M, x] masked(&X, &M, &x);
+    schedules_same_pattern_of_three "cases/schedules/same_pattern_of_three.ti" [X, V, W, U] step(&X, &V, &W, &U);
+    schedules_same_pattern_product "cases/schedules/same_pattern_product.ti" [X, Z] tew(&X, &Z);
+    schedules_same_pattern_sum "cases/schedules/same_pattern_sum.ti" [X, Z] sum(&X, &Z);
     schedules_shares_in_each_row "cases/schedules/shares_in_each_row.ti" [A, x] spmv(&A, &x);
     schedules_shares_of_a_tensor "cases/schedules/shares_of_a_tensor.ti" [X, B, C] mttkrp(&X, &B, &C);
     schedules_shares_of_entries "cases/schedules/shares_of_entries.ti" [A, x] spmv(&A, &x);

@@ -8,7 +8,7 @@ use spc_tests::case::Case;
 use spc_tests::data::Random;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::random::Program;
-use spc_tests::{native, schedule};
+use spc_tests::{native, pattern, schedule};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -154,4 +154,28 @@ fn random_programs_do_the_same_as_native_code() {
     for (ready, executable) in ready.iter().zip(executables) {
         ready.run(&executable).unwrap_or_else(|error| panic!("{}\n{error}", ready.notation));
     }
+}
+
+/// Every program with another input beside one of its own, with entries at the same places, `SPC_RANDOM_PATTERNS` of them (100
+/// unless set): walked apart and, as the schedule says, together.
+#[test]
+fn random_programs_do_the_same_with_inputs_of_one_pattern() {
+    let first = number("SPC_RANDOM_SEED", 1);
+    let (mut wrong, mut right, mut refused) = (Vec::new(), 0, 0);
+    for seed in first..first + number("SPC_RANDOM_PATTERNS", 100) {
+        let case = Program::random(seed).case("random");
+        let Some(cases) = pattern::doubled(&case, if seed % 2 == 0 { "*" } else { "+" }) else { continue };
+        let [plain, said] = &cases;
+        if !matches!(outcome_of(plain, &|ready| ready.interpret(seed)), Outcome::Right) {
+            continue;
+        }
+        match outcome_of(said, &|ready| ready.interpret(seed)) {
+            Outcome::Right => right += 1,
+            Outcome::Refused(codes) if schedule::is_refused(&codes) => refused += 1,
+            other => wrong.push(format!("seed {seed}: {other:?}\n{}", said.text)),
+        }
+    }
+    println!("{right} are right, {refused} schedules are refused");
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(right > refused, "{refused} of {} are refused", right + refused);
 }

@@ -58,7 +58,7 @@ pub(crate) struct Bench {
     /// What to measure on; some generated tensors if not given
     #[arg(value_name = "TENSOR", conflicts_with = "expression")]
     tensors: Vec<String>,
-    /// The kernels: elementwise scalar add ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
+    /// The kernels: elementwise multiply add scalar ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
     #[arg(long = "kernel", value_name = "NAME", value_delimiter = ',')]
     kernels: Vec<String>,
     /// The modes, from 1; all if not given

@@ -74,8 +74,9 @@ const fn matrix(name: &'static str, has_rank: bool, define: fn(&Choice) -> Defin
 }
 
 /// All kernels.
-pub(super) const KERNELS: [SuiteKernel; 10] = [
+pub(super) const KERNELS: [SuiteKernel; 11] = [
     tensor("elementwise", false, false, elementwise),
+    tensor("multiply", false, false, multiply),
     tensor("scalar", false, false, scalar),
     tensor("add", false, false, add),
     SuiteKernel { orders: (3, MODES.len()), ..tensor("ttv", true, false, ttv) },
@@ -118,6 +119,10 @@ impl Choice<'_> {
 
 fn elementwise(choice: &Choice) -> Definition {
     with_same("elementwise", "*", Parameter::Tensor, choice)
+}
+
+fn multiply(choice: &Choice) -> Definition {
+    with_same("multiply", "*", Parameter::Turned, choice)
 }
 
 fn add(choice: &Choice) -> Definition {

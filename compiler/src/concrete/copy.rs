@@ -43,7 +43,7 @@ impl Scheduler<'_> {
         let replace = |access: &Access| {
             let found = stand_ins.iter().find(|(original, _)| original.same_place(access));
             Expr::Access(
-                found.map_or_else(|| access.clone(), |(_, other)| Access { span: access.span, ..other.clone() }),
+                found.map_or_else(|| access.clone(), |(_, other)| Access { tensor: other.tensor, ..access.clone() }),
             )
         };
         value.map_accesses(&replace)

@@ -157,7 +157,7 @@ impl Scheduler<'_> {
             return None;
         }
         let workspace = self.accumulator(&open, nest.element, nest.reduction);
-        let row = Access { tensor: workspace, indices: open.clone(), span: Span::default() };
+        let row = Access::new(workspace, open.clone(), Span::default());
         if !outside.is_empty() {
             let names: Vec<String> = outside.iter().map(|factor| self.show(factor)).collect();
             let variable = self.kernel.variable(nest.loops[0]).to_owned();
@@ -203,7 +203,7 @@ impl Scheduler<'_> {
             return None;
         }
         let workspace = self.workspace(&[vector], nest.element, nest.element.zero());
-        let row = Access { tensor: workspace, indices: vec![vector], span: Span::default() };
+        let row = Access::new(workspace, vec![vector], Span::default());
         let names: Vec<String> = before.iter().map(|factor| self.show(factor)).collect();
         self.decide(Decision {
             what: format!("form {} before the loop over {}", names.join(" * "), self.kernel.variable(variable)),
@@ -258,8 +258,8 @@ impl Kernel {
         while self.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        let (delivered, listed, stored) = (None, None, None);
-        let tensor = super::Tensor { name, element, fill, format, delivered, listed, stored, extents, kind };
+        let (delivered, listed, pattern, stored) = (None, None, None, None);
+        let tensor = super::Tensor { name, element, fill, format, delivered, listed, pattern, stored, extents, kind };
         self.tensors.push(tensor);
         TensorId(self.tensors.len() - 1)
     }

@@ -85,7 +85,7 @@ impl Scheduler<'_> {
     }
 
     fn producer(&mut self, sum: &Sum, term: &Term, bound: &[IndexVariable], order: &LoopOrder) -> Producer {
-        let target = Access { tensor: sum.workspace, indices: sum.free.clone(), span: Span::default() };
+        let target = Access::new(sum.workspace, sum.free.clone(), Span::default());
         let mut producer = Term {
             target,
             in_memory: false,
@@ -226,7 +226,7 @@ impl Scheduler<'_> {
                 let free = expr.free_variables(&|variable| self.kernel.running(variable));
                 let workspace = self.accumulator(&free, self.kernel.element_of(expr), *operator);
                 sums.push(Sum { workspace, operator: *operator, free: free.clone(), value: expr.clone() });
-                Expr::Access(Access { tensor: workspace, indices: free, span: Span::default() })
+                Expr::Access(Access::new(workspace, free, Span::default()))
             }
             Expr::Unary(operator, operand) => Expr::Unary(*operator, Box::new(self.lift(operand, sums))),
             Expr::Cast(element, operand) => Expr::Cast(*element, Box::new(self.lift(operand, sums))),

@@ -30,6 +30,7 @@ mod fused;
 mod levels;
 mod lift;
 mod order;
+mod pattern;
 mod precompute;
 mod print;
 mod program;
@@ -46,6 +47,7 @@ pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
 pub use alternatives::alternatives;
 pub use directives::Asked;
 pub use fused::Chain;
+pub use pattern::alike;
 pub use precompute::{Parts, Precomputed};
 pub(crate) use print::{access as show_access, statement as show_statement};
 pub use program::{Program, schedule};
@@ -101,6 +103,8 @@ pub struct Tensor {
     pub listed: Option<ReduceOperator>,
     /// The extent of each mode: a place in [`Kernel::extents`].
     pub extents: Vec<usize>,
+    /// The input before it at whose entries' places its own are: its index arrays are not read.
+    pub pattern: Option<TensorId>,
     /// How it is stored where loops see its levels as modes; then `format` and `extents` are those of the levels.
     pub stored: Option<Stored>,
     /// Where it comes from.

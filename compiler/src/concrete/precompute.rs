@@ -81,7 +81,7 @@ pub struct Parts {
 const HOLE: TensorId = TensorId(usize::MAX);
 
 fn hole() -> Expr {
-    Expr::Access(Access { tensor: HOLE, indices: Vec::new(), span: Span::default() })
+    Expr::Access(Access::new(HOLE, Vec::new(), Span::default()))
 }
 
 /// An expression with a hole, and what stood there.
@@ -173,8 +173,8 @@ impl Directives<'_> {
         let (value, renamed) = self.over(&part, &indices, &news);
         let workspace = self.kernel.part_workspace(&indices, &part);
         self.kernel.asked.parts.outside.push((workspace, outside.clone()));
-        let read = Access { tensor: workspace, indices, span };
-        let written = Access { tensor: workspace, indices: news, span };
+        let read = Access::new(workspace, indices, span);
+        let written = Access::new(workspace, news, span);
         let rest = rest.map_accesses(&|access| match access.tensor {
             HOLE => Expr::Access(read.clone()),
             _ => Expr::Access(access.clone()),
@@ -186,7 +186,7 @@ impl Directives<'_> {
     fn problem_of_part(&self, part: &Expr) -> Option<(&'static str, &'static str, &'static str)> {
         let accesses = part.accesses();
         let is_missing_infinite = |access: &&Access| {
-            let fill = self.kernel.tensors.get(access.tensor.0).map(|tensor| tensor.fill);
+            let fill = self.kernel.tensors.get(access.values().0).map(|tensor| tensor.fill);
             fill.is_some_and(|fill| fill.is_infinite())
         };
         if accesses.is_empty() {
@@ -500,7 +500,7 @@ impl Kernel {
     /// The value of an expression where no operand has an entry, if that is known.
     fn missing(&self, expr: &Expr) -> Option<Literal> {
         known(expr, &|access| {
-            let tensor = self.tensors.get(access.tensor.0)?;
+            let tensor = self.tensors.get(access.values().0)?;
             (!tensor.format.is_dense()).then_some(tensor.fill)
         })
     }

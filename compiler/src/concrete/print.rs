@@ -97,7 +97,7 @@ pub(crate) fn summary(kernel: &Kernel, assignment: &crate::notation::Assignment)
 
 /// An access as text.
 pub(crate) fn access(kernel: &Kernel, access: &Access) -> String {
-    let name = &kernel.tensor(access.tensor).name;
+    let name = &kernel.tensor(access.values()).name;
     if access.indices.is_empty() {
         return name.clone();
     }

@@ -612,7 +612,7 @@ impl Scheduler<'_> {
                 Decision { what: format!("{name} is a list that is sorted, where equal keys then meet"), why: costs }
             }
         });
-        Access { tensor: workspace, indices: sum.indices.clone(), span: Span::default() }
+        Access::new(workspace, sum.indices.clone(), Span::default())
     }
 
     /// Loops that fill the workspace of a sum.

@@ -48,10 +48,12 @@ pub(super) struct Scope {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
-    let declared = Kernel { target: options.target, ..Kernel::declared(kernel, scope) };
+    let mut declared = Kernel { target: options.target, ..Kernel::declared(kernel, scope) };
+    let mut diagnostics = Diagnostics::new();
+    let aligned = super::pattern::aligned(kernel, &mut declared, &mut diagnostics);
+    let kernel = aligned.as_ref().unwrap_or(kernel);
     let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
     let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled, problems };
-    let mut diagnostics = Diagnostics::new();
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
     directives.iter().for_each(|directive| carrying.apply(directive));
@@ -72,6 +74,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    super::pattern::check(&scheduler.kernel, directives, &mut diagnostics);
     if options.parallel {
         directives::check(&scheduler.kernel, directives, &mut diagnostics);
     }
@@ -150,6 +153,7 @@ impl Kernel {
                     name: tensor.name.clone(),
                     element: tensor.element,
                     fill: tensor.fill,
+                    pattern: None,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
                     listed: None,

@@ -33,8 +33,7 @@ pub fn absent(tensors: &[Tensor], statement: &Statement, access: &Access) -> Sta
 
 /// The expression where `access` has no entry.
 pub(crate) fn without(tensors: &[Tensor], expr: &Expr, access: &Access) -> Expr {
-    let fill = tensors[access.tensor.0].fill;
-    with_missing(expr, &|other| other.same_place(access).then_some(fill))
+    with_missing(expr, &|other| other.same_place(access).then(|| tensors[other.values().0].fill))
 }
 
 /// The statement without what has no effect: outputs and workspaces hold their fill value at first.

@@ -70,6 +70,10 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
     if of.kernel.tensors[place].format.is_dense() {
         return Err((format!("`{tensor}` is dense"), "parts are of stored entries: store it as sparse".to_owned()));
     }
+    if super::pattern::has_another(kernel, tensor) {
+        let help = "leave `same_pattern` out: parts of one are not at the places of the other";
+        return Err((format!("`{tensor}` has the pattern of another input"), help.to_owned()));
+    }
     let operator = of.operator();
     let unequal = |reason: Reason| {
         let message = format!("the result is not made of those of parts of `{tensor}`: {}", reason.what);
@@ -201,7 +205,7 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
     let indices: Vec<IndexVariable> = (0..result.format.order).map(IndexVariable).collect();
     let variable =
         |place: usize| notation::Variable { name: format!("i{place}"), span: target.span, value: None, extent: None };
-    let access = |tensor| Access { tensor: TensorId(tensor), indices: indices.clone(), span: target.span };
+    let access = |tensor| Access::new(TensorId(tensor), indices.clone(), target.span);
     let value = notation::combine::combine(operator, result.element, Expr::Access(access(0)), Expr::Access(access(1)));
     notation::Kernel {
         name: format!("{}_combine", kernel.name),

@@ -245,6 +245,9 @@ pub struct Tensor {
     pub fill: Literal,
     /// Where it comes from.
     pub source: Source,
+    /// The input before it at whose entries' places an input's own are, as each call makes sure: its index arrays are no
+    /// parameters.
+    pub pattern: Option<TensorId>,
     /// The format that the caller gets an output in, where it is not the one that the kernel writes: the same entries,
     /// converted when the kernel is done.
     pub delivered: Option<Format>,

@@ -179,6 +179,7 @@ impl Display for Tensor {
         let dimensions: Vec<String> = self.dimensions.iter().map(DimensionId::to_string).collect();
         let Self { element, format, fill, source, .. } = self;
         write!(f, "{} {element} {format} ({}) {source}", Name(&self.name), dimensions.join(", "))?;
+        self.pattern.map_or(Ok(()), |other| write!(f, " pattern {other}"))?;
         if *fill != element.zero() {
             write!(f, " fill {fill}")?;
         }

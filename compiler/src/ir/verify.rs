@@ -27,7 +27,8 @@
 //! 14. Tensors are inputs, then outputs, then sorted copies (of inputs). Each has a dimension for every mode, and each
 //!     level's coordinate is made of its modes. The structure of an output fits its format: dense means every level,
 //!     shared means that the first levels have the arrays of an input's and the others are dense; values start empty
-//!     exactly where they are appended. Outputs alone are delivered, in a format of the same order. A fill value, and what
+//!     exactly where they are appended. Outputs alone are delivered, in a format of the same order. An input has the pattern
+//!     of one before it with the same format and dimensions. A fill value, and what
 //!     values are filled with, are of the tensor's element type.
 //! 15. Vector loops contain no `while`, `parallel`, `push`, `extend`, `insert`, `mark`, `marked`, `sort`, `clear` or `reset`,
 //!     and assign no variable from outside.

@@ -78,6 +78,7 @@ impl<'a> Lowering<'a> {
                 dimensions: modes.iter().map(|&extent| dimension(extent)).collect(),
                 fill: tensor.fill,
                 source,
+                pattern: tensor.pattern.map(|other| self.tensors[&other]),
                 delivered: tensor.delivered.clone(),
                 listed: tensor.listed,
             });
@@ -86,8 +87,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn declare_arrays(&mut self, id: ir::TensorId, tensor: &concrete::Tensor, source: Source) {
-        let only_values =
-            matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
+        let is_given = matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
+        let only_values = is_given || tensor.pattern.is_some();
         for (level, stored) in tensor.format.levels.iter().enumerate().filter(|_| !only_values) {
             let arrays = level::arrays(stored.format);
             if arrays == Arrays::PositionsAndCoordinates {

@@ -78,7 +78,7 @@ impl Lowering<'_> {
             let place = self.sparse_place(access, sparse, scope);
             return (sparse.values, self.dense_place(access, sparse.levels(), place, scope));
         }
-        let values = self.values(access.tensor);
+        let values = self.values(access.values());
         match &self.concrete.tensor(access.tensor).kind {
             TensorKind::Output(OutputStructure::Shared { access: shared, levels }) => {
                 let start = self.shared_position(shared, *levels, scope);

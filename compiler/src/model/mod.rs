@@ -204,6 +204,9 @@ impl Count<'_> {
             _ if direction == Direction::Read && matches!(tensor.kind, TensorKind::Output(_)) => {}
             _ => {
                 self.touch_levels(access, path, direction == Direction::Write);
+                if let Some(tensor) = access.values {
+                    self.touch_values(&Access { tensor, values: None, ..access.clone() }, direction, path);
+                }
             }
         }
     }

@@ -128,6 +128,8 @@ pub struct Access {
     pub tensor: TensorId,
     /// Its index variables in mode order.
     pub indices: Vec<IndexVariable>,
+    /// The tensor whose value is meant, where that is another of the same pattern: `tensor` then says only where the value is.
+    pub values: Option<TensorId>,
     /// Where.
     pub span: Span,
 }

@@ -1,6 +1,7 @@
 //! Ways through an expression.
 
 use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator, Variable, running};
+use crate::diagnostics::Span;
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Literal};
 
@@ -9,7 +10,7 @@ impl Expr {
     pub fn element(&self, of: &dyn Fn(TensorId) -> ElementType) -> ElementType {
         match self {
             Expr::Literal(literal) => literal.element(),
-            Expr::Access(access) => of(access.tensor),
+            Expr::Access(access) => of(access.values()),
             Expr::Index(_, element) | Expr::Cast(element, _) => *element,
             Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(of),
             Expr::Unary(UnaryOperator::Not, _) | Expr::Binary(..) => ElementType::Bool,
@@ -156,7 +157,17 @@ impl Expr {
 }
 
 impl Access {
-    /// Whether both name the same element: the same tensor at the same index variables.
+    /// A tensor at index variables, with its own values.
+    pub fn new(tensor: TensorId, indices: Vec<IndexVariable>, span: Span) -> Self {
+        Self { tensor, indices, values: None, span }
+    }
+
+    /// The tensor whose value is meant.
+    pub fn values(&self) -> TensorId {
+        self.values.unwrap_or(self.tensor)
+    }
+
+    /// Whether both name the same place: the same tensor at the same index variables.
     pub fn same_place(&self, other: &Access) -> bool {
         self.tensor == other.tensor && self.indices == other.indices
     }

@@ -4,6 +4,7 @@
 //! every one. [`PASSES`] is their order.
 
 mod blocks;
+mod children;
 mod dots;
 mod flatten;
 mod hoist;
@@ -37,6 +38,7 @@ pub const PASSES: &[Pass] = &[
     ("runs", runs::runs),
     ("views", views::views),
     ("blocks", blocks::blocks),
+    ("children", children::children),
 ];
 
 /// Those for a GPU, whose threads are its lanes.

@@ -1,8 +1,8 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs, strips::strips, tidy::tidy,
-    views::views,
+    children::children, dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs,
+    strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -529,6 +529,58 @@ mod flattening {
         ] {
             let text = after(flatten, stays);
             assert!(text.contains("for v0:i in 0..d0:n"), "{text}");
+        }
+    }
+}
+
+mod ranges_of_children {
+    use super::*;
+
+    #[test]
+    fn a_loop_whose_chunks_ask_for_children_alone_is_cut_at_children() {
+        let body = "parallel v8..v9 in 2..d0 work v6 -> a0[v6] sharing a4 owned v0 -> a0[v0] {
+            for v1 in a0[v8]..a0[v9] { a4[v1] = a2[v1] }
+        }";
+        assert_snapshot!(after(children, body), @r"
+        parallel v10:low..v11:high in a0:A2_pos[2]..a0:A2_pos[d0:n]
+            sharing a4:Y owned v0:i -> v0:i
+        {
+          for v1:p in v10:low..v11:high {
+            a4:Y[v1:p] = a2:A_vals[v1:p]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn a_chunk_ends_behind_its_beginning() {
+        let body = "parallel v8..v9 in 2..d0 sharing a4 owned v0 -> a0[v0] {
+            let v6 = a0[v8]
+            for v1 in 0..maximum(a0[v9], v6) - v6 { a4[v6 + v1] = a2[v6 + v1] }
+        }";
+        assert_snapshot!(after(children, body), @r"
+        parallel v10:low..v11:high in a0:A2_pos[2]..a0:A2_pos[d0:n]
+            sharing a4:Y owned v0:i -> v0:i
+        {
+          for v1:p in 0..v11:high - v10:low {
+            a4:Y[v10:low + v1:p] = a2:A_vals[v10:low + v1:p]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn chunks_that_ask_for_parents_too_stay() {
+        for stays in [
+            "parallel v8..v9 in 2..d0 sharing a4 owned v0 -> v0 { for v1 in a0[v8]..a0[v9] { a4[v8] += a2[v1] } }",
+            "parallel v8..v9 in 2..d0 sharing a4 owned v0 -> v0 { for v1 in a0[v8]..a0[v9] { a4[v1] = a2[v1] } }",
+            "parallel v8..v9 in 2..d0 work v6 -> v6 + a0[v6] sharing a4 owned v0 -> a0[v0] {
+                for v1 in a0[v8]..a0[v9] { a4[v1] = a2[v1] }
+            }",
+            "parallel v8..v9 in 2..d0 sharing a4 owned v0 -> a1[v0] { for v1 in a1[v8]..a1[v9] { a4[v1] = a2[v1] } }",
+        ] {
+            let text = after(children, stays);
+            assert!(text.contains("in 2..d0:n"), "{text}");
         }
     }
 }

@@ -8,22 +8,25 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bits, chunks, dot, joined, product, row, workspace] =
-        ["bits.rs", "chunks.rs", "dot.rs", "joined.rs", "product.rs", "row.rs", "workspace.rs"]
+    let [bitmap, bits, chunks, dot, few, joined, product, row, workspace] =
+        ["bitmap.rs", "bits.rs", "chunks.rs", "dot.rs", "few.rs", "joined.rs", "product.rs", "row.rs", "workspace.rs"]
             .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
+            pub use bitmap::Bitmap;
             pub use bits::Bits;
             pub use chunks::Chunks;
             pub use dot::{{at, run}};
             pub use product::{{Fused, add_product}};
             pub use row::row;
-            pub use workspace::{{Bitmap, Table, sort}};
+            pub use workspace::{{Table, sort}};
             mod interleave {{ {interleave} }}
+            mod bitmap {{ {bitmap} }}
             mod bits {{ {bits} }}
             mod chunks {{ {chunks} }}
             mod dot {{ {dot} }}
+            mod few {{ {few} }}
             mod joined {{ {joined} }}
             mod product {{ {product} }}
             mod row {{ {row} }}

@@ -103,6 +103,19 @@ fn not_converted(declared: &Tensor, source: crate::tensor::PackError) -> Error {
     Error::Convert { tensor: declared.name.clone(), format: declared.format.to_string(), source }
 }
 
+/// Checks that inputs have the entries that the kernel walks for them.
+fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
+    for (declared, input) in inputs {
+        let other = declared.pattern.and_then(|other| inputs.get(other.index()));
+        if let Some((other, of)) = other
+            && !(input.shape() == of.shape() && same_structure(of.levels(), input.levels()))
+        {
+            return Err(Error::Pattern { tensor: declared.name.clone(), other: other.name.clone() });
+        }
+    }
+    Ok(())
+}
+
 /// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them.
 fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec<Option<AnyTensor>>, Error> {
     let mut rest = inputs.iter();
@@ -161,6 +174,7 @@ impl<'k> Call<'k> {
                 return Err(Error::Fill { tensor: declared.name.clone(), expected, found });
             }
         }
+        check_patterns(&inputs)?;
         let dimensions = extents(kernel, &inputs, extra, &[])?;
         check_coordinate_widths(kernel, &dimensions)?;
         let start = Instant::now();

@@ -79,6 +79,16 @@ pub enum Error {
         /// The input's.
         found: Literal,
     },
+    /// An input is not of the pattern that the kernel's schedule says.
+    #[error(
+        "`{tensor}` has entries at other places than `{other}`, but the schedule says `same_pattern({other}, {tensor})`; leave that out"
+    )]
+    Pattern {
+        /// The tensor.
+        tensor: String,
+        /// The one that is walked for it.
+        other: String,
+    },
     /// An input is stored in another format.
     #[error(
         "`{tensor}` is declared as {expected}, but the input is stored as {found}; convert it with `conform`, or declare that format"

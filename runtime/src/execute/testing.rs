@@ -55,6 +55,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
                 dimensions: dimensions.iter().copied().map(DimensionId).collect(),
                 fill: ElementType::F64.zero(),
                 source: *source,
+                pattern: None,
                 delivered: None,
                 listed: None,
             })

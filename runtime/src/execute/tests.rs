@@ -3,6 +3,7 @@
 use super::testing::*;
 use super::*;
 use crate::tensor::{AnyTensor, Buffer, IndexArray};
+use spc_compiler::concrete;
 use spc_compiler::format::{Format, IndexWidth, LevelFormat};
 use spc_compiler::ir::{self, Initial, Kernel, Size, Source, Structure, TensorId, Verified};
 
@@ -369,4 +370,48 @@ fn executables_refuse_what_they_can_not_run() {
         Executable::new(verified(&DOUBLE.replace("a2[v0]", "a2[v0 + 1]")), None, Backend::Interpreter).unwrap();
     let message = beyond.run(&mut Call::new(beyond.kernel(), &[&a]).unwrap()).unwrap_err().to_string();
     assert!(message.starts_with("kernel `double` does what it must not, at body/"), "{message}");
+}
+
+/// `Y(i, j) = X(i, j) + Z(i, j)`, all of them csr.
+fn sum(schedule: &str) -> spc_compiler::notation::Kernel {
+    let text = format!("fn sum(X: csr, Z: csr) -> Y: csr {{ Y(i, j) = X(i, j) + Z(i, j); }} {schedule}");
+    let program = spc_compiler::syntax::parse_program(&text).unwrap();
+    spc_compiler::notation::check(&program).unwrap().remove(0)
+}
+
+#[test]
+fn a_program_walks_inputs_of_one_pattern_once() {
+    let x = matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr());
+    let same = matrix([3, 4], &[(0, 1, 10.0), (0, 3, 20.0), (2, 0, 30.0)], &csr());
+    let other = matrix([3, 4], &[(0, 1, 10.0), (0, 2, 20.0), (2, 0, 30.0)], &csr());
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let program = |z: &AnyTensor| {
+        let inputs = [("X", &x), ("Z", z)].map(|(name, tensor)| (name.to_owned(), Operand::Tensor(tensor.clone())));
+        Program::new(&sum(""), inputs.into(), &[], &options).unwrap()
+    };
+    let result = |program: &Program| program.run(1).unwrap().outputs.remove(0).1;
+    let (together, apart) = (program(&same), program(&other));
+    let is_shared = |program: &Program| program.compiled().kernels[0].kernel.tensors[1].pattern.is_some();
+    assert_eq!((is_shared(&together), is_shared(&apart)), (true, false));
+    assert_eq!(values(&result(&together)), [12.0, 23.0, 34.0]);
+    assert_eq!(values(&result(&apart)), [12.0, 20.0, 3.0, 34.0]);
+    // One copy of the index arrays is left.
+    let crd: Vec<_> =
+        together.inputs().map(|(_, input)| input.coordinates(1).unwrap().as_u32().unwrap().as_ptr()).collect();
+    assert_eq!(crd[0], crd[1]);
+}
+
+#[test]
+fn inputs_must_have_the_pattern_that_is_said() {
+    let concrete = concrete::schedule(&sum("schedule { same_pattern(X, Z); }"), concrete::Options::default()).unwrap();
+    let compiled = spc_compiler::compile(concrete);
+    let chain = Chain::new(&compiled, Backend::Interpreter).unwrap();
+    let x = matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr());
+    let other = matrix([3, 4], &[(0, 1, 10.0), (0, 2, 20.0), (2, 0, 30.0)], &csr());
+    let message = chain.run(&[&x, &other], &[], 1).unwrap_err().to_string();
+    let expected =
+        "`Z` has entries at other places than `X`, but the schedule says `same_pattern(X, Z)`; leave that out";
+    assert_eq!(message, expected);
+    let sum = chain.run(&[&x, &x], &[], 1).unwrap().outputs.remove(0).1;
+    assert_eq!(values(&sum), [4.0, 6.0, 8.0]);
 }

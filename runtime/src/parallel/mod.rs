@@ -24,9 +24,11 @@
 //! assert_eq!(sums, [3.0, 0.0, 12.0]);
 //! ```
 
+mod bitmap;
 mod bits;
 mod chunks;
 mod dot;
+mod few;
 mod joined;
 mod linger;
 mod product;
@@ -37,17 +39,21 @@ mod tests;
 mod wide;
 mod workspace;
 
+pub use bitmap::Bitmap;
 pub use bits::Bits;
 pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use dot::{At, Coordinate, Factor, Number, Products, Run, Times, at, run};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 pub use row::row;
-pub use workspace::{Bitmap, Drain, Key, Table, sort};
+pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
 
-/// The text of what takes interleaved bits apart, for kernels that are compiled at run time.
+/// The text of sets of keys, for kernels that are compiled at run time.
+pub(crate) const BITMAP_TEXT: &str = include_str!("bitmap.rs");
+
+/// The text of what takes interleaved bits apart, likewise.
 pub(crate) const BITS_TEXT: &str = include_str!("bits.rs");
 
 /// The text of the helpers of parallel loops, likewise.
@@ -55,6 +61,9 @@ pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
 
 /// The text of sums over runs, likewise.
 pub(crate) const DOT_TEXT: &str = include_str!("dot.rs");
+
+/// The text of what sorts a few keys, likewise.
+pub(crate) const FEW_TEXT: &str = include_str!("few.rs");
 
 /// The text of arrays that are joined, likewise.
 pub(crate) const JOINED_TEXT: &str = include_str!("joined.rs");

@@ -285,6 +285,35 @@ fn joining_uses_the_memory_that_is_there() {
     });
 }
 
+/// Parts of lengths that differ, by threads of the standard library: so Miri can follow what they do with the memory they share.
+#[test]
+fn threads_alone_join_what_they_append_in_order() {
+    for threads in [1, 3] {
+        let work = [3, 1, 4, 0, 1, 5, 9, 2, 6];
+        let appended = |chunk: usize| (0..2 * work[chunk]).map(move |place| (chunk, place));
+        let mut whole = vec![(usize::MAX, 0)];
+        let joined = Joined::new(&mut whole, &work);
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let chunk = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        if chunk >= work.len() {
+                            break;
+                        }
+                        joined.take(chunk).extend(appended(chunk));
+                    }
+                });
+            }
+        });
+        assert_eq!(joined.lengths(), work.map(|work| 2 * work));
+        joined.join(&mut whole);
+        let expected = std::iter::once((usize::MAX, 0)).chain((0..work.len()).flat_map(appended));
+        assert_eq!(whole, expected.collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn joined_arrays_wait_for_chunks_that_take_long() {
     on_four_threads(|| {
@@ -356,6 +385,19 @@ proptest::proptest! {
     fn bitmaps_give_what_was_marked_in_order_and_once(
         extent in 1usize..20_000,
         rows in proptest::collection::vec(proptest::collection::vec(proptest::num::usize::ANY, 0..300), 1..4),
+    ) {
+        let mut bitmap = Bitmap::new(extent);
+        for row in rows {
+            let keys: std::collections::BTreeSet<usize> = row.iter().map(|key| key % extent).collect();
+            row.iter().for_each(|key| bitmap.mark(key % extent));
+            proptest::prop_assert_eq!(bitmap.drain().collect::<Vec<_>>(), keys.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn bitmaps_give_a_few_keys_in_order_and_once(
+        extent in 1usize..200,
+        rows in proptest::collection::vec(proptest::collection::vec(proptest::num::usize::ANY, 0..70), 1..9),
     ) {
         let mut bitmap = Bitmap::new(extent);
         for row in rows {

@@ -921,7 +921,8 @@ Correct:
         code: UNKNOWN_DIRECTIVE,
         title: "no such directive",
         explanation: "
-The directives of a schedule are `reorder`, `split`, `fuse`, `positions`, `parallel`, `vector`, `unroll` and `precompute`.
+The directives of a schedule are `reorder`, `split`, `fuse`, `positions`, `parallel`, `vector`, `unroll`, `precompute`, `stream`
+and `same_pattern`.
 
 Wrong:
 
@@ -942,7 +943,8 @@ Correct:
         title: "wrong arguments of a directive",
         explanation: "
 A directive takes index variables that exist, new names, tensors or numbers, each in its place: `reorder(i, k, j)`,
-`split(k, k0, k1, 32)`, `fuse(i, j, f)`, `positions(f, X, p)`, `parallel(p)`, `vector(r)`, `unroll(k1)`, `stream(X, 16)`.
+`split(k, k0, k1, 32)`, `fuse(i, j, f)`, `positions(f, X, p)`, `parallel(p)`, `vector(r)`, `unroll(k1)`, `stream(X, 16)`,
+`same_pattern(X, Z)`.
 
 Wrong:
 
@@ -966,7 +968,7 @@ Each directive has a condition. A loop runs in vector lanes where it is innermos
 loop is written out where it has few iterations and their number is known; an order of loops must leave the entries of a
 sparse result in order; a loop that is split has not been split before. What is precomputed is a part of a right-hand side,
 and where the result stores entries, it is a sum as a whole. A tensor comes in parts where the result is made of those of
-parts.
+parts. Inputs have the same pattern that are stored alike and read in the order in which they are stored.
 
 Wrong:
 

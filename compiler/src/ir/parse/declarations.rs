@@ -72,10 +72,22 @@ impl<'t> Parser<'t> {
         let format = self.format()?;
         let dimensions = self.list("(", ")", |parser| parser.id("d", "a dimension such as `d0`").map(DimensionId))?;
         let source = self.source(element)?;
+        let pattern =
+            if self.accept("pattern")? { Some(TensorId(self.id("t", "a tensor such as `t0`")?)) } else { None };
         let fill = if self.accept("fill")? { self.value()? } else { element.zero() };
         let delivered = if self.accept("delivered")? { Some(self.format()?) } else { None };
         let listed = if self.accept("listed")? { Some(self.reduce_operator()?) } else { None };
-        self.kernel.tensors.push(Tensor { name, element, format, dimensions, fill, source, delivered, listed });
+        self.kernel.tensors.push(Tensor {
+            name,
+            element,
+            format,
+            dimensions,
+            fill,
+            source,
+            pattern,
+            delivered,
+            listed,
+        });
         Ok(())
     }
 

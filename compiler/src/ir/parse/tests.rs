@@ -246,6 +246,7 @@ impl Random {
             dimensions: (0..format.order).map(|_| DimensionId(self.next() as u32)).collect(),
             format,
             source: self.one(&source),
+            pattern: if self.yes() { Some(TensorId(self.next() as u32)) } else { None },
             delivered: if self.yes() { Some(Format::csf(2)) } else { None },
             listed: if self.yes() { Some(self.one(&ReduceOperator::ALL)) } else { None },
         }

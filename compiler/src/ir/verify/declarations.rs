@@ -29,7 +29,7 @@ fn variables(kernel: &Kernel, violations: &mut Vec<Violation>) {
 pub(super) fn expected_arrays(tensor: &Tensor, id: TensorId) -> Vec<(ArrayRole, ArrayElement)> {
     let mut arrays = Vec::new();
     let shares = matches!(tensor.source, Source::Output { structure: Structure::Shared { .. }, .. });
-    let levels = if shares { &[] } else { tensor.format.levels.as_slice() };
+    let levels = if shares || tensor.pattern.is_some() { &[] } else { tensor.format.levels.as_slice() };
     for (level, Level { format, .. }) in levels.iter().enumerate() {
         let positions = (ArrayRole::Positions { tensor: id, level }, ArrayElement::Index(format.positions));
         let coordinates = (ArrayRole::Coordinates { tensor: id, level }, ArrayElement::Index(format.coordinates));
@@ -101,6 +101,9 @@ fn tensors(kernel: &Kernel, violations: &mut Vec<Violation>) {
         if let Some(message) = source_problem(kernel, tensor) {
             report(message);
         }
+        if let Some(message) = pattern_problem(kernel, number, tensor) {
+            report(message);
+        }
     }
 }
 
@@ -127,6 +130,16 @@ fn delivery_problem(tensor: &Tensor) -> Option<String> {
     let fits = delivered.order == tensor.format.order
         && delivered.levels.iter().all(|level| modes_are_below(&level.coordinate, delivered.order));
     (!fits).then(|| format!("it is delivered in a format of another order than its own, {}", tensor.format.order))
+}
+
+fn pattern_problem(kernel: &Kernel, number: usize, tensor: &Tensor) -> Option<String> {
+    let other = tensor.pattern?;
+    if other.index() >= number || tensor.source != Source::Input {
+        return Some(format!("it has the pattern of {other}, but only inputs have that of one before them"));
+    }
+    let of = kernel.tensor(other);
+    let fits = of.format == tensor.format && of.dimensions == tensor.dimensions && of.pattern.is_none();
+    (!fits).then(|| format!("it has the pattern of `{}`, which is stored otherwise or has that of another", of.name))
 }
 
 fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {

@@ -314,6 +314,8 @@ fn rule_13_parameters() {
 fn rule_14_tensors() {
     assert_eq!(breaks(SPMV, "(d0, d1) input", "(d0, d1) sorted t1"), [14]);
     assert_eq!(breaks(SPMV, "(d1) input", "(d1, d1) input"), [14]);
+    assert_eq!(breaks(SPMV, "(d1) input", "(d1) input pattern t0"), [14]);
+    assert_eq!(breaks(SPMV, "(d1) input", "(d1) input pattern t1"), [14]);
     assert_eq!(breaks(SHARED, "[compressed, dense] (d0, d1) input", "(i) -> [i: compressed] (d0, d1) input"), [14]);
     assert_eq!(breaks(SHARED, "shared t0 1", "shared t0 3"), [14]);
     assert_eq!(breaks(SHARED, "shared t0 1", "shared t0 0"), [14]);

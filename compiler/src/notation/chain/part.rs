@@ -21,7 +21,7 @@ pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assign
     };
     kernel.tensors.push(part);
     let id = TensorId(kernel.tensors.len() - 1);
-    let target = Access { tensor: id, indices, span: of.span };
+    let target = Access::new(id, indices, of.span);
     let value = std::mem::replace(place, Expr::Access(target.clone()));
     let made = Assignment { target, operator: None, value, mask: None, span: of.span };
     kernel.tensors[id.0].fill = temporary_fill(&made, &kernel.tensors, &kernel.variables);

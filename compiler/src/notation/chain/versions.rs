@@ -109,7 +109,7 @@ impl Versions {
         let name = format!("{}_sums", of.name);
         let format = Format::dense(indices.len());
         let sums = Tensor { role: Role::Temporary, declared: false, format_name: None, format, fill: nothing, ..of };
-        let target = Access { tensor: self.temporary(sums, &name), indices, span: statement.target.span };
+        let target = Access::new(self.temporary(sums, &name), indices, statement.target.span);
         self.result.statements.push(Assignment { target: target.clone(), operator: None, ..statement.clone() });
         target
     }
@@ -123,7 +123,7 @@ impl Versions {
         let values =
             Tensor { role: Role::Temporary, declared: false, format_name: None, format: Format::csf(order), ..of };
         let values = self.temporary(values, &name);
-        let target = Access { tensor: values, indices, span: statement.target.span };
+        let target = Access::new(values, indices, statement.target.span);
         let made = Assignment { target: target.clone(), operator: None, ..statement.clone() };
         let format = temporary_format(&made, &self.result.tensors);
         // What has no entry has none at the computed indices.

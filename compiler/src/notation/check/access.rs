@@ -42,7 +42,7 @@ impl<'s> Values<'_, 's> {
             });
         }
         let indices = indices.into_iter().collect::<Option<_>>()?;
-        Some(Access { tensor, indices, span: access.span })
+        Some(Access::new(tensor, indices, access.span))
     }
 
     pub(super) fn index_name(&mut self, name: &'s Ident) -> Option<&'s Ident> {

@@ -34,6 +34,7 @@ const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
     ("parallel", &[Argument::Old], "parallel(p)"),
     ("vector", &[Argument::Old], "vector(r)"),
     ("unroll", &[Argument::Old], "unroll(k1)"),
+    ("same_pattern", &[Argument::Tensor, Argument::Tensor], "same_pattern(X, Z)"),
     ("stream", &[Argument::Tensor, Argument::Number], "stream(X, 16)"),
     ("precompute", &[Argument::Expression, Argument::Pairs], "precompute(B(i, k) * C(k, j), j, jw)"),
 ];

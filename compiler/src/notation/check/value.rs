@@ -221,7 +221,7 @@ impl<'s> Values<'_, 's> {
     fn name(&mut self, name: &'s Ident, element: ElementType, expr: &'s syntax::Expr) -> Option<Expr> {
         if let Some(tensor) = self.tensor(&name.name) {
             let scalar = self.tensors[tensor.0].format.order == 0;
-            return scalar.then(|| Expr::Access(Access { tensor, indices: Vec::new(), span: name.span }));
+            return scalar.then(|| Expr::Access(Access::new(tensor, Vec::new(), name.span)));
         }
         if !self.index_names.contains(&name.name.as_str()) {
             return None;

@@ -2,7 +2,8 @@
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::{
-    BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT, WORKSPACE_TEXT,
+    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT,
+    WORKSPACE_TEXT,
 };
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
@@ -45,6 +46,7 @@ use complex::{{c32, c64}};
 {modules}
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
+    pub use bitmap::*;
     pub use bits::*;
     pub use chunks::*;
     pub use dot::*;
@@ -57,6 +59,10 @@ mod interleave {{
 {INTERLEAVE_TEXT}
 }}
 
+mod bitmap {{
+{BITMAP_TEXT}
+}}
+
 mod bits {{
 {BITS_TEXT}
 }}
@@ -67,6 +73,10 @@ mod chunks {{
 
 mod dot {{
 {DOT_TEXT}
+}}
+
+mod few {{
+{FEW_TEXT}
 }}
 
 mod joined {{

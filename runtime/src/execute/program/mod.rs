@@ -27,6 +27,7 @@
 mod error;
 mod extents;
 mod operand;
+mod pattern;
 
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
@@ -157,9 +158,17 @@ impl Program {
                 packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.fill, options.duplicates)?);
             }
         }
+        let whole = tuned.as_ref().map_or_else(|| kernel.clone(), |schedule| kernel.with_schedule(schedule.clone()));
+        let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
+        let known = if comes_in_parts { None } else { pattern::found(&whole, &concrete.interface, &mut packed) };
         let pack_time = start.elapsed();
 
         let start = Instant::now();
+        let again = known.and_then(|kernel| concrete::schedule(&kernel, schedule_options).ok());
+        // What can't be walked together is walked apart.
+        if let Some(again) = again.filter(|again| again.interface.extents == concrete.interface.extents) {
+            concrete = again;
+        }
         fix_vector_extents(&mut concrete, &extents);
         let compiled = spc_compiler::compile(concrete);
         let (chain, fallback) = match options.backend {

@@ -1,0 +1,132 @@
+//! Sets of keys that give them in order.
+//!
+//! This file stands by itself, as that of the chunks does: it is compiled at run time too.
+
+use super::few::{FEW, distinct, spread};
+
+/// A set of keys below an extent, that gives them in order.
+///
+/// The first few keys are listed as they come, and sorted in the end: most rows of a sparse product have no more, and nothing is
+/// looked up for them. Those of longer rows are marked: a byte for each key, which is a store, where a bit would wait for the last
+/// one of its word; and a byte for each 64 of these of which one is set. So reading them skips 4096 keys at a time where there are
+/// none.
+///
+/// ```
+/// use spc::parallel::Bitmap;
+///
+/// let mut keys = Bitmap::new(10_000);
+/// for key in [9_000, 3, 70, 3] {
+///     keys.mark(key);
+/// }
+/// assert_eq!(keys.drain().collect::<Vec<_>>(), [3, 70, 9_000]);
+/// assert_eq!(keys.drain().count(), 0);
+/// ```
+#[derive(Debug)]
+pub struct Bitmap {
+    /// The first keys, as they came, and how many there are.
+    few: [u32; FEW],
+    count: usize,
+    /// Of each key whether it is there: 64 of them in a cache line. None is marked where all are listed.
+    marks: Vec<[u8; 64]>,
+    /// Of each line of these whether it has a mark.
+    summary: Vec<[u8; 64]>,
+    /// The keys in order, when they have been asked for; behind them, room for a line of marks.
+    keys: Vec<u32>,
+}
+
+impl Bitmap {
+    /// An empty set of keys below `extent`.
+    ///
+    /// # Panics
+    /// When keys may not fit in 32 bits.
+    pub fn new(extent: usize) -> Bitmap {
+        assert!(u32::try_from(extent).is_ok(), "a bitmap has less than 2^32 keys, not {extent}");
+        let lines = extent.div_ceil(64);
+        Bitmap {
+            few: [0; FEW],
+            count: 0,
+            marks: vec![[0; 64]; lines],
+            summary: vec![[0; 64]; lines.div_ceil(64)],
+            keys: vec![0; extent + FEW.max(64)],
+        }
+    }
+
+    /// Adds a key, unless it is there.
+    #[inline(always)]
+    pub fn mark(&mut self, key: usize) {
+        if let Some(next) = self.few.get_mut(self.count) {
+            *next = key as u32;
+            self.count += 1;
+        } else {
+            self.set(key);
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, key: usize) {
+        self.marks[key / 64][key % 64] = MARK;
+        self.summary[key / 4096][key / 64 % 64] = MARK;
+    }
+
+    /// The keys, ascending. They are no more in the set.
+    #[inline(always)]
+    pub fn drain(&mut self) -> impl ExactSizeIterator<Item = usize> {
+        let listed = std::mem::take(&mut self.count);
+        let count = if listed < FEW { distinct(&self.few, listed, &mut self.keys) } else { self.read() };
+        self.keys[..count].iter().map(|&key| key as usize)
+    }
+
+    /// Puts the keys in order, where there are more than are listed; how many there are.
+    #[inline(never)]
+    fn read(&mut self) -> usize {
+        for place in 0..FEW {
+            self.set(self.few[place] as usize);
+        }
+        let mut count = 0;
+        for (above, line) in self.summary.iter_mut().enumerate() {
+            let mut lines = take(line);
+            while lines != 0 {
+                let line = 64 * above + lines.trailing_zeros() as usize;
+                lines &= lines - 1;
+                let bits = take(&mut self.marks[line]);
+                spread(bits, 64 * line as u32, &mut self.keys[count..]);
+                count += bits.count_ones() as usize;
+            }
+        }
+        count
+    }
+}
+
+/// What stands where a key is marked.
+const MARK: u8 = u8::MAX;
+
+/// The marks of a line as the bits of a word; the line has none then.
+#[inline(always)]
+fn take(line: &mut [u8; 64]) -> u64 {
+    let word = marked(line);
+    *line = [0; 64];
+    word
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn marked(line: &[u8; 64]) -> u64 {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_movemask_epi8};
+    let (quarters, _) = line.as_chunks::<16>();
+    quarters.iter().rev().fold(0, |word, quarter| {
+        // SAFETY: a quarter has the 16 bytes that are read, wherever they lie, and every processor of this kind has SSE2.
+        let bits = unsafe { _mm_movemask_epi8(_mm_loadu_si128(quarter.as_ptr().cast())) };
+        word << 16 | u64::from(bits as u16)
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn marked(line: &[u8; 64]) -> u64 {
+    let (eights, _) = line.as_chunks::<8>();
+    eights.iter().rev().fold(0, |word, &eight| {
+        // The product has the lowest bit of each byte in its highest one, and adds no two of them elsewhere.
+        let lowest = u64::from_le_bytes(eight) & 0x0101_0101_0101_0101;
+        word << 8 | lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
+}
