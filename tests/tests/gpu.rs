@@ -40,6 +40,16 @@ fn what_stays_on_a_gpu_makes_room() {
     with_driver("in_process::what_stays_makes_room", &[("SPC_EMULATED_BYTES", "40000")]);
 }
 
+#[test]
+fn results_stay_on_a_gpu() {
+    with_driver("in_process::results_stay", &[]);
+}
+
+#[test]
+fn results_that_stay_on_a_gpu_make_room() {
+    with_driver("in_process::results_make_room", &[("SPC_EMULATED_BYTES", "40000")]);
+}
+
 mod in_process {
     use spc::cuda::{CudaError, Gpu};
     use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
@@ -47,6 +57,7 @@ mod in_process {
     use spc::tensor::{AnyTensor, Csf, Csr, Dense, Tensor};
     use spc_compiler::concrete::{self, Target};
     use spc_compiler::{notation, syntax};
+    use spc_tests::emulation::driver::brought;
 
     fn kernel(text: &str) -> notation::Kernel {
         let program = syntax::parse_program(text).expect("it parses");
@@ -105,6 +116,7 @@ mod in_process {
         /// Two results, one after the other.
         fn normal(A: rows, x: dense) -> (t: dense, y: dense) { t(i) = A(i, j) * x(j); y(j) = A(i, j) * t(i); }
         fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + 2 * B(i, j); }
+        fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
     }
 
     #[test]
@@ -126,7 +138,8 @@ mod in_process {
         assert!(resident.0 >= 3, "inputs stay there: {resident:?}");
         let mut into = Tensor::<f64, Dense<2>>::from_fn([30, 16], |_| -1.0).unwrap();
         gpu.scope(|| mttkrp_into(&a, &b, &c, &mut into)).unwrap();
-        assert_eq!((&into, gpu.resident()), (&expected, resident));
+        // The first result was dropped, and this one is there.
+        assert_eq!((&into, gpu.resident()), (&expected, (resident.0 + 1, resident.1 + 30 * 16 * 8)));
         let mut short = Tensor::<f64, Dense<2>>::from_fn([29, 16], |_| -1.0).unwrap();
         assert!(gpu.scope(|| mttkrp_into(&a, &b, &c, &mut short)).is_err());
         assert_eq!(short.values()[0], -1.0);
@@ -205,14 +218,19 @@ mod in_process {
         Tensor::<f64, Dense<1>>::from_vec([length], values).expect("it is a vector").into_any()
     }
 
+    /// What doubles a vector.
+    fn double(gpu: &Gpu) -> Chain {
+        let kernel = kernel("fn double(x: dense) -> y: dense { y(i) = 2 * x(i); }");
+        let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+        let program = spc_compiler::compile(concrete::schedule(&kernel, options).expect("it is scheduled"));
+        Chain::on_gpu(&program, gpu).expect("it compiles")
+    }
+
     #[test]
     #[ignore = "it runs where there is a driver of 40,000 bytes"]
     fn what_stays_makes_room() {
         let gpu = Gpu::open(0).expect("there is a driver");
-        let kernel = kernel("fn double(x: dense) -> y: dense { y(i) = 2 * x(i); }");
-        let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
-        let program = spc_compiler::compile(concrete::schedule(&kernel, options).expect("it is scheduled"));
-        let chain = Chain::on_gpu(&program, &gpu).expect("it compiles");
+        let chain = double(&gpu);
         let (first, second, large) = (vector(1000), vector(1500), vector(2400));
         let run = |x: &AnyTensor| chain.run(&[x], &[], 1).map(|outcome| outcome.outputs[0].1.clone());
         assert_eq!(gpu.resident(), (0, 0));
@@ -223,12 +241,89 @@ mod in_process {
         assert_eq!(gpu.resident(), (2, 20_000));
         // Twice 19,200 bytes fit when both others have gone.
         let doubled = run(&large).expect("there is room for it alone");
-        assert_eq!(gpu.resident(), (1, 19_200));
+        assert_eq!(gpu.resident(), (2, 38_400));
         assert_eq!(doubled.values_of::<f64>().unwrap()[7], 2.0 * large.values_of::<f64>().unwrap()[7]);
-        drop(large);
+        drop((large, doubled));
         run(&first).expect("there is room");
         assert_eq!(gpu.resident(), (1, 8_000), "what the host has dropped is gone");
         let error = run(&vector(6000)).expect_err("it does not fit").to_string();
         assert!(error.contains("48000 bytes for `x`") && error.contains("out of memory"), "{error}");
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn results_stay() {
+        let gpu = Gpu::open(0).expect("there is a driver");
+        let matrix = |seed| {
+            let mut entries = generate::uniform(&[30, 30], 200, seed).expect("so many fit");
+            entries.values.iter_mut().for_each(|value| *value = (*value * 100.0).round());
+            Tensor::<f64, Csr>::from_coordinates(entries).expect("it is a matrix")
+        };
+        let (a, b) = (matrix(1), matrix(2));
+        let x = Tensor::<f64, Dense<1>>::from_fn([30], |index| index[0] as f64).unwrap();
+        let vector = 30 * 8;
+        // The product, which is right, and the bytes that were copied to the device for it.
+        let times = |x: &Tensor<f64, Dense<1>>| {
+            brought();
+            let y = gpu.scope(|| spmv(&a, x)).unwrap();
+            assert_eq!(y, spmv(&a, x).unwrap());
+            (y, brought())
+        };
+        let (mut y, first) = times(&x);
+        assert!(first > 200 * 8 + vector, "{first}");
+        assert_eq!(gpu.resident(), (5, first + vector));
+        let (z, again) = times(&y);
+        assert_eq!((again, times(&z).1, times(&x).1), (0, 0, 0));
+
+        // Who has the old elements finds them there. The new ones are not.
+        let before = y.clone();
+        y.values_mut()[3] += 1.0;
+        assert_eq!((times(&before).1, times(&y).1, times(&y).1), (0, vector, 0));
+        y.values_mut()[4] += 1.0;
+        assert_eq!((times(&y).1, times(&before).1), (vector, 0));
+        spmv_into(&b, &x, &mut y).unwrap();
+        assert_eq!(times(&y).1, vector);
+
+        // A result in the memory of another is there in its place.
+        let resident = gpu.resident();
+        for _ in 0..3 {
+            gpu.scope(|| spmv_into(&a, &x, &mut y)).unwrap();
+            assert_eq!((&y, gpu.resident()), (&spmv(&a, &x).unwrap(), resident));
+            assert_eq!(times(&y).1, 0);
+        }
+
+        // Index arrays stay too, and what one statement makes for the next.
+        let c = gpu.scope(|| sum(&a, &b)).unwrap();
+        assert!(brought() > 0);
+        let d = gpu.scope(|| sum(&c, &b)).unwrap();
+        assert_eq!((brought(), &d), (0, &sum(&c, &b).unwrap()));
+        let both = gpu.scope(|| normal(&a, &x)).unwrap();
+        assert_eq!((brought(), both), (0, normal(&a, &x).unwrap()));
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver of 40,000 bytes"]
+    fn results_make_room() {
+        let gpu = Gpu::open(0).expect("there is a driver");
+        let chain = double(&gpu);
+        let run = |x: &AnyTensor| {
+            brought();
+            let y = chain.run(&[x], &[], 1).expect("there is room").outputs.remove(0).1;
+            let values = |tensor: &AnyTensor| tensor.values_of::<f64>().expect("they are numbers").to_vec();
+            assert!(values(x).iter().zip(values(&y)).all(|(x, y)| 2.0 * x == y));
+            (y, brought())
+        };
+        // An input and four results fill the memory. The next takes that of the first result, not of the input.
+        let x = vector(1000);
+        let results: Vec<AnyTensor> = (0..5).map(|_| run(&x).0).collect();
+        assert_eq!(gpu.resident(), (5, 40_000));
+        assert_eq!(run(&results[1]).1, 0, "it is there");
+        assert_eq!(run(&results[0]).1, 8_000, "it had gone");
+        assert_eq!((run(&x).1, run(&results[1]).1), (0, 0), "what is read stays longer than what is not");
+        // Several runs of one call take no more memory than there is, and leave one result.
+        let large = vector(2400);
+        let outcome = chain.run(&[&large], &[], 3).expect("there is room for both");
+        assert_eq!(outcome.outputs[0].1.values_of::<f64>().unwrap()[7], 14.0);
+        assert_eq!(gpu.resident(), (2, 38_400));
     }
 }

@@ -15,8 +15,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-/// A GPU that was opened. Clones are the same one. What is copied to it stays there while the host keeps it too, and
-/// room is left: a second call with the same tensors copies nothing in.
+/// A GPU that was opened. Clones are the same one. What is copied to it, and what it makes, stays there while the host
+/// keeps the same and room is left: a second call with the same tensors copies nothing in, nor does one with results of the first.
 #[derive(Debug, Clone)]
 pub struct Gpu {
     context: Arc<Context>,
@@ -110,8 +110,8 @@ impl Gpu {
     }
 
     /// Runs something on this thread whose kernels of [`tensor_kernel!`](crate::tensor_kernel) run on the device: `mttkrp(&x, &b,
-    /// &c)` and `mttkrp_into(…)` as they stand. The first call of each compiles it. Inputs stay on the device from call to
-    /// call, as for programs; results come back. What other threads call, also those of a pool, runs where they say.
+    /// &c)` and `mttkrp_into(…)` as they stand. The first call of each compiles it. Inputs and results stay on the
+    /// device from call to call, as for programs; results also come back. What other threads call, also those of a pool, runs where they say.
     ///
     /// ```no_run
     /// use spc::cuda::Gpu;
@@ -177,7 +177,7 @@ impl Gpu {
         asked("count its memory", result::mem_get_info())
     }
 
-    /// The number of arrays of inputs that stay on the device between calls, and of their bytes.
+    /// The number of arrays of inputs and results that stay on the device between calls, and of their bytes.
     pub fn resident(&self) -> (usize, usize) {
         self.context.resident.size()
     }

@@ -6,7 +6,8 @@ use crate::tensor::{Buffer, Element, Index, IndexArray, Plain, Values};
 use crate::with_element;
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, Weak};
 
 /// A parameter of a kernel, with its elements.
 #[derive(Debug)]
@@ -87,6 +88,10 @@ macro_rules! with_buffer {
     };
 }
 
+/// Which array something is, for one who does not keep it: [`Arc::make_mut`], by which all elements are changed that are in a
+/// [`Data`], leaves the identities of what was there before without an array.
+pub(super) type Identity = Weak<dyn Any + Send + Sync>;
+
 /// The elements of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
@@ -128,9 +133,9 @@ impl Data {
         }
     }
 
-    /// Whether nobody else has the elements.
-    pub(super) fn is_alone(&self) -> bool {
-        with_buffer!(self, |elements| Arc::strong_count(elements) == 1)
+    /// Which array it is. That says nothing of another one, also when this is gone; and whoever changes elements makes another.
+    pub(super) fn identity(&self) -> Identity {
+        with_buffer!(self, |elements| Arc::downgrade(elements) as Identity)
     }
 
     /// Whether they are a part of an array that is there too.

@@ -102,7 +102,17 @@ EXPORT Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, vo
   put(stream, [=] { check(to, bytes); memset((void*)to, value, bytes); });
   return SUCCESS;
 }
+static size_t brought = 0;
+// The bytes that were copied to the device since this was called last.
+EXPORT size_t spc_emulated_brought() {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  size_t bytes = brought;
+  brought = 0;
+  return bytes;
+}
 EXPORT Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  brought += bytes;
   put(stream, [=] { check(to, bytes); memcpy((void*)to, from, bytes); });
   return SUCCESS;
 }

@@ -150,7 +150,7 @@ pub struct Emulation {
     memory: Mutex<BTreeMap<u64, Box<[u64]>>>,
     /// What the order of blocks and threads comes from.
     seed: AtomicU64,
-    /// What stays in its memory, where it is asked to keep inputs.
+    /// What stays in its memory, where it is asked to keep inputs and results.
     resident: OnceLock<Resident>,
     /// The functions that were launched.
     launched: Mutex<Vec<String>>,
@@ -164,7 +164,7 @@ impl Emulation {
         Self { library, memory, seed, resident, launched: Mutex::default() }
     }
 
-    /// From now on inputs stay in its memory between calls.
+    /// From now on inputs and results stay in its memory between calls.
     pub fn keep_inputs(&self) {
         self.resident.get_or_init(Resident::default);
     }

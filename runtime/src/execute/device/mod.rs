@@ -2,12 +2,12 @@
 //!
 //! A [`Device`] has memory, moves bytes and starts functions. What it is does not matter here: a GPU, or an emulation that
 //! tests use. [`DeviceKernel::run`] follows the steps of a module: it copies arrays to the device, makes others, launches, and
-//! copies results back.
+//! copies results back. Where the device has a [`Resident`], inputs and results stay there too, for calls that read them next.
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `run` | one run of a module, step by step |
-//! | `resident` | arrays of inputs that stay on the device between calls |
+//! | `resident` | arrays of inputs and results that stay on the device between calls |
 //! | `measured` | what was measured of these |
 
 mod measured;
@@ -143,6 +143,9 @@ impl DeviceKernel {
         let arrays = call.begin();
         let time = run.compute(arrays, &self.copied);
         let result = time.and_then(|time| run.take_all(arrays, &self.copied).map(|()| time));
+        if result.is_ok() {
+            run.leave(arrays);
+        }
         run.end();
         result.map_err(|message| self.stopped(message))
     }

@@ -79,12 +79,28 @@ impl Run<'_> {
             self.held.insert(id, Held { memory, length });
             return Ok(());
         }
+        if let Some(resident) = self.device.resident() {
+            resident.let_go(self.device, &array.data);
+        }
         let held = self.make(id, length)?;
         match array.parameter.access {
             _ if bytes.is_empty() => Ok(()),
             Access::Write(Initial::Overwritten) => Ok(()),
             Access::Write(Initial::Filled(value)) if value.is_zero() => self.device.zero(held.memory, bytes.len()),
             _ => self.device.write(held.memory, bytes),
+        }
+    }
+
+    /// Leaves results on the device that were copied back, each as the array that the host now has.
+    pub(super) fn leave(&mut self, arrays: &[Array]) {
+        // Results of parts become one elsewhere.
+        let is_part = arrays.iter().any(|array| array.data.is_part());
+        let Some(resident) = self.device.resident().filter(|_| !is_part) else { return };
+        for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
+            let stays = array.parameter.access != Access::Read && !array.data.bytes().is_empty();
+            if let Some(held) = stays.then(|| self.held.remove(&id)).flatten() {
+                resident.keep(self.device, &array.data, held.memory);
+            }
         }
     }
 
@@ -172,8 +188,12 @@ impl Run<'_> {
 
     /// Memory for so many elements.
     fn room(&self, array: ArrayId, length: u64) -> Result<Memory> {
-        let bytes = self.bytes(array, length)?;
-        let room = || self.device.allocate(bytes, self.name(array));
+        self.allocate(self.bytes(array, length)?, self.name(array))
+    }
+
+    /// Memory of so many bytes, for which something goes that stays on the device where it must.
+    fn allocate(&self, bytes: usize, name: &str) -> Result<Memory> {
+        let room = || self.device.allocate(bytes, name);
         match self.device.resident() {
             None => room(),
             Some(resident) => resident.make_room(self.device, room),
@@ -320,7 +340,7 @@ impl Run<'_> {
     /// Replaces counts by sums of those before, blocks first, then of blocks.
     fn scan(&mut self, counts: Held, first: u64) -> Result<()> {
         let blocks = counts.length.div_ceil(SCANNED);
-        let memory = self.device.allocate(self.sums(blocks)?, "totals")?;
+        let memory = self.allocate(self.sums(blocks)?, "totals")?;
         let totals = Held { memory, length: blocks };
         let result = self.scan_with(counts, first, totals);
         self.device.free(memory);
