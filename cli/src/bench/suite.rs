@@ -242,6 +242,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 3 * 10 + 3 * 2 * 12 + 4 * 2);
+        assert_eq!(count, 4 * 10 + 3 * 2 * 12 + 4 * 2);
     }
 }

@@ -44,37 +44,16 @@ fn is_short(statement: &Statement) -> bool {
 fn views(kernel: &mut Kernel, statement: &mut Statement) -> Vec<Statement> {
     let mut loops = Loops::default();
     loops.collect(statement);
-    let mut found: BTreeMap<ArrayId, Option<Block>> = BTreeMap::new();
-    let mut see = |expr: &Expr| {
-        let place = match expr {
-            Expr::Load(array, index) => Some((*array, loops.place(index))),
-            _ => None,
-        };
-        if let Some((array, place)) = place {
-            let block = place.map(|place| Block { begin: place.base.clone(), length: loops.length(&place) });
-            let known = found.entry(array).or_insert_with(|| block.clone());
-            if *known != block {
-                *known = None;
-            }
-        } else {
-            // What else reads an array reads all of it.
-            expr.for_each_array(&mut |array| {
-                found.insert(array, None);
-            });
-        }
-    };
-    statement.for_each(&mut |inner| inner.for_each_expr(&mut |expr| expr.for_each(&mut see)));
-    statement.for_each(&mut |inner| {
-        if let Statement::View { of, .. } = inner {
-            found.insert(*of, None);
-        }
-    });
+    let mut reads = Reads { loops: &loops, found: BTreeMap::new(), certain: BTreeSet::new() };
+    reads.see(statement, true);
+    let Reads { found, certain, .. } = reads;
     let is_operand = |array: &ArrayId| {
         let array = kernel.array(*array);
         let is_input = array.role.tensor().is_some_and(|tensor| !kernel.is_output(tensor));
         is_input && matches!(array.element, ArrayElement::Value(_))
     };
-    let found = found.into_iter().filter(|(array, _)| is_operand(array));
+    // Under a condition that never holds, a block may lie beyond the array.
+    let found = found.into_iter().filter(|(array, _)| is_operand(array) && certain.contains(array));
     let blocks: Vec<(ArrayId, Block)> = found.filter_map(|(array, block)| Some((array, block?))).collect();
     let mut made = Vec::new();
     for (array, Block { begin, length }) in blocks.into_iter().filter(|(_, block)| block.length > 1) {
@@ -83,6 +62,53 @@ fn views(kernel: &mut Kernel, statement: &mut Statement) -> Vec<Statement> {
         made.push(Statement::View { array: view, of: array, begin, length: Expr::Index(length), mutable: false });
     }
     made
+}
+
+/// What a loop reads of each array.
+struct Reads<'a> {
+    loops: &'a Loops,
+    /// The one block that all reads are in, if they are in one.
+    found: BTreeMap<ArrayId, Option<Block>>,
+    /// The arrays with a read that no condition is around.
+    certain: BTreeSet<ArrayId>,
+}
+
+impl Reads<'_> {
+    fn see(&mut self, statement: &Statement, is_certain: bool) {
+        statement.for_each_expr(&mut |expr| self.see_expr(expr, is_certain));
+        if let Statement::View { of, .. } = statement {
+            self.found.insert(*of, None);
+        }
+        let is_certain = is_certain && is_short(statement);
+        statement.blocks().into_iter().flatten().for_each(|inner| self.see(inner, is_certain));
+    }
+
+    fn see_expr(&mut self, expr: &Expr, is_certain: bool) {
+        match expr {
+            Expr::Load(array, index) => {
+                let place = self.loops.place(index);
+                let block = place.map(|place| Block { begin: place.base.clone(), length: self.loops.length(&place) });
+                let known = self.found.entry(*array).or_insert_with(|| block.clone());
+                if *known != block {
+                    *known = None;
+                }
+                if is_certain {
+                    self.certain.insert(*array);
+                }
+                self.see_expr(index, is_certain);
+            }
+            Expr::Select(..) | Expr::Binary(BinaryOperator::And | BinaryOperator::Or, ..) => {
+                expr.for_each_child(&mut |child| self.see_expr(child, false));
+            }
+            _ => {
+                // What else reads an array reads all of it.
+                expr.for_each_array(&mut |array| {
+                    self.found.insert(array, None);
+                });
+                expr.for_each_child(&mut |child| self.see_expr(child, is_certain));
+            }
+        }
+    }
 }
 
 fn replace(statement: &mut Statement, from: ArrayId, to: ArrayId, loops: &Loops) {

@@ -125,12 +125,18 @@ fn at_place(expr: Expr, counter: VariableId, at: &Expr) -> Expr {
     }
 }
 
-/// As [`base`], for loops that run at least once: what is subtracted from the index is subtracted from the base, which is not below
-/// zero then.
+/// As [`base`], for loops that run at least once, so that the base is in the array: what stands behind the counter belongs to it, and
+/// what is subtracted from the index is subtracted from the base.
 fn base_of_part(index: &Expr, counter: VariableId) -> Option<Expr> {
     match index {
         Expr::Binary(BinaryOperator::Subtract, from, less) if !less.uses(counter) => {
-            base(from, counter).map(|base| base.minus((**less).clone()))
+            base_of_part(from, counter).map(|base| base.minus((**less).clone()))
+        }
+        Expr::Binary(BinaryOperator::Add, first, rest) if !rest.uses(counter) => {
+            base_of_part(first, counter).map(|base| base.plus((**rest).clone()))
+        }
+        Expr::Binary(BinaryOperator::Add, first, rest) if !first.uses(counter) => {
+            base_of_part(rest, counter).map(|base| (**first).clone().plus(base))
         }
         index => base(index, counter),
     }
@@ -214,9 +220,6 @@ pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
         Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
         Expr::Binary(BinaryOperator::Add, first, rest) if !first.uses(counter) => {
             base(rest, counter).map(|base| (**first).clone().plus(base))
-        }
-        Expr::Binary(BinaryOperator::Add, first, rest) if !rest.uses(counter) => {
-            base(first, counter).map(|base| base.plus((**rest).clone()))
         }
         _ => None,
     }

@@ -232,7 +232,7 @@ mod tests {
         let size = |block| storage_size(&entries, &prelude::format("bcsr", &[block], 2).unwrap()).unwrap();
         assert_eq!((size(1).units(), size(1).stored), (9 + 1 + 20 + 20, 20));
         let whole = size(16);
-        assert_eq!((whole.stored, whole.positions, whole.coordinates), (9 * 10, 2, 1));
+        assert_eq!((whole.stored, whole.positions, whole.coordinates), (16 * 16, 2, 1));
         assert_eq!(size(4).stored, size(4).coordinates * 16);
     }
 }

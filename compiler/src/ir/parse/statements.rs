@@ -28,7 +28,7 @@ impl<'t> Parser<'t> {
     /// What nests is parsed by functions of its own, so that little lies on the stack for each level.
     fn statement_of(&mut self, word: &'t str) -> Result<Statement> {
         match word {
-            "let" | "allocate" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
+            "let" | "allocate" | "dots" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
             "view" => self.view(),
             "list" | "table" | "bitmap" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
             "marked" => self.marked_loop(),
