@@ -75,7 +75,7 @@ impl Machine<'_> {
         if begin >= end {
             return Ok(end);
         }
-        if (end - begin) % stride != 0 {
+        if !(end - begin).is_multiple_of(stride) {
             return problem(format!("{begin} to {end} is no multiple of {stride}"));
         }
         self.load(array, end - stride)?;

@@ -149,7 +149,8 @@ impl Machine<'_> {
             return problem("a sum of products of nothing".to_owned());
         };
         let length = self.length(first.run());
-        if factors.iter().any(|factor| self.length(factor.run()) != length) || sums == 0 || length % sums != 0 {
+        if factors.iter().any(|factor| self.length(factor.run()) != length) || sums == 0 || !length.is_multiple_of(sums)
+        {
             return problem(format!("{} is not filled from as many products for each", self.name(array)));
         }
         for place in 0..length {

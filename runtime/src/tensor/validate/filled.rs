@@ -88,7 +88,9 @@ impl Check<'_> {
         let slices = Check { parents: self.parents.div_ceil(rows), ..*self };
         with_indices!(positions, |positions| slices.positions(positions, coordinates.len()))?;
         let begins = (0..slices.parents).map(|slice| positions.get(slice));
-        if let Some(parent) = begins.zip(1..).position(|(begin, next)| (positions.get(next) - begin) % rows != 0) {
+        if let Some(parent) =
+            begins.zip(1..).position(|(begin, next)| !(positions.get(next) - begin).is_multiple_of(rows))
+        {
             return Err(InvalidTensor::Slice { level, slice: parent, rows });
         }
         let filling = vacancy(self.format.coordinates) as usize;

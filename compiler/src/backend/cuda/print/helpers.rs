@@ -158,7 +158,7 @@ static __device__ {ty} {name}({ty} a) {{
     pub(super) fn search(&mut self, held: ArrayElement, stride: u64) -> String {
         let ty = element(held);
         if stride != 1 {
-            return self.search_side_by_side(&ty, stride);
+            return self.search_side_by_side(ty, stride);
         }
         self.add(format!("search_{ty}"), |name| {
             format!(
