@@ -23,7 +23,7 @@
 //! ```
 
 use super::replacing;
-use crate::ir::{ArrayRole, BinaryOperator, Expr, Kernel, Statement, VariableId};
+use crate::ir::{ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, VariableId};
 
 /// The kernel with its loops over children flattened where they can be.
 pub(super) fn flatten(kernel: Kernel) -> Kernel {
@@ -36,9 +36,37 @@ pub(super) fn flatten(kernel: Kernel) -> Kernel {
             let joined = with_own_end(done, joined, behind);
             done.extend(joined);
         } else {
-            done.push(statement);
+            done.push(match statement {
+                Statement::Parallel(node) => Statement::Parallel(Box::new(unaligned(*node))),
+                other => other,
+            });
         }
     })
+}
+
+/// The loop whose chunks begin anywhere, where neither these nor the parts that they write ask for the coordinates whose runs
+/// would be cut.
+fn unaligned(node: Parallel) -> Parallel {
+    let Some(coordinates) = node.aligned else { return node };
+    let mut asked = false;
+    let mut see = |expr: &Expr| {
+        expr.for_each(&mut |expr| expr.for_each_array(&mut |array| asked |= array == coordinates));
+    };
+    node.work.iter().for_each(|work| see(&work.before));
+    for (_, sharing) in &node.sharing {
+        match sharing {
+            Sharing::Owned { start, .. } => see(start),
+            Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut see),
+            Sharing::Private(_) | Sharing::Joined { .. } => {}
+        }
+    }
+    for statement in &node.body {
+        statement.for_each(&mut |inner| inner.for_each_expr(&mut see));
+    }
+    // A view of them is as good as they are.
+    let is_viewed = |inner: &Statement| matches!(inner, Statement::View { of, .. } if *of == coordinates);
+    node.body.iter().for_each(|statement| statement.for_each(&mut |inner| asked |= is_viewed(inner)));
+    Parallel { aligned: node.aligned.filter(|_| asked), ..node }
 }
 
 /// A loop over runs of equal coordinates that only runs over the places of each, or over their children.
