@@ -239,6 +239,9 @@ impl<'t> Parser<'t> {
             } else if parser.accept("width")? {
                 parser.require("=")?;
                 format.width = Some(parser.number()?);
+            } else if parser.accept("rows")? {
+                parser.require("=")?;
+                format.rows = parser.number()?;
             } else {
                 let widths = IndexWidth::ALL.map(|width| (width.name(), width));
                 format.coordinates = parser.one_of("`nonunique`, `unordered`, an index width or `pos`", widths)?;

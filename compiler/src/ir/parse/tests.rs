@@ -1,5 +1,5 @@
 use super::parse;
-use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind};
 use crate::ir::*;
 
 const SPMV: &str = r#"kernel spmv {
@@ -259,7 +259,11 @@ impl Random {
             morton: false,
             coordinates: self.one(&IndexWidth::ALL),
             positions: self.one(&IndexWidth::ALL),
-            ..self.one(&[LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SINGLETON])
+            ..self.one(&[
+                LevelFormat::DENSE,
+                LevelFormat::COMPRESSED,
+                LevelFormat { rows: 3, ..LevelFormat::new(LevelKind::Sliced) },
+            ])
         }
     }
 
