@@ -109,7 +109,7 @@ fn rustc_takes_all_without_a_warning() {
         "#![deny(warnings)]\n\
          #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::complex::{{c32, c64}};\nuse crate::parallel;\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
-         pub use {{bitmap::*, bits::*, chunks::*, dot::*, joined::*, product::*, workspace::*}};\n\
+         pub use {{bitmap::*, bits::*, chunks::*, dot::*, joined::*, product::*, row::*, workspace::*}};\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
          mod interleave {{\n{}\n}}\n\
@@ -120,6 +120,7 @@ fn rustc_takes_all_without_a_warning() {
          mod few {{\n{}\n}}\n\
          mod joined {{\n{}\n}}\n\
          mod product {{\n{}\n}}\n\
+         mod row {{\n{}\n}}\n\
          mod wide {{\n{}\n}}\n\
          mod workspace {{\n{}\n}}\n}}\n\
          pub mod complex {{\n{}\n}}\n",
@@ -132,6 +133,7 @@ fn rustc_takes_all_without_a_warning() {
         include_str!("../../runtime/src/parallel/few.rs"),
         include_str!("../../runtime/src/parallel/joined.rs"),
         include_str!("../../runtime/src/parallel/product.rs"),
+        include_str!("../../runtime/src/parallel/row.rs"),
         include_str!("../../runtime/src/parallel/wide.rs"),
         include_str!("../../runtime/src/parallel/workspace.rs"),
         include_str!("../../runtime/src/execute/native/complex.rs"),
