@@ -80,6 +80,7 @@ fn using_parameters(function: &str, name: &str) -> String {
 /// Warnings that some kernels get all the same: each is something to improve in the generated code.
 const WARNINGS: &[(&str, &str)] = &[
     // A factor is applied to a sum once, in a second scalar that is set to zero first.
+    ("formats/sliced_rows_in_lanes", "unused_assignments"),
     ("names/generated_names", "unused_assignments"),
     ("reductions/gemv", "unused_assignments"),
     ("schedules/precomputed_scalars", "unused_assignments"),

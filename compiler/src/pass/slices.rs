@@ -152,6 +152,8 @@ impl Rows {
         body.push(Statement::Dots(sums, dots));
         body.push(Statement::Let(first, at.times(count.clone())));
         let sum = Expr::load(sums, Expr::Variable(self.row).minus(first_row.clone()));
+        let is_changed = |(place, statement): (usize, &Statement)| place != self.sum && changes(statement, self.total);
+        kernel.variables[self.total.index()].mutable = self.body.iter().enumerate().any(is_changed);
         let behind = Expr::binary(BinaryOperator::Minimum, first_row.clone().plus(count.clone()), rows.clone());
         let of_row =
             self.body.into_iter().enumerate().filter(|(place, _)| *place != self.sum && Some(*place) != spoken);
@@ -188,6 +190,15 @@ impl Rows {
         }
         node
     }
+}
+
+/// Whether a statement changes a variable.
+fn changes(statement: &Statement, variable: VariableId) -> bool {
+    let mut found = false;
+    statement.for_each(&mut |inner| {
+        found |= matches!(inner, Statement::Assign(other, _) | Statement::Update(other, ..) if *other == variable);
+    });
+    found
 }
 
 fn divided_up(number: Expr, by: u64) -> Expr {
