@@ -15,6 +15,7 @@
 
 use super::replacing;
 use crate::ir::{ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, VariableId};
+use crate::notation::Decision;
 
 /// The kernel with its parallel loops over children where they can be.
 pub(super) fn children(kernel: Kernel) -> Kernel {
@@ -27,6 +28,33 @@ pub(super) fn children(kernel: Kernel) -> Kernel {
             other => other,
         });
     })
+}
+
+/// The loops of a kernel whose chunks begin at children, with the reason.
+pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
+    let mut found: Vec<Decision> = Vec::new();
+    let mut see = |statement: &Statement| {
+        let Statement::Parallel(node) = statement else { return };
+        let Expr::Load(array, _) = node.begin else { return };
+        let ArrayRole::Positions { tensor, level: above @ 1.. } = kernel.array(array).role else { return };
+        let mut searches = false;
+        for_each_expr(&node.body, &mut |expr| searches |= matches!(expr, Expr::Search { .. }));
+        // Those of equal shares find out whose children they have.
+        if searches {
+            return;
+        }
+        let uneven =
+            if node.uneven.is_none() { "; they are all the same work, so that no chunk is uneven" } else { "" };
+        let decision = Decision {
+            what: format!("chunks begin at any place of level {} of {}", above + 1, kernel.tensor(tensor).name),
+            why: format!("nothing in the loop asks what is above a place{uneven}"),
+        };
+        if !found.contains(&decision) {
+            found.push(decision);
+        }
+    };
+    kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
+    found
 }
 
 /// The first child of the place that a chunk begins with, if the chunk asks for it; the innermost, if for several.

@@ -72,7 +72,7 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    [slices::decisions(kernel), dots::decisions(kernel)].concat()
+    [slices::decisions(kernel), dots::decisions(kernel), children::decisions(kernel)].concat()
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.
