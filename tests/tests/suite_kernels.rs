@@ -110,7 +110,7 @@ fn rustc_takes_all_without_a_warning() {
         "#![deny(warnings)]\n\
          #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::complex::{{c32, c64}};\nuse crate::parallel;\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
-         pub use {{bitmap::*, bits::*, chunks::*, dot::*, joined::*, product::*, row::*, workspace::*}};\n\
+         pub use {{bitmap::*, bits::*, chunks::*, dot::*, intersect::*, joined::*, product::*, row::*, workspace::*}};\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
          mod interleave {{\n{}\n}}\n\
@@ -119,6 +119,7 @@ fn rustc_takes_all_without_a_warning() {
          mod chunks {{\n{}\n}}\n\
          mod dot {{\n{}\n}}\n\
          mod few {{\n{}\n}}\n\
+         mod intersect {{\n{}\n}}\n\
          mod joined {{\n{}\n}}\n\
          mod product {{\n{}\n}}\n\
          mod row {{\n{}\n}}\n\
@@ -132,6 +133,7 @@ fn rustc_takes_all_without_a_warning() {
         include_str!("../../runtime/src/parallel/chunks.rs"),
         include_str!("../../runtime/src/parallel/dot.rs"),
         include_str!("../../runtime/src/parallel/few.rs"),
+        include_str!("../../runtime/src/parallel/intersect.rs"),
         include_str!("../../runtime/src/parallel/joined.rs"),
         include_str!("../../runtime/src/parallel/product.rs"),
         include_str!("../../runtime/src/parallel/row.rs"),

@@ -726,10 +726,30 @@ pub enum Statement {
     },
     /// While the condition holds.
     While(Expr, Vec<Statement>),
+    /// For each two places, one of each walk, that hold the same element, ascending.
+    Intersect {
+        /// What meets.
+        walks: [Walk; 2],
+        /// What to do.
+        body: Vec<Statement>,
+    },
     /// The first branch whose condition holds, else the last block.
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
     /// Runs the body for chunks of a range, in any order or at the same time.
     Parallel(Box<Parallel>),
+}
+
+/// The places `begin..end` of an index array (none where `end` is not greater), whose elements there ascend, none twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Walk {
+    /// Stands for the place.
+    pub place: VariableId,
+    /// The array.
+    pub array: ArrayId,
+    /// The first place.
+    pub begin: Expr,
+    /// One past the last.
+    pub end: Expr,
 }
 
 /// A parallel loop over chunks of a range.

@@ -90,6 +90,7 @@ impl Statement {
             Statement::Extend { .. } => "extend",
             Statement::For { .. } => "for",
             Statement::While(..) => "while",
+            Statement::Intersect { .. } => "intersect",
             Statement::If(..) => "if",
             Statement::Parallel(_) => "parallel",
         }
@@ -467,6 +468,14 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         }
         Statement::While(condition, body) => {
             write!(f, "while {} ", expr(condition))?;
+            block(f, kernel, depth, body)
+        }
+        Statement::Intersect { walks: [one, other], body } => {
+            f.write_str("intersect ")?;
+            for (walk, after) in [(one, ", "), (other, " ")] {
+                let (place, of) = (variable(&walk.place), array(&walk.array));
+                write!(f, "{place} in {of}[{}..{}]{after}", expr(&walk.begin), expr(&walk.end))?;
+            }
             block(f, kernel, depth, body)
         }
         Statement::If(branches, otherwise) => branching(f, kernel, depth, branches, otherwise),

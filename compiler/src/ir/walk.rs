@@ -119,6 +119,10 @@ impl Statement {
                 visit(begin);
                 visit(end);
             }
+            Statement::Intersect { walks, .. } => walks.iter().for_each(|walk| {
+                visit(&walk.begin);
+                visit(&walk.end);
+            }),
             Statement::If(branches, _) => branches.iter().for_each(|(condition, _)| visit(condition)),
             Statement::Parallel(parallel) => parallel.for_each_expr(visit),
         }
@@ -164,6 +168,10 @@ impl Statement {
                 visit(begin);
                 visit(end);
             }
+            Statement::Intersect { walks, .. } => walks.iter_mut().for_each(|walk| {
+                visit(&mut walk.begin);
+                visit(&mut walk.end);
+            }),
             Statement::If(branches, _) => branches.iter_mut().for_each(|(condition, _)| visit(condition)),
             Statement::Parallel(parallel) => parallel.for_each_expr_mut(visit),
         }
@@ -172,7 +180,10 @@ impl Statement {
     /// The blocks of this statement.
     pub fn blocks(&self) -> Vec<&Vec<Statement>> {
         match self {
-            Statement::For { body, .. } | Statement::While(_, body) | Statement::Marked { body, .. } => vec![body],
+            Statement::For { body, .. }
+            | Statement::While(_, body)
+            | Statement::Intersect { body, .. }
+            | Statement::Marked { body, .. } => vec![body],
             Statement::If(branches, otherwise) => {
                 branches.iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }
@@ -184,7 +195,10 @@ impl Statement {
     /// The blocks of this statement, to change them.
     pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Statement>> {
         match self {
-            Statement::For { body, .. } | Statement::While(_, body) | Statement::Marked { body, .. } => vec![body],
+            Statement::For { body, .. }
+            | Statement::While(_, body)
+            | Statement::Intersect { body, .. }
+            | Statement::Marked { body, .. } => vec![body],
             Statement::If(branches, otherwise) => {
                 branches.iter_mut().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
             }

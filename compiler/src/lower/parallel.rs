@@ -482,6 +482,10 @@ impl Written {
                 self.block(body);
             }
             While(_, body) => self.block(body),
+            Intersect { walks, body } => {
+                self.own_variables.extend(walks.iter().map(|walk| walk.place));
+                self.block(body);
+            }
             If(branches, otherwise) => {
                 branches.iter().for_each(|(_, body)| self.block(body));
                 self.block(otherwise);

@@ -8,6 +8,7 @@ mod children;
 mod dots;
 mod flatten;
 mod hoist;
+mod intersections;
 mod lanes;
 mod masks;
 mod runs;
@@ -40,6 +41,7 @@ pub const PASSES: &[Pass] = &[
     ("runs", runs::runs),
     ("views", views::views),
     ("blocks", blocks::blocks),
+    ("intersections", intersections::intersections),
     ("children", children::children),
 ];
 
@@ -72,7 +74,10 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    [slices::decisions(kernel), dots::decisions(kernel), children::decisions(kernel)].concat()
+    [slices::decisions, dots::decisions, intersections::decisions, children::decisions]
+        .iter()
+        .flat_map(|decisions| decisions(kernel))
+        .collect()
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.

@@ -1,7 +1,7 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs,
+    children::children, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections, lanes::lanes, masks::masks, runs::runs,
     strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
@@ -37,7 +37,11 @@ const DECLARATIONS: &str = "kernel k {
 /// # Panics
 /// When the kernel is not valid before or after it.
 fn after(pass: fn(Kernel) -> Kernel, body: &str) -> String {
-    let kernel = parse(&format!("{DECLARATIONS}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
+    after_with(DECLARATIONS, pass, body)
+}
+
+fn after_with(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
+    let kernel = parse(&format!("{declarations}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
     let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}")).into_inner();
     let after = verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}"));
     let text = after.to_string();
@@ -819,5 +823,70 @@ mod values_out_of_loops {
     fn what_the_kernel_writes_stays() {
         let body = "for v1 in a0[0]..a0[1] { for v6 in 0..d1 { a4[v6] += a4[v1] } }";
         assert_eq!(after(hoist, body), after(|kernel| kernel, body));
+    }
+}
+
+mod merges {
+    use super::*;
+
+    fn merged(body: &str) -> String {
+        let more = "  variable v10 q index mutable\n  variable v11 x index\n  variable v12 y index\n  body {";
+        after_with(&DECLARATIONS.replace("  body {", more), intersections, body)
+    }
+
+    /// A row's coordinates and another's, of which only common ones matter.
+    fn merge(both: &str, otherwise: &str) -> String {
+        format!(
+            "let v5 = a0[0]
+            let v10 = a0[1]
+            while v5 < 3 && v10 < 7 {{
+                let v11 = a1[v5]
+                let v12 = a1[v10]
+                let v6 = minimum(v11, v12)
+                let v4 = v11 == v6
+                let v7 = v12 == v6
+                if v4 && v7 {{ {both} }} {otherwise}
+                if v4 {{ v5 = v5 + 1 }}
+                if v7 {{ v10 = v10 + 1 }}
+            }}"
+        )
+    }
+
+    #[test]
+    fn of_which_only_common_coordinates_matter_are_intersections() {
+        assert_snapshot!(merged(&merge("a4[v6] += a2[v5] * a2[v10]", "")), @r"
+        intersect v5:m in a1:A2_crd[a0:A2_pos[0]..3], v10:q in a1:A2_crd[a0:A2_pos[1]..7] {
+          let v6:j = a1:A2_crd[v5:m]
+          a4:Y[v6:j] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
+        }
+        ");
+    }
+
+    #[test]
+    fn whose_coordinate_nobody_reads_load_none() {
+        assert_snapshot!(merged(&merge("a4[0] += a2[v5] * a2[v10]", "")), @r"
+        intersect v5:m in a1:A2_crd[a0:A2_pos[0]..3], v10:q in a1:A2_crd[a0:A2_pos[1]..7] {
+          a4:Y[0] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
+        }
+        ");
+    }
+
+    #[test]
+    fn of_which_more_matters_stay() {
+        let asked_later = format!("{} a4[v5] = 1.0f64", merge("a4[v6] += a2[v5]", ""));
+        let changed_before = merge("a4[v6] += a2[v5]", "").replace("while", "a4[0] = 1.0f64 while");
+        for body in [
+            merge("a4[v6] += a2[v5]", "else if v4 { a4[v6] += a2[v5] }"),
+            merge("a4[v6] += a2[v5]", "else { a4[v6] = 0.0f64 }"),
+            merge("a4[v6] += a2[v5] a4[v12] = 1.0f64", ""),
+            merge("if v4 { a4[v6] += a2[v5] }", ""),
+            merge("a4[v6] += a2[v5]", "").replace("v11 = a1[v5]", "v11 = a1[v5] + 1"),
+            merge("a4[v6] += a2[v5]", "").replace("v5 + 1", "v5 + 2"),
+            asked_later,
+            changed_before,
+        ] {
+            let text = merged(&body);
+            assert!(text.contains("while") && !text.contains("intersect"), "{text}");
+        }
     }
 }

@@ -8,9 +8,19 @@ use std::process::{Command, Output};
 pub(crate) fn parallel() -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
     let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bitmap, bits, chunks, dot, few, joined, product, row, workspace] =
-        ["bitmap.rs", "bits.rs", "chunks.rs", "dot.rs", "few.rs", "joined.rs", "product.rs", "row.rs", "workspace.rs"]
-            .map(|file| read(file).expect("the run time stands beside the compiler"));
+    let [bitmap, bits, chunks, dot, few, intersect, joined, product, row, workspace] = [
+        "bitmap.rs",
+        "bits.rs",
+        "chunks.rs",
+        "dot.rs",
+        "few.rs",
+        "intersect.rs",
+        "joined.rs",
+        "product.rs",
+        "row.rs",
+        "workspace.rs",
+    ]
+    .map(|file| read(file).expect("the run time stands beside the compiler"));
     let interleave = spc_compiler::format::INTERLEAVE_TEXT;
     format!(
         "mod parallel {{
@@ -18,6 +28,7 @@ pub(crate) fn parallel() -> String {
             pub use bits::Bits;
             pub use chunks::Chunks;
             pub use dot::{{at, run}};
+            pub use intersect::intersection;
             pub use product::{{Fused, add_product}};
             pub use row::row;
             pub use workspace::{{Table, sort}};
@@ -27,6 +38,7 @@ pub(crate) fn parallel() -> String {
             mod chunks {{ {chunks} }}
             mod dot {{ {dot} }}
             mod few {{ {few} }}
+            mod intersect {{ {intersect} }}
             mod joined {{ {joined} }}
             mod product {{ {product} }}
             mod row {{ {row} }}

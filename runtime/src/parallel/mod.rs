@@ -29,6 +29,7 @@ mod bits;
 mod chunks;
 mod dot;
 mod few;
+mod intersect;
 mod joined;
 mod linger;
 mod product;
@@ -43,6 +44,7 @@ pub use bitmap::Bitmap;
 pub use bits::Bits;
 pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
+pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 pub use row::{filled, filled_side_by_side, row, search_side_by_side};
@@ -64,6 +66,9 @@ pub(crate) const DOT_TEXT: &str = include_str!("dot.rs");
 
 /// The text of what sorts a few keys, likewise.
 pub(crate) const FEW_TEXT: &str = include_str!("few.rs");
+
+/// The text of what finds common coordinates, likewise.
+pub(crate) const INTERSECT_TEXT: &str = include_str!("intersect.rs");
 
 /// The text of arrays that are joined, likewise.
 pub(crate) const JOINED_TEXT: &str = include_str!("joined.rs");

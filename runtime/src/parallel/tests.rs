@@ -408,6 +408,29 @@ proptest::proptest! {
     }
 
     #[test]
+    fn intersections_are_those_of_sets(
+        extent in 1_u64..2000,
+        kept in (1_u64..2000, 1_u64..2000),
+        seed in 0_u64..u64::MAX,
+        cut in (0_usize..20, 0_usize..20),
+    ) {
+        let set = |kept: u64, salt: u64| -> Vec<u32> {
+            let is_in = |key: &u64| (key + 1).wrapping_mul(seed ^ salt).rotate_left(29) % extent < kept;
+            (0..extent).filter(is_in).map(|key| key as u32).collect()
+        };
+        let (one, other) = (set(kept.0, 0x9e37_79b9_7f4a_7c15), set(kept.1, 0xd1b5_4a32_d192_ed03));
+        let ranges = (cut.0.min(one.len())..one.len(), cut.1..other.len());
+        let place_of = |key: &u32| (cut.1..other.len()).find(|&place| other[place] == *key);
+        let pairs = ranges.0.clone().filter_map(|place| Some((place, place_of(&one[place])?)));
+        let pairs: Vec<(usize, usize)> = pairs.collect();
+        let found: Vec<_> = intersection(&one, ranges.0.clone(), &other, ranges.1.clone()).collect();
+        proptest::prop_assert_eq!(&found, &pairs);
+        let wide: Vec<u64> = one.iter().map(|&key| u64::from(key)).collect();
+        let found: Vec<_> = intersection(&wide, ranges.0, &other, ranges.1).collect();
+        proptest::prop_assert_eq!(&found, &pairs);
+    }
+
+    #[test]
     fn terms_of_equal_keys_meet_whatever_table_finds_them(
         range in 1u32..3000,
         hashed in proptest::bool::ANY,

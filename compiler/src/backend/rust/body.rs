@@ -209,6 +209,19 @@ impl Printer<'_> {
                 let (condition, body) = (self.expr(condition), self.block(body));
                 quote!(while #condition { #body })
             }
+            Statement::Intersect { walks, body } => {
+                let helpers = self.options.parallel.clone();
+                let [one, other] = walks.each_ref().map(|walk| {
+                    let begin = self.at_least(&walk.begin, crate::ir::precedence::Precedence::Or);
+                    let (array, end) = (self.arrays[&walk.array].clone(), self.expr(&walk.end));
+                    quote!(#array, #begin..#end)
+                });
+                self.namer.enter();
+                let [place, other_place] = walks.each_ref().map(|walk| self.declare_variable(walk.place));
+                let body = self.block(body);
+                self.namer.leave();
+                quote!(for (#place, #other_place) in #helpers::intersection(#one, #other) { #body })
+            }
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
         }

@@ -34,6 +34,7 @@ impl<'t> Parser<'t> {
             "marked" => self.marked_loop(),
             "for" => self.for_loop(),
             "while" => self.while_loop(),
+            "intersect" => self.intersection(),
             "if" => self.branching(),
             "parallel" => self.parallel_loop(),
             _ => self.change(word),
@@ -44,6 +45,24 @@ impl<'t> Parser<'t> {
         self.next()?;
         let condition = self.expr()?;
         Ok(Statement::While(condition, self.block()?))
+    }
+
+    fn intersection(&mut self) -> Result<Statement> {
+        self.next()?;
+        let one = self.walk()?;
+        self.require(",")?;
+        let other = self.walk()?;
+        Ok(Statement::Intersect { walks: [one, other], body: self.block()? })
+    }
+
+    fn walk(&mut self) -> Result<Walk> {
+        let place = self.variable()?;
+        self.require("in")?;
+        let array = self.array()?;
+        self.require("[")?;
+        let (begin, end) = self.range()?;
+        self.require("]")?;
+        Ok(Walk { place, array, begin, end })
     }
 
     fn parallel_loop(&mut self) -> Result<Statement> {

@@ -420,6 +420,7 @@ impl Random {
                 vector: self.yes(),
                 body: self.block(less),
             },
+            17 if self.yes() => Statement::Intersect { walks: [self.walk(), self.walk()], body: self.block(less) },
             17 => Statement::While(self.expr(3), self.block(less)),
             18 => Statement::Marked { variable: self.variable(), bitmap: self.array(), body: self.block(less) },
             19 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),
@@ -436,6 +437,10 @@ impl Random {
                 uneven: None,
             })),
         }
+    }
+
+    fn walk(&mut self) -> Walk {
+        Walk { place: self.variable(), array: self.array(), begin: self.expr(3), end: self.expr(3) }
     }
 
     fn sharing(&mut self) -> Sharing {

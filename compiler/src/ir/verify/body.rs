@@ -192,9 +192,11 @@ impl<'k> Body<'k> {
                 self.expr(count, Type::Index);
                 self.append(*array, fill);
             }
-            Statement::For { .. } | Statement::While(..) | Statement::Marked { .. } | Statement::If(..) => {
-                self.compound(statement);
-            }
+            Statement::For { .. }
+            | Statement::While(..)
+            | Statement::Intersect { .. }
+            | Statement::Marked { .. }
+            | Statement::If(..) => self.compound(statement),
             Statement::Parallel(node) => self.parallel(node),
         }
     }
@@ -229,6 +231,21 @@ impl<'k> Body<'k> {
                 self.not_in_vector("while");
                 self.expr(condition, Type::Bool);
                 self.block(&path, body);
+            }
+            Statement::Intersect { walks, body } => {
+                self.not_in_vector("intersect");
+                for walk in walks {
+                    self.expr(&walk.begin, Type::Index);
+                    self.expr(&walk.end, Type::Index);
+                    self.touch(walk.array, Access::Read);
+                    if !matches!(self.kernel.array(walk.array).element, ArrayElement::Index(_)) {
+                        self.report(2, format!("{} holds no indices", self.name(walk.array)));
+                    }
+                }
+                let keep = self.declared.len();
+                walks.iter().for_each(|walk| self.declare_place(walk.place));
+                self.block(&path, body);
+                self.forget(keep);
             }
             Statement::If(branches, otherwise) => {
                 if branches.is_empty() {

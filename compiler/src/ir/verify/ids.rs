@@ -119,6 +119,14 @@ impl Ids<'_> {
                 self.array(*bitmap);
                 self.block(&path, body);
             }
+            Statement::Intersect { walks, body } => {
+                for walk in walks {
+                    self.variable(walk.place);
+                    self.array(walk.array);
+                    [&walk.begin, &walk.end].into_iter().for_each(|e| self.expr(e));
+                }
+                self.block(&path, body);
+            }
             Statement::While(condition, body) => {
                 self.expr(condition);
                 self.block(&path, body);

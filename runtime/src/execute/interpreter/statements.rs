@@ -4,8 +4,8 @@ use super::arrays::Slot;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
-use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
-use std::collections::BTreeSet;
+use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
     pub(super) fn block(&mut self, body: &[Statement]) -> Result<()> {
@@ -75,6 +75,7 @@ impl Machine<'_> {
                     self.block(body)?;
                 }
             }
+            Statement::Intersect { walks, body } => self.intersect(walks, body)?,
             Statement::If(branches, otherwise) => self.branch(branches, otherwise)?,
             Statement::Parallel(node) => self.parallel(node)?,
         }
@@ -92,6 +93,27 @@ impl Machine<'_> {
                 self.variables[variable.index()] = Value::Index(place);
                 self.block(body)?;
             }
+        }
+        Ok(())
+    }
+
+    fn intersect(&mut self, walks: &[Walk; 2], body: &[Statement]) -> Result<()> {
+        let mut elements = [BTreeMap::new(), BTreeMap::new()];
+        for (walk, elements) in walks.iter().zip(&mut elements) {
+            for place in self.index(&walk.begin)?..self.index(&walk.end)? {
+                let element = self.load(walk.array, place)?.index()?;
+                if elements.last_key_value().is_some_and(|(last, _)| *last >= element) {
+                    return problem(format!("{}[{place}] is not greater than the one before", self.name(walk.array)));
+                }
+                elements.insert(element, place);
+            }
+        }
+        let [one, other] = elements;
+        for (element, place) in one {
+            let Some(other_place) = other.get(&element) else { continue };
+            self.variables[walks[0].place.index()] = Value::Index(place);
+            self.variables[walks[1].place.index()] = Value::Index(*other_place);
+            self.block(body)?;
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::{
-    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT, WIDE_TEXT,
-    WORKSPACE_TEXT,
+    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, INTERSECT_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT,
+    WIDE_TEXT, WORKSPACE_TEXT,
 };
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
@@ -50,6 +50,7 @@ mod parallel {{
     pub use bits::*;
     pub use chunks::*;
     pub use dot::*;
+    pub use intersect::*;
     pub use joined::*;
     pub use product::*;
     pub use row::*;
@@ -77,6 +78,10 @@ mod dot {{
 
 mod few {{
 {FEW_TEXT}
+}}
+
+mod intersect {{
+{INTERSECT_TEXT}
 }}
 
 mod joined {{

@@ -143,6 +143,7 @@ impl Printer<'_> {
             | Statement::Bitmap { .. }
             | Statement::Mark(..)
             | Statement::Marked { .. }
+            | Statement::Intersect { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)
             | Statement::Push(..)

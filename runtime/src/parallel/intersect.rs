@@ -1,0 +1,210 @@
+//! Where two runs of ascending coordinates have the same.
+//!
+//! Coordinates of one run and the other come in an order that nobody can guess, so a loop that steps past the lesser of two waits
+//! for a wrong guess at about every other step. What is compiled for a processor with AVX-512 compares blocks of sixteen instead,
+//! each coordinate of one with all of the other, and passes what lies before the other's next in growing strides.
+//!
+//! This file stands by itself, as that of the chunks does: it is compiled at run time too.
+
+use super::dot::Coordinate;
+use std::ops::Range;
+
+/// The places in `places` of one array and in `others` of another that hold the same coordinate, in pairs, ascending. A range
+/// whose end is not greater than its beginning is empty.
+///
+/// The coordinates of each range ascend, none comes twice. Where they do not, some pairs may be missing.
+///
+/// # Panics
+/// When a range ends behind its array.
+///
+/// ```
+/// use spc::parallel::intersection;
+///
+/// let (one, other) = ([9_u32, 1, 4, 7], [0_u32, 4, 5, 7]);
+/// let pairs = intersection(&one, 1..4, &other, 0..4);
+/// assert_eq!(pairs.collect::<Vec<_>>(), [(2, 1), (3, 3)]);
+/// ```
+#[inline(always)]
+pub fn intersection<'a, A: Coordinate, B: Coordinate>(
+    one: &'a [A],
+    places: Range<usize>,
+    other: &'a [B],
+    others: Range<usize>,
+) -> Intersection<'a, A, B> {
+    Intersection {
+        one: &one[..places.end],
+        place: places.start,
+        other: &other[..others.end],
+        other_place: others.start,
+        block: Block::default(),
+    }
+}
+
+/// What [`intersection`] gives.
+#[derive(Debug)]
+pub struct Intersection<'a, A, B> {
+    /// Up to the end of the range.
+    one: &'a [A],
+    /// The next place: all before are done, but for those of the block.
+    place: usize,
+    other: &'a [B],
+    other_place: usize,
+    block: Block,
+}
+
+/// Places that were compared and are not given out.
+#[derive(Debug, Default)]
+struct Block {
+    /// Those of one, from `first` on, that hold what a place of the other holds.
+    found: u16,
+    first: usize,
+    other_first: usize,
+}
+
+impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.block.found == 0 {
+            let (&one, &other) = (self.one.get(self.place)?, self.other.get(self.other_place)?);
+            if one.place() == other.place() {
+                let both = (self.place, self.other_place);
+                self.place += 1;
+                self.other_place += 1;
+                return Some(both);
+            }
+            if !IN_BLOCKS || size_of::<A>() != 4 || size_of::<B>() != 4 {
+                return self.step();
+            }
+            self.search();
+            if self.block.found == 0 {
+                return None;
+            }
+        }
+        Some(self.take())
+    }
+}
+
+impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
+    /// One coordinate after the other.
+    #[inline(always)]
+    fn step(&mut self) -> Option<(usize, usize)> {
+        loop {
+            let one = self.one.get(self.place)?.place();
+            let other = self.other.get(self.other_place)?.place();
+            let least = one.min(other);
+            if one == other {
+                let both = (self.place, self.other_place);
+                self.place += 1;
+                self.other_place += 1;
+                return Some(both);
+            }
+            if one == least {
+                self.place += 1;
+            } else {
+                self.other_place += 1;
+            }
+        }
+    }
+}
+
+/// Whether this processor compares blocks.
+const IN_BLOCKS: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx512f"));
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f")))]
+impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
+    fn search(&mut self) {}
+
+    fn take(&mut self) -> (usize, usize) {
+        (self.block.first, self.block.other_first)
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
+mod blocks {
+    use super::{Block, Coordinate, Intersection};
+    use std::arch::x86_64::*;
+
+    impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
+        /// Finds the next block with places that hold the same: none, where nothing is found to the end.
+        #[inline(always)]
+        pub(super) fn search(&mut self) {
+            loop {
+                let (one, other) = (&self.one[self.place..], &self.other[self.other_place..]);
+                let (one, other) = (&one[..one.len().min(16)], &other[..other.len().min(16)]);
+                let (Some(last), Some(other_last)) = (one.last(), other.last()) else { return };
+                let (last, other_last) = (last.place(), other_last.place());
+                if last < other[0].place() {
+                    self.place = passed(self.one, self.place + one.len(), other[0].place());
+                    continue;
+                }
+                if other_last < one[0].place() {
+                    self.other_place = passed(self.other, self.other_place + other.len(), one[0].place());
+                    continue;
+                }
+                let found = common(one, other);
+                self.block = Block { found, first: self.place, other_first: self.other_place };
+                self.place += if last <= other_last { one.len() } else { 0 };
+                self.other_place += if other_last <= last { other.len() } else { 0 };
+                if found != 0 {
+                    return;
+                }
+            }
+        }
+
+        /// The first pair of the block.
+        #[inline(always)]
+        pub(super) fn take(&mut self) -> (usize, usize) {
+            let place = self.block.first + self.block.found.trailing_zeros() as usize;
+            self.block.found &= self.block.found - 1;
+            let other = &self.other[self.block.other_first..];
+            let equal = common(&other[..other.len().min(16)], &self.one[place..=place]);
+            (place, self.block.other_first + equal.trailing_zeros() as usize)
+        }
+    }
+
+    /// The first place from `first` on, or at most fifteen before, whose coordinate is not less than `least`, by strides that
+    /// double.
+    #[inline(always)]
+    fn passed<C: Coordinate>(coordinates: &[C], first: usize, least: usize) -> usize {
+        let is_passed = |place: usize| coordinates.get(place - 1).is_some_and(|before| before.place() < least);
+        let (mut place, mut stride) = (first, 16);
+        while is_passed(place + stride) {
+            place += stride;
+            stride *= 2;
+        }
+        while stride > 16 {
+            stride /= 2;
+            if is_passed(place + stride) {
+                place += stride;
+            }
+        }
+        place
+    }
+
+    /// The places among at most sixteen coordinates of four bytes that hold what one of `others` does, of which there are as many
+    /// at most, as bits.
+    #[inline(always)]
+    fn common<A: Coordinate, B: Coordinate>(coordinates: &[A], others: &[B]) -> u16 {
+        assert!(size_of::<A>() == 4 && size_of::<B>() == 4 && coordinates.len() <= 16);
+        let all = u16::MAX.checked_shr(16 - coordinates.len() as u32).unwrap_or(0);
+        // SAFETY: the mask leaves out what lies behind the slice; four bytes of a coordinate are its bits; the crate is compiled for
+        // processors that have these instructions.
+        let coordinates = unsafe { _mm512_maskz_loadu_epi32(all, coordinates.as_ptr().cast()) };
+        let equal = |other: &B| {
+            // SAFETY: as above.
+            unsafe { _mm512_cmpeq_epi32_mask(coordinates, _mm512_set1_epi32(other.place() as i32)) }
+        };
+        let found = match others.first_chunk::<16>() {
+            // Without a loop, and in four words, so that none waits for the last.
+            Some([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]) => {
+                let words = [[a, e, i, m], [b, f, j, n], [c, g, k, o], [d, h, l, p]]
+                    .map(|four| four.into_iter().fold(0, |word, other| word | equal(other)));
+                (words[0] | words[1]) | (words[2] | words[3])
+            }
+            None => others.iter().fold(0, |word, other| word | equal(other)),
+        };
+        found & all
+    }
+}
