@@ -126,6 +126,8 @@ cases! {
     elementwise_multiply_csf "cases/elementwise/multiply_csf.ti" [X, Y] multiply(&X, &Y);
     elementwise_multiply_csf_coo "cases/elementwise/multiply_csf_coo.ti" [X, Y] multiply(&X, &Y);
     elementwise_multiply_dcsr "cases/elementwise/multiply_dcsr.ti" [A, B] multiply(&A, &B);
+    elementwise_multiply_long_rows "cases/elementwise/multiply_long_rows.ti" [A, B] multiply(&A, &B);
+    elementwise_multiply_uneven_rows "cases/elementwise/multiply_uneven_rows.ti" [A, B, D] multiply(&A, &B, &D);
     elementwise_negate "cases/elementwise/negate.ti" [A] negate(&A);
     elementwise_order_five "cases/elementwise/order_five.ti" [X, Y] add(&X, &Y);
     elementwise_remainder "cases/elementwise/remainder.ti" [A] parity(&A);
@@ -369,6 +371,7 @@ cases! {
     products_spmv_csc "cases/products/spmv_csc.ti" [A, x] spmv(&A, &x);
     products_spmv_csr "cases/products/spmv_csr.ti" [A, x] spmv(&A, &x);
     products_spmv_transposed_bias "cases/products/spmv_transposed_bias.ti" [A, x, b, alpha] gemv(&A, &x, &b, alpha);
+    products_triangles "cases/products/triangles.ti" [A] triangles(&A);
     products_trilinear_form "cases/products/trilinear_form.ti" [X, u, v, w] form(&X, &u, &v, &w);
     products_ttm_semi_sparse "cases/products/ttm_semi_sparse.ti" [X, U] ttm(&X, &U);
     products_ttm_to_sparse "cases/products/ttm_to_sparse.ti" [X, U] ttm(&X, &U);

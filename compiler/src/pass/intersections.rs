@@ -43,8 +43,9 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             kernel.array(array).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
         });
         let [Some(one), Some(other)] = tensors else { return };
+        let who = if one == other { format!("fibers of {one}") } else { format!("{one} and {other}") };
         let decision = Decision {
-            what: format!("coordinates that {one} and {other} both have are found in blocks of them"),
+            what: format!("coordinates that {who} have in common are looked for a block at a time"),
             why: "nothing happens where only one has an entry, and which is next can't be guessed".to_owned(),
         };
         if !found.contains(&decision) {

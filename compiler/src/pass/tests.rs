@@ -1,8 +1,8 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections, lanes::lanes, masks::masks, runs::runs,
-    strips::strips, tidy::tidy, views::views,
+    children::children, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections, lanes::lanes,
+    masks::masks, runs::runs, strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;

@@ -217,9 +217,14 @@ impl Printer<'_> {
                     quote!(#array, #begin..#end)
                 });
                 self.namer.enter();
-                let [place, other_place] = walks.each_ref().map(|walk| self.declare_variable(walk.place));
+                let names = walks.each_ref().map(|walk| self.declare_variable(walk.place));
+                let is_used = walks.each_ref().map(|walk| body.iter().any(|statement| statement.uses(walk.place)));
                 let body = self.block(body);
                 self.namer.leave();
+                let [place, other_place] = [0, 1].map(|walk| {
+                    let name = &names[walk];
+                    if is_used[walk] { quote!(#name) } else { quote!(_) }
+                });
                 quote!(for (#place, #other_place) in #helpers::intersection(#one, #other) { #body })
             }
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
