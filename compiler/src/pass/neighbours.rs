@@ -94,7 +94,9 @@ fn in_block(kernel: &mut Kernel, node: &Parallel, statements: Vec<Statement>, is
     let mut rest = statements.into_iter();
     while let Some(statement) = rest.next() {
         match Neighbours::of(kernel, &statement, is_inside) {
-            Some(neighbours) if neighbours.is_stored(node, rest.as_slice()) => done.extend(neighbours.stored(kernel)),
+            Some(neighbours) if neighbours.is_stored(node, rest.as_slice()) => {
+                done.extend(neighbours.stored(kernel, node));
+            }
             Some(neighbours) => done.push(neighbours.in_blocks(kernel)),
             None => done.push(match statement {
                 Statement::For { variable, begin, end, vector: false, body } => {
@@ -184,10 +186,10 @@ impl Neighbours {
     }
 
     /// The sums of all rows, where they are stored.
-    fn stored(self, kernel: &mut Kernel) -> Vec<Statement> {
+    fn stored(self, kernel: &mut Kernel, node: &Parallel) -> Vec<Statement> {
         let (array, base) = self.target().expect("asked before");
         let mut statements = self.comments();
-        let (first, count) = self.rows(kernel, &mut statements);
+        let (first, count) = self.rows(kernel, node, &mut statements);
         let (products, positions) = self.products(kernel, &first, &count, &mut statements);
         let sums = declare(kernel, array, "_run");
         let begin = base.plus(first);
@@ -197,7 +199,7 @@ impl Neighbours {
     }
 
     /// The first row and how many there are.
-    fn rows(&self, kernel: &mut Kernel, statements: &mut Vec<Statement>) -> (Expr, Expr) {
+    fn rows(&self, kernel: &mut Kernel, node: &Parallel, statements: &mut Vec<Statement>) -> (Expr, Expr) {
         let mut name = |name: &str, value: Expr| match value {
             value @ (Expr::Variable(_) | Expr::Index(_) | Expr::Dimension(_)) => value,
             value => {
@@ -210,9 +212,16 @@ impl Neighbours {
         if first == Expr::Index(0) {
             return (first, name("count", self.end.clone()));
         }
-        let end = Expr::binary(BinaryOperator::Maximum, self.end.clone(), first.clone());
+        // No chunk ends before it begins.
+        let is_chunk = self.begin == Expr::Variable(node.low) && self.end == Expr::Variable(node.high);
+        let end = if is_chunk { self.end.clone() } else { at_least(&self.end, &first) };
         let count = name("count", end.minus(first.clone()));
         (first, count)
+    }
+
+    /// The place of the comment that says what is added up.
+    fn comment(&self) -> Option<usize> {
+        self.at.checked_sub(1).filter(|before| matches!(self.body[*before], Statement::Comment(_)))
     }
 
     fn comments(&self) -> Vec<Statement> {
@@ -265,11 +274,14 @@ impl Neighbours {
         let run = declare(kernel, sums, "_run");
         let begin = Expr::Index(0);
         body.push(Statement::View { array: run, of: sums, begin, length: rows.clone(), mutable: true });
+        body.extend(self.comment().map(|place| self.body[place].clone()));
         body.push(Statement::Dots { sums: run, products, between: Some(positions) });
         let sum = Expr::load(run, Expr::Variable(self.row).minus(first_row.clone()));
         let is_changed = |(place, statement): (usize, &Statement)| place != self.at && changes(statement, self.total);
         kernel.variables[self.total.index()].mutable = self.body.iter().enumerate().any(is_changed);
-        let of_row = self.body.into_iter().enumerate().filter(|(place, _)| *place != self.at);
+        let comment = self.comment();
+        let of_row = self.body.into_iter().enumerate();
+        let of_row = of_row.filter(|(place, _)| *place != self.at && Some(*place) != comment);
         let of_row = of_row.map(|(_, statement)| match statement {
             Statement::Let(variable, _) if variable == self.total => Statement::Let(variable, sum.clone()),
             other => other,
@@ -282,10 +294,14 @@ impl Neighbours {
             body: of_row.collect(),
         };
         body.push(of_rows);
-        let end = Expr::binary(BinaryOperator::Maximum, self.end, self.begin.clone());
+        let end = at_least(&self.end, &self.begin);
         let end = divided_up(end.minus(self.begin), BLOCK);
         Statement::For { variable: block, begin: Expr::Index(0), end, vector: false, body }
     }
+}
+
+fn at_least(end: &Expr, begin: &Expr) -> Expr {
+    Expr::binary(BinaryOperator::Maximum, end.clone(), begin.clone())
 }
 
 /// What a place is beside the row, the same for all rows.

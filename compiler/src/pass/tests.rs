@@ -345,7 +345,7 @@ mod sums_of_neighbours {
         parallel v8:low..v9:high in 0..d0:n
             sharing a4:Y owned v6:j -> v6:j
         {
-          let v10:count = maximum(v9:high, v8:low) - v8:low
+          let v10:count = v9:high - v8:low
           view a6:A2_pos_run of a0:A2_pos from v8:low length v10:count + 1
           view a7:A_run of a2:A_vals from 0 length a6:A2_pos_run[v10:count]
           view a8:A2_crd_run of a1:A2_crd from 0 length a6:A2_pos_run[v10:count]
