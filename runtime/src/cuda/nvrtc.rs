@@ -69,6 +69,9 @@ pub struct Compiled {
     pub log: String,
 }
 
+/// Where the toolkit is unless somebody has put it elsewhere.
+const USUAL_HOME: &str = "/usr/local/cuda";
+
 const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "nvrtc64_120_0.dll"];
 
 /// What is called of the library: `cudarc` panics where one is missing.
@@ -90,14 +93,14 @@ const FUNCTIONS: [&str; 11] = [
 static KEPT: Mutex<Option<Library>> = Mutex::new(None);
 
 impl Nvrtc {
-    /// Finds the library: in `SPC_NVRTC`, below `CUDA_HOME` or `CUDA_PATH`, or where the system's loader looks.
+    /// Finds the library: in `SPC_NVRTC`, below `CUDA_HOME`, `CUDA_PATH` or `/usr/local/cuda`, or where the system's loader looks.
     ///
     /// # Errors
     /// When it is nowhere, or is none.
     pub fn find() -> Result<Self, NvrtcError> {
         let mut kept = KEPT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut places: Vec<PathBuf> = std::env::var_os("SPC_NVRTC").into_iter().map(PathBuf::from).collect();
-        let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
+        let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).chain([USUAL_HOME.into()]);
         places.extend(homes.flat_map(|home| NAMES.map(|name| PathBuf::from(&home).join("lib64").join(name))));
         if kept.is_none() {
             // SAFETY: a library of that name is NVIDIA's, or what the user has named; loading it has no effect but its own start.

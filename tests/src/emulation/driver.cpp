@@ -116,7 +116,17 @@ EXPORT Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, 
   put(stream, [=] { check(to, bytes); memcpy((void*)to, from, bytes); });
   return SUCCESS;
 }
+static size_t taken = 0;
+// The bytes that were copied from the device since this was called last.
+EXPORT size_t spc_emulated_taken() {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  size_t bytes = taken;
+  taken = 0;
+  return bytes;
+}
 EXPORT Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  taken += bytes;
   put(stream, [=] { check(from, bytes); memcpy(to, (void*)from, bytes); });
   return SUCCESS;
 }
@@ -127,6 +137,7 @@ EXPORT Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, voi
 static std::map<const void*, size_t> pinned;
 EXPORT Result cuMemHostRegister_v2(void* bytes, size_t length, unsigned) {
   std::lock_guard<std::recursive_mutex> hold(lock);
+  if (getenv("SPC_EMULATED_PAGEABLE")) return OUT_OF_MEMORY;
   return pinned.emplace(bytes, length).second ? SUCCESS : INVALID_VALUE;
 }
 EXPORT Result cuMemHostUnregister(void* bytes) {

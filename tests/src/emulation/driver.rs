@@ -54,10 +54,22 @@ impl Installed {
 /// # Panics
 /// When the process has another driver.
 pub fn brought() -> usize {
+    bytes("spc_emulated_brought")
+}
+
+/// The same of those that were copied from devices.
+///
+/// # Panics
+/// When the process has another driver.
+pub fn taken() -> usize {
+    bytes("spc_emulated_taken")
+}
+
+fn bytes(function: &str) -> usize {
     // SAFETY: the library is there already, as the driver of this process, and the function takes nothing.
     unsafe {
         let driver = libloading::Library::new("libcuda.so.1").expect("there is a driver");
-        let brought = driver.get::<extern "C" fn() -> usize>(b"spc_emulated_brought").expect("it is the tests' own");
-        brought()
+        let bytes = driver.get::<extern "C" fn() -> usize>(function.as_bytes()).expect("it is the tests' own");
+        bytes()
     }
 }
