@@ -86,12 +86,7 @@ impl Gpu {
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
         };
-        let attribute = |attribute| {
-            // SAFETY: the device was given by the driver.
-            let value = unsafe { result::device::get_attribute(device, attribute) };
-            asked("describe the device", value).map(|value| u32::try_from(value).unwrap_or(0))
-        };
-        let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        let architecture = attribute(device, MAJOR)? * 10 + attribute(device, MINOR)?;
         // SAFETY: the device was given by the driver; the context is released when it is dropped.
         let context = asked("use the device", unsafe { result::primary_ctx::retain(device) })?;
         let (resident, loaded) = (Resident::default(), Mutex::default());
@@ -178,6 +173,15 @@ impl Gpu {
         asked("count its memory", result::mem_get_info())
     }
 
+    /// The bytes of its second-level cache.
+    ///
+    /// # Errors
+    /// What the driver says against it.
+    pub fn cache_bytes(&self) -> Result<usize, CudaError> {
+        let bytes = attribute(self.context.device, sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?;
+        Ok(bytes as usize)
+    }
+
     /// The number of arrays of inputs and results that stay on the device between calls, and of their bytes.
     pub fn resident(&self) -> (usize, usize) {
         self.context.resident.size()
@@ -244,6 +248,13 @@ impl Gpu {
         loaded.insert(key, found.clone());
         Ok(found)
     }
+}
+
+/// What the driver says of a device.
+fn attribute(device: sys::CUdevice, attribute: sys::CUdevice_attribute) -> Result<u32, CudaError> {
+    // SAFETY: the device was given by the driver.
+    let value = unsafe { result::device::get_attribute(device, attribute) };
+    asked("describe the device", value).map(|value| u32::try_from(value).unwrap_or(0))
 }
 
 impl Context {

@@ -12,11 +12,11 @@
 //! parts become, and that this is the result of the whole, is what the compiler says: [`concrete::Stream`]. Lane by lane and
 //! part by part, results are combined in the same order on every run; dense ones on a device stay there until they are one.
 
+use super::Backend;
 use super::call::Call;
 use super::chain::{Chain, Outcome};
 use super::device::Accumulated;
 use super::error::Error;
-use super::Backend;
 use crate::tensor::{AnyTensor, NotCut};
 use spc_compiler::concrete::{self, Stream, Target};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -175,8 +175,7 @@ impl Streamed {
             self.lanes[0].unpin(whole);
         }
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Spent { pageable, ..spent });
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
         Ok(Outcome { outputs, prepare_time: Duration::ZERO, run_times })
     }
 

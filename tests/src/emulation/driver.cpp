@@ -52,6 +52,8 @@ static void put(void* stream, std::function<void()> work) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   ((Stream*)stream)->waiting.push_back(work);
 }
+// For what other libraries do in a stream.
+EXPORT void spc_emulated_put(void* stream, void (*work)(void*), void* data) { put(stream, [=] { work(data); }); }
 static void drain(Stream* stream) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   std::vector<std::function<void()>> waiting;
@@ -63,7 +65,7 @@ EXPORT Result cuInit(unsigned) { return SUCCESS; }
 EXPORT Result cuDeviceGetCount(int* count) { *count = 2; return SUCCESS; }
 EXPORT Result cuDeviceGet(int* device, int number) { *device = number; return SUCCESS; }
 EXPORT Result cuDeviceGetName(char* name, int length, int device) { snprintf(name, length, "Emulation %d", device); return SUCCESS; }
-EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) { *value = attribute == 75 ? 9 : 0; return SUCCESS; }
+EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) { *value = attribute == 75 ? 9 : attribute == 38 ? 1 << 15 : 0; return SUCCESS; }
 EXPORT Result cuDevicePrimaryCtxRetain(void** made, int) { *made = &context; return SUCCESS; }
 EXPORT Result cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 EXPORT Result cuCtxSetCurrent(void* made) { current = made; return SUCCESS; }
