@@ -4,9 +4,10 @@ use crate::case::Case;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of the corpus.
+/// The folder of the corpus; where this runs on another machine, that below the current folder.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    if here.is_dir() { here } else { Path::new("tests").join("cases") }
 }
 
 /// Every case in the corpus, by name.
