@@ -11,6 +11,7 @@ mod hoist;
 mod intersections;
 mod lanes;
 mod masks;
+mod neighbours;
 mod runs;
 mod slices;
 mod strips;
@@ -35,6 +36,7 @@ pub const PASSES: &[Pass] = &[
     ("flatten", flatten::flatten),
     ("strips", strips::strips),
     ("slices", slices::slices),
+    ("neighbours", neighbours::neighbours),
     ("dots", dots::dots),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
@@ -74,7 +76,7 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    [slices::decisions, dots::decisions, intersections::decisions, children::decisions]
+    [slices::decisions, neighbours::decisions, dots::decisions, intersections::decisions, children::decisions]
         .iter()
         .flat_map(|decisions| decisions(kernel))
         .collect()

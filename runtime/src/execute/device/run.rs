@@ -35,6 +35,9 @@ pub(super) struct Run<'a> {
     pub(super) measured: &'a Measured,
 }
 
+/// So many elements are brought to fill an array.
+const FILLED: usize = 1 << 12;
+
 /// What a launch of a function of another kind is.
 const NO_TEAM: &str = "a function of teams has steps of its own";
 
@@ -93,9 +96,7 @@ impl Run<'_> {
 
     /// Leaves results on the device that were copied back, each as the array that the host now has.
     pub(super) fn leave(&mut self, arrays: &[Array]) {
-        // Results of parts become one elsewhere.
-        let is_part = arrays.iter().any(|array| array.data.is_part());
-        let Some(resident) = self.device.resident().filter(|_| !is_part) else { return };
+        let Some(resident) = self.device.resident() else { return };
         for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             let stays = array.parameter.access != Access::Read && !array.data.bytes().is_empty();
             if let Some(held) = stays.then(|| self.held.remove(&id)).flatten() {
@@ -228,7 +229,15 @@ impl Run<'_> {
         if element.iter().all(|&byte| byte == 0) {
             return self.device.zero(held.memory, total);
         }
-        self.device.write(held.memory, &element.repeat(total / element.len()))
+        // Few bytes come from the host: the others are copies of these.
+        let mut filled = total.min(element.len() * FILLED);
+        self.device.write(held.memory, &element.repeat(filled / element.len()))?;
+        while filled < total {
+            let next = filled.min(total - filled);
+            self.device.copy(held.memory, Memory(held.memory.0 + filled as u64), next)?;
+            filled += next;
+        }
+        Ok(())
     }
 
     // Launches.
