@@ -82,6 +82,28 @@ mod tidying {
     }
 
     #[test]
+    fn a_variable_is_declared_where_it_gets_a_value_that_is_read() {
+        assert_snapshot!(after(tidy, "let v3 = 0.0f64 a4[1] = 1.0f64 v3 = a2[0] a4[0] = v3"), @r"
+        a4:Y[1] = 1.0f64
+        let v3:t = a2:A_vals[0]
+        a4:Y[0] = v3:t
+        ");
+    }
+
+    #[test]
+    fn a_first_value_that_may_be_read_stays() {
+        for body in [
+            "let v3 = 0.0f64 v3 = a2[0] + v3 a4[0] = v3",
+            "let v3 = 0.0f64 if d0 < 3 { v3 = a2[0] } a4[0] = v3",
+            "let v3 = 0.0f64 for v1 in 0..d0 { v3 = a2[v1] } a4[0] = v3",
+            "let v3 = 0.0f64 v3 += a2[0] a4[0] = v3",
+            "let v3 = 0.0f64 a4[1] = v3 v3 = a2[0] a4[0] = v3",
+        ] {
+            assert_eq!(after(tidy, body), after(|kernel| kernel, body));
+        }
+    }
+
+    #[test]
     fn names_for_names_and_for_truth_values_are_replaced() {
         assert_snapshot!(after(tidy, "let v6 = a1[0] let v0 = v6 let v4 = true if v4 && v0 < 3 { a4[v0] = 1.0f64 }"), @r"
         let v6:j = a1:A2_crd[0]

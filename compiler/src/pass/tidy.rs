@@ -1,4 +1,4 @@
-//! Removes what has no effect: variables that nobody reads, loops without a body, conditions that are known.
+//! Removes what has no effect: variables and first values that nobody reads, loops without a body, conditions that are known.
 //!
 //! Before: `let i = X1_crd[p]; let in_b = true; if in_b { y += 1 }`. After: `y += 1`.
 
@@ -10,6 +10,12 @@ pub(crate) fn tidy(mut kernel: Kernel) -> Kernel {
     let mut constants = BTreeMap::new();
     collect_constants(&kernel, &kernel.body, &mut constants);
     fold_block(&mut kernel.body, &constants);
+    let mut late = BTreeSet::new();
+    declare_late(&mut kernel.body, &mut late);
+    for variable in late {
+        let is_changed = kernel.body.iter().any(|statement| is_changed_in(statement, variable));
+        kernel.variables[variable.index()].mutable = is_changed;
+    }
     loop {
         let mut used = BTreeSet::new();
         kernel.body.iter().for_each(|statement| statement.for_each(&mut |s| collect_used(s, &mut used)));
@@ -91,6 +97,48 @@ fn fold(expr: Expr, constants: &BTreeMap<VariableId, Expr>) -> Expr {
         }
         other => other,
     }
+}
+
+/// Declares variables where they get their first value that somebody reads, and notes them.
+fn declare_late(block: &mut Vec<Statement>, late: &mut BTreeSet<VariableId>) {
+    block.iter_mut().flat_map(Statement::blocks_mut).for_each(|inner| declare_late(inner, late));
+    let mut place = 0;
+    while place < block.len() {
+        let (done, rest) = block.split_at_mut(place + 1);
+        let Some(overwritten) = overwritten(&done[place], rest) else {
+            place += 1;
+            continue;
+        };
+        if let Statement::Assign(variable, value) = &rest[overwritten] {
+            late.insert(*variable);
+            rest[overwritten] = Statement::Let(*variable, value.clone());
+        }
+        block.remove(place);
+    }
+}
+
+/// Which of the statements behind a variable's declaration gives it another value, before anybody reads the first.
+fn overwritten(declaration: &Statement, rest: &[Statement]) -> Option<usize> {
+    let Statement::Let(declared, _) = declaration else { return None };
+    let is_mentioned = |statement: &Statement| statement.uses(*declared) || is_changed_in(statement, *declared);
+    let first = rest.iter().position(is_mentioned)?;
+    match &rest[first] {
+        Statement::Assign(variable, value) if variable == declared && !value.uses(*declared) => Some(first),
+        _ => None,
+    }
+}
+
+/// Whether a statement, or one inside of it, changes a variable.
+fn is_changed_in(statement: &Statement, wanted: VariableId) -> bool {
+    let mut found = false;
+    statement.for_each(&mut |statement| {
+        found |= match statement {
+            Statement::Assign(variable, _) | Statement::Update(variable, ..) => *variable == wanted,
+            Statement::Parallel(node) => node.reductions.iter().any(|(variable, _)| *variable == wanted),
+            _ => false,
+        }
+    });
+    found
 }
 
 fn collect_used(statement: &Statement, used: &mut BTreeSet<VariableId>) {
