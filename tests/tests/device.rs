@@ -56,6 +56,7 @@ fn one_call_measures_and_checks_everything() {
     for row in rows {
         let number = |name: &str| row[name].as_f64().unwrap_or(0.0);
         assert!(number("median_ms") > 0.0 && number("bytes") > 0.0 && row["right"] == true, "{row}");
+        assert!(!array(row, "functions").is_empty(), "{row}");
         compared += usize::from(row["difference"].is_f64());
         if let Some(algorithms) = row["cusparse"]["algorithms"].as_array() {
             peers += 1;

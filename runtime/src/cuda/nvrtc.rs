@@ -42,7 +42,7 @@ pub enum NvrtcError {
 impl NvrtcError {
     /// What to do where the library is missing.
     pub const REMEDIES: &str = "`pip install nvidia-cuda-nvrtc-cu12` and name its libnvrtc.so.12 in SPC_NVRTC; or install the CUDA \
-                                toolkit and set CUDA_HOME; or put the folder with libnvrtc.so.12 into LD_LIBRARY_PATH";
+                                toolkit and set CUDA_HOME; or put the folder with libnvrtc.so.12, of CUDA 13 that with libnvrtc.so, into LD_LIBRARY_PATH";
 }
 
 impl From<result::NvrtcError> for NvrtcError {

@@ -148,6 +148,19 @@ impl Chain {
         }
     }
 
+    /// Pins what can be of some arrays, and says which.
+    pub(super) fn pin_each<'a>(&self, arrays: impl Iterator<Item = &'a [u8]>) -> Vec<&'a [u8]> {
+        let device = self.links.first().and_then(Executable::device).map(DeviceKernel::device);
+        device.map(|device| arrays.filter(|bytes| device.pin(bytes)).collect()).unwrap_or_default()
+    }
+
+    /// Ends what [`Chain::pin_each`] began.
+    pub(super) fn unpin_each(&self, arrays: &[&[u8]]) {
+        if let Some(kernel) = self.links.first().and_then(Executable::device) {
+            arrays.iter().for_each(|bytes| kernel.device().unpin(bytes));
+        }
+    }
+
     /// The kernel on a device that is all there is to run, if it is.
     fn only(&self) -> Option<&DeviceKernel> {
         match &self.links[..] {

@@ -160,6 +160,7 @@ impl Streamed {
         }
         let pinned = self.lanes[0].pin(whole);
         let pageable = !pinned && self.lanes[0].backend() == Backend::Cuda;
+        let of_parts = self.lanes[0].pin_each(own_arrays(&parts, whole));
         let mut run_times = Vec::new();
         let mut last = None;
         for _ in 0..repeat.max(1) {
@@ -171,6 +172,7 @@ impl Streamed {
                 break;
             }
         }
+        self.lanes[0].unpin_each(&of_parts);
         if pinned {
             self.lanes[0].unpin(whole);
         }
@@ -338,6 +340,16 @@ impl Streamed {
         self.refuse(error.to_string())
     }
 }
+
+/// Arrays of parts that are worth to be pinned and are not among those of the whole: positions, which begin at zero in each part.
+fn own_arrays<'p>(parts: &'p [AnyTensor], whole: &AnyTensor) -> impl Iterator<Item = &'p [u8]> {
+    let of_whole: Vec<_> = whole.arrays().map(<[u8]>::as_ptr_range).collect();
+    let is_own = move |bytes: &&[u8]| !of_whole.iter().any(|range| range.contains(&bytes.as_ptr()));
+    parts.iter().flat_map(AnyTensor::arrays).filter(|bytes| bytes.len() >= PINNED).filter(is_own)
+}
+
+/// The bytes of the smallest array that is pinned by itself.
+const PINNED: usize = 1024;
 
 /// Results with their names.
 type Outputs = Vec<(String, AnyTensor)>;

@@ -13,7 +13,7 @@ use crate::median;
 use libloading::Library;
 use spc::cuda::{Gpu, Stream};
 use spc::execute::device::{Device, Memory};
-use spc::tensor::{AnyTensor, IndexArray};
+use spc::tensor::{AnyTensor, IndexArray, Values};
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -111,7 +111,7 @@ pub(crate) struct Peer {
     /// All that were tried.
     pub(crate) algorithms: Vec<Tried>,
     /// The values of the result; of a sparse product the sum of each row.
-    pub(crate) values: Vec<f64>,
+    pub(crate) values: Values,
     /// How many entries the result has.
     pub(crate) entries: usize,
 }
@@ -276,8 +276,8 @@ impl Cusparse {
         };
         let (median, algorithms) = fastest(DEFAULT, each)?;
         let products = self.values(&to.values, &numbers)?;
-        let values: Vec<f64> = products.iter().zip(&own).map(|(product, own)| product * own).collect();
-        Ok(Peer { median, algorithms, entries: values.len(), values })
+        let values: Vec<f64> = own.iter().enumerate().map(|(place, own)| products.get_f64(place) * own).collect();
+        Ok(Peer { median, algorithms, entries: values.len(), values: values.into() })
     }
 
     fn spgemm(&self, x: &AnyTensor, z: &AnyTensor, repeat: usize) -> Result<Peer, String> {
@@ -298,9 +298,9 @@ impl Cusparse {
         let (median, algorithms) = fastest(DEFAULT, each)?;
         let (values, entries) = last.into_inner().ok_or("nothing was multiplied")?;
         let values = self.values(&values, &numbers)?;
-        let bounds: Vec<usize> =
-            self.read(&positions)?.chunks_exact(4).map(|bytes| number(bytes, i32::from_le_bytes) as usize).collect();
-        let sums = bounds.windows(2).map(|row| values[row[0]..row[1]].iter().sum()).collect();
+        let bounds: Vec<i32> = self.read(&positions)?;
+        let sum = |row: &[i32]| (row[0]..row[1]).map(|place| values.get_f64(place as usize)).sum();
+        let sums = bounds.windows(2).map(sum).collect::<Vec<f64>>().into();
         Ok(Peer { median, algorithms, values: sums, entries })
     }
 
@@ -435,18 +435,18 @@ impl Cusparse {
         times.map(|times| median(&times))
     }
 
-    fn read(&self, held: &Held<'_>) -> Result<Vec<u8>, String> {
-        let mut bytes = vec![0; held.bytes];
-        self.stream.read(held.memory, &mut bytes)?;
-        Ok(bytes)
+    /// As many elements as there are.
+    fn read<T: bytemuck::Pod>(&self, held: &Held<'_>) -> Result<Vec<T>, String> {
+        let mut elements = vec![T::zeroed(); held.bytes / size_of::<T>()];
+        self.stream.read(held.memory, bytemuck::cast_slice_mut(&mut elements))?;
+        Ok(elements)
     }
 
-    fn values(&self, held: &Held<'_>, numbers: &Numbers) -> Result<Vec<f64>, String> {
-        let bytes = self.read(held)?;
-        Ok(match numbers.width {
-            4 => bytes.chunks_exact(4).map(|bytes| f64::from(number(bytes, f32::from_le_bytes))).collect(),
-            _ => bytes.chunks_exact(8).map(|bytes| number(bytes, f64::from_le_bytes)).collect(),
-        })
+    fn values(&self, held: &Held<'_>, numbers: &Numbers) -> Result<Values, String> {
+        match numbers.width {
+            4 => self.read::<f32>(held).map(Values::from),
+            _ => self.read::<f64>(held).map(Values::from),
+        }
     }
 }
 
@@ -466,10 +466,6 @@ impl Functions {
         let text = unsafe { CStr::from_ptr((self.text)(status)) };
         Err(format!("cuSPARSE {what}: {}", text.to_string_lossy()))
     }
-}
-
-fn number<const BYTES: usize, T>(bytes: &[u8], of: fn([u8; BYTES]) -> T) -> T {
-    of(bytes.try_into().expect("chunks have as many bytes"))
 }
 
 /// The times of all algorithms, and the least.

@@ -27,22 +27,47 @@ pub(crate) struct Kernel {
     /// Bytes of an element.
     pub(crate) width: usize,
     pub(crate) peer: Option<Operation>,
-    /// Whether `X` comes in parts, too.
-    pub(crate) streams: bool,
+    pub(crate) comes: Comes,
+}
+
+/// How `X` comes to the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comes {
+    /// Whole: it is there before the kernel starts.
+    Whole,
+    /// In parts, in each run.
+    InParts,
+    /// The one, then the other.
+    Both,
 }
 
 /// Matrices first, then third-order tensors.
-pub(crate) const KERNELS: [Kernel; 16] = [
+pub(crate) const KERNELS: [Kernel; 18] = [
     Kernel {
         peer: Some(Operation::SpMv),
-        streams: true,
         ..matrix("spmv f64", 1, 8, "fn spmv(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }")
     },
     Kernel {
         peer: Some(Operation::SpMv),
         ..matrix("spmv f32", 1, 4, "fn spmv(X: f32 csr, x: f32 dense) -> y: f32 dense { y(i) = X(i, j) * x(j); }")
     },
-    Kernel { peer: Some(Operation::SpMm), streams: true, ..matrix("spmm f32 32", 32, 4, SPMM) },
+    // Parts of a csr have the positions of all rows each.
+    Kernel {
+        group: "spmv f64",
+        comes: Comes::InParts,
+        ..matrix("spmv f64 dcsr", 1, 8, "fn spmv(X: dcsr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }")
+    },
+    Kernel { peer: Some(Operation::SpMm), ..matrix("spmm f32 32", 32, 4, SPMM) },
+    Kernel {
+        group: "spmm f32 32",
+        comes: Comes::InParts,
+        ..matrix(
+            "spmm f32 32 dcsr",
+            32,
+            4,
+            "fn spmm(X: f32 dcsr, B: f32 dense) -> C: f32 dense { C(i, r) = X(i, j) * B(j, r); }",
+        )
+    },
     Kernel { peer: Some(Operation::SpMm), ..matrix("spmm f32 128", 128, 4, SPMM) },
     Kernel {
         peer: Some(Operation::Sddmm),
@@ -59,7 +84,7 @@ pub(crate) const KERNELS: [Kernel; 16] = [
         ..matrix("spgemm f64", 1, 8, "fn spgemm(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, k) * Z(k, j); }")
     },
     Kernel {
-        streams: true,
+        comes: Comes::Both,
         ..tensor(
             "mttkrp f32 32 mode 1 csf",
             "mttkrp mode 1",
@@ -113,10 +138,10 @@ pub(crate) const KERNELS: [Kernel; 16] = [
 const SPMM: &str = "fn spmm(X: f32 csr, B: f32 dense) -> C: f32 dense { C(i, r) = X(i, j) * B(j, r); }";
 
 const fn matrix(name: &'static str, rank: usize, width: usize, text: &'static str) -> Kernel {
-    Kernel { name, group: name, order: 2, text, rank, width, peer: None, streams: false }
+    Kernel { name, group: name, order: 2, text, rank, width, peer: None, comes: Comes::Whole }
 }
 
 /// In single precision, with 32 columns.
 const fn tensor(name: &'static str, group: &'static str, text: &'static str) -> Kernel {
-    Kernel { name, group, order: 3, text, rank: 32, width: 4, peer: None, streams: false }
+    Kernel { name, group, order: 3, text, rank: 32, width: 4, peer: None, comes: Comes::Whole }
 }
