@@ -44,6 +44,8 @@ struct Terms {
     entries: ArrayId,
     /// The number of elements of a row, where terms are rows.
     row: Option<Expr>,
+    /// Whether equal shares have whole entries: no two of them come by one.
+    keeps_shares: bool,
 }
 
 /// Arrays with an element, or a row, for each entry.
@@ -209,14 +211,18 @@ impl Builder {
         let seeking = Seeking { kernel: &self.module.kernel, array };
         let found = seeking.block(&parallel.body, &range, None).filter(|_| is_only(parallel))?;
         let (entries, row) = found;
-        if let Some(uneven) = &parallel.uneven {
-            let is_same = innermost(&uneven.body, array)
-                .is_some_and(|(counter, body)| seeking.entries(body, counter) == Some(entries));
-            if !is_same || !is_only(uneven) || uneven.sharing != parallel.sharing {
-                return None;
-            }
+        let is_kept = |uneven: &Parallel| {
+            let of_entries = innermost(&uneven.body, array);
+            of_entries.is_some_and(|inner| {
+                seeking.entries(inner.body, inner.counter) == Some(entries) && inner.is_cut(uneven)
+            })
+        };
+        let uneven = parallel.uneven.as_deref();
+        if uneven.is_some_and(|uneven| !is_only(uneven) || uneven.sharing != parallel.sharing) {
+            return None;
         }
-        Some(Terms { array, operator, entries, row })
+        let keeps_shares = uneven.is_some_and(is_kept);
+        Some(Terms { array, operator, entries, row, keeps_shares })
     }
 }
 
@@ -269,7 +275,7 @@ impl Seeking<'_> {
     ) -> Option<(ArrayId, Option<Expr>)> {
         let place = block.iter().position(|statement| updates(std::slice::from_ref(statement), self.array) > 0)?;
         match &block[place] {
-            Statement::For { variable, begin, end, body, .. } if range.is(self.kernel, begin, end) => {
+            Statement::For { variable, begin, end, vector: false, body } if range.is(self.kernel, begin, end) => {
                 self.block(body, &Range::Children(*variable), Some(body))
             }
             Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } => {
@@ -349,20 +355,38 @@ fn is_outer(expr: &Expr, body: &[Statement], counter: VariableId) -> bool {
     !expr.uses(counter) && super::rewrite::declared(body).iter().all(|variable| !expr.uses(*variable))
 }
 
+/// A loop over entries.
+struct Inner<'b> {
+    counter: VariableId,
+    begin: &'b Expr,
+    end: &'b Expr,
+    body: &'b [Statement],
+}
+
+impl Inner<'_> {
+    /// Whether shares are cut between its places: those of a loop further out may have a part of one.
+    fn is_cut(&self, shares: &Parallel) -> bool {
+        self.begin.uses(shares.low) && self.end.uses(shares.high)
+    }
+}
+
 /// The innermost loop around the update of an array, but for one over a row.
-fn innermost(block: &[Statement], array: ArrayId) -> Option<(VariableId, &[Statement])> {
+fn innermost(block: &[Statement], array: ArrayId) -> Option<Inner<'_>> {
     let statement = block.iter().find(|statement| updates(std::slice::from_ref(*statement), array) > 0)?;
     let within = statement.blocks().into_iter().find_map(|inner| innermost(inner, array));
     match statement {
-        Statement::For { variable, vector: false, body, .. } => within.or(Some((*variable, body))),
+        Statement::For { variable, begin, end, vector: false, body } => {
+            within.or(Some(Inner { counter: *variable, begin, end, body }))
+        }
         _ => within,
     }
 }
 
 /// The loop that writes down what it adds, and where that goes.
 fn written_down(parallel: &Parallel, terms: &Terms, written: &Written) -> Parallel {
-    let uneven = parallel.uneven.as_ref().map(|uneven| Box::new(written_down(uneven, terms, written)));
-    let counter = innermost(&parallel.body, terms.array).map(|(counter, _)| counter);
+    let uneven = parallel.uneven.as_ref().filter(|_| terms.keeps_shares);
+    let uneven = uneven.map(|uneven| Box::new(written_down(uneven, terms, written)));
+    let counter = innermost(&parallel.body, terms.array).map(|inner| inner.counter);
     let place = Expr::Variable(counter.expect("there is a loop over entries"));
     let stored = |body: Vec<Statement>| {
         replace_statements(body, &mut |statement| match (statement, &terms.row) {
