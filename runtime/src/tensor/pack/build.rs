@@ -17,8 +17,10 @@ use std::sync::Arc;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
 pub(super) const LARGEST: usize = 1 << 44;
-/// The least number of entries of a chunk.
-const GRAIN: usize = 1 << 14;
+/// The number of entries of a chunk.
+const GRAIN: usize = 1 << 16;
+/// So many entries are passed over at once where none of them begins a position.
+const BLOCK: usize = 32;
 
 /// Builds one level after the other; `place` and `count` are those of the last one built.
 pub(super) struct Build<'a, K> {
@@ -27,6 +29,8 @@ pub(super) struct Build<'a, K> {
     fields: &'a Fields,
     maxima: &'a [u64],
     chunks: Vec<Range<usize>>,
+    /// The shortest prefix that each entry begins: its number of levels. The first entry begins the empty one.
+    begins: Buffer<u16>,
     /// `before[chunk][depth]`: how many prefixes of `depth` levels begin before a chunk; last, how many there are in all.
     before: Vec<Vec<usize>>,
     /// How entries find their position in the level above the next.
@@ -49,30 +53,10 @@ struct Place {
 
 impl<'a, K: Key> Build<'a, K> {
     pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64]) -> Self {
-        let size = keys.len().div_ceil(4 * rayon::current_num_threads()).max(GRAIN);
-        let chunks = tasks::ranges(keys.len(), size);
+        let chunks = tasks::ranges(keys.len(), GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
-        let mut build = Self { keys, layout, fields, maxima, chunks, before: Vec::new(), place, count: 1 };
-        build.before = build.prefixes_before();
-        build
-    }
-
-    fn prefixes_before(&self) -> Vec<Vec<usize>> {
-        let begin_in = |chunk: Range<usize>| -> Vec<usize> {
-            let neighbours = &self.keys[chunk.start.saturating_sub(1)..chunk.end];
-            let begins = |depth| {
-                let shift = self.fields.prefix(depth);
-                neighbours.windows(2).filter(|pair| pair[0].xor(pair[1]).reaches(shift)).count()
-            };
-            let first = usize::from(chunk.start == 0);
-            (0..=self.layout.depth()).map(|depth| first + begins(depth)).collect()
-        };
-        let counts = tasks::map(&self.chunks, &begin_in);
-        let mut before = vec![vec![0; self.layout.depth() + 1]];
-        for (chunk, counts) in counts.iter().enumerate() {
-            before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
-        }
-        before
+        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks);
+        Self { keys, layout, fields, maxima, chunks, begins, before, place, count: 1 }
     }
 
     /// How many prefixes of so many levels there are.
@@ -134,8 +118,12 @@ impl<'a, K: Key> Build<'a, K> {
         check_coordinate_width(self.layout, self.maxima, level)?;
         self.place.prefix = prefix.max(above);
         let coordinates = with_width!(format.coordinates, |C| {
-            let coordinate = self.fields.reader::<K>(level);
-            self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+            if self.place.dense.is_empty() && self.prefixes(self.place.prefix) == self.count {
+                self.append_coordinates::<C>(level, self.place.prefix)?
+            } else {
+                let coordinate = self.fields.reader::<K>(level);
+                self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+            }
         });
         Ok(LevelStorage::Singleton { coordinates })
     }
@@ -174,7 +162,10 @@ impl<'a, K: Key> Build<'a, K> {
         let ends = self.ends();
         let (written, rest) = positions.split_at_mut(ends.last().copied().unwrap_or(0));
         let parts = split(written, &sizes(&ends));
-        tasks::each(parts, &|chunk, part| {
+        tasks::each(parts, &|chunk, part: &mut [P]| {
+            if self.place.dense.is_empty() {
+                return self.append_positions(chunk, part, prefix);
+            }
             let begin = start(&ends, chunk);
             let mut next = 0;
             self.walk(chunk, prefix, |_, parent, children| {
@@ -191,31 +182,39 @@ impl<'a, K: Key> Build<'a, K> {
         Ok(P::wrap(Arc::new(positions)))
     }
 
+    /// Where the children of each parent that begins in a chunk begin. Parents are numbered as they come.
+    fn append_positions<P: Index>(&self, chunk: usize, positions: &mut [P], prefix: usize) {
+        let begins = &self.begins[self.chunks[chunk].clone()];
+        let mut before = self.before[chunk][prefix];
+        if is_few(positions, begins) {
+            let mut last = 0;
+            append(positions, begins, self.place.prefix, |entry| {
+                before += count_begins(&begins[last..entry], prefix);
+                last = entry;
+                P::truncate(before)
+            });
+        } else {
+            let mut out = 0;
+            for &shortest in begins {
+                if let Some(position) = positions.get_mut(out) {
+                    *position = P::truncate(before);
+                }
+                out += usize::from(usize::from(shortest) <= self.place.prefix);
+                before += usize::from(usize::from(shortest) <= prefix);
+            }
+        }
+    }
+
     /// The coordinates of a level whose positions are numbered by `prefix`.
     fn append_coordinates<C: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
         let mut coordinates = self.allocate::<C>(level, self.prefixes(prefix))?;
         let counts: Vec<usize> = self.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
         let coordinate = self.fields.reader::<K>(level);
-        let shift = self.fields.prefix(prefix);
         let parts = split(&mut coordinates, &counts);
         tasks::each(parts, &|chunk, part| {
             let chunk = self.chunks[chunk].clone();
             let keys = &self.keys[chunk.clone()];
-            if part.len() == keys.len() {
-                for (place, &key) in part.iter_mut().zip(keys) {
-                    *place = C::truncate(coordinate(key));
-                }
-                return;
-            }
-            let mut places = part.iter_mut();
-            let mut previous = chunk.start.checked_sub(1).map(|before| self.keys[before]);
-            for &key in keys {
-                let begins = previous.is_none_or(|previous| previous.xor(key).reaches(shift));
-                previous = Some(key);
-                if begins && let Some(place) = places.next() {
-                    *place = C::truncate(coordinate(key));
-                }
-            }
+            append(part, &self.begins[chunk], prefix, |entry| C::truncate(coordinate(keys[entry])));
         });
         Ok(C::wrap(Arc::new(coordinates)))
     }
@@ -263,27 +262,106 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// For each entry of a chunk that begins a position in the level last built, calls `visit(entry, position, before)`, where
-    /// `before` is how many prefixes of `counted` levels began before the entry.
+    /// `before` is how many prefixes of `counted` levels, no fewer than make a position, began before the entry.
     fn walk(&self, chunk: usize, counted: usize, mut visit: impl FnMut(usize, usize, usize)) {
         let range = self.chunks[chunk].clone();
-        let mut number = self.before[chunk][self.place.numbered];
-        let mut before = self.before[chunk][counted];
-        let [begins, numbers, counts] =
-            [self.place.prefix, self.place.numbered, counted].map(|depth| self.fields.prefix(depth));
-        let mut entry = range.start;
-        if entry == 0 {
-            visit(0, self.position(0, self.keys[0]), 0);
-            (number, before, entry) = (1, 1, 1);
+        let begins = &self.begins[range.clone()];
+        let Place { prefix, numbered, .. } = self.place;
+        let mut number = self.before[chunk][numbered];
+        let before = self.before[chunk][counted];
+        let mut visit = |place: usize, before: usize| {
+            let entry = range.start + place;
+            number += usize::from(usize::from(begins[place]) <= numbered);
+            visit(entry, self.position(number - 1, self.keys[entry]), before);
+        };
+        let all_count = self.before[chunk + 1][counted] - before == begins.len();
+        if all_count {
+            for_each_begin(begins, prefix, |place| visit(place, before + place));
+        } else {
+            let mut before = before;
+            for_each_begin(begins, counted, |place| {
+                if usize::from(begins[place]) <= prefix {
+                    visit(place, before);
+                }
+                before += 1;
+            });
         }
-        let mut previous = self.keys[entry - 1];
-        for (entry, &key) in (entry..).zip(&self.keys[entry..range.end]) {
-            let difference = previous.xor(key);
-            previous = key;
-            number += usize::from(difference.reaches(numbers));
-            if difference.reaches(begins) {
-                visit(entry, self.position(number - 1, key), before);
+    }
+}
+
+/// The shortest prefix that each key begins, and how many of each length begin before each chunk.
+fn shortest_prefixes<K: Key>(
+    keys: &[K],
+    layout: &Layout,
+    fields: &Fields,
+    chunks: &[Range<usize>],
+) -> (Buffer<u16>, Vec<Vec<usize>>) {
+    let depth = layout.depth();
+    // By the highest bit in which two keys differ.
+    let by_bit: Vec<u16> =
+        (0..fields.bits).map(|bit| (0..=depth).filter(|&depth| fields.prefix(depth) > bit).count() as u16).collect();
+    let mut begins = Buffer::<u16>::zeroed(keys.len());
+    let mut counts: Vec<Vec<usize>> = vec![Vec::new(); chunks.len()];
+    let sizes: Vec<usize> = chunks.iter().map(ExactSizeIterator::len).collect();
+    let parts = split(&mut begins, &sizes).into_iter().zip(&mut counts).collect();
+    tasks::each(parts, &|chunk, (begins, counts): (&mut [u16], &mut Vec<usize>)| {
+        let begin = chunks[chunk].start;
+        let rest = if begin == 0 { &mut begins[1..] } else { &mut *begins };
+        for (shortest, pair) in rest.iter_mut().zip(keys[begin.saturating_sub(1)..].windows(2)) {
+            let highest = pair[0].xor(pair[1]).highest_one();
+            *shortest = highest.map_or(u16::MAX, |highest| by_bit[highest as usize]);
+        }
+        *counts = (0..=depth).map(|depth| count_begins(begins, depth)).collect();
+    });
+    let mut before = vec![vec![0; depth + 1]];
+    for (chunk, counts) in counts.iter().enumerate() {
+        before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
+    }
+    (begins, before)
+}
+
+/// How many entries begin a prefix.
+fn count_begins(begins: &[u16], prefix: usize) -> usize {
+    let prefix = prefix.min(usize::from(u16::MAX)) as u16;
+    begins.iter().filter(|&&shortest| shortest <= prefix).count()
+}
+
+/// Whether so few entries have an element each that the others had better be passed over.
+fn is_few<E>(elements: &[E], begins: &[u16]) -> bool {
+    elements.len() < begins.len() / 8
+}
+
+/// Writes an element for each entry that begins a prefix.
+#[inline]
+fn append<E>(elements: &mut [E], begins: &[u16], prefix: usize, mut element: impl FnMut(usize) -> E) {
+    if is_few(elements, begins) {
+        let mut places = elements.iter_mut();
+        for_each_begin(begins, prefix, |entry| {
+            if let Some(place) = places.next() {
+                *place = element(entry);
             }
-            before += usize::from(difference.reaches(counts));
+        });
+    } else {
+        // What is written for an entry that begins none is written over: there is no branch to be mispredicted.
+        let mut out = 0;
+        for (entry, &shortest) in begins.iter().enumerate() {
+            if let Some(place) = elements.get_mut(out) {
+                *place = element(entry);
+            }
+            out += usize::from(usize::from(shortest) <= prefix);
+        }
+    }
+}
+
+/// Calls `visit` with the place of each entry that begins a prefix.
+#[inline]
+fn for_each_begin(begins: &[u16], prefix: usize, mut visit: impl FnMut(usize)) {
+    let prefix = prefix.min(usize::from(u16::MAX)) as u16;
+    for (block, begins) in begins.chunks(BLOCK).enumerate() {
+        // All of a block at once, which vector instructions do.
+        if begins.iter().fold(false, |any, &shortest| any | (shortest <= prefix)) {
+            let begins = (block * BLOCK..).zip(begins).filter(|(_, shortest)| **shortest <= prefix);
+            begins.for_each(|(place, _)| visit(place));
         }
     }
 }

@@ -243,10 +243,7 @@ impl Fields {
         move |key: K| match bits {
             Bits::Together(0) => 0,
             Bits::Together(width) => (key.bits_from(*lowest) & (u64::MAX >> (64 - width))) as usize,
-            Bits::Apart(pieces) => {
-                let part = |piece: &Piece| piece.spread.compress(key.bits_from(piece.shift)) << piece.skip;
-                pieces.iter().fold(0, |coordinate, piece| coordinate | part(piece)) as usize
-            }
+            Bits::Apart(pieces) => gathered(pieces, key),
         }
     }
 
@@ -255,6 +252,13 @@ impl Fields {
     pub(super) fn prefix(&self, depth: usize) -> u32 {
         depth.checked_sub(1).map_or(self.bits, |level| self.levels[level].lowest)
     }
+}
+
+/// A coordinate whose bits are apart. Not inlined, so that loops over keys are small for those whose bits are together.
+#[inline(never)]
+fn gathered<K: Key>(pieces: &[Piece], key: K) -> usize {
+    let part = |piece: &Piece| piece.spread.compress(key.bits_from(piece.shift)) << piece.skip;
+    pieces.iter().fold(0, |coordinate, piece| coordinate | part(piece)) as usize
 }
 
 #[cfg(test)]
