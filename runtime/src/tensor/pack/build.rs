@@ -11,7 +11,7 @@ use super::super::tasks::{self, split};
 use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
 use super::key::{Fields, Key};
-use spc_compiler::format::{LevelKind, level};
+use spc_compiler::format::{IndexWidth, LevelKind, level};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use std::sync::Arc;
 pub(super) const LARGEST: usize = 1 << 44;
 /// The number of entries of a chunk.
 const GRAIN: usize = 1 << 16;
-/// So many entries are passed over at once where none of them begins a position.
-const BLOCK: usize = 32;
+/// How many entries are asked at once whether one of them begins a position.
+const BLOCK: usize = 64;
 
 /// Builds one level after the other; `place` and `count` are those of the last one built.
 pub(super) struct Build<'a, K> {
@@ -33,6 +33,8 @@ pub(super) struct Build<'a, K> {
     begins: Buffer<u16>,
     /// `before[chunk][depth]`: how many prefixes of `depth` levels begin before a chunk; last, how many there are in all.
     before: Vec<Vec<usize>>,
+    /// Vectors that nobody needs any more: memory for arrays of levels, whose pages the system need not clear first.
+    spare: Vec<Vec<u32>>,
     /// How entries find their position in the level above the next.
     place: Place,
     /// How many positions that level has.
@@ -52,11 +54,17 @@ struct Place {
 }
 
 impl<'a, K: Key> Build<'a, K> {
-    pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64]) -> Self {
+    pub(super) fn new(
+        keys: &'a [K],
+        layout: &'a Layout,
+        fields: &'a Fields,
+        maxima: &'a [u64],
+        spare: Vec<Vec<u32>>,
+    ) -> Self {
         let chunks = tasks::ranges(keys.len(), GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
         let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks);
-        Self { keys, layout, fields, maxima, chunks, begins, before, place, count: 1 }
+        Self { keys, layout, fields, maxima, chunks, begins, before, spare, place, count: 1 }
     }
 
     /// How many prefixes of so many levels there are.
@@ -157,25 +165,26 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// Where the children of each parent begin and end, for children that are numbered by `prefix`.
-    fn fill_positions<P: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
-        let mut positions = self.allocate::<P>(level, self.count.saturating_add(1))?;
-        let ends = self.ends();
+    fn fill_positions<P: Index>(&mut self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut positions = self.array::<P>(level, self.count.saturating_add(1))?;
+        let this = &*self;
+        let ends = this.ends();
         let (written, rest) = positions.split_at_mut(ends.last().copied().unwrap_or(0));
         let parts = split(written, &sizes(&ends));
         tasks::each(parts, &|chunk, part: &mut [P]| {
-            if self.place.dense.is_empty() {
-                return self.append_positions(chunk, part, prefix);
+            if this.place.dense.is_empty() {
+                return this.append_positions(chunk, part, prefix);
             }
             let begin = start(&ends, chunk);
             let mut next = 0;
-            self.walk(chunk, prefix, |_, parent, children| {
+            this.walk(chunk, prefix, |_, parent, children| {
                 let end = parent + 1 - begin;
                 part[next..end].fill(P::truncate(children));
                 next = end;
             });
         });
-        let total = P::truncate(self.prefixes(prefix));
-        // Zeros are there already, on pages that nobody has touched yet.
+        let total = P::truncate(this.prefixes(prefix));
+        // Where there are no entries, zeros are there already, on pages that nobody has touched yet.
         if total != P::default() {
             tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
         }
@@ -186,7 +195,7 @@ impl<'a, K: Key> Build<'a, K> {
     fn append_positions<P: Index>(&self, chunk: usize, positions: &mut [P], prefix: usize) {
         let begins = &self.begins[self.chunks[chunk].clone()];
         let mut before = self.before[chunk][prefix];
-        if is_few(positions, begins) {
+        if positions.len() < begins.len() / 8 {
             let mut last = 0;
             append(positions, begins, self.place.prefix, |entry| {
                 before += count_begins(&begins[last..entry], prefix);
@@ -206,15 +215,16 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// The coordinates of a level whose positions are numbered by `prefix`.
-    fn append_coordinates<C: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
-        let mut coordinates = self.allocate::<C>(level, self.prefixes(prefix))?;
-        let counts: Vec<usize> = self.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
-        let coordinate = self.fields.reader::<K>(level);
+    fn append_coordinates<C: Index>(&mut self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut coordinates = self.array::<C>(level, self.prefixes(prefix))?;
+        let this = &*self;
+        let counts: Vec<usize> = this.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
+        let coordinate = this.fields.reader::<K>(level);
         let parts = split(&mut coordinates, &counts);
         tasks::each(parts, &|chunk, part| {
-            let chunk = self.chunks[chunk].clone();
-            let keys = &self.keys[chunk.clone()];
-            append(part, &self.begins[chunk], prefix, |entry| C::truncate(coordinate(keys[entry])));
+            let chunk = this.chunks[chunk].clone();
+            let keys = &this.keys[chunk.clone()];
+            append(part, &this.begins[chunk], prefix, |entry| C::truncate(coordinate(keys[entry])));
         });
         Ok(C::wrap(Arc::new(coordinates)))
     }
@@ -237,6 +247,22 @@ impl<'a, K: Key> Build<'a, K> {
             self.walk(chunk, self.place.prefix, |entry, position, _| part[position - begin] = element(entry));
         });
         Ok(elements)
+    }
+
+    /// Room for indices, all of which will be written: a spare vector where one is about as large.
+    fn array<I: Index>(&mut self, level: usize, count: usize) -> Result<Buffer<I>, PackError> {
+        let fits = |spare: &Vec<u32>| count <= spare.len() && spare.len() / 2 <= count;
+        if I::WIDTH == IndexWidth::U32
+            && let Some(number) = self.spare.iter().position(fits)
+        {
+            let mut spare = self.spare.swap_remove(number);
+            spare.truncate(count);
+            spare.shrink_to_fit();
+            if let Ok(indices) = bytemuck::allocation::try_cast_vec(spare) {
+                return Ok(indices.into());
+            }
+        }
+        self.allocate(level, count)
     }
 
     fn allocate<T: Plain>(&self, level: usize, count: usize) -> Result<Buffer<T>, PackError> {
@@ -323,33 +349,22 @@ fn shortest_prefixes<K: Key>(
 /// How many entries begin a prefix.
 fn count_begins(begins: &[u16], prefix: usize) -> usize {
     let prefix = prefix.min(usize::from(u16::MAX)) as u16;
-    begins.iter().filter(|&&shortest| shortest <= prefix).count()
-}
-
-/// Whether so few entries have an element each that the others had better be passed over.
-fn is_few<E>(elements: &[E], begins: &[u16]) -> bool {
-    elements.len() < begins.len() / 8
+    // Counts of few bits, which vector instructions hold many of.
+    let count = |block: &[u16]| block.iter().map(|&shortest| u16::from(shortest <= prefix)).sum::<u16>();
+    begins.chunks(usize::from(u16::MAX)).map(|block| usize::from(count(block))).sum()
 }
 
 /// Writes an element for each entry that begins a prefix.
-#[inline]
 fn append<E>(elements: &mut [E], begins: &[u16], prefix: usize, mut element: impl FnMut(usize) -> E) {
-    if is_few(elements, begins) {
+    if elements.len() == begins.len() {
+        elements.iter_mut().enumerate().for_each(|(entry, place)| *place = element(entry));
+    } else {
         let mut places = elements.iter_mut();
         for_each_begin(begins, prefix, |entry| {
             if let Some(place) = places.next() {
                 *place = element(entry);
             }
         });
-    } else {
-        // What is written for an entry that begins none is written over: there is no branch to be mispredicted.
-        let mut out = 0;
-        for (entry, &shortest) in begins.iter().enumerate() {
-            if let Some(place) = elements.get_mut(out) {
-                *place = element(entry);
-            }
-            out += usize::from(usize::from(shortest) <= prefix);
-        }
     }
 }
 
@@ -359,10 +374,16 @@ fn for_each_begin(begins: &[u16], prefix: usize, mut visit: impl FnMut(usize)) {
     let prefix = prefix.min(usize::from(u16::MAX)) as u16;
     for (block, begins) in begins.chunks(BLOCK).enumerate() {
         // All of a block at once, which vector instructions do.
-        if begins.iter().fold(false, |any, &shortest| any | (shortest <= prefix)) {
-            let begins = (block * BLOCK..).zip(begins).filter(|(_, shortest)| **shortest <= prefix);
-            begins.for_each(|(place, _)| visit(place));
+        if !begins.iter().fold(false, |any, &shortest| any | (shortest <= prefix)) {
+            continue;
         }
+        // Listed first, without a branch to be mispredicted: what is no place is written over.
+        let (mut places, mut count) = ([0; BLOCK], 0);
+        for (place, &shortest) in (block * BLOCK..).zip(begins) {
+            places[count % BLOCK] = place;
+            count += usize::from(shortest <= prefix);
+        }
+        places[..count].iter().for_each(|&place| visit(place));
     }
 }
 

@@ -240,10 +240,14 @@ impl Fields {
     /// What reads the coordinate of a level from keys.
     pub(super) fn reader<K: Key>(&self, level: usize) -> impl Fn(K) -> usize + Copy + use<'_, K> {
         let Field { lowest, bits } = &self.levels[level];
-        move |key: K| match bits {
-            Bits::Together(0) => 0,
-            Bits::Together(width) => (key.bits_from(*lowest) & (u64::MAX >> (64 - width))) as usize,
-            Bits::Apart(pieces) => gathered(pieces, key),
+        let (shift, mask, pieces): (u32, u64, &[Piece]) = match bits {
+            Bits::Together(0) => (0, 0, &[]),
+            Bits::Together(width) => (*lowest, u64::MAX >> (64 - width), &[]),
+            Bits::Apart(pieces) => (0, 0, pieces),
+        };
+        move |key: K| match pieces {
+            [] => (key.bits_from(shift) & mask) as usize,
+            pieces => gathered(pieces, key),
         }
     }
 

@@ -1,7 +1,8 @@
 //! From a list of entries to storage of any format.
 //!
 //! 1. Indices are checked against the shape and packed, in the order of the levels, into one integer key an entry.
-//! 2. Keys that do not ascend already are sorted, together with their values; entries of equal keys are summed or refused.
+//! 2. Keys that do not ascend already are sorted, together with their values, by what the order that entries come in leaves
+//!    to be sorted; entries of equal keys are summed or refused.
 //! 3. Each level counts, over chunks of keys in parallel, how many distinct prefixes begin in each; a prefix sum says where
 //!    each chunk writes; then all chunks write.
 //!
@@ -217,12 +218,12 @@ impl Packing<'_> {
         } else {
             0
         };
-        drop(indices);
+        let spare = indices.into_iter().filter_map(Indices::into_u32).collect();
         let Sorted { keys, values } = Sorted::new(keys, values, survey, settled, self.duplicates)
             .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
-            let mut build = Build::new(&keys, self.layout, self.fields, &maxima);
+            let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare);
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
             let (layout, fields) = (self.layout, self.fields);

@@ -14,12 +14,9 @@ use bytemuck::Zeroable;
 use std::ops::Range;
 use std::slice::IterMut;
 
-/// The bits of a digit that a cache sorts by: its buckets fill as many cache lines as the first level holds.
+/// The bits of a digit: a first-level cache holds more lines than it has buckets.
 const DIGIT: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT;
-/// The bits of a digit that parts a large range.
-const WIDE_DIGIT: u32 = 8;
-const WIDE_BUCKETS: usize = 1 << WIDE_DIGIT;
 /// Ranges of at most this many items are sorted by insertion.
 const SMALL: usize = 32;
 /// Ranges of at most this many items are sorted by one thread, in its cache.
@@ -96,12 +93,12 @@ fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
     let chunks = tasks::ranges(keys.len(), chunk);
     let varying = tasks::map(&chunks, &|range| varying(keys[range].iter().copied(), &bits));
     let Some(highest) = varying.into_iter().fold(K::zeroed(), K::or).highest_one() else { return };
-    let shift = (highest + 1).saturating_sub(WIDE_DIGIT).max(bits.start);
+    let shift = (highest + 1).saturating_sub(DIGIT).max(bits.start);
 
-    let counts = tasks::map(&chunks, &|range| count::<WIDE_BUCKETS, K>(keys[range].iter().copied(), shift));
-    let mut streams: Vec<Vec<IterMut<'_, (K, V)>>> = counts.iter().map(|_| Vec::with_capacity(WIDE_BUCKETS)).collect();
+    let counts = tasks::map(&chunks, &|range| count(keys[range].iter().copied(), shift));
+    let mut streams: Vec<Vec<IterMut<'_, (K, V)>>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
     let mut rest = &mut *part.items;
-    for bucket in 0..WIDE_BUCKETS {
+    for bucket in 0..BUCKETS {
         for (streams, counts) in streams.iter_mut().zip(&counts) {
             let stream = rest.split_off_mut(..counts[bucket]).expect("counts add up");
             streams.push(stream.iter_mut());
@@ -110,10 +107,10 @@ fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
     tasks::each(streams, &|task, mut streams| {
         let chunk = chunks[task].clone();
         let items = keys[chunk.clone()].iter().copied().zip(values[chunk].iter().copied());
-        move_to_buckets::<WIDE_BUCKETS, K, V>(items, &mut streams, shift);
+        move_to_buckets(items, &mut streams, shift);
     });
 
-    let totals = (0..WIDE_BUCKETS).map(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
+    let totals = (0..BUCKETS).map(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
     let buckets: Vec<Part<'_, K, V>> = totals.filter(|&total| total > 0).map(|total| part.split_off(total)).collect();
     tasks::each(buckets, &|_, bucket| match bits.start..shift {
         rest if rest.is_empty() => write_back(bucket),
@@ -126,10 +123,12 @@ fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
 }
 
 /// Puts items into the arrays that they came from.
-fn write_back<K: Key, V: Value>(part: Part<'_, K, V>) {
-    let Part { keys, values, items } = part;
-    let parts = keys.chunks_mut(LOCAL).zip(values.chunks_mut(LOCAL)).zip(items.chunks(LOCAL)).collect();
-    tasks::each(parts, &|_, ((keys, values), items): ((&mut [K], &mut [V]), &[(K, V)])| {
+fn write_back<K: Key, V: Value>(mut part: Part<'_, K, V>) {
+    let mut parts = Vec::new();
+    while !part.items.is_empty() {
+        parts.push(part.split_off(part.items.len().min(LOCAL)));
+    }
+    tasks::each(parts, &|_, Part { keys, values, items }: Part<'_, K, V>| {
         for ((key, value), item) in keys.iter_mut().zip(values).zip(items) {
             (*key, *value) = *item;
         }
@@ -153,8 +152,8 @@ fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)],
     let digits = digits(varying, enough);
     let (mut from, mut to) = (items, spare);
     for &shift in digits.iter().rev() {
-        let counts = count::<BUCKETS, K>(from.iter().map(|item| item.0), shift);
-        move_to_buckets::<BUCKETS, K, V>(from.iter().copied(), &mut streams(to, &counts), shift);
+        let counts = count(from.iter().map(|item| item.0), shift);
+        move_to_buckets(from.iter().copied(), &mut streams(to, &counts), shift);
         (from, to) = (to, from);
     }
     let shift = digits.last().copied().unwrap_or(0);
@@ -227,14 +226,14 @@ fn between<K: Key>(bits: K, range: &Range<u32>) -> K {
     within
 }
 
-/// The number of the bucket among `N` that a key goes to.
-fn digit<const N: usize, K: Key>(key: K, shift: u32) -> usize {
-    key.bits_from(shift) as usize % N
+/// The number of the bucket that a key goes to.
+fn digit<K: Key>(key: K, shift: u32) -> usize {
+    key.bits_from(shift) as usize % BUCKETS
 }
 
-fn count<const N: usize, K: Key>(keys: impl Iterator<Item = K>, shift: u32) -> [usize; N] {
-    let mut counts = [0; N];
-    keys.for_each(|key| counts[digit::<N, K>(key, shift)] += 1);
+fn count<K: Key>(keys: impl Iterator<Item = K>, shift: u32) -> [usize; BUCKETS] {
+    let mut counts = [0; BUCKETS];
+    keys.for_each(|key| counts[digit(key, shift)] += 1);
     counts
 }
 
@@ -243,14 +242,10 @@ fn streams<'a, I>(mut items: &'a mut [I], counts: &[usize]) -> Vec<IterMut<'a, I
     counts.iter().map(|&count| items.split_off_mut(..count).expect("counts add up").iter_mut()).collect()
 }
 
-fn move_to_buckets<const N: usize, K: Key, V>(
-    items: impl Iterator<Item = (K, V)>,
-    streams: &mut [IterMut<'_, (K, V)>],
-    shift: u32,
-) {
-    let streams: &mut [IterMut<'_, (K, V)>; N] = streams.try_into().expect("there is a stream for each bucket");
+fn move_to_buckets<K: Key, V>(items: impl Iterator<Item = (K, V)>, streams: &mut [IterMut<'_, (K, V)>], shift: u32) {
+    let streams: &mut [IterMut<'_, (K, V)>; BUCKETS] = streams.try_into().expect("there is a stream for each bucket");
     for item in items {
-        if let Some(place) = streams[digit::<N, K>(item.0, shift)].next() {
+        if let Some(place) = streams[digit(item.0, shift)].next() {
             *place = item;
         }
     }
