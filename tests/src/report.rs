@@ -10,6 +10,16 @@ use std::thread;
 /// # Panics
 /// When a check fails or panics; the message lists all that do, in the order of `items`.
 pub fn check_all<T: Sync>(items: &[T], name: impl Fn(&T) -> &str, check: impl Fn(&T) -> Result<(), String> + Sync) {
+    let lines = failures(items, name, check);
+    assert!(lines.is_empty(), "{} of {} fail:\n{}", lines.len(), items.len(), lines.join("\n"));
+}
+
+/// The checks of `items` that fail or panic, in their order.
+pub fn failures<T: Sync>(
+    items: &[T],
+    name: impl Fn(&T) -> &str,
+    check: impl Fn(&T) -> Result<(), String> + Sync,
+) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let failures: Mutex<Vec<(usize, String)>> = Mutex::new(Vec::new());
     let work = || {
@@ -28,9 +38,7 @@ pub fn check_all<T: Sync>(items: &[T], name: impl Fn(&T) -> &str, check: impl Fn
     });
     let mut failures = failures.into_inner().expect("nobody panics with it");
     failures.sort();
-    let lines: Vec<String> =
-        failures.iter().map(|(place, error)| format!("{}: {error}", name(&items[*place]))).collect();
-    assert!(lines.is_empty(), "{} of {} fail:\n{}", lines.len(), items.len(), lines.join("\n"));
+    failures.iter().map(|(place, error)| format!("{}: {error}", name(&items[*place]))).collect()
 }
 
 /// A panic as an error.

@@ -133,6 +133,41 @@ fn threads_have_several_elements_of_long_rows() {
     }
 }
 
+/// From one element to rows of several warps, and at both sides of where one warp has them.
+const RANKS: [u64; 10] = [1, 5, 31, 32, 33, 64, 100, 129, 200, 300];
+
+#[test]
+fn the_call_says_how_many_elements_of_rows_threads_have() {
+    let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+    let mut all = Vec::new();
+    for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
+        let ready = RANKS.map(|rank| {
+            let text = text.replace(&format!("r={extent}"), &format!("r={rank}"));
+            let case = Case::parse("ranks", &text).expect("it is a case");
+            Ready::scheduled(&case, options).unwrap_or_else(|stop| panic!("{text}: {stop:?}"))
+        });
+        let modules = [false, true].map(|deterministic| {
+            let number = 2 * number + usize::from(deterministic);
+            emulation::modules(&ready[0].program, number, Options { deterministic, ..PLAIN }).expect("it can be made")
+        });
+        all.push((text, ready, modules));
+    }
+    let kernels: Vec<&Emulated> = all.iter().flat_map(|(_, _, modules)| modules).collect();
+    let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
+    for (text, ready, [fast, same]) in &all {
+        for (rank, ready) in RANKS.into_iter().zip(ready) {
+            device.launched();
+            let result = ready.run(&emulation::chain(&ready.program, fast, &device));
+            assert_eq!(result, Ok(()), "{text}, r={rank}");
+            let launched = device.launched();
+            let functions = fast.modules().iter().flat_map(|module| &module.functions);
+            let has_strips = functions.filter(|f| f.has_strips()).any(|f| launched.contains(&f.name));
+            assert_eq!(has_strips, rank > 64, "{text}, r={rank}: {launched:?}");
+            assert_eq!(differs(ready, same, &device), Ok(()), "{text}, r={rank}, deterministic");
+        }
+    }
+}
+
 /// Runs a program twice, in different orders of blocks and threads: both are right, and give the same bits.
 fn differs(ready: &Ready, emulated: &Emulated, device: &Arc<Emulation>) -> Result<(), String> {
     let mut results = Vec::new();
@@ -207,18 +242,27 @@ struct Forced {
     team: u64,
     /// At most so many, where blocks have tiles.
     blocks: u64,
+    /// Whether threads have several elements of rows.
+    in_strips: bool,
 }
 
 /// A program as it is, and with each other way that it can go, whatever the data say.
 fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
     let mut ways = vec![("as planned", emulated.clone())];
-    let way = |in_shares, in_tiles, lanes, team, blocks| Forced { in_shares, in_tiles, lanes, team, blocks };
+    let way = |in_shares, in_tiles, lanes, team, blocks, in_strips| Forced {
+        in_shares,
+        in_tiles,
+        lanes,
+        team,
+        blocks,
+        in_strips,
+    };
     let forced = [
-        ("shares by 4 lanes", way(true, false, 4, 8, 1)),
-        ("shares by 32 lanes", way(true, false, 32, 32, 1)),
-        ("places by 8 lanes", way(false, false, 8, 256, 1)),
-        ("tiles of a block", way(true, true, 32, 8, 1)),
-        ("tiles of three blocks", way(true, true, 4, 8, 3)),
+        ("shares by 4 lanes", way(true, false, 4, 8, 1, false)),
+        ("shares by 32 lanes, rows in strips", way(true, false, 32, 32, 1, true)),
+        ("places by 8 lanes, rows in strips", way(false, false, 8, 256, 1, true)),
+        ("tiles of a block", way(true, true, 32, 8, 1, false)),
+        ("tiles of three blocks, rows in strips", way(true, true, 4, 8, 3, true)),
     ];
     for (name, way) in forced {
         let mut other = emulated.clone();
@@ -234,7 +278,16 @@ fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
 
 /// Steps in which it is decided what the data would decide.
 fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
-    let has_tiles = |step: &Step| matches!(step, Step::Launch { blocks: Some(_), .. });
+    let tiled = |step: &Step| matches!(step, Step::Launch { blocks: Some(_), .. });
+    let has_tiles = |step: &Step| {
+        let mut has = false;
+        step.for_each(&mut |step| has |= tiled(step));
+        has
+    };
+    let has_strips = |step: &Step| match step {
+        Step::Launch { function, .. } => functions[*function].has_strips(),
+        _ => false,
+    };
     let one = |step: &Step| match step {
         // What some rows need besides.
         Step::Choose { condition, then, otherwise } if otherwise.is_empty() => {
@@ -246,7 +299,11 @@ fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
             vec![Step::Teams { function: *function, first, end, width, inner: Expr::Index(way.lanes) }]
         }
         Step::Choose { then, otherwise, .. } => {
-            let is_first = if then.iter().any(has_tiles) { way.in_tiles } else { way.in_shares };
+            let is_first = match () {
+                () if then.iter().any(has_strips) => way.in_strips,
+                () if then.iter().any(has_tiles) => way.in_tiles,
+                () => way.in_shares,
+            };
             decided(if is_first { then } else { otherwise }, way, functions)
         }
         Step::Launch { function, places, lanes, workers, blocks } => {
@@ -406,7 +463,7 @@ fn what_was_measured_of_inputs_is_not_measured_again() {
 #[test]
 fn an_update_of_a_tile_that_is_not_atomic_is_found() {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
-        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, team: 8, blocks: 2 };
+        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, team: 8, blocks: 2, in_strips: false };
         module.steps = decided(&module.steps, &way, &module.functions);
         for function in &mut module.functions {
             function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));

@@ -50,6 +50,16 @@ fn results_that_stay_on_a_gpu_make_room() {
     with_driver("in_process::results_make_room", &[("SPC_EMULATED_BYTES", "40000")]);
 }
 
+#[test]
+fn what_parts_make_together_stays_on_a_gpu() {
+    with_driver("in_process::what_parts_make_stays", &[]);
+}
+
+#[test]
+fn parts_of_what_can_not_be_pinned_are_copied_and_said() {
+    with_driver("in_process::what_is_not_pinned_is_said", &[("SPC_EMULATED_PAGEABLE", "1")]);
+}
+
 mod in_process {
     use spc::cuda::{CudaError, Gpu};
     use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
@@ -57,7 +67,7 @@ mod in_process {
     use spc::tensor::{AnyTensor, Csf, Csr, Dense, Tensor};
     use spc_compiler::concrete::{self, Target};
     use spc_compiler::{notation, syntax};
-    use spc_tests::emulation::driver::brought;
+    use spc_tests::emulation::driver::{brought, taken};
 
     fn kernel(text: &str) -> notation::Kernel {
         let program = syntax::parse_program(text).expect("it parses");
@@ -194,8 +204,46 @@ mod in_process {
                 assert_eq!(outputs, truth, "{text}");
                 let spent = spent.expect("it came in parts");
                 assert!(!spent.copy_in.is_zero() && !spent.compute.is_zero() && !spent.copy_out.is_zero());
+                assert!(!spent.pageable, "its memory was pinned");
             }
         }
+    }
+
+    /// A product in so many parts in three lanes, of 50 rows.
+    fn product_in_parts(devices: Vec<usize>) -> Program {
+        let kernel = kernel("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
+        let stream = Some(StreamOptions { lanes: 3, ..StreamOptions::new("A", 7) });
+        program(&kernel, 50, &ProgramOptions { backend: Some(Backend::Cuda), devices, stream, ..Default::default() })
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn what_parts_make_stays() {
+        let gpu = Gpu::open(0).expect("there is a driver");
+        let chain = double(&gpu);
+        let double = |y: &AnyTensor| {
+            brought();
+            chain.run(&[y], &[], 3).expect("there is room");
+            brought()
+        };
+        let on_one = product_in_parts(vec![0]);
+        taken();
+        let y = on_one.run(1).expect("the parts fit").outputs.remove(0).1;
+        // Beside the one result, each lane reads numbers: the longest row of a part.
+        let numbers = taken() - 50 * 8;
+        assert!(numbers.is_multiple_of(8) && numbers <= 7 * 8, "{numbers}");
+        assert_eq!((double(&y), taken()), (0, 50 * 8), "results come back once");
+        // What two devices make is one on the host only.
+        let other = product_in_parts(vec![0, 1]).run(1).expect("the parts fit").outputs.remove(0).1;
+        assert_eq!((&other, double(&other)), (&y, 50 * 8));
+    }
+
+    #[test]
+    #[ignore = "it runs where there is a driver"]
+    fn what_is_not_pinned_is_said() {
+        let program = product_in_parts(vec![0]);
+        program.run(1).expect("the parts fit");
+        assert!(program.spent().expect("it came in parts").pageable);
     }
 
     #[test]

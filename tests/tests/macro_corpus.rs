@@ -365,6 +365,10 @@ cases! {
     products_spmm_csr "cases/products/spmm_csr.ti" [A, X] spmm(&A, &X);
     products_spmm_row_major_and_column_major "cases/products/spmm_row_major_and_column_major.ti" [A, X] spmm(&A, &X);
     products_spmspv "cases/products/spmspv.ti" [A, x] spmspv(&A, &x);
+    products_rows_of_any_length "cases/products/rows_of_any_length.ti" [A, x, w, z] product(&A, &x, &w, &z);
+    products_short_fibers "cases/products/short_fibers.ti" [X, v] ttv(&X, &v);
+    products_short_fibers_into_dense "cases/products/short_fibers_into_dense.ti" [X, v] ttv(&X, &v);
+    products_short_rows "cases/products/short_rows.ti" [A, x] spmv(&A, &x);
     products_spmv_coo "cases/products/spmv_coo.ti" [A, x] spmv(&A, &x);
     products_spmv_csc "cases/products/spmv_csc.ti" [A, x] spmv(&A, &x);
     products_spmv_csr "cases/products/spmv_csr.ti" [A, x] spmv(&A, &x);

@@ -103,5 +103,19 @@ fn several_elements_of_a_long_row_are_in_registers() {
             let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], 64);
             assert_eq!(fault, None, "{text}");
         }
+        // The same where only the call knows how long rows are.
+        let ready = Ready::scheduled(&case, options).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
+        for text in texts_of(&ready) {
+            let has_strips = |name: &str| {
+                let mut functions = text.split("extern \"C\"");
+                functions.any(|function| function.contains(&format!(" {name}(")) && function.contains("strip++"))
+            };
+            for architecture in ARCHITECTURES {
+                let compiled = nvrtc.compile(&text, "case.cu", architecture).unwrap_or_else(|error| panic!("{error}"));
+                let mut strips = compiled.usage.iter().filter(|usage| has_strips(&usage.function)).peekable();
+                assert!(strips.peek().is_some(), "{text}");
+                assert!(strips.all(|usage| usage.stack == 0), "{architecture}: {:?}\n{text}", compiled.usage);
+            }
+        }
     }
 }

@@ -79,6 +79,12 @@ impl Report<'_> {
                 milliseconds(spent.copy_out),
                 milliseconds(spent.combine),
             );
+            if spent.pageable {
+                _ = writeln!(
+                    text,
+                    "note: the input could not be pinned in the host's memory, so its parts were copied more slowly"
+                );
+            }
         }
         text
     }
@@ -134,7 +140,7 @@ impl Report<'_> {
             "parts": self.program.spent().map(|spent| json!({
                 "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
-                "bound_ms": milliseconds(spent.bound()),
+                "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),
             "checksum": sum.json(),
             "inputs": tensors(&mut self.program.inputs(), false),

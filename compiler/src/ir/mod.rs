@@ -622,9 +622,17 @@ pub enum Statement {
         /// Their first value.
         fill: Expr,
     },
-    /// Adds to the elements of a local array, of which there are `n`, the sums of every `n`-th product of an [`Expr::Dot`], in order:
-    /// to the first those of places 0, n, 2n, …. The places are a multiple of `n`.
-    Dots(ArrayId, Expr),
+    /// Sets the elements of an array to sums of products.
+    Dots {
+        /// The array; not empty, where nothing says what each sum is between.
+        sums: ArrayId,
+        /// An [`Expr::Dot`].
+        products: Expr,
+        /// An index array of one element more than there are sums, ascending: the `n`-th sum is that of the products at the places
+        /// from its `n`-th element up to the next. `None`: the places are a multiple of the sums, and of `n` sums the first is that of
+        /// places 0, n, 2n, …, in this order.
+        between: Option<ArrayId>,
+    },
     /// Sets every element of a local array.
     Fill(ArrayId, Expr),
     /// Gives `of[begin..begin + length]` a name for the rest of the block. While a mutable view is in scope, `of` itself

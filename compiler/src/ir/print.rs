@@ -74,7 +74,7 @@ impl Statement {
             Statement::Store(..) => "store",
             Statement::Reduce(..) => "reduce",
             Statement::Allocate { .. } => "allocate",
-            Statement::Dots(..) => "dots",
+            Statement::Dots { .. } => "dots",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
             Statement::List(_) => "list",
@@ -433,7 +433,10 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         Statement::Allocate { array: id, length, fill } => {
             write!(f, "allocate {}[{}] = {}", array(id), expr(length), expr(fill))
         }
-        Statement::Dots(id, value) => write!(f, "dots {} += {}", array(id), expr(value)),
+        Statement::Dots { sums, products, between } => {
+            write!(f, "dots {} = {}", array(sums), expr(products))?;
+            between.iter().try_for_each(|positions| write!(f, " between {}", array(positions)))
+        }
         Statement::Fill(id, value) => write!(f, "fill {} = {}", array(id), expr(value)),
         Statement::View { array: id, of, begin, length, mutable } => {
             let mutable = if *mutable { "mutable " } else { "" };

@@ -92,7 +92,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
-            | Statement::Dots(_, e)
+            | Statement::Dots { products: e, .. }
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -137,7 +137,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
-            | Statement::Dots(_, e)
+            | Statement::Dots { products: e, .. }
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -214,7 +214,7 @@ impl Statement {
             Statement::Store(array, ..)
             | Statement::Reduce(array, ..)
             | Statement::Fill(array, _)
-            | Statement::Dots(array, _)
+            | Statement::Dots { sums: array, .. }
             | Statement::Push(array, _)
             | Statement::Extend { array, .. }
             | Statement::Insert { keys: array, .. }

@@ -465,7 +465,7 @@ impl Written {
             Store(array, ..)
             | Reduce(array, ..)
             | Fill(array, _)
-            | Dots(array, _)
+            | Dots { sums: array, .. }
             | Push(array, _)
             | Extend { array, .. } => {
                 self.arrays.insert(*array);

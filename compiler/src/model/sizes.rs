@@ -75,7 +75,10 @@ pub(super) fn loaded(kernel: &ir::Kernel) -> Loaded {
 /// Notes the arrays that a statement reads again and again.
 fn find_loads(statement: &Statement, in_loop: bool, arrays: &mut BTreeSet<ArrayId>) {
     let is_while = matches!(statement, Statement::While(..));
-    if in_loop || is_while {
+    if let Statement::Dots { between, .. } = statement {
+        arrays.extend(between);
+    }
+    if in_loop || is_while || matches!(statement, Statement::Dots { .. }) {
         if let Statement::View { of, .. } = statement {
             arrays.insert(*of);
         }

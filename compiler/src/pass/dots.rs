@@ -85,12 +85,12 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
 }
 
 /// `for counter in begin..end: total += factor * factor * …`
-struct Sum {
-    begin: Expr,
-    end: Expr,
-    total: VariableId,
+pub(super) struct Sum {
+    pub(super) begin: Expr,
+    pub(super) end: Expr,
+    pub(super) total: VariableId,
     /// Each with what its run is a part of, and the place there of the loop's first; `None`: the loop's own.
-    factors: Vec<(Factor, Option<Expr>)>,
+    pub(super) factors: Vec<(Factor, Option<Expr>)>,
 }
 
 /// Rows that are shorter are added in one sum.
@@ -98,7 +98,7 @@ const LEAST_ROW: u64 = 4;
 
 impl Sum {
     /// `behind` is what follows in the loop's block.
-    fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Sum> {
+    pub(super) fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Sum> {
         let Statement::For { variable: counter, begin, end, vector: false, body } = statement else { return None };
         let (last, lets) = body.split_last()?;
         let Statement::Update(total, ReduceOperator::Add, term) = last else { return None };

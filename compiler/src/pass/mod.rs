@@ -10,6 +10,7 @@ mod flatten;
 mod hoist;
 mod lanes;
 mod masks;
+mod neighbours;
 mod runs;
 mod slices;
 mod strips;
@@ -34,6 +35,7 @@ pub const PASSES: &[Pass] = &[
     ("flatten", flatten::flatten),
     ("strips", strips::strips),
     ("slices", slices::slices),
+    ("neighbours", neighbours::neighbours),
     ("dots", dots::dots),
     ("lanes", lanes::lanes),
     ("hoist", hoist::hoist),
@@ -72,7 +74,8 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    [slices::decisions(kernel), dots::decisions(kernel), children::decisions(kernel)].concat()
+    [slices::decisions(kernel), neighbours::decisions(kernel), dots::decisions(kernel), children::decisions(kernel)]
+        .concat()
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.

@@ -16,7 +16,7 @@
 //!         let A_slice = A_vals[begin..begin + entries]
 //!         let A_crd_slice = A_crd[begin..begin + entries]
 //!         let sums = [0; 8]
-//!         sums[n % 8] += A_slice[n] * x[A_crd_slice[n]] for each n that is no filling
+//!         sums[n % 8] = the sum of A_slice[n] * x[A_crd_slice[n]], for each n that is no filling
 //!         for i in slice * 8..minimum(slice * 8 + 8, I)
 //!             let t = sums[i - slice * 8]
 //!             y[i] = t
@@ -54,7 +54,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let viewed = kernel.viewed();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Dots(_, Expr::Dot(factors)) = statement else { return };
+        let Statement::Dots { products: Expr::Dot(factors), between: None, .. } = statement else { return };
         let runs = factors.iter().map(|factor| viewed.get(&factor.run()).copied().unwrap_or(factor.run()));
         let Some(tensor) = runs.filter_map(|run| kernel.array(run).role.tensor()).next() else { return };
         let decision = Decision {
@@ -149,7 +149,7 @@ impl Rows {
         let comment = comment.filter(|statement| matches!(statement, Statement::Comment(_))).cloned();
         let spoken = comment.as_ref().map(|_| self.sum - 1);
         body.extend(comment);
-        body.push(Statement::Dots(sums, dots));
+        body.push(Statement::Dots { sums, products: dots, between: None });
         body.push(Statement::Let(first, at.times(count.clone())));
         let sum = Expr::load(sums, Expr::Variable(self.row).minus(first_row.clone()));
         let is_changed = |(place, statement): (usize, &Statement)| place != self.sum && changes(statement, self.total);
@@ -193,7 +193,7 @@ impl Rows {
 }
 
 /// Whether a statement changes a variable.
-fn changes(statement: &Statement, variable: VariableId) -> bool {
+pub(super) fn changes(statement: &Statement, variable: VariableId) -> bool {
     let mut found = false;
     statement.for_each(&mut |inner| {
         found |= matches!(inner, Statement::Assign(other, _) | Statement::Update(other, ..) if *other == variable);
@@ -201,7 +201,7 @@ fn changes(statement: &Statement, variable: VariableId) -> bool {
     found
 }
 
-fn divided_up(number: Expr, by: u64) -> Expr {
+pub(super) fn divided_up(number: Expr, by: u64) -> Expr {
     match by {
         1 => number,
         by => Expr::binary(BinaryOperator::Divide, number.plus(Expr::Index(by - 1)), Expr::Index(by)),

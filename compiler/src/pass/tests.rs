@@ -1,8 +1,8 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, runs::runs,
-    strips::strips, tidy::tidy, views::views,
+    children::children, dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, neighbours::neighbours,
+    runs::runs, strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -330,6 +330,70 @@ mod sums_of_products {
     fn a_run_of_what_is_written_later_in_the_block_stays() {
         let body = "let v3 = 0.0f64 for v1 in a0[0]..a0[1] { v3 += a4[v1] } a4[0] = v3";
         assert!(!after(dots, body).contains("dot("));
+    }
+}
+
+mod sums_of_neighbours {
+    use super::*;
+
+    const LOOP: &str = "parallel v8..v9 in 0..d0 sharing a4 owned v6 -> v6 {
+        for v0 in v8..v9 { let v3 = 0.0f64 for v1 in a0[v0]..a0[v0 + 1] { v3 += a2[v1] * a3[a1[v1]] }";
+
+    #[test]
+    fn sums_that_are_stored_side_by_side_are_formed_where_they_are_stored() {
+        assert_snapshot!(after(neighbours, &format!("{LOOP} a4[v0] = v3 }} }}")), @r"
+        parallel v8:low..v9:high in 0..d0:n
+            sharing a4:Y owned v6:j -> v6:j
+        {
+          let v10:count = v9:high - v8:low
+          view a6:A2_pos_run of a0:A2_pos from v8:low length v10:count + 1
+          view a7:A_run of a2:A_vals from 0 length a6:A2_pos_run[v10:count]
+          view a8:A2_crd_run of a1:A2_crd from 0 length a6:A2_pos_run[v10:count]
+          view mutable a9:Y_run of a4:Y from v8:low length v10:count
+          dots a9:Y_run = dot(a7:A_run, a3:B at a8:A2_crd_run) between a6:A2_pos_run
+        }
+        ");
+    }
+
+    #[test]
+    fn what_more_is_done_with_sums_is_done_behind_them() {
+        assert_snapshot!(after(neighbours, &format!("{LOOP} a4[v0] = v3 * a3[v0] }} }}")), @r"
+        parallel v8:low..v9:high in 0..d0:n
+            sharing a4:Y owned v6:j -> v6:j
+        {
+          for v10:block in 0..(maximum(v9:high, v8:low) - v8:low + 63) / 64 {
+            let v11:first = v8:low + v10:block * 64
+            let v12:count = minimum(v9:high - v11:first, 64)
+            view a6:A2_pos_run of a0:A2_pos from v11:first length v12:count + 1
+            view a7:A_run of a2:A_vals from 0 length a6:A2_pos_run[v12:count]
+            view a8:A2_crd_run of a1:A2_crd from 0 length a6:A2_pos_run[v12:count]
+            allocate a9:sums[64] = 0.0f64
+            view mutable a10:sums_run of a9:sums from 0 length v12:count
+            dots a10:sums_run = dot(a7:A_run, a3:B at a8:A2_crd_run) between a6:A2_pos_run
+            for v0:i in v11:first..v11:first + v12:count {
+              let v3:t = a10:sums_run[v0:i - v11:first]
+              a4:Y[v0:i] = v3:t * a3:B[v0:i]
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn sums_of_other_loops_stay() {
+        let stays = |body: &str| assert!(!after(neighbours, body).contains("dots "), "{body}");
+        // Nobody knows how many neighbours there are.
+        stays(
+            &LOOP
+                .replace("for v0 in", "for v2 in v8..v9 { for v0 in")
+                .replace("v8..v9 { let", "a0[v2]..a0[v2 + 1] { let")
+                .replace("a1[v1]] }", "a1[v1]] } a4[v0] = v3 } } }"),
+        );
+        // The runs do not begin where others end.
+        stays(&format!("{} a4[v0] = v3 }} }}", LOOP.replace("a0[v0 + 1]", "a0[v0 + 2]")));
+        // The sum does not begin at zero.
+        stays(&format!("{} a4[v0] = v3 }} }}", LOOP.replace("0.0f64", "1.0f64")));
+        stays(&format!("{} a4[v0] = v3 }} }}", LOOP.replace("0.0f64", "0.0f64 v3 += 1.0f64")));
     }
 }
 

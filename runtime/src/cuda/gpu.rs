@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 /// A GPU that was opened. Clones are the same one. What is copied to it, and what it makes, stays there while the host
@@ -55,6 +55,7 @@ impl fmt::Debug for Context {
 }
 
 /// A module in a device.
+#[derive(Default)]
 struct Loaded {
     functions: BTreeMap<String, sys::CUfunction>,
     usage: Vec<Usage>,
@@ -85,12 +86,7 @@ impl Gpu {
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR,
             CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
         };
-        let attribute = |attribute| {
-            // SAFETY: the device was given by the driver.
-            let value = unsafe { result::device::get_attribute(device, attribute) };
-            asked("describe the device", value).map(|value| u32::try_from(value).unwrap_or(0))
-        };
-        let architecture = attribute(MAJOR)? * 10 + attribute(MINOR)?;
+        let architecture = attribute(device, MAJOR)? * 10 + attribute(device, MINOR)?;
         // SAFETY: the device was given by the driver; the context is released when it is dropped.
         let context = asked("use the device", unsafe { result::primary_ctx::retain(device) })?;
         let (resident, loaded) = (Resident::default(), Mutex::default());
@@ -177,6 +173,15 @@ impl Gpu {
         asked("count its memory", result::mem_get_info())
     }
 
+    /// The bytes of its second-level cache.
+    ///
+    /// # Errors
+    /// What the driver says against it.
+    pub fn cache_bytes(&self) -> Result<usize, CudaError> {
+        let bytes = attribute(self.context.device, sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?;
+        Ok(bytes as usize)
+    }
+
     /// The number of arrays of inputs and results that stay on the device between calls, and of their bytes.
     pub fn resident(&self) -> (usize, usize) {
         self.context.resident.size()
@@ -192,9 +197,20 @@ impl Gpu {
             what: refusal.what,
             help: refusal.help,
         })?;
-        let functions = self.load(&module)?;
-        let lane = Lane { stream: self.context.stream()?, context: self.context.clone(), functions };
-        Ok(DeviceKernel::new(module, Arc::new(lane)))
+        let stream = self.stream_with(self.load(&module)?)?;
+        Ok(DeviceKernel::new(module, Arc::new(stream)))
+    }
+
+    /// A stream of its own, for copies and for what other libraries do on the device.
+    ///
+    /// # Errors
+    /// What the driver says against it.
+    pub fn stream(&self) -> Result<Stream, CudaError> {
+        self.stream_with(Arc::default())
+    }
+
+    fn stream_with(&self, functions: Arc<Loaded>) -> Result<Stream, CudaError> {
+        Ok(Stream { stream: self.context.stream()?, context: self.context.clone(), functions })
     }
 
     /// What each function of a kernel takes of the device; nothing where its machine code was found on disk.
@@ -209,11 +225,15 @@ impl Gpu {
     fn load(&self, module: &Module) -> Result<Arc<Loaded>, CudaError> {
         let text = cuda::text(module);
         let key = Fnv128::of(text.as_bytes());
-        let mut loaded = self.context.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = self.context.loaded().get(&key) {
+            return Ok(found.clone());
+        }
+        // Nobody waits for what others compile.
+        let cubin = cubin(&text, &module.name, self.context.architecture)?;
+        let mut loaded = self.context.loaded();
         if let Some(found) = loaded.get(&key) {
             return Ok(found.clone());
         }
-        let cubin = cubin(&text, &module.name, self.context.architecture)?;
         self.context.enter()?;
         // SAFETY: the image is whole, machine code for this device or text that ends with zero, as NVRTC gave it.
         let handle = asked("load the kernel", unsafe { result::module::load_data(cubin.image.as_ptr().cast()) })?;
@@ -230,7 +250,18 @@ impl Gpu {
     }
 }
 
+/// What the driver says of a device.
+fn attribute(device: sys::CUdevice, attribute: sys::CUdevice_attribute) -> Result<u32, CudaError> {
+    // SAFETY: the device was given by the driver.
+    let value = unsafe { result::device::get_attribute(device, attribute) };
+    asked("describe the device", value).map(|value| u32::try_from(value).unwrap_or(0))
+}
+
 impl Context {
+    fn loaded(&self) -> MutexGuard<'_, BTreeMap<Fnv128, Arc<Loaded>>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes the context that of this thread.
     fn enter(&self) -> Result<(), CudaError> {
         // SAFETY: the context is retained until this is dropped.
@@ -263,40 +294,47 @@ impl Drop for Context {
     }
 }
 
-/// A stream of a device with the functions of one module: what is done here is done in order.
-struct Lane {
+/// A stream of a device, with the functions of one module or none: what is done here is done in order. As a [`Device`] it has
+/// memory, copies, and times by events.
+pub struct Stream {
     context: Arc<Context>,
     stream: sys::CUstream,
     functions: Arc<Loaded>,
 }
 
 // SAFETY: streams may be used by any thread that has made their context current.
-unsafe impl Send for Lane {}
+unsafe impl Send for Stream {}
 // SAFETY: as above; the driver locks them.
-unsafe impl Sync for Lane {}
+unsafe impl Sync for Stream {}
 
-impl fmt::Debug for Lane {
+impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.context.fmt(f)
     }
 }
 
-impl Drop for Lane {
+impl Drop for Stream {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: the stream was made for this lane alone.
+            // SAFETY: the stream was made for this alone.
             _ = unsafe { result::stream::destroy(self.stream) };
         }
     }
 }
 
-impl Lane {
+impl Stream {
+    /// The driver's `CUstream` as an address: other libraries take it to do their work in this stream. They must not destroy it,
+    /// nor use it when this is gone.
+    pub fn handle(&self) -> usize {
+        self.stream.addr()
+    }
+
     fn enter(&self) -> Result<(), String> {
         self.context.enter().map_err(|error| error.to_string())
     }
 
     fn wait(&self) -> Result<(), result::DriverError> {
-        // SAFETY: the stream is there as long as the lane.
+        // SAFETY: the stream is there as long as this.
         unsafe { result::stream::synchronize(self.stream) }
     }
 }
@@ -305,10 +343,10 @@ impl Lane {
 struct Event(sys::CUevent);
 
 impl Event {
-    fn record(lane: &Lane) -> Result<Self, result::DriverError> {
+    fn record(stream: &Stream) -> Result<Self, result::DriverError> {
         let event = Self(result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT)?);
         // SAFETY: event and stream were made in the context that is current.
-        unsafe { result::event::record(event.0, lane.stream) }?;
+        unsafe { result::event::record(event.0, stream.stream) }?;
         Ok(event)
     }
 }
@@ -323,10 +361,10 @@ impl Drop for Event {
 /// The largest numbers of blocks along x and y.
 const MOST_BLOCKS: [u32; 2] = [i32::MAX as u32, 65_535];
 
-impl Device for Lane {
+impl Device for Stream {
     fn allocate(&self, bytes: usize, name: &str) -> Result<Memory, String> {
         self.enter()?;
-        // SAFETY: the stream is there as long as the lane. An allocation of nothing is refused by the driver.
+        // SAFETY: the stream is there as long as this. An allocation of nothing is refused by the driver.
         let address = unsafe { result::malloc_async(self.stream, bytes.max(1)) };
         address.map(Memory).map_err(|error| format!("{bytes} bytes for `{name}`: {}", said(error)))
     }

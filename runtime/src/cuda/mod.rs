@@ -33,6 +33,6 @@ mod nvrtc;
 mod usage;
 
 pub use error::CudaError;
-pub use gpu::Gpu;
+pub use gpu::{Gpu, Stream};
 pub use nvrtc::{Compiled, Nvrtc, NvrtcError};
 pub use usage::Usage;

@@ -3,8 +3,8 @@
 use super::usage::Usage;
 use cudarc::nvrtc::{result, sys};
 use libloading::Library;
-use std::ffi::{CStr, CString, c_char};
-use std::path::PathBuf;
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Why CUDA C can't be compiled.
@@ -42,7 +42,7 @@ pub enum NvrtcError {
 impl NvrtcError {
     /// What to do where the library is missing.
     pub const REMEDIES: &str = "`pip install nvidia-cuda-nvrtc-cu12` and name its libnvrtc.so.12 in SPC_NVRTC; or install the CUDA \
-                                toolkit and set CUDA_HOME; or put the folder with libnvrtc.so.12 into LD_LIBRARY_PATH";
+                                toolkit and set CUDA_HOME; or put the folder with libnvrtc.so.12, of CUDA 13 that with libnvrtc.so, into LD_LIBRARY_PATH";
 }
 
 impl From<result::NvrtcError> for NvrtcError {
@@ -69,6 +69,9 @@ pub struct Compiled {
     pub log: String,
 }
 
+/// Where the toolkit is unless somebody has put it elsewhere.
+const USUAL_HOME: &str = "/usr/local/cuda";
+
 const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so", "nvrtc64_120_0.dll"];
 
 /// What is called of the library: `cudarc` panics where one is missing.
@@ -90,7 +93,8 @@ const FUNCTIONS: [&str; 11] = [
 static KEPT: Mutex<Option<Library>> = Mutex::new(None);
 
 impl Nvrtc {
-    /// Finds the library: in `SPC_NVRTC`, below `CUDA_HOME` or `CUDA_PATH`, or where the system's loader looks.
+    /// Finds the library: in `SPC_NVRTC`, below `CUDA_HOME` or `CUDA_PATH`, where the system's loader looks, or below
+    /// `/usr/local/cuda`.
     ///
     /// # Errors
     /// When it is nowhere, or is none.
@@ -98,14 +102,20 @@ impl Nvrtc {
         let mut kept = KEPT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut places: Vec<PathBuf> = std::env::var_os("SPC_NVRTC").into_iter().map(PathBuf::from).collect();
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
-        places.extend(homes.flat_map(|home| NAMES.map(|name| PathBuf::from(&home).join("lib64").join(name))));
-        if kept.is_none() {
-            // SAFETY: a library of that name is NVIDIA's, or what the user has named; loading it has no effect but its own start.
-            *kept = places.iter().find_map(|place| unsafe { Library::new(place) }.ok());
-        }
+        let below = |home: &OsStr| NAMES.map(|name| Path::new(home).join("lib64").join(name));
+        places.extend(homes.flat_map(|home| below(&home)));
+        // SAFETY: a library of that name is NVIDIA's, or what the user has named; loading it has no effect but its own start.
+        let load = |places: &[PathBuf]| places.iter().find_map(|place| unsafe { Library::new(place) }.ok());
         // SAFETY: as above, for a library where the system's loader looks.
-        if !unsafe { sys::is_culib_present() } {
-            let names = NAMES.iter().map(|&name| name.to_owned());
+        let is_present = || unsafe { sys::is_culib_present() };
+        if kept.is_none() {
+            *kept = load(&places);
+        }
+        if kept.is_none() && !is_present() {
+            *kept = load(&below(OsStr::new(USUAL_HOME)));
+        }
+        if !is_present() {
+            let names = NAMES.iter().map(|&name| name.to_owned()).chain([format!("{USUAL_HOME}/lib64")]);
             let looked = places.iter().map(|place| place.display().to_string()).chain(names).collect();
             return Err(NvrtcError::Missing { looked });
         }

@@ -2,8 +2,9 @@
 
 use super::error::Error;
 use crate::complex::{c32, c64};
-use crate::tensor::{Buffer, Element, Index, IndexArray, Plain, Values};
+use crate::tensor::{Buffer, Element, Index, IndexArray, OutOfMemory, Plain, Values};
 use crate::with_element;
+use bytemuck::AnyBitPattern;
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
 use std::any::Any;
@@ -115,6 +116,23 @@ impl Data {
         }
     }
 
+    /// So many elements, all zero.
+    ///
+    /// # Errors
+    /// When there is not enough memory.
+    pub(super) fn zeroed(element: ArrayElement, length: usize) -> Result<Data, OutOfMemory> {
+        fn indices<I: Index>(length: usize) -> Result<Data, OutOfMemory> {
+            Buffer::<I>::try_zeroed(length).map(|buffer| Data::Index(I::wrap(Arc::new(buffer))))
+        }
+        match element {
+            ArrayElement::Index(IndexWidth::U8) => indices::<u8>(length),
+            ArrayElement::Index(IndexWidth::U16) => indices::<u16>(length),
+            ArrayElement::Index(IndexWidth::U32) => indices::<u32>(length),
+            ArrayElement::Index(IndexWidth::U64) => indices::<u64>(length),
+            ArrayElement::Value(element) => Values::try_zeroed(element, length).map(Data::Values),
+        }
+    }
+
     /// Leaves no elements, but their memory where nobody shares it.
     pub(super) fn clear(&mut self) {
         fn clear<T: Copy>(elements: &mut Arc<Buffer<T>>) {
@@ -130,6 +148,27 @@ impl Data {
         match self {
             Data::Index(indices) => indices.as_bytes(),
             Data::Values(values) => values.as_bytes(),
+        }
+    }
+
+    /// The bytes of the elements, to be changed; `None` where not all bytes are elements, as of truth values.
+    pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        fn bytes<T: Copy + Plain + AnyBitPattern>(elements: &mut Arc<Buffer<T>>) -> Option<&mut [u8]> {
+            Some(bytemuck::cast_slice_mut(Arc::make_mut(elements).as_mut_slice()))
+        }
+        match self {
+            Data::Index(IndexArray::U8(elements)) => bytes(elements),
+            Data::Index(IndexArray::U16(elements)) => bytes(elements),
+            Data::Index(IndexArray::U32(elements)) => bytes(elements),
+            Data::Index(IndexArray::U64(elements)) => bytes(elements),
+            Data::Values(Values::F64(elements)) => bytes(elements),
+            Data::Values(Values::F32(elements)) => bytes(elements),
+            Data::Values(Values::I32(elements)) => bytes(elements),
+            Data::Values(Values::I64(elements)) => bytes(elements),
+            Data::Values(Values::U8(elements)) => bytes(elements),
+            Data::Values(Values::C32(elements)) => bytes(elements),
+            Data::Values(Values::C64(elements)) => bytes(elements),
+            Data::Values(Values::Bool(_)) => None,
         }
     }
 

@@ -148,6 +148,19 @@ impl Chain {
         }
     }
 
+    /// Pins what can be of some arrays, and says which.
+    pub(super) fn pin_each<'a>(&self, arrays: impl Iterator<Item = &'a [u8]>) -> Vec<&'a [u8]> {
+        let device = self.links.first().and_then(Executable::device).map(DeviceKernel::device);
+        device.map(|device| arrays.filter(|bytes| device.pin(bytes)).collect()).unwrap_or_default()
+    }
+
+    /// Ends what [`Chain::pin_each`] began.
+    pub(super) fn unpin_each(&self, arrays: &[&[u8]]) {
+        if let Some(kernel) = self.links.first().and_then(Executable::device) {
+            arrays.iter().for_each(|bytes| kernel.device().unpin(bytes));
+        }
+    }
+
     /// The kernel on a device that is all there is to run, if it is.
     fn only(&self) -> Option<&DeviceKernel> {
         match &self.links[..] {
@@ -179,8 +192,13 @@ impl Chain {
         kernel.run_onto(call, combine, so_far)
     }
 
+    /// One result of two that stayed on the device where this makes it.
+    pub(super) fn combine(&self, one: &Accumulated, other: &Accumulated) -> Result<(Accumulated, Duration), Error> {
+        self.only().ok_or_else(|| self.no_kernel())?.combine(one, other)
+    }
+
     /// The result that stayed on the device, as that of a call that has run.
-    pub(super) fn fetch(&self, mut call: Call<'_>, result: &Accumulated) -> Result<Vec<(String, AnyTensor)>, Error> {
+    pub(super) fn fetch(&self, mut call: Call<'_>, result: Accumulated) -> Result<Vec<(String, AnyTensor)>, Error> {
         self.only().ok_or_else(|| self.no_kernel())?.fetch(&mut call, result)?;
         Ok(self.results.iter().cloned().zip(call.finish()?).collect())
     }
@@ -203,7 +221,7 @@ impl Chain {
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
         let outputs = flow.run(&mut |link, call| {
             prepare_time += call.prepare_time();
-            run_times.iter_mut().try_for_each(|time| self.links[link].run(call).map(|taken| *time += taken))
+            self.links[link].run_each(call, &mut run_times)
         })?;
         Ok(Outcome { outputs, prepare_time, run_times })
     }

@@ -184,4 +184,15 @@ impl Executable {
             (None, None) => interpreted::run(&self.kernel, call, &self.options),
         }
     }
+
+    /// Runs a call several times, and adds to each time how long the kernel alone took. From a device, results come back once.
+    ///
+    /// # Errors
+    /// As [`Executable::run`].
+    pub(super) fn run_each(&self, call: &mut Call<'_>, times: &mut [Duration]) -> Result<(), Error> {
+        match &self.device {
+            Some(device) => device.run_each(call, times),
+            None => times.iter_mut().try_for_each(|time| self.run(call).map(|taken| *time += taken)),
+        }
+    }
 }

@@ -10,9 +10,12 @@
 //! A lane is a thread of the host with its own stream of a device. Of n lanes, each takes every n-th part and does one thing at a
 //! time; together they keep both directions of the link and the device at work. Several devices share the lanes. What results of
 //! parts become, and that this is the result of the whole, is what the compiler says: [`concrete::Stream`]. Lane by lane and
-//! part by part, results are combined in the same order on every run.
+//! part by part, results are combined in the same order on every run; dense ones on a device stay there until they are one.
 
+use super::Backend;
+use super::call::Call;
 use super::chain::{Chain, Outcome};
+use super::device::Accumulated;
 use super::error::Error;
 use crate::tensor::{AnyTensor, NotCut};
 use spc_compiler::concrete::{self, Stream, Target};
@@ -57,6 +60,14 @@ pub struct Streamed {
     spent: Arc<Mutex<Option<Spent>>>,
 }
 
+/// What a lane has made.
+enum Made<'a> {
+    /// Results that are on the host.
+    Here(Outputs),
+    /// One that is on a device still, with the call that it is of and the number of its lane.
+    There(Call<'a>, Accumulated, usize),
+}
+
 /// What a lane has spent on its parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
@@ -68,6 +79,9 @@ pub struct Spent {
     pub copy_out: Duration,
     /// Combining results.
     pub combine: Duration,
+    /// Whether copies to a device went by way of memory of the driver's, because the input's own could not be pinned: they are
+    /// slower, and hide less.
+    pub pageable: bool,
 }
 
 impl Spent {
@@ -77,6 +91,7 @@ impl Spent {
             compute: self.compute + other.compute,
             copy_out: self.copy_out + other.copy_out,
             combine: self.combine + other.combine,
+            pageable: self.pageable || other.pageable,
         }
     }
 
@@ -144,6 +159,8 @@ impl Streamed {
             parts.sort_by_key(|part| std::cmp::Reverse(part.storage_bytes()));
         }
         let pinned = self.lanes[0].pin(whole);
+        let pageable = !pinned && self.lanes[0].backend() == Backend::Cuda;
+        let of_parts = self.lanes[0].pin_each(own_arrays(&parts, whole));
         let mut run_times = Vec::new();
         let mut last = None;
         for _ in 0..repeat.max(1) {
@@ -155,11 +172,12 @@ impl Streamed {
                 break;
             }
         }
+        self.lanes[0].unpin_each(&of_parts);
         if pinned {
             self.lanes[0].unpin(whole);
         }
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(spent);
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
         Ok(Outcome { outputs, prepare_time: Duration::ZERO, run_times })
     }
 
@@ -173,9 +191,9 @@ impl Streamed {
         let count = self.lanes.len().min(parts.len());
         let lane = |number: usize| {
             let own = parts.iter().skip(number).step_by(count);
-            self.lane_of(&self.lanes[number], self.beside.get(number), own, inputs, stated)
+            self.lane_of(number, own, inputs, stated)
         };
-        let results: Vec<Result<(Outputs, Spent), Error>> = if count == 1 {
+        let results: Vec<Result<(Made<'_>, Spent), Error>> = if count == 1 {
             vec![lane(0)]
         } else {
             std::thread::scope(|scope| {
@@ -186,43 +204,77 @@ impl Streamed {
                 threads.into_iter().map(join).collect()
             })
         };
-        let mut all: Option<(Outputs, Spent)> = None;
+        let mut all: Option<(Made<'_>, Spent)> = None;
         for result in results {
-            let (outputs, spent) = result?;
+            let (made, own) = result?;
             all = Some(match all {
-                None => (outputs, spent),
+                None => (made, own),
                 Some((so_far, before)) => {
-                    let (combined, time) = self.combine(so_far, outputs)?;
-                    (combined, before.plus(spent).plus(Spent { combine: time, ..Spent::default() }))
+                    let mut spent = before.plus(own);
+                    (self.join(so_far, made, &mut spent)?, spent)
                 }
             });
         }
-        all.ok_or_else(|| self.refuse("there are no parts".to_owned()))
+        let (made, mut spent) = all.ok_or_else(|| self.refuse("there are no parts".to_owned()))?;
+        Ok((self.fetched(made, &mut spent)?, spent))
+    }
+
+    /// What two lanes have made as one: on the device where both are on the same, else on the host.
+    fn join<'a>(&self, so_far: Made<'a>, next: Made<'a>, spent: &mut Spent) -> Result<Made<'a>, Error> {
+        match (so_far, next) {
+            (Made::There(call, one, lane), Made::There(_, other, _)) if one.is_beside(&other) => {
+                let (both, time) = self.beside[lane].combine(&one, &other)?;
+                spent.combine += time;
+                Ok(Made::There(call, both, lane))
+            }
+            (so_far, next) => {
+                let (so_far, next) = (self.fetched(so_far, spent)?, self.fetched(next, spent)?);
+                let (both, time) = self.combine(so_far, next)?;
+                spent.combine += time;
+                Ok(Made::Here(both))
+            }
+        }
+    }
+
+    /// What a lane has made, on the host.
+    fn fetched(&self, made: Made<'_>, spent: &mut Spent) -> Result<Outputs, Error> {
+        match made {
+            Made::Here(outputs) => Ok(outputs),
+            Made::There(call, result, lane) => {
+                let start = Instant::now();
+                let outputs = self.lanes[lane].fetch(call, result)?;
+                spent.copy_out += start.elapsed();
+                Ok(outputs)
+            }
+        }
     }
 
     /// What one lane does. Results of its parts are combined on its device, where `beside` does that there, else on the host.
     fn lane_of<'p>(
         &self,
-        chain: &Chain,
-        beside: Option<&Chain>,
+        number: usize,
         parts: impl Iterator<Item = &'p AnyTensor>,
         inputs: &[&AnyTensor],
         stated: &[(&str, usize)],
-    ) -> Result<(Outputs, Spent), Error> {
+    ) -> Result<(Made<'_>, Spent), Error> {
         let with = |part: &'p AnyTensor| {
             let given = inputs.iter().enumerate();
             given.map(|(place, &input)| if place == self.place { part } else { input }).collect::<Vec<&AnyTensor>>()
         };
         let parts = parts.map(with);
+        let chain = &self.lanes[number];
         let before = chain.copied();
         let mut spent = Spent::default();
-        let outputs = match beside {
-            Some(beside) => self.on_device(chain, beside, parts, stated, &mut spent),
-            None => self.on_host(chain, parts, stated, &mut spent),
-        }?;
+        let made = match self.beside.get(number) {
+            Some(beside) => {
+                let there = self.on_device(chain, beside, parts, stated, &mut spent)?;
+                there.map(|(call, result)| Made::There(call, result, number))
+            }
+            None => self.on_host(chain, parts, stated, &mut spent)?.map(Made::Here),
+        };
         let after = chain.copied();
         (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
-        Ok((outputs.ok_or_else(|| self.refuse("a lane has no part".to_owned()))?, spent))
+        Ok((made.ok_or_else(|| self.refuse("a lane has no part".to_owned()))?, spent))
     }
 
     /// Calls with each of some inputs, whose results come back and are combined.
@@ -249,15 +301,15 @@ impl Streamed {
         Ok(so_far)
     }
 
-    /// The same where results stay on the device: they come back once, when all calls are done.
-    fn on_device<'p>(
+    /// The same where results stay on the device: combined there, with the last of the calls.
+    fn on_device<'a, 'p>(
         &self,
-        chain: &Chain,
+        chain: &'a Chain,
         beside: &Chain,
         calls: impl Iterator<Item = Vec<&'p AnyTensor>>,
         stated: &[(&str, usize)],
         spent: &mut Spent,
-    ) -> Result<Option<Outputs>, Error> {
+    ) -> Result<Option<(Call<'a>, Accumulated)>, Error> {
         let mut so_far = None;
         let mut last = None;
         for inputs in calls {
@@ -265,7 +317,7 @@ impl Streamed {
             spent.compute += chain.run_onto(&mut call, beside, &mut so_far)?;
             last = Some(call);
         }
-        last.zip(so_far.as_ref()).map(|(call, result)| chain.fetch(call, result)).transpose()
+        Ok(last.zip(so_far))
     }
 
     /// One result of two.
@@ -288,6 +340,16 @@ impl Streamed {
         self.refuse(error.to_string())
     }
 }
+
+/// Arrays of parts that are worth to be pinned and are not among those of the whole: positions, which begin at zero in each part.
+fn own_arrays<'p>(parts: &'p [AnyTensor], whole: &AnyTensor) -> impl Iterator<Item = &'p [u8]> {
+    let of_whole: Vec<_> = whole.arrays().map(<[u8]>::as_ptr_range).collect();
+    let is_own = move |bytes: &&[u8]| !of_whole.iter().any(|range| range.contains(&bytes.as_ptr()));
+    parts.iter().flat_map(AnyTensor::arrays).filter(|bytes| bytes.len() >= PINNED).filter(is_own)
+}
+
+/// The bytes of the smallest array that is pinned by itself.
+const PINNED: usize = 1024;
 
 /// Results with their names.
 type Outputs = Vec<(String, AnyTensor)>;

@@ -15,7 +15,7 @@
 
 use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{GATHERED, Lanes, Wide};
+use super::wide::{EightLanes, GATHERED, Lanes, Wide};
 
 /// What sums are made of: `f32` and `f64`.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -180,22 +180,42 @@ impl<F: Factor> Products<F> {
         sum(self.0)
     }
 
-    /// Adds them to some sums in turns: with `n` sums, those of places 0, n, 2n, … to the first.
+    /// Their sums in turns: of `n`, the first is that of places 0, n, 2n, …
     ///
     /// ```
     /// use spc::parallel::{at_some, run};
     ///
     /// let mut sums = [0.0; 2];
-    /// run(&[2.0, 3.0, 4.0, 9.0]).times(at_some(&[1.0, 10.0], &[0_u32, 1, 1, u32::MAX])).add_to_each(&mut sums);
+    /// run(&[2.0, 3.0, 4.0, 9.0]).times(at_some(&[1.0, 10.0], &[0_u32, 1, 1, u32::MAX])).sums_in_turns(&mut sums);
     /// assert_eq!(sums, [42.0, 30.0]);
     /// ```
     ///
     /// # Panics
     /// When the places are no multiple of the sums, or a coordinate lies beyond its array.
     #[inline(always)]
-    pub fn add_to_each(self, sums: &mut [F::Number]) {
+    pub fn sums_in_turns(self, sums: &mut [F::Number]) {
         assert!(self.0.length().is_multiple_of(sums.len()), "as many products for each sum");
-        add_to_each(self.0, sums);
+        sums.fill(F::Number::default());
+        add_in_turns(self.0, sums);
+    }
+
+    /// Their sums between positions: the first is that of places `positions[0]..positions[1]`, and so on.
+    ///
+    /// ```
+    /// use spc::parallel::{at, run};
+    ///
+    /// let mut sums = [0.0; 3];
+    /// run(&[2.0, 3.0, 4.0]).times(at(&[1.0, 10.0], &[0_u32, 1, 1])).sums_between(&[0_u32, 2, 2, 3], &mut sums);
+    /// assert_eq!(sums, [32.0, 0.0, 40.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// When there is not one position more than sums, the positions do not ascend up to a place that there is, or a coordinate lies
+    /// beyond its array.
+    #[inline(always)]
+    pub fn sums_between<P: Coordinate>(self, positions: &[P], sums: &mut [F::Number]) {
+        assert!(positions.len() == sums.len() + 1, "each sum has its end");
+        sums_between(self.0, positions, sums);
     }
 }
 
@@ -217,9 +237,16 @@ fn sum<F: Factor>(factor: F) -> F::Number {
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
+    lanes_of::<L, F>(factor).total()
+}
+
+/// Sums in lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
     let length = factor.length();
     if length <= L::COUNT {
-        return factor.first_lanes::<L>().total();
+        return factor.first_lanes();
     }
     let mut sums = factor.part(0, L::COUNT).first_lanes::<L>();
     let mut rest = factor.part(L::COUNT, length - L::COUNT);
@@ -230,7 +257,70 @@ fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
     if rest.length() > 0 {
         sums = rest.add_lanes(sums);
     }
-    sums.total()
+    sums
+}
+
+/// The sums of runs that lie one behind the other, eight at a time.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
+    if factor.longest() > GATHERED {
+        return sums_between_of_far(factor, positions, sums);
+    }
+    let (eights, rest) = sums.as_chunks_mut::<8>();
+    let mut positions = positions;
+    for sums in eights {
+        let Some(bounds) = positions.first_chunk() else { return };
+        eight_sums::<<F::Number as Wide>::Gathered, F, P>(factor, bounds).store(sums);
+        positions = &positions[8..];
+    }
+    sum_each(factor, positions, rest);
+}
+
+/// Most runs of tensors are short. What eight short runs have together is one vector or two, so that no lane is without an entry;
+/// then the first entries of all runs are added to the second, and so on. Longer ones have vectors of their own.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn eight_sums<L: EightLanes<Number = F::Number>, F: Factor, P: Coordinate>(factor: F, bounds: &[P; 9]) -> L {
+    let (first, end) = (bounds[0].place(), bounds[8].place());
+    let all = end.wrapping_sub(first);
+    if all <= 2 * L::COUNT {
+        let one = factor.part(first, all.min(L::COUNT)).first_lanes::<L>();
+        let other = if all > L::COUNT { factor.part(first + L::COUNT, all - L::COUNT).first_lanes() } else { one };
+        let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
+        let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
+        return L::sums_between(one, other, begins, ends);
+    }
+    let run = |number: usize| factor.part(bounds[number].place(), bounds[number + 1].place() - bounds[number].place());
+    let are_short = (0..8).all(|number| run(number).length() <= L::COUNT);
+    L::totals(if are_short {
+        std::array::from_fn(|number| run(number).first_lanes())
+    } else {
+        std::array::from_fn(|number| lanes_of(run(number)))
+    })
+}
+
+/// Of an array that is too long to be gathered from.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cold]
+#[inline(never)]
+fn sums_between_of_far<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
+    sum_each(factor, positions, sums);
+}
+
+/// One after the other.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
+    sum_each(factor, positions, sums);
+}
+
+#[inline(always)]
+fn sum_each<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
+    for (to, bounds) in sums.iter_mut().zip(positions.windows(2)) {
+        let (first, end) = (bounds[0].place(), bounds[1].place());
+        *to = sum(factor.part(first, end - first));
+    }
 }
 
 /// Of an array that is too long to be gathered from.
@@ -244,9 +334,9 @@ fn sum_of_far<F: Factor>(factor: F) -> F::Number {
 /// In vectors, a lane for each sum.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
-fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
     if factor.longest() > GATHERED {
-        return add_each_of_far(factor, sums);
+        return add_in_turns_of_far(factor, sums);
     }
     let (all, length) = (sums.len(), factor.length());
     for (block, sums) in sums.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
@@ -264,14 +354,14 @@ fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[cold]
 #[inline(never)]
-fn add_each_of_far<F: Factor>(factor: F, sums: &mut [F::Number]) {
+fn add_in_turns_of_far<F: Factor>(factor: F, sums: &mut [F::Number]) {
     add_one_by_one(factor, sums);
 }
 
 /// One after the other.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
 #[inline(always)]
-fn add_to_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
     add_one_by_one(factor, sums);
 }
 

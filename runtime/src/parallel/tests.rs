@@ -460,6 +460,59 @@ mod sums_of_products {
         }
     }
 
+    /// Sums of runs of some lengths, one behind the other.
+    fn assert_sums_between<T, P>(number: fn(usize) -> T, position: fn(usize) -> P)
+    where
+        T: Number + PartialEq + std::fmt::Debug,
+        P: Coordinate,
+    {
+        let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10)).collect();
+        for lengths in [&[1][..], &[0], &[2, 1], &[0, 1, 3, 0, 1], &[7, 1, 0], &[8, 5, 9], &[16, 0, 31, 2], &[3, 0, 40]]
+        {
+            for count in 0..=40 {
+                let mut bounds = vec![0];
+                bounds.extend((0..count).scan(0, |end, run| {
+                    *end += lengths[run % lengths.len()];
+                    Some(*end)
+                }));
+                let places = bounds[count].min(250);
+                bounds.iter_mut().for_each(|bound| *bound = places.min(*bound));
+                let values: Vec<T> = (0..places).map(|place| number(place % 5)).collect();
+                let coordinates: Vec<u32> = (0..places).map(|place| place as u32 * 37 % 100).collect();
+                let expected = bounds.windows(2).map(|bound| {
+                    let mut total = T::default();
+                    (bound[0]..bound[1]).for_each(|place| total += values[place] * of[coordinates[place] as usize]);
+                    total
+                });
+                let expected: Vec<T> = expected.collect();
+                let positions: Vec<P> = bounds.iter().map(|&bound| position(bound)).collect();
+                let mut sums = vec![number(9); count];
+                run(&values).times(at(&of, &coordinates)).sums_between(&positions, &mut sums);
+                assert_eq!(sums, expected, "{lengths:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn are_right_between_positions() {
+        assert_sums_between(|place| place as f64, |place| place as u32);
+        assert_sums_between(|place| place as f32, |place| place as u32);
+        assert_sums_between(|place| place as f64, |place| place as u64);
+        assert_sums_between(|place| place as f32, |place| place as u8);
+    }
+
+    #[test]
+    #[should_panic(expected = "each sum has its end")]
+    fn refuse_fewer_positions_than_sums() {
+        run(&[1.0, 2.0]).sums_between(&[0_u32, 1], &mut [0.0; 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn refuse_positions_beyond_the_runs() {
+        run(&[1.0; 9]).sums_between(&[0_u32, 1, 2, 3, 4, 5, 6, 7, 10], &mut [0.0; 8]);
+    }
+
     #[test]
     fn are_right_for_runs_of_any_length() {
         assert_sums(|place| place as f64, |place| place as u32);

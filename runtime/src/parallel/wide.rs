@@ -50,10 +50,19 @@ pub trait Lanes: Copy {
     fn total(self) -> Self::Number;
 }
 
+/// Numbers in eight lanes.
+pub trait EightLanes: Lanes {
+    /// The sum in each lane of the elements from a place to another that two registers have one behind the other.
+    fn sums_between(one: Self, other: Self, begins: [u32; 8], ends: [u32; 8]) -> Self;
+
+    /// The sum in each lane of all lanes of one.
+    fn totals(of: [Self; 8]) -> Self;
+}
+
 /// A number type with vector registers.
 pub trait Wide: Copy {
     /// One of eight lanes: as many as there are entries in most rows, and gathers take a time for each lane, used or not.
-    type Gathered: Lanes<Number = Self>;
+    type Gathered: EightLanes<Number = Self>;
 
     /// The widest, for what lies side by side.
     type Row: Lanes<Number = Self>;
@@ -260,6 +269,73 @@ lanes!(
     _mm512_fmadd_ps,
     _mm512_mask3_fmadd_ps,
     |all| _mm512_reduce_add_ps(all)
+);
+
+macro_rules! eight_lanes {
+    ($name:ident, $add:ident, |$begins:ident| $places:expr, $next:ident, $one:expr, $pick:ident, |$of:ident| $totals:expr) => {
+        // SAFETY of all: as above; a place beyond two registers is one in them.
+        impl EightLanes for $name {
+            #[inline(always)]
+            fn sums_between(one: Self, other: Self, begins: [u32; 8], ends: [u32; 8]) -> Self {
+                unsafe {
+                    let [$begins, ends] = [begins, ends].map(|places| std::mem::transmute::<[u32; 8], __m256i>(places));
+                    let lengths = _mm256_sub_epi32(ends, $begins);
+                    let mut places = $places;
+                    let mut sums = $pick(_mm256_test_epi32_mask(lengths, lengths), one.0, places, other.0);
+                    let mut number = 1;
+                    loop {
+                        let longer = _mm256_cmpgt_epi32_mask(lengths, _mm256_set1_epi32(number));
+                        if longer == 0 {
+                            return Self(sums);
+                        }
+                        places = $next(places, $one);
+                        sums = $add(sums, $pick(longer, one.0, places, other.0));
+                        number += 1;
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn totals(of: [Self; 8]) -> Self {
+                let $of = of.map(|one| one.0);
+                unsafe { Self($totals) }
+            }
+        }
+    };
+}
+
+eight_lanes!(
+    F64x8,
+    _mm512_add_pd,
+    |begins| _mm512_cvtepu32_epi64(begins),
+    _mm512_add_epi64,
+    _mm512_set1_epi64(1),
+    _mm512_maskz_permutex2var_pd,
+    |of| {
+        let pairs = |one, other| _mm512_add_pd(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
+        let halves = |one, other| {
+            let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
+            _mm512_add_pd(even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
+        };
+        let [first, second] =
+            [[0, 2], [4, 6]].map(|[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+        halves(first, second)
+    }
+);
+eight_lanes!(
+    F32x8,
+    _mm256_add_ps,
+    |begins| begins,
+    _mm256_add_epi32,
+    _mm256_set1_epi32(1),
+    _mm256_maskz_permutex2var_ps,
+    |of| {
+        let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
+            _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
+        });
+        let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
+        _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
+    }
 );
 
 /// The sum of four lanes.

@@ -52,6 +52,8 @@ static void put(void* stream, std::function<void()> work) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   ((Stream*)stream)->waiting.push_back(work);
 }
+// For what other libraries do in a stream.
+EXPORT void spc_emulated_put(void* stream, void (*work)(void*), void* data) { put(stream, [=] { work(data); }); }
 static void drain(Stream* stream) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   std::vector<std::function<void()>> waiting;
@@ -63,7 +65,7 @@ EXPORT Result cuInit(unsigned) { return SUCCESS; }
 EXPORT Result cuDeviceGetCount(int* count) { *count = 2; return SUCCESS; }
 EXPORT Result cuDeviceGet(int* device, int number) { *device = number; return SUCCESS; }
 EXPORT Result cuDeviceGetName(char* name, int length, int device) { snprintf(name, length, "Emulation %d", device); return SUCCESS; }
-EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) { *value = attribute == 75 ? 9 : 0; return SUCCESS; }
+EXPORT Result cuDeviceGetAttribute(int* value, int attribute, int) { *value = attribute == 75 ? 9 : attribute == 38 ? 1 << 15 : 0; return SUCCESS; }
 EXPORT Result cuDevicePrimaryCtxRetain(void** made, int) { *made = &context; return SUCCESS; }
 EXPORT Result cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 EXPORT Result cuCtxSetCurrent(void* made) { current = made; return SUCCESS; }
@@ -116,7 +118,17 @@ EXPORT Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, 
   put(stream, [=] { check(to, bytes); memcpy((void*)to, from, bytes); });
   return SUCCESS;
 }
+static size_t taken = 0;
+// The bytes that were copied from the device since this was called last.
+EXPORT size_t spc_emulated_taken() {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  size_t bytes = taken;
+  taken = 0;
+  return bytes;
+}
 EXPORT Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  taken += bytes;
   put(stream, [=] { check(from, bytes); memcpy(to, (void*)from, bytes); });
   return SUCCESS;
 }
@@ -127,6 +139,7 @@ EXPORT Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, voi
 static std::map<const void*, size_t> pinned;
 EXPORT Result cuMemHostRegister_v2(void* bytes, size_t length, unsigned) {
   std::lock_guard<std::recursive_mutex> hold(lock);
+  if (getenv("SPC_EMULATED_PAGEABLE")) return OUT_OF_MEMORY;
   return pinned.emplace(bytes, length).second ? SUCCESS : INVALID_VALUE;
 }
 EXPORT Result cuMemHostUnregister(void* bytes) {

@@ -1,8 +1,12 @@
-//! A CUDA driver and a run-time compiler for processes that tests start: all that `spc` does on a GPU, without one.
+//! A CUDA driver, a run-time compiler and a sparse library for processes that tests start: all that `spc` does on a GPU, without
+//! one.
 
 use super::{compiler, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+const LIBRARIES: [(&str, &str); 3] =
+    [("driver.cpp", "libcuda.so.1"), ("nvrtc.cpp", "libnvrtc.so.12"), ("cusparse.cpp", "libcusparse.so.12")];
 
 /// Libraries of the names that NVIDIA's have, in a folder that is removed with this.
 #[derive(Debug)]
@@ -25,8 +29,9 @@ impl Installed {
         write("races.inc", include_str!("races.inc"));
         write("driver.cpp", include_str!("driver.cpp"));
         write("nvrtc.cpp", include_str!("nvrtc.cpp"));
+        write("cusparse.cpp", include_str!("cusparse.cpp"));
         run(folder, &compiler(&["-O1", "-c", "runtime.cpp", "-o", "runtime.o"]));
-        for (source, library) in [("driver.cpp", "libcuda.so.1"), ("nvrtc.cpp", "libnvrtc.so.12")] {
+        for (source, library) in LIBRARIES {
             let soname = format!("-Wl,-soname,{library}");
             let command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", &soname, source, "-o", library, "-ldl"];
             run(folder, &command.map(str::to_owned));
@@ -43,7 +48,7 @@ impl Installed {
     pub fn command(&self, program: impl Into<PathBuf>) -> Command {
         let mut command = Command::new(program.into());
         command.env("LD_LIBRARY_PATH", self.folder()).env("SPC_EMULATION", self.folder());
-        command.env("SPC_CACHE", self.folder().join("cache")).env_remove("SPC_NVRTC");
+        command.env("SPC_CACHE", self.folder().join("cache")).env_remove("SPC_NVRTC").env_remove("SPC_CUSPARSE");
         command.env_remove("CUDA_HOME").env_remove("CUDA_PATH");
         command
     }
@@ -54,10 +59,22 @@ impl Installed {
 /// # Panics
 /// When the process has another driver.
 pub fn brought() -> usize {
+    bytes("spc_emulated_brought")
+}
+
+/// The same of those that were copied from devices.
+///
+/// # Panics
+/// When the process has another driver.
+pub fn taken() -> usize {
+    bytes("spc_emulated_taken")
+}
+
+fn bytes(function: &str) -> usize {
     // SAFETY: the library is there already, as the driver of this process, and the function takes nothing.
     unsafe {
         let driver = libloading::Library::new("libcuda.so.1").expect("there is a driver");
-        let brought = driver.get::<extern "C" fn() -> usize>(b"spc_emulated_brought").expect("it is the tests' own");
-        brought()
+        let bytes = driver.get::<extern "C" fn() -> usize>(function.as_bytes()).expect("it is the tests' own");
+        bytes()
     }
 }

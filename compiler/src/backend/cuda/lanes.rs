@@ -9,9 +9,9 @@
 //!     a[i * R + r] = t[r]
 //! ```
 //!
-//! Where a row is known to be longer than a block, each thread has several of its elements, so many threads apart (Phipps and Kolda,
-//! Software for sparse tensor decomposition on emerging computing architectures, 2019, section 4.3): what a place reads besides
-//! the row, and the ways to it, are for all of them.
+//! Of a row that is longer than a warp, each thread has several elements, so many threads apart (Phipps and Kolda, Software for
+//! sparse tensor decomposition on emerging computing architectures, 2019, section 4.3): what a place reads besides the row, and the
+//! ways to it, are for all of them.
 //!
 //! ```text
 //! for p in pos[i]..pos[i + 1]                      for p in pos[i]..pos[i + 1]
@@ -20,22 +20,39 @@
 //!                                                          t[strip] += x[p] * c[crd[p] * 256 + r]
 //! ```
 //!
+//! Where only the call knows how long rows are, there is a function for either, between which the host chooses. That for long rows
+//! gives each warp a part of the row: four strips of as many elements as a warp has lanes, of which there are fewer at the row's end.
+//!
+//! ```text
+//! if 64 < r_extent                                 let first = thread / 32 * 128 + thread % 32
+//!     launch with several elements a thread        for p in pos[i]..pos[i + 1]
+//! else                                                 for strip in 0..4
+//!     launch with one                                      let r = first + strip * 32
+//!                                                          if r < r_extent
+//!                                                              t[strip] += x[p] * c[crd[p] * r_extent + r]
+//! ```
+//!
 //! What stands outside of vector loops is done by every thread of a row where it is about variables, and by that of the first
 //! element where it writes memory.
 
-use super::plan::{BLOCK, Lane, WARP};
+use super::plan::{Lane, WARP};
 use super::rewrite::substitute;
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Size, Statement, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The body for one element of the row that all of its vector loops go over; `None` where there is no such row, or threads
-/// would have to wait for each other.
-pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement]) -> Option<(Vec<Statement>, Lane)> {
-    let row = Row::of(kernel, body)?;
-    let strips = Strips::of(kernel, &row);
+/// The body for one thread of a row, of whose elements it has one or several.
+pub(super) fn distribute(
+    kernel: &mut Kernel,
+    body: &[Statement],
+    row: &Row,
+    strips: Option<Strips>,
+) -> (Vec<Statement>, Lane) {
     let name = if strips.is_some() { "thread" } else { &row.name };
     let variable = kernel.declare_index(name);
     let element = if strips.is_some() { kernel.declare_index(&row.name) } else { variable };
+    let counter = strips.is_some().then(|| kernel.declare_index("strip"));
+    let is_part = strips.as_ref().is_some_and(Strips::is_part);
+    let first = if is_part { kernel.declare_index("first") } else { variable };
     let registers: BTreeMap<ArrayId, Register> = row
         .registers
         .iter()
@@ -48,49 +65,86 @@ pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement]) -> Option<(Vec
             (array, register)
         })
         .collect();
-    let extent = strips.as_ref().map_or_else(|| row.extent.clone(), |strips| Expr::Index(strips.threads));
+    let extent = strips.as_ref().map_or_else(|| row.extent.clone(), |strips| strips.threads.clone());
     let lane = Lane { variable, extent, element, row: row.extent.clone(), ends: !row.writes_outside };
-    let distribution = Distribution { row: &row, lane: &lane, strips, registers };
-    Some((distribution.block(body.to_vec(), false), lane))
+    let strips = strips.zip(counter).map(|(strips, counter)| Stripped { strips, counter, first });
+    let begin = strips.as_ref().filter(|_| is_part).map(|of| Statement::Let(first, of.strips.first(variable)));
+    let distribution = Distribution { row, lane: &lane, strips, registers };
+    (begin.into_iter().chain(distribution.block(body.to_vec(), false)).collect(), lane)
 }
 
 /// Rows that are known to be shorter are not shared.
 const SHORTEST: u64 = 8;
 
-/// The elements of a row that a thread has: so many, a number of threads apart.
-struct Strips {
+/// The elements of a row that a thread has: so many, so many elements apart.
+#[derive(Debug, Clone)]
+pub(super) struct Strips {
     count: u64,
-    threads: u64,
+    /// How far elements lie apart.
+    step: u64,
+    /// How many threads a row has.
+    threads: Expr,
     /// Whether every thread has all of them.
     are_full: bool,
-    /// Which of them.
-    strip: VariableId,
 }
 
 /// A thread has at most so many elements.
-const MOST_STRIPS: u64 = 8;
+pub(super) const STRIPS: u64 = 4;
 
-/// As few threads as this are enough for a row.
-const STRIPS: u64 = 4;
+/// The elements that a warp has, where each has a part of the row.
+const PART: u64 = STRIPS * WARP;
+
+/// Of rows whose length only the call knows, those that are longer: of four strips no more than one is idle.
+const LONG: u64 = 2 * WARP;
 
 impl Strips {
-    /// Those of a row that is known to be longer than a block.
-    fn of(kernel: &mut Kernel, row: &Row) -> Option<Self> {
-        let extent = match row.extent {
-            Expr::Index(extent) => extent,
-            Expr::Dimension(id) => match kernel.dimension(id).size {
-                Size::Constant(extent) => extent,
-                Size::Runtime | Size::Generic => return None,
-            },
-            _ => return None,
-        };
-        if extent <= BLOCK || extent > MOST_STRIPS * BLOCK {
+    /// Those of a row that is known to be so long.
+    fn of(extent: u64) -> Option<Self> {
+        if extent <= WARP {
             return None;
         }
-        let threads = extent.div_ceil(STRIPS).next_multiple_of(WARP).min(BLOCK);
-        let (count, are_full) = (extent.div_ceil(threads), extent % threads == 0);
-        Some(Self { count, threads, are_full, strip: kernel.declare_index("strip") })
+        if extent > MOST_THREADS * STRIPS {
+            return Some(Self::parts(&Expr::Index(extent)));
+        }
+        let step = extent.div_ceil(STRIPS).next_multiple_of(WARP);
+        let (count, are_full) = (extent.div_ceil(step), extent.is_multiple_of(step));
+        Some(Self { count, step, threads: Expr::Index(step), are_full })
     }
+
+    /// Those of a row of which each warp has a part.
+    fn parts(extent: &Expr) -> Self {
+        let parts = match extent {
+            Expr::Index(extent) => Expr::Index(extent.div_ceil(PART)),
+            extent => {
+                let up = extent.clone().plus(Expr::Index(PART - 1));
+                Expr::binary(BinaryOperator::Divide, up, Expr::Index(PART))
+            }
+        };
+        Self { count: STRIPS, step: WARP, threads: parts.times(Expr::Index(WARP)), are_full: false }
+    }
+
+    /// Whether a warp has a part of the row, and not every so-many-th element of the whole.
+    fn is_part(&self) -> bool {
+        self.threads != Expr::Index(self.step)
+    }
+
+    /// The first element of a thread.
+    fn first(&self, thread: VariableId) -> Expr {
+        let of = |operator| Expr::binary(operator, Expr::Variable(thread), Expr::Index(WARP));
+        of(BinaryOperator::Divide).times(Expr::Index(PART)).plus(of(BinaryOperator::Remainder))
+    }
+}
+
+/// Rows that have at most so many threads have them in one block.
+const MOST_THREADS: u64 = super::plan::BLOCK;
+
+/// The strips of a body.
+struct Stripped {
+    strips: Strips,
+    /// Which of them.
+    counter: VariableId,
+    /// The first element of a thread.
+    first: VariableId,
 }
 
 /// Where a thread has what was a row.
@@ -103,21 +157,38 @@ enum Register {
 }
 
 /// A row that threads share.
-struct Row {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
     /// The number of its elements.
     extent: Expr,
     /// The name of the variable that counts them.
-    name: String,
+    pub(super) name: String,
     /// Rows of the same length that only a chunk knows, of which each thread needs its own element.
     registers: BTreeSet<ArrayId>,
     /// Other arrays that a chunk makes: each thread has its own.
     own: BTreeSet<ArrayId>,
     /// Whether memory is written outside of vector loops.
     writes_outside: bool,
+    /// Whether a place reads inputs besides the row, each thread for itself.
+    is_shared: bool,
+}
+
+/// How many elements the threads of a row have.
+pub(super) enum Elements {
+    /// One or several, whatever the row.
+    Known(Option<Strips>),
+    /// Several where a row is long, else one.
+    Either {
+        /// Where it is.
+        is_long: Expr,
+        /// What a thread has of long rows.
+        strips: Strips,
+    },
 }
 
 impl Row {
-    fn of(kernel: &Kernel, body: &[Statement]) -> Option<Row> {
+    /// The row that all vector loops of a body go over; `None` where there is none, or threads would have to wait for each other.
+    pub(super) fn of(kernel: &Kernel, body: &[Statement]) -> Option<Row> {
         let mut seen = Seen::default();
         seen.block(body, None);
         let (extent, counter) = seen.row.clone()?;
@@ -148,13 +219,64 @@ impl Row {
         let meets =
             written_outside.iter().any(|array| written_inside.contains(array) || seen.read_inside.contains(array))
                 || read_outside.iter().any(|array| written_inside.contains(array) || written_outside.contains(array));
+        let is_input = |array: &ArrayId| kernel.array(*array).role != ArrayRole::Local;
         (touches_own && small && !meets).then(|| Row {
             name: kernel.variable(counter).name.clone(),
             registers: rows,
             writes_outside: !written_outside.is_empty(),
+            is_shared: read_outside.iter().any(is_input),
             own: others,
             extent,
         })
+    }
+
+    /// How many elements of it a thread has.
+    pub(super) fn elements(&self, kernel: &Kernel) -> Elements {
+        if !self.is_shared {
+            return Elements::Known(None);
+        }
+        let extent = match self.extent {
+            Expr::Index(extent) => Some(extent),
+            Expr::Dimension(id) => match kernel.dimension(id).size {
+                Size::Constant(extent) => Some(extent),
+                Size::Runtime | Size::Generic => None,
+            },
+            _ => return Elements::Known(None),
+        };
+        match extent {
+            Some(extent) => Elements::Known(Strips::of(extent)),
+            None => {
+                let is_long = Expr::Index(LONG).less(self.extent.clone());
+                Elements::Either { is_long, strips: Strips::parts(&self.extent) }
+            }
+        }
+    }
+
+    /// Whether the threads of the row touch their own elements of some arrays only, in a body: those whose place in a row is theirs.
+    pub(super) fn is_apart(&self, body: &[Statement], arrays: &[ArrayId]) -> bool {
+        let mut counters = BTreeSet::new();
+        let mut indices = Vec::new();
+        body.iter().for_each(|statement| {
+            statement.for_each(&mut |statement| match statement {
+                Statement::For { variable, vector: true, .. } => _ = counters.insert(*variable),
+                Statement::Reduce(array, index, ..) if arrays.contains(array) => indices.push(index.clone()),
+                _ => {}
+            });
+        });
+        let is_own = |expr: &Expr| matches!(expr, Expr::Variable(variable) if counters.contains(variable));
+        indices.iter().all(|index| match index {
+            Expr::Binary(BinaryOperator::Add, row, element) => is_multiple(row, &self.extent) && is_own(element),
+            element => is_own(element),
+        })
+    }
+}
+
+fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
+    match expr {
+        Expr::Index(0) => true,
+        Expr::Binary(BinaryOperator::Multiply, left, right) => **left == *extent || **right == *extent,
+        Expr::Binary(BinaryOperator::Add, left, right) => is_multiple(left, extent) && is_multiple(right, extent),
+        _ => false,
     }
 }
 
@@ -253,7 +375,7 @@ impl Seen {
 struct Distribution<'a> {
     row: &'a Row,
     lane: &'a Lane,
-    strips: Option<Strips>,
+    strips: Option<Stripped>,
     /// What was a row of the chunk's own.
     registers: BTreeMap<ArrayId, Register>,
 }
@@ -295,22 +417,22 @@ impl Distribution<'_> {
 
     /// Which of its elements a thread is at.
     fn strip(&self) -> Expr {
-        self.strips.as_ref().map_or(Expr::Index(0), |strips| Expr::Variable(strips.strip))
+        self.strips.as_ref().map_or(Expr::Index(0), |strips| Expr::Variable(strips.counter))
     }
 
     /// What a thread does for each of its elements.
     fn elements(&self, body: Vec<Statement>) -> Vec<Statement> {
-        let Some(strips) = &self.strips else { return body };
+        let Some(Stripped { strips, counter, first }) = &self.strips else { return body };
         let element = Expr::Variable(self.lane.element);
-        let before = self.strip().times(Expr::Index(strips.threads));
-        let own = Statement::Let(self.lane.element, Expr::Variable(self.lane.variable).plus(before));
+        let before = self.strip().times(Expr::Index(strips.step));
+        let own = Statement::Let(self.lane.element, Expr::Variable(*first).plus(before));
         let body = match strips.are_full {
             true => body,
             false => vec![only_if(element.less(self.row.extent.clone()), body)],
         };
         let (begin, end) = (Expr::Index(0), Expr::Index(strips.count));
         let body = std::iter::once(own).chain(body).collect();
-        vec![Statement::For { variable: strips.strip, begin, end, vector: false, body }]
+        vec![Statement::For { variable: *counter, begin, end, vector: false, body }]
     }
 
     fn statement(&self, mut statement: Statement, is_inside: bool) -> Vec<Statement> {
@@ -337,7 +459,7 @@ impl Distribution<'_> {
             Statement::Allocate { array, length, fill } => match register(&array) {
                 Some(Register::One(variable)) => Statement::Let(variable, fill),
                 Some(Register::Strips(own)) => {
-                    let count = self.strips.as_ref().map_or(1, |strips| strips.count);
+                    let count = self.strips.as_ref().map_or(1, |of| of.strips.count);
                     Statement::Allocate { array: own, length: Expr::Index(count), fill }
                 }
                 None => Statement::Allocate { array, length, fill },

@@ -3,12 +3,10 @@
 use super::Refusal;
 use super::append::{self, Lengths};
 use super::groups::{self, Iterations};
-use super::lanes::distribute;
+use super::lanes::{self, Elements, Row};
 use super::once::once;
 use super::ordered::Copied;
-use super::plan::{
-    BLOCK, Function, Group, Lane, Lanes, Owned, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS,
-};
+use super::plan::{BLOCK, Function, Group, Lanes, Owned, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS};
 use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
 use super::shares::{is_segmented, shares_of};
@@ -72,8 +70,8 @@ impl Builder {
     /// Launches for a loop that runs in one way, whatever the data are.
     fn one_way(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
         let is_plain = parallel.aligned.is_none() && parallel.reductions.is_empty();
-        let is_by_rows = |builder: &mut Self| distribute(&mut builder.module.kernel, &parallel.body).is_some();
-        if is_plain && is_segmented(parallel) && (self.has_ordered_segments(parallel) || is_by_rows(self)) {
+        let is_by_rows = || Row::of(&self.module.kernel, &parallel.body).is_some();
+        if is_plain && is_segmented(parallel) && (self.has_ordered_segments(parallel) || is_by_rows()) {
             let why = "what a share adds to one segment is summed in registers, and meets that of others once";
             self.decide("places are taken in equal shares".to_owned(), why);
             return self.shares(parallel, None);
@@ -217,10 +215,8 @@ impl Builder {
     }
 
     fn row_or_thread(&mut self, body: Vec<Statement>) -> Mapped {
-        match distribute(&mut self.module.kernel, &body) {
-            Some((body, lane)) => Way::Row(lane).holding(body),
-            None => Way::Thread.holding(body),
-        }
+        let way = Row::of(&self.module.kernel, &body).map_or(Way::Thread, Way::Row);
+        way.holding(body)
     }
 
     /// A launch of a body, which becomes a function; `what` it is done for.
@@ -232,46 +228,18 @@ impl Builder {
         lanes: Option<Expr>,
         what: &str,
     ) -> Result<(), Refusal> {
-        let kernel = &mut self.module.kernel;
         let mut places = league.places.clone();
         let mut body = body;
-        let place = kernel.variable(places.place).name.clone();
-        let comment = match &way {
-            Way::Row(lane) => {
-                let row = kernel.variable(lane.variable).name.clone();
-                let why = format!("all vector loops go over {row}: neighbours in a warp are neighbours in memory");
-                self.decide(format!("threads run over {place} and over {row}"), &why);
-                places.lanes = Some(Lanes::Row(lane.clone()));
-                match what.starts_with("for ") {
-                    true => format!("a thread {what} and {row}"),
-                    false => format!("{what}: a thread for each, and each {row}"),
-                }
-            }
-            Way::Group(group, _) => {
-                let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
-                           the group is as wide as places are long on average";
-                self.decide(format!("each {place} has a group of lanes"), why);
-                places.lanes = Some(Lanes::Group(*group));
-                commented(what, "a group of lanes")
-            }
-            Way::Segments(segments) => {
-                let why =
-                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
-                self.decide(format!("a warp takes equal shares of {place}"), why);
-                places.lanes = Some(Lanes::Segments(*segments));
-                commented(what, "a warp")
-            }
-            Way::Thread => {
-                let why = "no row is shared by all that a place does, or threads would wait for each other";
-                self.decide(format!("each {place} has a thread"), why);
-                commented(what, "a thread")
-            }
-        };
-        let kernel = &mut self.module.kernel;
-        let worker = kernel.declare_index("worker");
-        let scratch = take_scratch(kernel, &mut body, Expr::Variable(worker), &league.kept)?;
+        self.decide_way(&way, places.place);
         self.decide_meetings(league);
+        let worker = self.module.kernel.declare_index("worker");
         let copies = self.copies(league, worker, &mut body);
+        let mut all = self.mapped(&way, body, lanes, what);
+        let mut scratch = Vec::new();
+        for (_, mapped) in &mut all {
+            let kernel = &mut self.module.kernel;
+            scratch.extend(take_scratch(kernel, &mut mapped.body, Expr::Variable(worker), &league.kept)?);
+        }
         let has_scratch = !scratch.is_empty();
         if way != Way::Thread && (has_scratch || !league.totals.is_empty()) {
             let help = "use the Rust backend".to_owned();
@@ -300,20 +268,29 @@ impl Builder {
             copies.iter().for_each(|copies| self.make_copies(copies, most));
             self.make_parts(league, most);
         }
-        let function = self.function(Function {
-            name: String::new(),
-            comment,
-            threads: Threads::Each(Box::new(places)),
-            body,
-            atomic: league.atomic.clone(),
-            owned: league.owned.clone(),
-            tiles: Vec::new(),
-            tables: Vec::new(),
-            block: BLOCK,
-            totals: league.totals.clone(),
-        })?;
-        let launch = Step::Launch { function, places: league.count.clone(), lanes, workers, blocks: None };
-        self.module.steps.push(launch);
+        let mut launches = Vec::new();
+        for (condition, mapped) in all {
+            let places = Places { lanes: mapped.lanes, ..places.clone() };
+            let function = self.function(Function {
+                name: String::new(),
+                comment: mapped.comment,
+                threads: Threads::Each(Box::new(places)),
+                body: mapped.body,
+                atomic: league.atomic.clone(),
+                owned: league.owned.clone(),
+                tiles: Vec::new(),
+                tables: Vec::new(),
+                block: BLOCK,
+                totals: league.totals.clone(),
+            })?;
+            let (places, lanes, workers) = (league.count.clone(), mapped.threads, workers.clone());
+            let launch = Step::Launch { function, places, lanes, workers, blocks: None };
+            launches = match condition {
+                Some(condition) => vec![Step::Choose { condition, then: vec![launch], otherwise: launches }],
+                None => vec![launch],
+            };
+        }
+        self.module.steps.append(&mut launches);
         for copies in copies {
             self.combine_copies(&copies)?;
         }
@@ -322,6 +299,85 @@ impl Builder {
 }
 
 impl Builder {
+    /// The functions that a body becomes, each where its condition holds, or none behind it does.
+    fn mapped(
+        &mut self,
+        way: &Way,
+        body: Vec<Statement>,
+        lanes: Option<Expr>,
+        what: &str,
+    ) -> Vec<(Option<Expr>, Launched)> {
+        let launched = |lanes, threads, body, who| Launched { lanes, threads, body, comment: commented(what, who) };
+        let one = |lanes_of: Option<Lanes>, who| vec![(None, launched(lanes_of, lanes.clone(), body.clone(), who))];
+        let row = match way {
+            Way::Row(row) => row,
+            Way::Group(group, _) => return one(Some(Lanes::Group(*group)), "a group of lanes"),
+            Way::Segments(segments) => return one(Some(Lanes::Segments(*segments)), "a warp"),
+            Way::Thread => return one(None, "a thread"),
+        };
+        let ways = match row.elements(&self.module.kernel) {
+            Elements::Known(strips) => vec![(None, strips)],
+            Elements::Either { is_long, strips } => vec![(None, None), (Some(is_long), Some(strips))],
+        };
+        let mut distributed = |(condition, strips): (Option<Expr>, Option<lanes::Strips>)| {
+            let comment = match (what.starts_with("for "), strips.is_some()) {
+                (true, false) => format!("a thread {what} and {}", row.name),
+                (true, true) => format!("a thread {what} and several {}", row.name),
+                (false, false) => format!("{what}: a thread for each, and each {}", row.name),
+                (false, true) => format!("{what}: a thread for each, and several {}", row.name),
+            };
+            let (body, lane) = lanes::distribute(&mut self.module.kernel, &body, row, strips);
+            let threads = Some(lane.extent.clone());
+            (condition, Launched { lanes: Some(Lanes::Row(lane)), threads, body, comment })
+        };
+        ways.into_iter().map(&mut distributed).collect()
+    }
+
+    /// Says how threads run the body of a place, and why.
+    fn decide_way(&mut self, way: &Way, place: VariableId) {
+        let place = self.module.kernel.variable(place).name.clone();
+        match way {
+            Way::Row(row) => {
+                let name = &row.name;
+                let why = format!("all vector loops go over {name}: neighbours in a warp are neighbours in memory");
+                self.decide(format!("threads run over {place} and over {name}"), &why);
+                let why = "what a place reads besides its row, and the ways to it, are for all elements of a thread";
+                match row.elements(&self.module.kernel) {
+                    Elements::Known(None) => {}
+                    Elements::Known(Some(_)) => {
+                        self.decide(
+                            format!("a thread has several elements of {name}, with their sums in registers"),
+                            why,
+                        );
+                    }
+                    Elements::Either { is_long, .. } => {
+                        let is_long = self.module.kernel.show(&is_long).to_string();
+                        let what = format!(
+                            "a thread has {} elements of {name}, with their sums in registers, where {}, and else one",
+                            lanes::STRIPS,
+                            super::print::readable(&is_long)
+                        );
+                        self.decide(what, why);
+                    }
+                }
+            }
+            Way::Group(..) => {
+                let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
+                           the group is as wide as places are long on average";
+                self.decide(format!("each {place} has a group of lanes"), why);
+            }
+            Way::Segments(_) => {
+                let why =
+                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
+                self.decide(format!("a warp takes equal shares of {place}"), why);
+            }
+            Way::Thread => {
+                let why = "no row is shared by all that a place does, or threads would wait for each other";
+                self.decide(format!("each {place} has a thread"), why);
+            }
+        }
+    }
+
     /// Says where threads meet.
     fn decide_meetings(&mut self, league: &League) {
         for &array in &league.atomic {
@@ -350,6 +406,15 @@ impl Builder {
     }
 }
 
+/// What becomes a function, and how it is launched.
+struct Launched {
+    lanes: Option<Lanes>,
+    /// The number of threads for each place, where there are several.
+    threads: Option<Expr>,
+    body: Vec<Statement>,
+    comment: String,
+}
+
 /// What a function says of itself.
 fn commented(what: &str, who: &str) -> String {
     if what.starts_with("for ") { format!("{who} {what}") } else { format!("{what}: {who} for each") }
@@ -360,8 +425,8 @@ fn commented(what: &str, who: &str) -> String {
 pub(super) enum Way {
     /// One thread.
     Thread,
-    /// One for each element of a row.
-    Row(Lane),
+    /// Threads for the elements of a row: the body is still one for all of them.
+    Row(Row),
     /// A group of lanes, with what tells how wide it should be.
     Group(Group, Option<Iterations>),
     /// A warp for a share of places that each add to one element.

@@ -17,7 +17,7 @@
 use super::Refusal;
 use super::groups::Iterations;
 use super::league::{League, Mapped, Way};
-use super::plan::{BLOCK, Lane, Meet, Owned, Places, Step, Total, WARP, bytes};
+use super::plan::{BLOCK, Meet, Owned, Places, Step, Total, WARP, bytes};
 use super::rewrite::{replace_statements, substituted};
 use super::segment::Builder;
 use crate::format::IndexWidth;
@@ -163,7 +163,7 @@ impl Builder {
     ) -> Option<Mapped> {
         let (way, body) = self.way(body, atomic, true).with_body();
         let is_apart = match &way {
-            Way::Row(lane) => is_by_rows(&body, lane, apart),
+            Way::Row(row) => row.is_apart(&body, apart),
             _ => true,
         };
         is_apart.then(|| way.holding(body))
@@ -434,33 +434,4 @@ impl Builder {
 /// A number of blocks that is no less.
 fn rounded_up(number: Expr, block: u64) -> Expr {
     Expr::binary(BinaryOperator::Divide, number.plus(Expr::Index(block - 1)), Expr::Index(block))
-}
-
-/// Whether the threads of a row touch their own elements of some arrays only: those whose place in a row is theirs.
-fn is_by_rows(body: &[Statement], lane: &Lane, arrays: &[ArrayId]) -> bool {
-    let is_row = |expr: &Expr| is_multiple(expr, &lane.row);
-    let is_own = |expr: &Expr| *expr == Expr::Variable(lane.element);
-    let mut is_apart = true;
-    body.iter().for_each(|statement| {
-        statement.for_each(&mut |statement| {
-            if let Statement::Reduce(array, index, ..) = statement
-                && arrays.contains(array)
-            {
-                is_apart &= match index {
-                    Expr::Binary(BinaryOperator::Add, row, element) => is_row(row) && is_own(element),
-                    element => is_own(element),
-                };
-            }
-        });
-    });
-    is_apart
-}
-
-fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
-    match expr {
-        Expr::Index(0) => true,
-        Expr::Binary(BinaryOperator::Multiply, left, right) => **left == *extent || **right == *extent,
-        Expr::Binary(BinaryOperator::Add, left, right) => is_multiple(left, extent) && is_multiple(right, extent),
-        _ => false,
-    }
 }

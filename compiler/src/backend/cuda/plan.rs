@@ -470,6 +470,11 @@ impl Function {
         self.places()?.group()
     }
 
+    /// Whether threads have several elements of rows.
+    pub fn has_strips(&self) -> bool {
+        self.places().and_then(Places::row).is_some_and(|lane| lane.element != lane.variable)
+    }
+
     /// The places that it has threads for, where there is not just one thread.
     pub fn places(&self) -> Option<&Places> {
         match &self.threads {

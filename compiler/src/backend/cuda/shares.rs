@@ -157,7 +157,9 @@ impl Builder {
         let high = Expr::Variable(parallel.low).plus(Expr::Variable(size));
         let high = Expr::binary(BinaryOperator::Minimum, high, end.clone());
         let mut begun = vec![Statement::Let(parallel.high, high)];
-        let is_search = |statement: &Statement| matches!(statement, Statement::Let(..) | Statement::Comment(_));
+        let is_search = |statement: &Statement| {
+            matches!(statement, Statement::Let(..) | Statement::Comment(_) | Statement::Allocate { .. })
+        };
         let searches = body.iter().take_while(|statement| is_search(statement)).count();
         let mut body = body.into_iter();
         begun.extend(body.by_ref().take(searches));
@@ -211,11 +213,10 @@ impl Builder {
         Ok(true)
     }
 
-    /// The number of threads for each place, where there are several: the elements of a row, or the iterations that a loop has on
+    /// The number of threads for each place, where there are several and the way does not say it: the iterations that a loop has on
     /// average, for a number of rows.
     pub(super) fn lanes_of(&mut self, way: &Way, rows: &Expr) -> Option<Expr> {
         match way {
-            Way::Row(lane) => Some(lane.extent.clone()),
             Way::Group(_, iterations) => Some(match iterations {
                 Some(Iterations::Elements(array)) => {
                     Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
@@ -224,7 +225,7 @@ impl Builder {
                 None => Expr::Index(WARP),
             }),
             Way::Segments(_) => Some(Expr::Index(WARP)),
-            Way::Thread => None,
+            Way::Row(_) | Way::Thread => None,
         }
     }
 

@@ -54,6 +54,15 @@ impl Builder {
 
     /// A launch of the same with tiles, and where it is worth it.
     fn tiled(&mut self, step: &Step, anywhere: &BTreeSet<ArrayId>) -> Option<(Expr, Step)> {
+        if let Step::Choose { condition, then, otherwise } = step
+            && let ([then], [otherwise]) = (&then[..], &otherwise[..])
+        {
+            // Either way of threads to go over a row adds the same.
+            let (_, then) = self.tiled(then, anywhere)?;
+            let (is_worth, otherwise) = self.tiled(otherwise, anywhere)?;
+            let (condition, then, otherwise) = (condition.clone(), vec![then], vec![otherwise]);
+            return Some((is_worth, Step::Choose { condition, then, otherwise }));
+        }
         let Step::Launch { function, places, lanes, workers, blocks: None } = step else { return None };
         let plain = self.module.functions[*function].clone();
         let tiles = self.tiles(&plain, anywhere);
@@ -152,9 +161,10 @@ fn only_operator(body: &[Statement], array: ArrayId) -> Option<ReduceOperator> {
 /// entry.
 fn updates(function: &Function, places: &Expr, lanes: Option<&Expr>) -> Expr {
     let of = function.places();
-    let is_row = of.is_some_and(|places| places.row().is_some());
+    let row = of.and_then(|places| places.row()).map(|lane| &lane.row);
+    let is_row = row.is_some();
     let has_share = of.is_some_and(|places| places.share.is_some());
-    match lanes {
+    match row.or(lanes) {
         // All of them for each place are all.
         Some(Expr::Binary(BinaryOperator::Divide, all, each)) if !has_share && **each == *places => (**all).clone(),
         Some(lanes) if is_row || !has_share => places.clone().times(lanes.clone()),

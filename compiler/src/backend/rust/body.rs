@@ -109,10 +109,16 @@ impl Printer<'_> {
                     quote!(let mut #name = #vec![#fill; #length_tokens];)
                 }
             }
-            Statement::Dots(array, value) => {
-                let Expr::Dot(factors) = value else { unreachable!("verified: sums of products") };
-                let (name, products) = (self.arrays[array].clone(), self.products(factors));
-                quote!(#products.add_to_each(&mut #name);)
+            Statement::Dots { sums, products, between } => {
+                let Expr::Dot(factors) = products else { unreachable!("verified: sums of products") };
+                let (name, products) = (self.arrays[sums].clone(), self.products(factors));
+                match between {
+                    Some(positions) => {
+                        let positions = &self.arrays[positions];
+                        quote!(#products.sums_between(#positions, #name);)
+                    }
+                    None => quote!(#products.sums_in_turns(&mut #name);),
+                }
             }
             Statement::Fill(array, value) => {
                 let (name, value) = (&self.arrays[array], self.expr(value));

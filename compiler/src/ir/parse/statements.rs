@@ -66,8 +66,10 @@ impl<'t> Parser<'t> {
                 Ok(Statement::Allocate { array, length, fill: self.expr()? })
             }
             "dots" => {
-                self.require("+=")?;
-                Ok(Statement::Dots(array, self.expr()?))
+                self.require("=")?;
+                let products = self.expr()?;
+                let between = if self.accept("between")? { Some(self.array()?) } else { None };
+                Ok(Statement::Dots { sums: array, products, between })
             }
             "fill" => {
                 self.require("=")?;

@@ -392,7 +392,10 @@ impl Random {
             4 => Statement::Store(self.array(), self.expr(3), self.expr(4)),
             5 => Statement::Reduce(self.array(), self.expr(3), self.operator(), self.expr(4)),
             6 => Statement::Allocate { array: self.array(), length: self.expr(3), fill: self.expr(3) },
-            7 if self.yes() => Statement::Dots(self.array(), self.expr(3)),
+            7 if self.yes() => {
+                let (sums, products) = (self.array(), self.expr(3));
+                Statement::Dots { sums, products, between: self.yes().then(|| self.array()) }
+            }
             7 => Statement::Fill(self.array(), self.expr(3)),
             8 => Statement::View {
                 array: self.array(),

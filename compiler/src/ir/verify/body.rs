@@ -131,12 +131,16 @@ impl<'k> Body<'k> {
                 self.expr(fill, self.element_type(*array));
                 self.make(*array, Made::Allocated { when: self.declared.len() });
             }
-            Statement::Dots(id, value) => {
-                self.expr(value, self.element_type(*id));
-                if !matches!(value, Expr::Dot(_)) {
-                    self.report(4, format!("{} gets sums of no products", self.name(*id)));
+            Statement::Dots { sums, products, between } => {
+                self.expr(products, self.element_type(*sums));
+                if !matches!(products, Expr::Dot(_)) {
+                    self.report(4, format!("{} gets sums of no products", self.name(*sums)));
                 }
-                self.touch(*id, Access::Fill);
+                if let Some(positions) = between {
+                    self.indices(*positions);
+                    self.touch(*positions, Access::Read);
+                }
+                self.touch(*sums, Access::Fill);
             }
             Statement::Fill(id, value) => {
                 self.expr(value, self.element_type(*id));

@@ -88,10 +88,11 @@ impl Ids<'_> {
                 [*array, *of].into_iter().for_each(|id| self.array(id));
                 [begin, length].into_iter().for_each(|e| self.expr(e));
             }
-            Statement::Dots(id, value)
-            | Statement::Fill(id, value)
-            | Statement::Push(id, value)
-            | Statement::Mark(id, value) => {
+            Statement::Dots { sums, products, between } => {
+                [Some(*sums), *between].into_iter().flatten().for_each(|id| self.array(id));
+                self.expr(products);
+            }
+            Statement::Fill(id, value) | Statement::Push(id, value) | Statement::Mark(id, value) => {
                 self.array(*id);
                 self.expr(value);
             }

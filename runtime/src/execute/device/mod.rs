@@ -139,19 +139,37 @@ impl DeviceKernel {
     /// # Errors
     /// When the device stops it, or there is no memory.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        let mut run = self.begin(call);
+        let mut time = [Duration::ZERO];
+        self.run_each(call, &mut time)?;
+        Ok(time[0])
+    }
+
+    /// Runs a call several times, and adds to each time how long the device took. Results are copied once, from the last run.
+    ///
+    /// # Errors
+    /// As [`DeviceKernel::run`].
+    pub(super) fn run_each(&self, call: &mut Call<'_>, times: &mut [Duration]) -> Result<(), Error> {
+        let dimensions = extents(call);
         let arrays = call.begin();
-        let time = run.compute(arrays, &self.copied);
-        let result = time.and_then(|time| run.take_all(arrays, &self.copied).map(|()| time));
-        if result.is_ok() {
-            run.leave(arrays);
+        let last = times.len().saturating_sub(1);
+        for (number, time) in times.iter_mut().enumerate() {
+            let mut run = self.run_with(dimensions.clone());
+            let mut result = run.compute(arrays, &self.copied);
+            if number == last {
+                result = result.and_then(|time| run.take_all(arrays, &self.copied).map(|()| time));
+                // Results of parts become one elsewhere.
+                if result.is_ok() && !arrays.iter().any(|array| array.data.is_part()) {
+                    run.leave(arrays);
+                }
+            }
+            run.end();
+            *time += result.map_err(|message| self.stopped(message))?;
         }
-        run.end();
-        result.map_err(|message| self.stopped(message))
+        Ok(())
     }
 
     fn begin(&self, call: &Call<'_>) -> Run<'_> {
-        self.run_with(call.dimensions().iter().map(|&extent| extent as u64).collect())
+        self.run_with(extents(call))
     }
 
     fn run_with(&self, dimensions: Vec<u64>) -> Run<'_> {
@@ -204,7 +222,7 @@ impl DeviceKernel {
         let (mut time, Some(part)) = (time.map_err(|message| self.stopped(message))?, part) else {
             return Err(self.stopped("its result is not on the device".to_owned()));
         };
-        let part = Accumulated { held: part, device: self.device.clone() };
+        let part = Accumulated { held: Some(part), device: self.device.clone() };
         *so_far = Some(match so_far.take() {
             None => part,
             Some(before) => {
@@ -216,20 +234,23 @@ impl DeviceKernel {
         Ok(time)
     }
 
-    /// One result of two.
-    fn combine(&self, first: &Accumulated, second: &Accumulated) -> Result<(Accumulated, Duration), Error> {
+    /// One result of two that are on the device of this.
+    pub(super) fn combine(&self, first: &Accumulated, second: &Accumulated) -> Result<(Accumulated, Duration), Error> {
         let kernel = &self.module.kernel;
         // Every element is at its place in both: as many rows of one as there are elements.
+        let (Some(first), Some(second)) = (first.held, second.held) else {
+            return Err(self.stopped("a result is not on the device".to_owned()));
+        };
         let extents = kernel.dimensions.iter().enumerate();
-        let length = |(place, _): (usize, _)| if place == 0 { first.held.length } else { 1 };
+        let length = |(place, _): (usize, _)| if place == 0 { first.length } else { 1 };
         let mut run = self.run_with(extents.map(length).collect());
         let ids: Vec<ArrayId> = kernel.parameters().map(|(id, _)| id).collect();
         let [one, other, result] = ids[..] else { return Err(self.stopped("it combines no two results".to_owned())) };
-        run.held.extend([(one, first.held), (other, second.held)]);
-        let time = run.make(result, first.held.length).and_then(|_| run.steps());
+        run.held.extend([(one, first), (other, second)]);
+        let time = run.make(result, first.length).and_then(|_| run.steps());
         let made = run.held.remove(&result);
         [one, other].iter().for_each(|id| _ = run.held.remove(id));
-        let made = made.map(|held| Accumulated { held, device: self.device.clone() });
+        let made = made.map(|held| Accumulated { held: Some(held), device: self.device.clone() });
         run.end();
         match (time.map_err(|message| self.stopped(message))?, made) {
             (time, Some(made)) => Ok((made, time)),
@@ -237,15 +258,26 @@ impl DeviceKernel {
         }
     }
 
-    /// Copies a result that stayed on the device into a call that has run.
+    /// Copies a result that stayed on the device into a call that has run. It is there from now on as any other result.
     ///
     /// # Errors
     /// What the device says against it.
-    pub(super) fn fetch(&self, call: &mut Call<'_>, result: &Accumulated) -> Result<(), Error> {
+    pub(super) fn fetch(&self, call: &mut Call<'_>, mut result: Accumulated) -> Result<(), Error> {
         let mut run = self.begin(call);
-        run.held.extend(self.result().map(|id| (id, result.held)));
-        run.take_all(call.begin(), &self.copied).map_err(|message| self.stopped(message))
+        run.held.extend(self.result().zip(result.held.take()));
+        let arrays = call.begin();
+        let taken = run.take_all(arrays, &self.copied);
+        if taken.is_ok() {
+            run.leave(arrays);
+        }
+        run.end();
+        taken.map_err(|message| self.stopped(message))
     }
+}
+
+/// The extents of a call's dimensions.
+fn extents(call: &Call<'_>) -> Vec<u64> {
+    call.dimensions().iter().map(|&extent| extent as u64).collect()
 }
 
 /// How long copies in and out have taken.
@@ -266,12 +298,23 @@ impl Copied {
 /// A result that stays on a device until it is dropped.
 #[derive(Debug)]
 pub(super) struct Accumulated {
-    held: Held,
+    /// Until somebody else takes it.
+    held: Option<Held>,
     device: Arc<dyn Device>,
+}
+
+impl Accumulated {
+    /// Whether it is in the same memory as another: one that keeps the same arrays.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        let both = self.device.resident().zip(other.device.resident());
+        both.is_some_and(|(one, other)| std::ptr::eq(one, other))
+    }
 }
 
 impl Drop for Accumulated {
     fn drop(&mut self) {
-        self.device.free(self.held.memory);
+        if let Some(held) = self.held.take() {
+            self.device.free(held.memory);
+        }
     }
 }

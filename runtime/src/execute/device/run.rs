@@ -1,16 +1,14 @@
 //! One run of a module: the host's steps.
 
 use super::super::array::{Access, Array, Data};
-use super::super::interpreted::overwrite;
 use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
-use crate::tensor::{IndexArray, Plain, Values};
-use crate::with_element;
+use crate::tensor::Values;
 use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP, WORKERS};
-use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An array on the device.
@@ -34,6 +32,9 @@ pub(super) struct Run<'a> {
     /// What was measured in runs before.
     pub(super) measured: &'a Measured,
 }
+
+/// So many elements are brought to fill an array.
+const FILLED: usize = 1 << 12;
 
 /// What a launch of a function of another kind is.
 const NO_TEAM: &str = "a function of teams has steps of its own";
@@ -93,9 +94,7 @@ impl Run<'_> {
 
     /// Leaves results on the device that were copied back, each as the array that the host now has.
     pub(super) fn leave(&mut self, arrays: &[Array]) {
-        // Results of parts become one elsewhere.
-        let is_part = arrays.iter().any(|array| array.data.is_part());
-        let Some(resident) = self.device.resident().filter(|_| !is_part) else { return };
+        let Some(resident) = self.device.resident() else { return };
         for ((id, _), array) in self.module.kernel.parameters().zip(arrays) {
             let stays = array.parameter.access != Access::Read && !array.data.bytes().is_empty();
             if let Some(held) = stays.then(|| self.held.remove(&id)).flatten() {
@@ -118,18 +117,26 @@ impl Run<'_> {
         self.borrowed.iter().find(|(other, _)| *other == memory).map(|(_, number)| *number)
     }
 
-    /// Copies a result back, into the memory that is there where its length was known.
+    /// Copies a result back, into the memory that is there where it is as long.
     fn take(&self, id: ArrayId, array: &mut Array) -> Result<()> {
         let held = self.held(id)?;
         let element = array.parameter.element;
         let count = usize::try_from(held.length).map_err(|_| "a result is too large".to_owned())?;
-        let mut read = vec![0; count * width(element)];
-        if count > 0 {
-            self.device.read(held.memory, &mut read)?;
+        if array.data.bytes().len() != count * width(element) {
+            array.data = Data::zeroed(element, count).map_err(|error| error.to_string())?;
         }
-        match (&mut array.data, received(&read, element).ok_or("a result holds what is no value")?) {
-            (Data::Values(values), Data::Values(written)) if values.len() == count => overwrite(values, &written),
-            (data, written) => *data = written,
+        if count == 0 {
+            return Ok(());
+        }
+        if let Some(bytes) = array.data.bytes_mut() {
+            return self.device.read(held.memory, bytes);
+        }
+        let mut read = vec![0; count];
+        self.device.read(held.memory, &mut read)?;
+        let read = bytemuck::checked::try_cast_slice(&read).map_err(|_| "a result holds what is no truth value")?;
+        match &mut array.data {
+            Data::Values(Values::Bool(values)) => Arc::make_mut(values).copy_from_slice(read),
+            _ => return Err("a result holds what is no truth value".to_owned()),
         }
         Ok(())
     }
@@ -228,7 +235,15 @@ impl Run<'_> {
         if element.iter().all(|&byte| byte == 0) {
             return self.device.zero(held.memory, total);
         }
-        self.device.write(held.memory, &element.repeat(total / element.len()))
+        // Few bytes come from the host: the others are copies of these.
+        let mut filled = total.min(element.len() * FILLED);
+        self.device.write(held.memory, &element.repeat(filled / element.len()))?;
+        while filled < total {
+            let next = filled.min(total - filled);
+            self.device.copy(held.memory, Memory(held.memory.0 + filled as u64), next)?;
+            filled += next;
+        }
+        Ok(())
     }
 
     // Launches.
@@ -477,21 +492,4 @@ fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
         _ => return Err("an array can't be filled with that".to_owned()),
     };
     Ok(bytes)
-}
-
-/// Elements that came back; `None` where some bytes are no value of their type.
-fn received(read: &[u8], element: ArrayElement) -> Option<Data> {
-    fn typed<T: Plain>(read: &[u8]) -> Option<Vec<T>> {
-        read.chunks_exact(size_of::<T>()).map(|bytes| bytemuck::checked::try_pod_read_unaligned(bytes).ok()).collect()
-    }
-    Some(match element {
-        ArrayElement::Index(IndexWidth::U8) => Data::Index(IndexArray::from(typed::<u8>(read)?)),
-        ArrayElement::Index(IndexWidth::U16) => Data::Index(IndexArray::from(typed::<u16>(read)?)),
-        ArrayElement::Index(IndexWidth::U32) => Data::Index(IndexArray::from(typed::<u32>(read)?)),
-        ArrayElement::Index(IndexWidth::U64) => Data::Index(IndexArray::from(typed::<u64>(read)?)),
-        ArrayElement::Value(element) => {
-            let values: Values = with_element!(element, |T| typed::<T>(read)?.into());
-            Data::Values(values)
-        }
-    })
 }

@@ -4,7 +4,7 @@ use super::arrays::Slot;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
-use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor, ReduceOperator, Statement, VariableId};
 use std::collections::BTreeSet;
 
 impl Machine<'_> {
@@ -33,7 +33,7 @@ impl Machine<'_> {
                 let (length, fill) = (self.index(length)?, self.eval(fill)?);
                 self.allocate(*array, length, fill)?;
             }
-            Statement::Dots(array, value) => self.dots(*array, value)?,
+            Statement::Dots { sums, products, between } => self.dots(*sums, products, *between)?,
             Statement::Fill(array, value) => self.fill(*array, value)?,
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
@@ -143,26 +143,50 @@ impl Machine<'_> {
     }
 
     /// In order.
-    fn dots(&mut self, array: ArrayId, products: &Expr) -> Result<()> {
+    fn dots(&mut self, array: ArrayId, products: &Expr, between: Option<ArrayId>) -> Result<()> {
         let Expr::Dot(factors) = products else { return problem("sums of no products".to_owned()) };
         let (sums, Some(first)) = (self.length(array), factors.first()) else {
             return problem("a sum of products of nothing".to_owned());
         };
         let length = self.length(first.run());
-        if factors.iter().any(|factor| self.length(factor.run()) != length) || sums == 0 || !length.is_multiple_of(sums)
-        {
+        let is_of_turns = || sums > 0 && length.is_multiple_of(sums);
+        let fits = between.map_or_else(is_of_turns, |positions| self.length(positions) == sums + 1);
+        if factors.iter().any(|factor| self.length(factor.run()) != length) || !fits {
             return problem(format!("{} is not filled from as many products for each", self.name(array)));
         }
-        for place in 0..length {
-            if let Some(product) = self.product(factors, place)? {
-                let element = self.place(array, place % sums)?;
-                self.check_write(array, element)?;
-                let sum = values::binary(BinaryOperator::Add, self.load(array, place % sums)?, product)?;
-                let result = self.buffers[element.buffer].data.set(element.at, sum);
-                result.map_err(|problem| problem.about(self.name(array)))?;
-            }
+        for number in 0..sums {
+            let places = match between {
+                Some(positions) => {
+                    let (begin, end) = (self.load(positions, number)?, self.load(positions, number + 1)?);
+                    (begin.index()?..end.index()?).step_by(1)
+                }
+                None => (number..length).step_by(usize::try_from(sums).unwrap_or(usize::MAX)),
+            };
+            self.store_sum(array, number, factors, places)?;
         }
         Ok(())
+    }
+
+    fn store_sum(
+        &mut self,
+        array: ArrayId,
+        number: u64,
+        factors: &[Factor],
+        places: impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        let ArrayElement::Value(element) = self.kernel.array(array).element else {
+            return problem(format!("{} holds no values", self.name(array)));
+        };
+        let mut sum = Value::of_literal(element.zero())?;
+        for place in places {
+            if let Some(product) = self.product(factors, place)? {
+                sum = values::binary(BinaryOperator::Add, sum, product)?;
+            }
+        }
+        let element = self.place(array, number)?;
+        self.check_write(array, element)?;
+        let result = self.buffers[element.buffer].data.set(element.at, sum);
+        result.map_err(|problem| problem.about(self.name(array)))
     }
 
     fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {

@@ -11,6 +11,7 @@ mod tables;
 mod tiles;
 
 pub use plan::plan_text;
+pub(super) use plan::readable;
 
 use self::helpers::Helpers;
 use self::tables::Team;

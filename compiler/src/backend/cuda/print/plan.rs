@@ -88,7 +88,7 @@ fn line(module: &Module, step: &Step) -> String {
 }
 
 /// Ids of declarations are for programs: `d0:i` is the extent of `i`, `a1:X1_crd` the array.
-fn readable(text: &str) -> String {
+pub(in super::super) fn readable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(colon) = rest.find(':') {
