@@ -2,7 +2,7 @@
 
 use super::{
     children::children, dots::dots, flatten::flatten, hoist::hoist, lanes::lanes, masks::masks, neighbours::neighbours,
-    runs::runs, strips::strips, tidy::tidy, views::views,
+    runs::runs, slices::slices, strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -37,7 +37,11 @@ const DECLARATIONS: &str = "kernel k {
 /// # Panics
 /// When the kernel is not valid before or after it.
 fn after(pass: fn(Kernel) -> Kernel, body: &str) -> String {
-    let kernel = parse(&format!("{DECLARATIONS}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
+    after_in(DECLARATIONS, pass, body)
+}
+
+fn after_in(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
+    let kernel = parse(&format!("{declarations}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
     let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}")).into_inner();
     let after = verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}"));
     let text = after.to_string();
@@ -330,6 +334,65 @@ mod sums_of_products {
     fn a_run_of_what_is_written_later_in_the_block_stays() {
         let body = "let v3 = 0.0f64 for v1 in a0[0]..a0[1] { v3 += a4[v1] } a4[0] = v3";
         assert!(!after(dots, body).contains("dot("));
+    }
+}
+
+mod sums_of_slices {
+    use super::*;
+
+    /// A loop over rows of slices of eight, with what is done with each sum.
+    fn loop_over_rows(then: &str) -> String {
+        let first = "a0[v0 / 8] + v0 % 8";
+        let end = format!("{first} + (a0[v0 / 8 + 1] - a0[v0 / 8])");
+        format!(
+            "parallel v8..v9 in 0..d0 work v1 -> a0[v1 / 8] sharing a4 owned v6 -> v6 {{
+                for v0 in v8..v9 {{
+                    let v3 = 0.0f64
+                    for v2 in 0..(search(a1, {first}, {end}, 4294967295; 8) - ({first})) / 8 {{
+                        let v1 = {first} + v2 * 8
+                        let v6 = a1[v1]
+                        v3 += a2[v1] * a3[v6]
+                    }}
+                    {then}
+                }}
+            }}"
+        )
+    }
+
+    fn after_slices(body: &str) -> String {
+        after_in(&DECLARATIONS.replacen("[dense, compressed]", "[dense, sliced]", 1), slices, body)
+    }
+
+    #[test]
+    fn all_rows_of_a_slice_are_summed_at_once() {
+        assert_snapshot!(after_slices(&loop_over_rows("a4[v0] = v3")), @r"
+        parallel v8:low..v9:high in 0..(d0:n + 7) / 8
+            work v1:p -> a0:A2_pos[v1:p]
+            sharing a4:Y owned v6:j -> v6:j * 8
+        {
+          for v10:slice in v8:low..v9:high {
+            let v11:begin = a0:A2_pos[v10:slice]
+            let v12:entries = a0:A2_pos[v10:slice + 1] - v11:begin
+            view a6:A_slice of a2:A_vals from v11:begin length v12:entries
+            view a7:A2_crd_slice of a1:A2_crd from v11:begin length v12:entries
+            allocate a8:sums[8] = 0.0f64
+            dots a8:sums = dot(a6:A_slice, a3:B at filled a7:A2_crd_slice)
+            let v13:first = v10:slice * 8
+            for v0:i in v13:first..minimum(v13:first + 8, d0:n) {
+              let v3:t = a8:sums[v0:i - v13:first]
+              a4:Y[v0:i] = v3:t
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn sums_that_do_not_begin_at_zero_stay() {
+        let body = loop_over_rows("a4[v0] = v3");
+        assert!(!after_slices(&body.replace("0.0f64", "1.0f64")).contains("dots "));
+        assert!(!after_slices(&body.replace("v2 * 8", "v2 * 4")).contains("dots "));
+        assert!(!after_slices(&body.replace("a2[v1] * a3[v6]", "a2[v1]")).contains("dots "), "filling is no entry");
     }
 }
 

@@ -6,7 +6,7 @@
 //! | `usage` | what the assembler says that each function takes |
 //! | `cubin` | keeps machine code on disk |
 //! | `driver` | finds the driver, and what it says against something |
-//! | `gpu` | a GPU as a [`Device`](crate::execute::device::Device): memory, streams, functions, events |
+//! | `gpu` | a GPU, and its streams as [`Device`](crate::execute::device::Device)s: memory, copies, functions, events |
 //!
 //! Neither library is linked: both are looked for when they are asked for, and are an error with its remedy where they are
 //! missing. [`Backend::Cuda`](crate::execute::Backend::Cuda) runs a program on the first GPU.

@@ -277,27 +277,34 @@ fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut
     sum_each(factor, positions, rest);
 }
 
-/// Most runs of tensors are short. What eight short runs have together is one vector or two, so that no lane is without an entry;
-/// then the first entries of all runs are added to the second, and so on. Longer ones have vectors of their own.
+/// Most runs of tensors are short. What eight short runs have together is a few vectors, so that few lanes are without an entry; then
+/// the first products of all runs are added to the second, and so on. Longer runs have vectors of their own.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn eight_sums<L: EightLanes<Number = F::Number>, F: Factor, P: Coordinate>(factor: F, bounds: &[P; 9]) -> L {
     let (first, end) = (bounds[0].place(), bounds[8].place());
     let all = end.wrapping_sub(first);
+    let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
+    let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
+    let part = |number: usize| {
+        let begin = number * L::COUNT;
+        factor.part(first + begin, (all - begin).min(L::COUNT)).first_lanes::<L>()
+    };
+    let pair = |number: usize| {
+        let one = part(2 * number);
+        [one, if all > (2 * number + 1) * L::COUNT { part(2 * number + 1) } else { one }]
+    };
     if all <= 2 * L::COUNT {
-        let one = factor.part(first, all.min(L::COUNT)).first_lanes::<L>();
-        let other = if all > L::COUNT { factor.part(first + L::COUNT, all - L::COUNT).first_lanes() } else { one };
-        let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
-        let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
-        return L::sums_between(one, other, begins, ends);
+        return L::sums_between([pair(0)], begins, ends);
     }
     let run = |number: usize| factor.part(bounds[number].place(), bounds[number + 1].place() - bounds[number].place());
-    let are_short = (0..8).all(|number| run(number).length() <= L::COUNT);
-    L::totals(if are_short {
-        std::array::from_fn(|number| run(number).first_lanes())
-    } else {
-        std::array::from_fn(|number| lanes_of(run(number)))
-    })
+    let are_short = (0..8).all(|number| place(number + 1).wrapping_sub(place(number)) as usize <= L::COUNT);
+    match all {
+        _ if !are_short => L::totals(std::array::from_fn(|number| lanes_of(run(number)))),
+        _ if all <= 4 * L::COUNT => L::sums_between([pair(0), pair(1)], begins, ends),
+        _ if all <= 6 * L::COUNT => L::sums_between([pair(0), pair(1), pair(2)], begins, ends),
+        _ => L::totals(std::array::from_fn(|number| run(number).first_lanes())),
+    }
 }
 
 /// Of an array that is too long to be gathered from.

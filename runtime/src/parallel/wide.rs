@@ -52,8 +52,8 @@ pub trait Lanes: Copy {
 
 /// Numbers in eight lanes.
 pub trait EightLanes: Lanes {
-    /// The sum in each lane of the elements from a place to another that two registers have one behind the other.
-    fn sums_between(one: Self, other: Self, begins: [u32; 8], ends: [u32; 8]) -> Self;
+    /// The sum in each lane of the elements from a place to another that registers have one behind the other, in pairs.
+    fn sums_between<const PAIRS: usize>(of: [[Self; 2]; PAIRS], begins: [u32; 8], ends: [u32; 8]) -> Self;
 
     /// The sum in each lane of all lanes of one.
     fn totals(of: [Self; 8]) -> Self;
@@ -272,25 +272,28 @@ lanes!(
 );
 
 macro_rules! eight_lanes {
-    ($name:ident, $add:ident, |$begins:ident| $places:expr, $next:ident, $one:expr, $pick:ident, |$of:ident| $totals:expr) => {
-        // SAFETY of all: as above; a place beyond two registers is one in them.
+    ($name:ident, $add:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, |$of:ident| $totals:expr) => {
+        // SAFETY of all: as above; what is picked from a pair is in it, whatever the number.
         impl EightLanes for $name {
             #[inline(always)]
-            fn sums_between(one: Self, other: Self, begins: [u32; 8], ends: [u32; 8]) -> Self {
+            fn sums_between<const PAIRS: usize>(of: [[Self; 2]; PAIRS], begins: [u32; 8], ends: [u32; 8]) -> Self {
                 unsafe {
-                    let [$begins, ends] = [begins, ends].map(|places| std::mem::transmute::<[u32; 8], __m256i>(places));
-                    let lengths = _mm256_sub_epi32(ends, $begins);
-                    let mut places = $places;
-                    let mut sums = $pick(_mm256_test_epi32_mask(lengths, lengths), one.0, places, other.0);
-                    let mut number = 1;
+                    let [mut $numbers, ends] =
+                        [begins, ends].map(|numbers| std::mem::transmute::<[u32; 8], __m256i>(numbers));
+                    let mut sums = Self::load(&[]).0;
                     loop {
-                        let longer = _mm256_cmpgt_epi32_mask(lengths, _mm256_set1_epi32(number));
-                        if longer == 0 {
+                        let there = _mm256_cmplt_epu32_mask($numbers, ends);
+                        if there == 0 {
                             return Self(sums);
                         }
-                        places = $next(places, $one);
-                        sums = $add(sums, $pick(longer, one.0, places, other.0));
-                        number += 1;
+                        let places = $places;
+                        let mut found = $pick(of[0][0].0, places, of[0][1].0);
+                        for (pair, [one, other]) in of.iter().enumerate().skip(1) {
+                            let is_behind = _mm256_cmpge_epu32_mask($numbers, _mm256_set1_epi32(16 * pair as i32));
+                            found = $blend(is_behind, found, $pick(one.0, places, other.0));
+                        }
+                        sums = $add(sums, there, sums, found);
+                        $numbers = _mm256_add_epi32($numbers, _mm256_set1_epi32(1));
                     }
                 }
             }
@@ -306,11 +309,10 @@ macro_rules! eight_lanes {
 
 eight_lanes!(
     F64x8,
-    _mm512_add_pd,
-    |begins| _mm512_cvtepu32_epi64(begins),
-    _mm512_add_epi64,
-    _mm512_set1_epi64(1),
-    _mm512_maskz_permutex2var_pd,
+    _mm512_mask_add_pd,
+    |numbers| _mm512_cvtepu32_epi64(numbers),
+    _mm512_mask_blend_pd,
+    _mm512_permutex2var_pd,
     |of| {
         let pairs = |one, other| _mm512_add_pd(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
         let halves = |one, other| {
@@ -322,21 +324,13 @@ eight_lanes!(
         halves(first, second)
     }
 );
-eight_lanes!(
-    F32x8,
-    _mm256_add_ps,
-    |begins| begins,
-    _mm256_add_epi32,
-    _mm256_set1_epi32(1),
-    _mm256_maskz_permutex2var_ps,
-    |of| {
-        let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
-            _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
-        });
-        let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
-        _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
-    }
-);
+eight_lanes!(F32x8, _mm256_mask_add_ps, |numbers| numbers, _mm256_mask_blend_ps, _mm256_permutex2var_ps, |of| {
+    let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
+        _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
+    });
+    let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
+    _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
+});
 
 /// The sum of four lanes.
 #[inline(always)]
