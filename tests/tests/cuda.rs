@@ -244,25 +244,30 @@ struct Forced {
     blocks: u64,
     /// Whether threads have several elements of rows.
     in_strips: bool,
+    /// Whether what is added to a result is sorted.
+    is_sorted: bool,
 }
 
 /// A program as it is, and with each other way that it can go, whatever the data say.
 fn ways(emulated: &Emulated) -> Vec<(&'static str, Emulated)> {
     let mut ways = vec![("as planned", emulated.clone())];
-    let way = |in_shares, in_tiles, lanes, team, blocks, in_strips| Forced {
+    let way = |in_shares, in_tiles, lanes, team, blocks, in_strips, is_sorted| Forced {
         in_shares,
         in_tiles,
         lanes,
         team,
         blocks,
         in_strips,
+        is_sorted,
     };
     let forced = [
-        ("shares by 4 lanes", way(true, false, 4, 8, 1, false)),
-        ("shares by 32 lanes, rows in strips", way(true, false, 32, 32, 1, true)),
-        ("places by 8 lanes, rows in strips", way(false, false, 8, 256, 1, true)),
-        ("tiles of a block", way(true, true, 32, 8, 1, false)),
-        ("tiles of three blocks, rows in strips", way(true, true, 4, 8, 3, true)),
+        ("shares by 4 lanes", way(true, false, 4, 8, 1, false, false)),
+        ("shares by 32 lanes, rows in strips", way(true, false, 32, 32, 1, true, false)),
+        ("places by 8 lanes, rows in strips", way(false, false, 8, 256, 1, true, false)),
+        ("shares by 8 lanes, sorted", way(true, false, 8, 8, 1, false, true)),
+        ("places by 4 lanes, rows in strips, sorted", way(false, false, 4, 8, 1, true, true)),
+        ("tiles of a block", way(true, true, 32, 8, 1, false, false)),
+        ("tiles of three blocks, rows in strips", way(true, true, 4, 8, 3, true, false)),
     ];
     for (name, way) in forced {
         let mut other = emulated.clone();
@@ -300,6 +305,7 @@ fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
         }
         Step::Choose { then, otherwise, .. } => {
             let is_first = match () {
+                () if then.iter().any(|step| matches!(step, Step::Sort { .. })) => way.is_sorted,
                 () if then.iter().any(has_strips) => way.in_strips,
                 () if then.iter().any(has_tiles) => way.in_tiles,
                 () => way.in_shares,
@@ -359,6 +365,41 @@ fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
         return println!("nothing ran: there is no C++ compiler");
     };
     assert_eq!(ready.run(&emulation::chain(&ready.program, &only_tiles, &device)), Ok(()));
+}
+
+#[test]
+fn what_goes_to_long_results_is_sorted() {
+    // More keys than a block sorts. Of the first result there would be one copy, which takes more than sorting; the others are sorted
+    // because they are told to.
+    let long =
+        "// dims: i=70000 j=4\n// density: A=0.02\nfn m(A: csc, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    let repeated =
+        "// dims: i=300 j=60\n// density: A=0.3\nfn m(A: csc, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    let rows = "// dims: i=20 j=30 k=300 r=5\n// density: X=0.03\n\
+                fn m(X: coo, B: dense, C: dense) -> A: dense { A(k, r) = X(i, j, k) * B(j, r) * C(i, r); }";
+    let cases = [long, repeated, rows].map(|text| Case::parse("sorted", text).expect("it is a case"));
+    let mut all = prepared(cases.to_vec()).0;
+    let way =
+        Forced { in_shares: false, in_tiles: false, lanes: 4, team: 8, blocks: 1, in_strips: false, is_sorted: true };
+    for prepared in &mut all[1..] {
+        let emulated = prepared.deterministic.as_mut().unwrap_or(&mut prepared.emulated);
+        for module in emulated.modules_mut() {
+            module.steps = decided(&module.steps, &way, &module.functions);
+        }
+    }
+    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
+    let Some(device) = emulation::compile(&kernels) else {
+        return println!("nothing ran: there is no C++ compiler");
+    };
+    let sorted = all.iter().map(|Prepared { ready, emulated, deterministic, .. }| {
+        let emulated = deterministic.as_ref().unwrap_or(emulated);
+        device.launched();
+        assert_eq!(differs(ready, emulated, &device), Ok(()));
+        let names: Vec<String> = emulated.modules().iter().map(|module| module.sort()).collect();
+        device.launched().iter().filter(|name| names.contains(name)).count()
+    });
+    // Twice, for each eight bits of a key.
+    assert_eq!(sorted.collect::<Vec<usize>>(), [2 * 3, 2 * 2, 2 * 2]);
 }
 
 /// A product of sparse matrices, of these sizes and densities.
@@ -463,7 +504,15 @@ fn what_was_measured_of_inputs_is_not_measured_again() {
 #[test]
 fn an_update_of_a_tile_that_is_not_atomic_is_found() {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
-        let way = Forced { in_shares: true, in_tiles: true, lanes: 32, team: 8, blocks: 2, in_strips: false };
+        let way = Forced {
+            in_shares: true,
+            in_tiles: true,
+            lanes: 32,
+            team: 8,
+            blocks: 2,
+            in_strips: false,
+            is_sorted: false,
+        };
         module.steps = decided(&module.steps, &way, &module.functions);
         for function in &mut module.functions {
             function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));

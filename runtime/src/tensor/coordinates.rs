@@ -9,6 +9,16 @@ pub enum Indices {
     U64(Vec<u64>),
 }
 
+impl Indices {
+    /// The vector of those that are 32 bits wide.
+    pub(crate) fn into_u32(self) -> Option<Vec<u32>> {
+        match self {
+            Indices::U32(indices) => Some(indices),
+            Indices::U64(_) => None,
+        }
+    }
+}
+
 /// Entries of a tensor in any order: index `indices[mode][entry]`, value `values[entry]`.
 ///
 /// Every mode has as many indices as there are values. An entry may occur more than once; packing says what that means.

@@ -2,22 +2,25 @@
 //! for go the way that all went before.
 //!
 //! ```text
-//! launch bounds                  bounds[i]: how many keys row i may have, as its loops tell
+//! launch bounds                  terms[i]: how many keys row i may have, as its loops tell
 //! launch sorting, scan, listing  rows: those for 8 threads, for 32, for 256, and those that need more
 //! launch counting for teams of 8 threads, 32, 256; for a thread each
-//! scan, make room                bounds[i]: how many keys row i has
+//! scan, make room                keys[i]: how many keys row i has
 //! launch sorting, scan, listing
 //! launch writing for teams of 8 threads, 32, 256; for a thread each
 //! ```
 //!
-//! The first bounds are those of the products of Gustavson's algorithm, for any expression: how often its loops mark a key.
+//! Rows are written by teams that are as large as their terms are many, even where they have few keys. The host reads where bins begin
+//! in one copy. The bounds are those of the products of Gustavson's algorithm, for any expression: how often its loops mark a key.
 
 use super::Refusal;
 use super::append::{self, Appended, Appending, Lengths};
-use super::league::{League, Way};
+use super::bounds;
+use super::league::League;
 use super::plan::{Function, Places, SMALLEST_TEAM, Step, TEAM_BLOCK, Teams, Threads, WARP};
 use super::segment::Builder;
 use super::tables::{self, Collected};
+use super::ways::Way;
 use crate::format::IndexWidth;
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, Size, Statement, Type, VariableId};
 use std::collections::BTreeSet;
@@ -33,8 +36,8 @@ struct Rows {
     league: League,
     /// What the loop makes once for all of its rows.
     keeps: bool,
-    /// How many keys each may have, or has.
-    bounds: ArrayId,
+    /// How many terms each has, and so keys at most.
+    terms: ArrayId,
     name: String,
 }
 
@@ -44,6 +47,8 @@ struct Bins {
     rows: ArrayId,
     /// Where each bin of a row would begin to list it.
     offsets: ArrayId,
+    /// Where each bin begins, and the last one ends.
+    borders: ArrayId,
     /// The number of rows.
     count: Expr,
 }
@@ -51,13 +56,24 @@ struct Bins {
 impl Bins {
     /// Where a bin begins among the rows.
     fn begin(&self, bin: usize) -> Expr {
-        Expr::load(self.offsets, self.count.clone().times(Expr::Index(bin as u64)))
+        Expr::load(self.borders, Expr::Index(bin as u64))
     }
 
     /// The rows that no table has room for.
     fn others(&self) -> Expr {
         self.begin(WIDTHS.len() + 1).minus(self.begin(WIDTHS.len()))
     }
+}
+
+/// So many terms of a row, for each thread of a team, are worth no larger team.
+const TERMS: u64 = 32;
+
+/// What tells the bin of a row.
+struct BinOfRow {
+    row: VariableId,
+    bin: VariableId,
+    /// Declares the bin.
+    begin: Vec<Statement>,
 }
 
 /// How many keys a team of each size takes: smaller ones half as many as they have room for, so that they are found quickly.
@@ -89,33 +105,37 @@ impl Builder {
         let kernel = &mut self.module.kernel;
         let most = kernel.declare_variable("most", Type::Index, true);
         let hidden = joined.iter().map(|(array, _)| *array).chain(lists(&body)).collect();
-        let Some(mut bounding) = tables::bounding(kernel, &body, &hidden, most) else { return Ok(false) };
+        let Some(mut bounding) = bounds::bounding(kernel, &body, &hidden, most) else { return Ok(false) };
         let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, &mut self.histories)?;
         let Appending { count, write, offsets } = parts;
-        let mut count = tables::measuring(&mut self.module.kernel, &count, most);
+        let mut count = bounds::measuring(&mut self.module.kernel, &count, most);
         let name = self.module.kernel.variable(league.places.place).name.clone();
         let element = ArrayElement::Index(IndexWidth::U64);
-        let bounds = self.module.kernel.declare_array(&format!("{name}_bounds"), element, ArrayRole::Local);
-        let bound = |value: Expr| Statement::Store(bounds, chunk.clone(), value);
+        let mut array =
+            |what: &str| self.module.kernel.declare_array(&format!("{name}_{what}"), element, ArrayRole::Local);
+        let (terms, keys) = (array("terms"), array("keys"));
+        let store = |array, value: Expr| Statement::Store(array, chunk.clone(), value);
         let is_wide = self.has_wide_keys(&sets);
         let most_terms = Expr::Variable(most);
-        bounding.push(bound(if is_wide { most_terms } else { self.in_narrow_keys(&body, most_terms) }));
-        count.push(bound(Expr::Variable(most)));
+        bounding.push(store(terms, if is_wide { most_terms } else { self.in_narrow_keys(&body, most_terms) }));
+        count.push(store(keys, Expr::Variable(most)));
         let (Some(counting), Some(writing)) = (self.collected(&count, &sets), self.collected(&write, &sets)) else {
             return Ok(false);
         };
         let keeps = !league.kept.is_empty();
-        let rows = Rows { league, keeps, bounds, name };
+        let rows = Rows { league, keeps, terms, name };
         self.decide_teams(&rows, &counting, &writing);
         for (offsets, _) in &offsets {
             let length = rows.league.count.clone().plus(Expr::Index(1));
             self.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
         }
-        self.module.steps.push(Step::Make { array: bounds, length: rows.league.count.clone(), fill: None });
+        for array in [terms, keys] {
+            self.module.steps.push(Step::Make { array, length: rows.league.count.clone(), fill: None });
+        }
         self.launch_bounds(&rows, bounding)?;
-        self.launch_bins(&rows, &counting.teams.clone(), counting, count, "counts what each NAME appends")?;
+        self.launch_bins(&rows, terms, counting, count, "counts what each NAME appends")?;
         self.lengthen(&offsets, &rows.league.count);
-        self.launch_bins(&rows, &writing.teams.clone(), writing, write, "writes what each NAME appends")?;
+        self.launch_bins(&rows, keys, writing, write, "writes what each NAME appends")?;
         Ok(true)
     }
 
@@ -159,44 +179,75 @@ impl Builder {
     }
 
     /// The rows by the tables that they need.
-    fn bins(&mut self, rows: &Rows, teams: &Teams) -> Result<Bins, Refusal> {
+    fn bins(&mut self, rows: &Rows, keys: ArrayId, teams: &Teams) -> Result<Bins, Refusal> {
         let kernel = &mut self.module.kernel;
         let element = ArrayElement::Index(IndexWidth::U64);
         let mut array = |what: &str| kernel.declare_array(&format!("{}_{what}", rows.name), element, ArrayRole::Local);
-        let bins = Bins { offsets: array("bins"), rows: array("rows"), count: rows.league.count.clone() };
+        let (offsets, borders, of_bins) = (array("bins"), array("borders"), array("rows"));
+        let bins = Bins { offsets, borders, rows: of_bins, count: rows.league.count.clone() };
+        let borders = Expr::Index(WIDTHS.len() as u64 + 2);
         let length = bins.count.clone().times(Expr::Index(WIDTHS.len() as u64 + 1)).plus(Expr::Index(1));
         self.module.steps.push(Step::Make { array: bins.offsets, length, fill: Some(Expr::Index(0)) });
         let counts = |place: Expr, _: Expr| vec![Statement::Store(bins.offsets, place, Expr::Index(1))];
-        self.launch_each(rows, &bins, teams, "sorts rows by the tables that they need", &counts)?;
+        let of_row = self.bin_of_row(rows, keys, teams);
+        self.launch_each(&bins, &of_row, "sorts rows by the tables that they need", &counts)?;
         self.module.steps.push(Step::Scan { array: bins.offsets, first: Expr::Index(0) });
+        self.module.steps.push(Step::Make { array: bins.borders, length: borders.clone(), fill: None });
+        self.launch_borders(&bins, borders)?;
+        self.module.steps.push(Step::Read { array: bins.borders });
         self.module.steps.push(Step::Make { array: bins.rows, length: bins.count.clone(), fill: None });
         let lists = |place: Expr, row: Expr| vec![Statement::Store(bins.rows, Expr::load(bins.offsets, place), row)];
-        self.launch_each(rows, &bins, teams, "lists rows by the tables that they need", &lists)?;
+        self.launch_each(&bins, &of_row, "lists rows by the tables that they need", &lists)?;
         Ok(bins)
+    }
+
+    /// A thread for each border of a bin, so that the host reads all of them at once.
+    fn launch_borders(&mut self, bins: &Bins, count: Expr) -> Result<(), Refusal> {
+        let bin = self.module.kernel.declare_index("bin");
+        // The last border is that of no bin: it ends the last one.
+        let border = Expr::load(bins.offsets, bins.count.clone().times(Expr::Variable(bin)));
+        let statements = vec![Statement::Store(bins.borders, Expr::Variable(bin), border)];
+        let league = League::of_places(all_places(bin, count.clone()), count);
+        self.launch_way(&league, Way::Thread, statements, None, "for each border of a bin: where it is")
+    }
+
+    /// The bin of a row that has so many keys, and the variables for the row and for the bin: where terms are much more than keys, teams
+    /// are larger than keys need.
+    fn bin_of_row(&mut self, rows: &Rows, keys: ArrayId, teams: &Teams) -> BinOfRow {
+        let kernel = &mut self.module.kernel;
+        let (row, own, bin) = (kernel.declare_index("row"), kernel.declare_index("keys"), kernel.declare_index("bin"));
+        let smallest = |number: VariableId, rooms: &[u64]| {
+            let fits = |room: u64| Expr::binary(BinaryOperator::LessEqual, Expr::Variable(number), Expr::Index(room));
+            rooms.iter().enumerate().rev().fold(Expr::Index(rooms.len() as u64), |others, (n, room)| {
+                Expr::Select(Box::new(fits(*room)), Box::new(Expr::Index(n as u64)), Box::new(others))
+            })
+        };
+        let of_row = |array| Expr::load(array, Expr::Variable(row));
+        let mut begin = vec![Statement::Let(own, of_row(keys))];
+        let mut of_keys = smallest(own, &rooms(teams));
+        if keys != rows.terms {
+            let terms = kernel.declare_index("terms");
+            begin.push(Statement::Let(terms, of_row(rows.terms)));
+            // Of all sizes but the largest: that takes any number.
+            let most: Vec<u64> = WIDTHS[..WIDTHS.len() - 1].iter().map(|width| width * TERMS).collect();
+            of_keys = Expr::binary(BinaryOperator::Maximum, of_keys, smallest(terms, &most));
+        }
+        begin.push(Statement::Let(bin, of_keys));
+        BinOfRow { row, bin, begin }
     }
 
     /// A thread for each row, with the place that the row has in its bin.
     fn launch_each(
         &mut self,
-        rows: &Rows,
         bins: &Bins,
-        teams: &Teams,
+        of_row: &BinOfRow,
         what: &str,
         body: &dyn Fn(Expr, Expr) -> Vec<Statement>,
     ) -> Result<(), Refusal> {
-        let kernel = &mut self.module.kernel;
-        let (row, own, bin) = (kernel.declare_index("row"), kernel.declare_index("keys"), kernel.declare_index("bin"));
-        let number = |n: usize| Box::new(Expr::Index(n as u64));
-        let fits = |room: u64| Expr::binary(BinaryOperator::LessEqual, Expr::Variable(own), Expr::Index(room));
-        let all = rooms(teams).into_iter().enumerate().rev();
-        let of_row = all.fold(Expr::Index(WIDTHS.len() as u64), |others, (n, room)| {
-            Expr::Select(Box::new(fits(room)), number(n), Box::new(others))
-        });
-        let place = Expr::Variable(bin).times(bins.count.clone()).plus(Expr::Variable(row));
-        let mut statements =
-            vec![Statement::Let(own, Expr::load(rows.bounds, Expr::Variable(row))), Statement::Let(bin, of_row)];
-        statements.extend(body(place, Expr::Variable(row)));
-        let places = all_places(row, bins.count.clone());
+        let BinOfRow { row, bin, begin } = of_row;
+        let place = Expr::Variable(*bin).times(bins.count.clone()).plus(Expr::Variable(*row));
+        let statements = begin.iter().cloned().chain(body(place, Expr::Variable(*row))).collect();
+        let places = all_places(*row, bins.count.clone());
         let league = League::of_places(places, bins.count.clone());
         self.launch_way(&league, Way::Thread, statements, None, what)
     }
@@ -205,12 +256,13 @@ impl Builder {
     fn launch_bins(
         &mut self,
         rows: &Rows,
-        teams: &Teams,
+        keys: ArrayId,
         collected: Collected,
         plain: Vec<Statement>,
         what: &str,
     ) -> Result<(), Refusal> {
-        let bins = self.bins(rows, teams)?;
+        let teams = collected.teams;
+        let bins = self.bins(rows, keys, &teams)?;
         let begin = rows.league.places.begin.clone();
         let of_row = |row: VariableId| Expr::load(bins.rows, Expr::Variable(row)).plus(begin.clone());
         let place = rows.league.places.place;
@@ -255,7 +307,7 @@ impl Builder {
     fn decide_teams(&mut self, rows: &Rows, counting: &Collected, writing: &Collected) {
         let name = &rows.name;
         let what = format!(
-            "each {name} has a team of 8, 32 or 256 threads, by how many keys it has: up to {} are counted, and up to {} written, \
+            "each {name} has a team of 8, 32 or 256 threads, by how many keys and terms it has: up to {} are counted, and up to {} written, \
              from hash tables in shared memory",
             counting.teams.slots, writing.teams.slots
         );

@@ -15,7 +15,7 @@
 //! Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009, section 4.2).
 
 use super::plan::Group;
-use super::rewrite::{changed, declared, loaded, updated};
+use super::rewrite::{changed, declared, loaded, only_first, updated};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Type, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -164,7 +164,7 @@ impl Grouping<'_> {
                     }
                 }
                 Statement::Store(array, ..) | Statement::Reduce(array, ..) if !self.own.contains(array) => {
-                    self.guard(statement.clone(), &mut done);
+                    only_first(self.lane, statement.clone(), &mut done);
                 }
                 other => {
                     let mut other = other.clone();
@@ -176,19 +176,6 @@ impl Grouping<'_> {
             }
         }
         done
-    }
-
-    /// What the first lane does alone.
-    fn guard(&self, statement: Statement, done: &mut Vec<Statement>) {
-        let is_first = Expr::Variable(self.lane).equals(Expr::Index(0));
-        match done.last_mut() {
-            Some(Statement::If(branches, otherwise))
-                if otherwise.is_empty() && branches.len() == 1 && branches[0].0 == is_first =>
-            {
-                branches[0].1.push(statement);
-            }
-            _ => done.push(Statement::If(vec![(is_first, vec![statement])], Vec::new())),
-        }
     }
 
     /// Whether an array is written by the first lane alone somewhere in a body that was rewritten.

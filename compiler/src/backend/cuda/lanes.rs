@@ -37,6 +37,7 @@
 
 use super::plan::{Lane, WARP};
 use super::rewrite::substitute;
+use super::strips::Strips;
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,67 +77,8 @@ pub(super) fn distribute(
 /// Rows that are known to be shorter are not shared.
 const SHORTEST: u64 = 8;
 
-/// The elements of a row that a thread has: so many, so many elements apart.
-#[derive(Debug, Clone)]
-pub(super) struct Strips {
-    count: u64,
-    /// How far elements lie apart.
-    step: u64,
-    /// How many threads a row has.
-    threads: Expr,
-    /// Whether every thread has all of them.
-    are_full: bool,
-}
-
-/// A thread has at most so many elements.
-pub(super) const STRIPS: u64 = 4;
-
-/// The elements that a warp has, where each has a part of the row.
-const PART: u64 = STRIPS * WARP;
-
 /// Of rows whose length only the call knows, those that are longer: of four strips no more than one is idle.
 const LONG: u64 = 2 * WARP;
-
-impl Strips {
-    /// Those of a row that is known to be so long.
-    fn of(extent: u64) -> Option<Self> {
-        if extent <= WARP {
-            return None;
-        }
-        if extent > MOST_THREADS * STRIPS {
-            return Some(Self::parts(&Expr::Index(extent)));
-        }
-        let step = extent.div_ceil(STRIPS).next_multiple_of(WARP);
-        let (count, are_full) = (extent.div_ceil(step), extent.is_multiple_of(step));
-        Some(Self { count, step, threads: Expr::Index(step), are_full })
-    }
-
-    /// Those of a row of which each warp has a part.
-    fn parts(extent: &Expr) -> Self {
-        let parts = match extent {
-            Expr::Index(extent) => Expr::Index(extent.div_ceil(PART)),
-            extent => {
-                let up = extent.clone().plus(Expr::Index(PART - 1));
-                Expr::binary(BinaryOperator::Divide, up, Expr::Index(PART))
-            }
-        };
-        Self { count: STRIPS, step: WARP, threads: parts.times(Expr::Index(WARP)), are_full: false }
-    }
-
-    /// Whether a warp has a part of the row, and not every so-many-th element of the whole.
-    fn is_part(&self) -> bool {
-        self.threads != Expr::Index(self.step)
-    }
-
-    /// The first element of a thread.
-    fn first(&self, thread: VariableId) -> Expr {
-        let of = |operator| Expr::binary(operator, Expr::Variable(thread), Expr::Index(WARP));
-        of(BinaryOperator::Divide).times(Expr::Index(PART)).plus(of(BinaryOperator::Remainder))
-    }
-}
-
-/// Rows that have at most so many threads have them in one block.
-const MOST_THREADS: u64 = super::plan::BLOCK;
 
 /// The strips of a body.
 struct Stripped {

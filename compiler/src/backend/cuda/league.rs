@@ -2,15 +2,16 @@
 
 use super::Refusal;
 use super::append::{self, Lengths};
-use super::groups::{self, Iterations};
-use super::lanes::{self, Elements, Row};
+use super::groups::Iterations;
+use super::lanes::Row;
 use super::once::once;
 use super::ordered::Copied;
-use super::plan::{BLOCK, Function, Group, Lanes, Owned, Places, SCRATCH, Segments, Step, Threads, Total, WORKERS};
+use super::plan::{BLOCK, Function, Owned, Places, SCRATCH, Step, Threads, Total, WORKERS};
 use super::rewrite::{loaded, replace_statements, substitute};
 use super::segment::Builder;
 use super::shares::{is_segmented, shares_of};
 use super::tables::{collects, flattened_body};
+use super::ways::Way;
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
@@ -24,6 +25,11 @@ pub(super) const SMALL: u64 = 64;
 impl Builder {
     /// Launches for a parallel loop; `views` stand before what uses them.
     pub(super) fn league(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
+        self.sorted_or_copied(parallel, |builder| builder.plain_league(parallel))
+    }
+
+    /// The same, where what it adds is not sorted.
+    pub(super) fn plain_league(&mut self, parallel: &Parallel) -> Result<(), Refusal> {
         if collects(parallel) {
             if self.collected_places(parallel)? {
                 return Ok(());
@@ -202,23 +208,6 @@ impl Builder {
         parallel.reductions.iter().map(&mut total).collect()
     }
 
-    /// How threads run a body.
-    pub(super) fn way(&mut self, body: &[Statement], atomic: &BTreeSet<ArrayId>, in_groups: bool) -> Mapped {
-        let mapped = self.row_or_thread(body.to_vec());
-        if mapped.way != Way::Thread || !in_groups {
-            return mapped;
-        }
-        match groups::distribute(&mut self.module.kernel, body, atomic) {
-            Some(grouped) => Way::Group(grouped.group, grouped.iterations).holding(grouped.body),
-            None => mapped,
-        }
-    }
-
-    fn row_or_thread(&mut self, body: Vec<Statement>) -> Mapped {
-        let way = Row::of(&self.module.kernel, &body).map_or(Way::Thread, Way::Row);
-        way.holding(body)
-    }
-
     /// A launch of a body, which becomes a function; `what` it is done for.
     pub(super) fn launch_way(
         &mut self,
@@ -250,7 +239,7 @@ impl Builder {
             workers = Some(self.most_workers(&scratch));
         }
         if !copies.is_empty() {
-            let most = self.most_copies(league);
+            let most = self.most_copies(&league.copied, league.tasks());
             let most = match workers {
                 Some(other) => Expr::binary(BinaryOperator::Minimum, most, other),
                 None => most,
@@ -299,85 +288,6 @@ impl Builder {
 }
 
 impl Builder {
-    /// The functions that a body becomes, each where its condition holds, or none behind it does.
-    fn mapped(
-        &mut self,
-        way: &Way,
-        body: Vec<Statement>,
-        lanes: Option<Expr>,
-        what: &str,
-    ) -> Vec<(Option<Expr>, Launched)> {
-        let launched = |lanes, threads, body, who| Launched { lanes, threads, body, comment: commented(what, who) };
-        let one = |lanes_of: Option<Lanes>, who| vec![(None, launched(lanes_of, lanes.clone(), body.clone(), who))];
-        let row = match way {
-            Way::Row(row) => row,
-            Way::Group(group, _) => return one(Some(Lanes::Group(*group)), "a group of lanes"),
-            Way::Segments(segments) => return one(Some(Lanes::Segments(*segments)), "a warp"),
-            Way::Thread => return one(None, "a thread"),
-        };
-        let ways = match row.elements(&self.module.kernel) {
-            Elements::Known(strips) => vec![(None, strips)],
-            Elements::Either { is_long, strips } => vec![(None, None), (Some(is_long), Some(strips))],
-        };
-        let mut distributed = |(condition, strips): (Option<Expr>, Option<lanes::Strips>)| {
-            let comment = match (what.starts_with("for "), strips.is_some()) {
-                (true, false) => format!("a thread {what} and {}", row.name),
-                (true, true) => format!("a thread {what} and several {}", row.name),
-                (false, false) => format!("{what}: a thread for each, and each {}", row.name),
-                (false, true) => format!("{what}: a thread for each, and several {}", row.name),
-            };
-            let (body, lane) = lanes::distribute(&mut self.module.kernel, &body, row, strips);
-            let threads = Some(lane.extent.clone());
-            (condition, Launched { lanes: Some(Lanes::Row(lane)), threads, body, comment })
-        };
-        ways.into_iter().map(&mut distributed).collect()
-    }
-
-    /// Says how threads run the body of a place, and why.
-    fn decide_way(&mut self, way: &Way, place: VariableId) {
-        let place = self.module.kernel.variable(place).name.clone();
-        match way {
-            Way::Row(row) => {
-                let name = &row.name;
-                let why = format!("all vector loops go over {name}: neighbours in a warp are neighbours in memory");
-                self.decide(format!("threads run over {place} and over {name}"), &why);
-                let why = "what a place reads besides its row, and the ways to it, are for all elements of a thread";
-                match row.elements(&self.module.kernel) {
-                    Elements::Known(None) => {}
-                    Elements::Known(Some(_)) => {
-                        self.decide(
-                            format!("a thread has several elements of {name}, with their sums in registers"),
-                            why,
-                        );
-                    }
-                    Elements::Either { is_long, .. } => {
-                        let is_long = self.module.kernel.show(&is_long).to_string();
-                        let what = format!(
-                            "a thread has {} elements of {name}, with their sums in registers, where {}, and else one",
-                            lanes::STRIPS,
-                            super::print::readable(&is_long)
-                        );
-                        self.decide(what, why);
-                    }
-                }
-            }
-            Way::Group(..) => {
-                let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
-                           the group is as wide as places are long on average";
-                self.decide(format!("each {place} has a group of lanes"), why);
-            }
-            Way::Segments(_) => {
-                let why =
-                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
-                self.decide(format!("a warp takes equal shares of {place}"), why);
-            }
-            Way::Thread => {
-                let why = "no row is shared by all that a place does, or threads would wait for each other";
-                self.decide(format!("each {place} has a thread"), why);
-            }
-        }
-    }
-
     /// Says where threads meet.
     fn decide_meetings(&mut self, league: &League) {
         for &array in &league.atomic {
@@ -403,51 +313,6 @@ impl Builder {
         let blocks = Expr::binary(BinaryOperator::Divide, Expr::Index(SCRATCH / BLOCK), bytes);
         let blocks = Expr::binary(BinaryOperator::Maximum, blocks, Expr::Index(1));
         Expr::binary(BinaryOperator::Minimum, blocks, Expr::Index(WORKERS / BLOCK)).times(Expr::Index(BLOCK))
-    }
-}
-
-/// What becomes a function, and how it is launched.
-struct Launched {
-    lanes: Option<Lanes>,
-    /// The number of threads for each place, where there are several.
-    threads: Option<Expr>,
-    body: Vec<Statement>,
-    comment: String,
-}
-
-/// What a function says of itself.
-fn commented(what: &str, who: &str) -> String {
-    if what.starts_with("for ") { format!("{who} {what}") } else { format!("{what}: {who} for each") }
-}
-
-/// How threads run the body of a place.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Way {
-    /// One thread.
-    Thread,
-    /// Threads for the elements of a row: the body is still one for all of them.
-    Row(Row),
-    /// A group of lanes, with what tells how wide it should be.
-    Group(Group, Option<Iterations>),
-    /// A warp for a share of places that each add to one element.
-    Segments(Segments),
-}
-
-/// A way with the body for it.
-pub(super) struct Mapped {
-    way: Way,
-    body: Vec<Statement>,
-}
-
-impl Way {
-    pub(super) fn holding(self, body: Vec<Statement>) -> Mapped {
-        Mapped { way: self, body }
-    }
-}
-
-impl Mapped {
-    pub(super) fn with_body(self) -> (Way, Vec<Statement>) {
-        (self.way, self.body)
     }
 }
 

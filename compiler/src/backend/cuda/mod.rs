@@ -16,13 +16,14 @@
 //! | `reducing` | each reduces what it has, warps combine that by shuffles, and one lane of each goes on by an atomic operation |
 //!
 //! Rounded sums depend on their order. Where every run has to give the same bits ([`Options::deterministic`]), and where a device
-//! has no atomic operation, threads update copies or leave parts instead, which a later launch combines in order (`ordered`).
+//! has no atomic operation, threads update copies or leave parts instead, which a later launch combines in order (`ordered`), or write down
+//! what they add, which is sorted by where it goes (`sorted`).
 //!
 //! What one place has to do may be the work of several threads:
 //!
 //! * Where all vector loops of a body go over one row, each place gets a thread for every element of it (`lanes`): neighbours in a
 //!   warp are neighbours in memory, and what was a row in memory is a register. Of a row that is known to be longer than a block,
-//!   a thread has several elements.
+//!   a thread has several elements (`strips`).
 //! * Else, where a loop of the body only reduces, or writes what no other iteration writes, a group of lanes of a warp shares it
 //!   out (`groups`), as wide as the loop is long on average.
 //! * Where places are long and uneven, or few, threads or groups take equal shares of entries instead (`shares`); the host
@@ -31,22 +32,24 @@
 //!   what its lanes have of one element (`segments`).
 //!
 //! * Where places collect keys in a set and append what comes of them, teams of threads do so in hash tables in shared memory
-//!   (`tables`), as many threads as a place has keys for (`bins`).
+//!   (`tables`), as many threads as a place has keys and terms for (`bounds`, `bins`).
 //! * Where places may add to any element of a short array, each block sums what it adds to it in shared memory (`tiles`).
 //!
 //! The stages are files: `segment` cuts a kernel's body into what the host does and what the device does, `league` maps a
-//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `tables`, `tiles`, `ordered`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
+//! parallel loop, `lanes`, `groups`, `shares`, `segments`, `tables`, `tiles`, `ordered`, `sorted`, `once`, `bitmaps`, `lists` and `append` rewrite its body,
 //! `print` prints. No decision is left to the printer. What is printed includes no header and needs none.
 
 mod append;
 mod bins;
 mod bitmaps;
+mod bounds;
 mod groups;
 mod lanes;
 mod league;
 mod lists;
 mod once;
 mod ordered;
+mod parameters;
 mod plan;
 mod print;
 mod reserved;
@@ -54,11 +57,15 @@ mod rewrite;
 mod segment;
 mod segments;
 mod shares;
+mod sorted;
+mod strips;
 mod tables;
 mod tiles;
+mod ways;
 
+pub use parameters::Parameter;
 pub use plan::{
-    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Parameter, Places, SCAN_BLOCK, SCANNED, Segments, Share,
+    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, SCAN_BLOCK, SCANNED, SORTED, Segments, Share,
     Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS,
 };
 pub use print::{plan_text, text};

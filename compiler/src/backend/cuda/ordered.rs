@@ -7,6 +7,7 @@
 //!   so-many-th place, in order; a second launch combines the copies of each element, the first copy first.
 //! * **Borders**, where shares meet in their first and last segments only: these go to memory of the share, all others are its
 //!   own. A second launch combines what neighbouring shares have of one segment, in order.
+//! * **Sorted terms** (`sorted`), where threads may meet anywhere and the array is long.
 //! * **Parts**, for a variable: each warp leaves what it has, and one group of lanes combines that.
 //!
 //! ```text
@@ -16,10 +17,11 @@
 
 use super::Refusal;
 use super::groups::Iterations;
-use super::league::{League, Mapped, Way};
+use super::league::League;
 use super::plan::{BLOCK, Meet, Owned, Places, Step, Total, WARP, bytes};
 use super::rewrite::{replace_statements, substituted};
 use super::segment::Builder;
+use super::ways::{Mapped, Way};
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type,
@@ -28,7 +30,7 @@ use crate::ir::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bytes that all copies of arrays have together, unless a single one takes more.
-const COPIES: u64 = 1 << 29;
+pub(super) const COPIES: u64 = 1 << 29;
 
 /// The most copies of an array.
 const MOST_COPIES: u64 = 1 << 14;
@@ -182,12 +184,12 @@ impl Builder {
         bytes(&self.module.kernel, array)
     }
 
-    /// How many workers have copies.
-    pub(super) fn most_copies(&self, league: &League) -> Expr {
+    /// How many workers have copies, for so many tasks.
+    pub(super) fn most_copies(&self, copied: &[Copied], tasks: Expr) -> Expr {
         let bytes = |copied: &Copied| self.length_of(copied.array).times(Expr::Index(self.bytes_of(copied.array)));
-        let bytes = league.copied.iter().map(bytes).fold(Expr::Index(1), Expr::plus);
+        let bytes = copied.iter().map(bytes).fold(Expr::Index(1), Expr::plus);
         let fit = Expr::binary(BinaryOperator::Divide, Expr::Index(COPIES), bytes);
-        let worth = Expr::binary(BinaryOperator::Divide, league.tasks(), Expr::Index(PLACES_OF_COPY));
+        let worth = Expr::binary(BinaryOperator::Divide, tasks, Expr::Index(PLACES_OF_COPY));
         let both = Expr::binary(BinaryOperator::Minimum, fit, worth);
         let most = Expr::binary(BinaryOperator::Minimum, both, Expr::Index(MOST_COPIES));
         Expr::binary(BinaryOperator::Maximum, most, Expr::Index(1))
@@ -218,7 +220,7 @@ impl Builder {
         self.module.kernel.declare_array(&format!("{}_{what}", declared.name), declared.element, ArrayRole::Local)
     }
 
-    fn identity_of(&self, array: ArrayId, operator: ReduceOperator) -> Expr {
+    pub(super) fn identity_of(&self, array: ArrayId, operator: ReduceOperator) -> Expr {
         match self.module.kernel.array(array).element {
             ArrayElement::Value(element) => Expr::Literal(operator.identity(element).unwrap_or(element.zero())),
             ArrayElement::Index(_) => Expr::Index(0),

@@ -3,9 +3,7 @@
 //! A [`Module`] is data. Its functions are loops of the IR, in which all that a thread needs to know is a variable; the
 //! printer turns them into text, and the host's executor follows the steps.
 
-use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, Expr, Kernel, ReduceOperator, Size, Statement, VariableId,
-};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use crate::notation::Decision;
 use std::collections::BTreeSet;
 
@@ -295,6 +293,15 @@ pub enum Step {
         /// The first sum.
         first: Expr,
     },
+    /// Sorts keys, and tells where each one was: those that are equal stay in their order.
+    Sort {
+        /// The keys, of 32 bits.
+        keys: ArrayId,
+        /// As many places, of 32 bits, which are written.
+        places: ArrayId,
+        /// All keys are smaller.
+        most: Expr,
+    },
     /// Goes on with one of two ways to do the same.
     Choose {
         /// Decides, over what the host knows: one or zero.
@@ -303,6 +310,11 @@ pub enum Step {
         then: Vec<Step>,
         /// The steps elsewhere.
         otherwise: Vec<Step>,
+    },
+    /// Copies a short array to the host, which then knows its elements: they do not change any more.
+    Read {
+        /// The array.
+        array: ArrayId,
     },
     /// Makes room in an array that grows. What it holds is kept.
     Lengthen {
@@ -340,45 +352,36 @@ pub const WARP: u64 = 32;
 /// The number of counts that a block of [`Module::scan`] takes.
 pub const SCANNED: u64 = 1024;
 
-/// The threads of a block of [`Module::scan`] and [`Module::shift`].
+/// The threads of a block of [`Module::scan`] and [`Module::shift`], and of [`Module::digits`] and [`Module::sort`]; and how many digits
+/// a key may have in one place.
 pub const SCAN_BLOCK: u64 = 256;
 
-/// What a function is called with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parameter {
-    /// The size of a dimension.
-    Dimension(DimensionId),
-    /// The length of an array.
-    Length(ArrayId),
-    /// How many workers there are: [`Places::workers`].
-    Workers,
-    /// The first row of [`Teams`].
-    First,
-    /// One past their last row.
-    End,
-    /// How many lanes of a team share the inner of two nested loops: a power of two.
-    Inner,
-    /// An array.
-    Array {
-        /// Which.
-        array: ArrayId,
-        /// Whether it is written.
-        writes: bool,
-    },
-}
+/// The number of keys that a block of [`Module::digits`] and [`Module::sort`] takes.
+pub const SORTED: u64 = 4096;
 
 impl Module {
     /// Whether a step scans, for which the text has functions of its own.
     pub fn scans(&self) -> bool {
-        let mut scans = false;
-        self.steps.iter().for_each(|step| step.for_each(&mut |step| scans |= matches!(step, Step::Scan { .. })));
-        scans
+        self.has(|step| matches!(step, Step::Scan { .. } | Step::Sort { .. }))
+    }
+
+    /// Whether a step sorts.
+    pub fn sorts(&self) -> bool {
+        self.has(|step| matches!(step, Step::Sort { .. }))
+    }
+
+    fn has(&self, is: impl Fn(&Step) -> bool) -> bool {
+        let mut has = false;
+        self.steps.iter().for_each(|step| step.for_each(&mut |step| has |= is(step)));
+        has
     }
 
     /// The names of all functions of the module's text.
     pub fn function_names(&self) -> Vec<String> {
         let own = self.functions.iter().map(|function| function.name.clone());
-        own.chain(self.scans().then(|| [self.scan(), self.shift()]).into_iter().flatten()).collect()
+        let scans = self.scans().then(|| [self.scan(), self.shift()]);
+        let sorts = self.sorts().then(|| [self.digits(), self.sort()]);
+        own.chain([scans, sorts].into_iter().flatten().flatten()).collect()
     }
 
     /// The name of the function that scans, `(length, counts, totals)`: each block those of its counts, [`SCANNED`] of them, and
@@ -390,6 +393,18 @@ impl Module {
     /// The name of the function that adds totals, `(length, first, counts, totals)`.
     pub fn shift(&self) -> String {
         format!("{}_shift", self.name)
+    }
+
+    /// The name of the function that counts digits, `(length, shift, keys, counts)`: each block those of its keys, [`SORTED`] of them,
+    /// eight bits from `shift` on; `counts` has those of all blocks for one digit, then for the next.
+    pub fn digits(&self) -> String {
+        format!("{}_digits", self.name)
+    }
+
+    /// The name of the function that sorts by one digit, `(length, shift, is_first, begins, keys, places, sorted_keys,
+    /// sorted_places)`: `begins` are the sums of the counts before each. There are no places yet where it `is_first`.
+    pub fn sort(&self) -> String {
+        format!("{}_sort", self.name)
     }
 }
 
@@ -492,7 +507,7 @@ impl Function {
     }
 
     /// What a warp adds to elements that neighbouring places share, where it does.
-    fn segments(&self) -> Option<Segments> {
+    pub(super) fn segments(&self) -> Option<Segments> {
         match self.places()?.lanes {
             Some(Lanes::Segments(segments)) => Some(segments),
             _ => None,
@@ -505,18 +520,6 @@ impl Function {
         let of_totals = self.totals.iter().map(|total| total.variable).chain(of_owned);
         let of_segments = self.segments().map(|segments| [segments.element, segments.value]);
         of_totals.chain(of_segments.into_iter().flatten()).collect()
-    }
-
-    /// What it is called with, in order.
-    pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
-        let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
-        let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
-        let lengths = self.lengths().into_iter().map(Parameter::Length);
-        let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
-        let has_workers = self.places().is_some_and(|places| places.workers.is_some());
-        let workers = has_workers.then_some(Parameter::Workers);
-        let teams = [Parameter::First, Parameter::End, Parameter::Inner].into_iter().filter(|_| self.teams().is_some());
-        dimensions.chain(lengths).chain(workers).chain(teams).chain(arrays).collect()
     }
 
     /// The bytes of memory that the threads of a block share: one tile behind the other, or one array of a table, in whole words.
@@ -541,99 +544,5 @@ impl Function {
             words.push((None, end));
         }
         words
-    }
-
-    /// The arrays that it touches and has not made itself, each with whether it writes it.
-    pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
-        let mut touched = Touched::default();
-        self.for_each_expr(&mut |expr| touched.read(expr));
-        for statement in &self.body {
-            statement.for_each(&mut |statement| touched.statement(statement));
-        }
-        touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
-        touched.written.extend(self.segments().map(|segments| segments.array));
-        touched.written.extend(self.tiles.iter().map(|tile| tile.array));
-        touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
-        touched.own.extend(self.tables.iter().flat_map(Table::arrays));
-        let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
-        let all = all.difference(&touched.own);
-        all.map(|&array| (array, touched.written.contains(&array))).collect()
-    }
-
-    /// The arrays whose lengths it asks for.
-    pub fn lengths(&self) -> Vec<ArrayId> {
-        let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
-        self.for_each_expr(&mut |expr| {
-            if let Expr::Length(array) = expr {
-                lengths.insert(*array);
-            }
-        });
-        let arrays: BTreeSet<ArrayId> = self.arrays().into_iter().map(|(array, _)| array).collect();
-        for statement in &self.body {
-            statement.for_each(&mut |statement| {
-                if let Statement::Fill(array, _) = statement
-                    && arrays.contains(array)
-                {
-                    lengths.insert(*array);
-                }
-            });
-        }
-        self.tables.iter().for_each(|table| _ = lengths.remove(&table.keys));
-        lengths.into_iter().collect()
-    }
-
-    /// The dimensions whose sizes it asks for.
-    pub fn dimensions(&self) -> Vec<DimensionId> {
-        let mut dimensions = BTreeSet::new();
-        self.for_each_expr(&mut |expr| {
-            if let Expr::Dimension(dimension) = expr {
-                dimensions.insert(*dimension);
-            }
-        });
-        dimensions.into_iter().collect()
-    }
-
-    /// Calls `visit` on every expression and all in it.
-    fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        if let Some(places) = self.places() {
-            let lane = places.row().into_iter().map(|lane| &lane.extent);
-            let share = places.share.iter().map(|share| &share.value);
-            let range = [&places.begin, &places.end].into_iter();
-            range.chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
-        }
-        for statement in &self.body {
-            statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));
-        }
-    }
-}
-
-/// What statements do with arrays.
-#[derive(Default)]
-struct Touched {
-    read: BTreeSet<ArrayId>,
-    written: BTreeSet<ArrayId>,
-    own: BTreeSet<ArrayId>,
-}
-
-impl Touched {
-    fn read(&mut self, expr: &Expr) {
-        if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
-            self.read.insert(*array);
-        }
-    }
-
-    fn statement(&mut self, statement: &Statement) {
-        self.written.extend(statement.written_array());
-        match statement {
-            Statement::Allocate { array, .. } | Statement::List(array) => {
-                self.own.insert(*array);
-            }
-            Statement::View { array, of, mutable, .. } => {
-                self.own.insert(*array);
-                let whole = if *mutable { &mut self.written } else { &mut self.read };
-                whole.insert(*of);
-            }
-            _ => {}
-        }
     }
 }

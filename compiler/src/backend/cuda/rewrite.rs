@@ -153,6 +153,19 @@ pub(super) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperato
     updated
 }
 
+/// Adds what the first lane does alone to a block, beside what it did before.
+pub(super) fn only_first(lane: VariableId, statement: Statement, done: &mut Vec<Statement>) {
+    let is_first = Expr::Variable(lane).equals(Expr::Index(0));
+    match done.last_mut() {
+        Some(Statement::If(branches, otherwise))
+            if otherwise.is_empty() && branches.len() == 1 && branches[0].0 == is_first =>
+        {
+            branches[0].1.push(statement);
+        }
+        _ => done.push(Statement::If(vec![(is_first, vec![statement])], Vec::new())),
+    }
+}
+
 /// Whether a block writes memory.
 pub(super) fn writes(block: &[Statement]) -> bool {
     let mut writes = false;

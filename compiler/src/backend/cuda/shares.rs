@@ -16,11 +16,12 @@
 
 use super::Refusal;
 use super::groups::{self, Iterations};
-use super::league::{League, Mapped, Way};
+use super::league::League;
 use super::ordered::{Border, Copied};
 use super::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total, WARP};
 use super::rewrite::substituted;
 use super::segment::Builder;
+use super::ways::{Mapped, Way};
 use crate::format::IndexWidth;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type,

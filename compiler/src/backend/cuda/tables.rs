@@ -19,13 +19,10 @@
 
 use super::groups::is_injective;
 use super::plan::{COUNTS, TEAM_BLOCK, Table, Teams};
-use super::rewrite::{allocated, changed, declared, loaded, replace_statements, rewrite, without_dead};
+use super::rewrite::{allocated, changed, declared, loaded, only_first, replace_statements, rewrite, without_dead};
 use super::segment::Builder;
 use crate::format::IndexWidth;
-use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Statement, Type,
-    VariableId,
-};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a team does.
@@ -423,7 +420,7 @@ impl Rewriting<'_> {
     }
 }
 
-fn marks(statement: &Statement, bitmap: ArrayId) -> bool {
+pub(super) fn marks(statement: &Statement, bitmap: ArrayId) -> bool {
     let mut marks = false;
     statement.for_each(&mut |statement| marks |= matches!(statement, Statement::Mark(other, _) if *other == bitmap));
     marks
@@ -519,7 +516,7 @@ impl Sharing<'_> {
                 }
                 Statement::Store(array, ..) | Statement::Reduce(array, ..) if !self.own.contains(&array) => {
                     self.is_possible &= !self.of_tables.contains(&array);
-                    self.guard(statement, &mut done);
+                    only_first(self.lane, statement, &mut done);
                 }
                 Statement::Insert { .. } => self.is_possible = false,
                 mut other => {
@@ -531,18 +528,6 @@ impl Sharing<'_> {
             }
         }
         done
-    }
-
-    fn guard(&self, statement: Statement, done: &mut Vec<Statement>) {
-        let is_first = Expr::Variable(self.lane).equals(Expr::Index(0));
-        match done.last_mut() {
-            Some(Statement::If(branches, otherwise))
-                if otherwise.is_empty() && branches.len() == 1 && branches[0].0 == is_first =>
-            {
-                branches[0].1.push(statement);
-            }
-            _ => done.push(Statement::If(vec![(is_first, vec![statement])], Vec::new())),
-        }
     }
 
     /// A loop that inserts: shared out, with the innermost in it, or run by all until there is one that can be.
@@ -629,138 +614,4 @@ fn keys(block: &[Statement]) -> Vec<Expr> {
         });
     });
     keys
-}
-
-/// A body that only finds out how many keys a set of one place may have at most, into a variable. `hidden` arrays grow: what depends
-/// on them is left out, and where keys do, it can't be found out.
-pub(super) fn bounding(
-    kernel: &mut Kernel,
-    body: &[Statement],
-    hidden: &BTreeSet<ArrayId>,
-    most: VariableId,
-) -> Option<Vec<Statement>> {
-    let mut bounding = Bounding { hidden, tainted: BTreeSet::new(), counts: BTreeMap::new(), most, is_possible: true };
-    body.iter().for_each(|statement| {
-        statement.for_each(&mut |statement| {
-            if let Statement::Bitmap { bitmap, .. } = statement {
-                bounding.counts.insert(*bitmap, kernel.declare_variable("terms", Type::Index, true));
-            }
-        });
-    });
-    let mut bound = vec![Statement::Let(most, Expr::Index(0))];
-    bound.extend(bounding.counts.values().map(|count| Statement::Let(*count, Expr::Index(0))));
-    bound.extend(bounding.block(body));
-    bounding.is_possible.then(|| without_dead(kernel, bound, &[most]))
-}
-
-struct Bounding<'a> {
-    hidden: &'a BTreeSet<ArrayId>,
-    tainted: BTreeSet<VariableId>,
-    counts: BTreeMap<ArrayId, VariableId>,
-    most: VariableId,
-    is_possible: bool,
-}
-
-impl Bounding<'_> {
-    fn block(&mut self, block: &[Statement]) -> Vec<Statement> {
-        let mut done = Vec::with_capacity(block.len());
-        for statement in block {
-            if self.is_hidden(statement) {
-                let own = std::slice::from_ref(statement);
-                self.is_possible &= self.counts.keys().all(|bitmap| !marks(statement, *bitmap));
-                self.tainted.extend(declared(own).into_iter().chain(changed(own)));
-                continue;
-            }
-            match statement {
-                Statement::Mark(bitmap, _) => {
-                    done.push(Statement::Update(self.counts[bitmap], ReduceOperator::Add, Expr::Index(1)));
-                }
-                Statement::Marked { bitmap, .. } => {
-                    let count = self.counts[bitmap];
-                    done.push(Statement::Update(self.most, ReduceOperator::Max, Expr::Variable(count)));
-                    done.push(Statement::Assign(count, Expr::Index(0)));
-                }
-                Statement::For { variable, begin, end, vector, body } => {
-                    let body = self.block(body);
-                    let (variable, begin, end, vector) = (*variable, begin.clone(), end.clone(), *vector);
-                    done.push(match marked_each_time(&body) {
-                        Some((count, each)) => {
-                            let times = iterations(begin, end).times(Expr::Index(each));
-                            Statement::Update(count, ReduceOperator::Add, times)
-                        }
-                        None => Statement::For { variable, begin, end, vector, body },
-                    });
-                }
-                other if other.written_array().is_some() => {}
-                Statement::Bitmap { .. } | Statement::Allocate { .. } | Statement::List(_) => {}
-                other => {
-                    let mut other = other.clone();
-                    for inner in other.blocks_mut() {
-                        *inner = self.block(&std::mem::take(inner));
-                    }
-                    done.push(other);
-                }
-            }
-        }
-        done
-    }
-
-    /// Whether a statement itself, or what it is done for, depends on what grows.
-    fn is_hidden(&self, statement: &Statement) -> bool {
-        if matches!(statement, Statement::Marked { .. }) {
-            return false;
-        }
-        let mut is_hidden = false;
-        let mut see = |expr: &Expr| {
-            is_hidden |= match expr {
-                Expr::Length(array) | Expr::Load(array, _) | Expr::Search { array, .. } => self.hidden.contains(array),
-                Expr::Variable(variable) => self.tainted.contains(variable),
-                _ => false,
-            };
-        };
-        statement.for_each_expr(&mut |expr| expr.for_each(&mut see));
-        is_hidden
-    }
-}
-
-/// How often a loop marks keys in each iteration, where it does nothing else.
-fn marked_each_time(body: &[Statement]) -> Option<(VariableId, u64)> {
-    let mut found = None;
-    for statement in body {
-        match statement {
-            Statement::Comment(_) | Statement::Let(..) => {}
-            Statement::Update(count, ReduceOperator::Add, Expr::Index(each)) if found.is_none() => {
-                found = Some((*count, *each));
-            }
-            _ => return None,
-        }
-    }
-    found
-}
-
-/// The number of iterations of a loop.
-fn iterations(begin: Expr, end: Expr) -> Expr {
-    let are_positions = matches!((&begin, &end), (Expr::Load(one, _), Expr::Load(other, _)) if one == other);
-    match begin {
-        Expr::Index(0) => end,
-        begin if are_positions => end.minus(begin),
-        begin => Expr::binary(BinaryOperator::Maximum, end, begin.clone()).minus(begin),
-    }
-}
-
-/// A body that also finds out how many keys its sets have at most, into a variable.
-pub(super) fn measuring(kernel: &mut Kernel, body: &[Statement], most: VariableId) -> Vec<Statement> {
-    let measured = replace_statements(body.to_vec(), &mut |statement| match statement {
-        Statement::Marked { variable, bitmap, mut body } => {
-            let count = kernel.declare_variable("keys", Type::Index, true);
-            body.push(Statement::Assign(count, Expr::Variable(count).plus(Expr::Index(1))));
-            vec![
-                Statement::Let(count, Expr::Index(0)),
-                Statement::Marked { variable, bitmap, body },
-                Statement::Update(most, ReduceOperator::Max, Expr::Variable(count)),
-            ]
-        }
-        other => vec![other],
-    });
-    std::iter::once(Statement::Let(most, Expr::Index(0))).chain(measured).collect()
 }

@@ -4,7 +4,7 @@ use super::super::array::{Access, Array, Data};
 use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::Values;
-use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, Step, Threads, WARP, WORKERS};
+use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS};
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,8 +27,8 @@ pub(super) struct Run<'a> {
     pub(super) held: BTreeMap<ArrayId, Held>,
     /// Memory of what stays on the device, which the run only reads, with its number there.
     pub(super) borrowed: Vec<(Memory, u64)>,
-    /// Numbers that the host knows: the only elements of arrays.
-    pub(super) known: BTreeMap<ArrayId, u64>,
+    /// Numbers that the host knows: all elements of short arrays.
+    pub(super) known: BTreeMap<ArrayId, Vec<u64>>,
     /// What was measured in runs before.
     pub(super) measured: &'a Measured,
 }
@@ -163,6 +163,11 @@ impl Run<'_> {
                 let (held, first) = (self.held(*array)?, self.value(first)?);
                 self.scan(held, first)
             }
+            Step::Read { array } => self.read_all(*array),
+            Step::Sort { keys, places, most } => {
+                let most = self.value(most)?;
+                self.sort(*keys, *places, most)
+            }
             Step::Choose { condition, then, otherwise } => {
                 let steps = if self.value(condition)? == 0 { otherwise } else { then };
                 steps.iter().try_for_each(|step| self.step(step))
@@ -210,6 +215,7 @@ impl Run<'_> {
     /// Makes an array, in place of the one of that name.
     pub(super) fn make(&mut self, array: ArrayId, length: u64) -> Result<Held> {
         let held = Held { memory: self.room(array, length)?, length };
+        self.known.remove(&array);
         if let Some(old) = self.held.insert(array, held) {
             self.device.free(old.memory);
         }
@@ -322,14 +328,14 @@ impl Run<'_> {
     fn measure(&mut self, array: ArrayId, function: usize, places: &Expr) -> Result<()> {
         let inputs = self.inputs(array, function)?;
         if let Some(found) = inputs.as_ref().and_then(|inputs| self.measured.get(inputs)) {
-            self.known.insert(array, found);
+            self.known.insert(array, vec![found]);
             return Ok(());
         }
         self.make(array, 1)?;
         self.fill(array, &Expr::Index(0))?;
         self.launch(function, places, None, Some(&Expr::Index(WORKERS)), None)?;
         let found = self.load(array, 0)?;
-        self.known.insert(array, found);
+        self.known.insert(array, vec![found]);
         inputs.into_iter().for_each(|inputs| self.measured.add(inputs, found));
         Ok(())
     }
@@ -376,6 +382,50 @@ impl Run<'_> {
         }
         let arguments = [counts.length, first, counts.memory.0, totals.memory.0];
         self.device.launch(&shift, along(counts.length.div_ceil(SCAN_BLOCK))?, &arguments)
+    }
+
+    /// Sorts keys below `most`, and the places that they had: by eight bits after the other, the lowest first.
+    fn sort(&mut self, keys: ArrayId, places: ArrayId, most: u64) -> Result<()> {
+        let length = self.held(keys)?.length;
+        if length == 0 {
+            return Ok(());
+        }
+        let bits = u64::from(u64::BITS - most.saturating_sub(1).leading_zeros());
+        let counts = SCAN_BLOCK * length.div_ceil(SORTED);
+        let rooms = [self.sums(counts)?, self.bytes(keys, length)?, self.bytes(places, length)?];
+        let mut own = Vec::new();
+        let made = rooms.into_iter().try_for_each(|bytes| {
+            own.push(self.allocate(bytes, "sorted keys")?);
+            Ok(())
+        });
+        let result = made.and_then(|()| self.sort_with([keys, places], counts, bits, &mut own));
+        own.into_iter().for_each(|memory| self.device.free(memory));
+        result
+    }
+
+    /// Sorts with memory for counts, and for keys and places besides their own: that which does not have them in the end stays in `own`.
+    fn sort_with(&mut self, arrays: [ArrayId; 2], counts: u64, bits: u64, own: &mut [Memory]) -> Result<()> {
+        let counts = Held { memory: own[0], length: counts };
+        for shift in (0..bits.max(1)).step_by(8) {
+            self.sort_by_digit(arrays, [own[1], own[2]], counts, shift)?;
+            for (array, other) in arrays.into_iter().zip(&mut own[1..]) {
+                let held = self.held.get_mut(&array).map(|held| &mut held.memory);
+                held.into_iter().for_each(|memory| std::mem::swap(memory, other));
+            }
+        }
+        Ok(())
+    }
+
+    fn sort_by_digit(&mut self, from: [ArrayId; 2], to: [Memory; 2], counts: Held, shift: u64) -> Result<()> {
+        let [keys, places] = [self.held(from[0])?, self.held(from[1])?];
+        let grid = grid([keys.length.div_ceil(SORTED), 1], [SCAN_BLOCK, 1])?;
+        let (length, is_first) = (keys.length, u64::from(shift == 0));
+        let (digits, sort) = (self.module.digits(), self.module.sort());
+        self.device.launch(&digits, grid, &[length, shift, keys.memory.0, counts.memory.0])?;
+        self.scan(counts, 0)?;
+        let (from, to) = ([keys.memory.0, places.memory.0], [to[0].0, to[1].0]);
+        let arguments = [length, shift, is_first, counts.memory.0, from[0], from[1], to[0], to[1]];
+        self.device.launch(&sort, grid, &arguments)
     }
 
     // Expressions of the host.
@@ -427,9 +477,26 @@ impl Run<'_> {
         }
     }
 
+    /// Copies all elements of a short index array to the host.
+    fn read_all(&mut self, array: ArrayId) -> Result<()> {
+        let (held, width) = (self.held(array)?, self.width(array));
+        let mut bytes = vec![0; self.bytes(array, held.length)?];
+        if !bytes.is_empty() {
+            self.device.read(held.memory, &mut bytes)?;
+        }
+        let number = |element: &[u8]| {
+            let mut whole = [0; 8];
+            whole[..width].copy_from_slice(element);
+            u64::from_le_bytes(whole)
+        };
+        self.known.insert(array, bytes.chunks_exact(width).map(number).collect());
+        Ok(())
+    }
+
     /// An element of an index array.
     fn load(&self, array: ArrayId, index: u64) -> Result<u64> {
-        if let Some(&known) = self.known.get(&array).filter(|_| index == 0) {
+        let known = self.known.get(&array).zip(usize::try_from(index).ok());
+        if let Some(&known) = known.and_then(|(known, index)| known.get(index)) {
             return Ok(known);
         }
         let (held, width) = (self.held(array)?, self.width(array));

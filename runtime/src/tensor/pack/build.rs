@@ -11,14 +11,16 @@ use super::super::tasks::{self, split};
 use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
 use super::key::{Fields, Key};
-use spc_compiler::format::{LevelKind, level};
+use spc_compiler::format::{IndexWidth, LevelKind, level};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
 pub(super) const LARGEST: usize = 1 << 44;
-/// The least number of entries of a chunk.
-const GRAIN: usize = 1 << 14;
+/// The number of entries of a chunk.
+const GRAIN: usize = 1 << 16;
+/// How many entries are asked at once whether one of them begins a position.
+const BLOCK: usize = 64;
 
 /// Builds one level after the other; `place` and `count` are those of the last one built.
 pub(super) struct Build<'a, K> {
@@ -27,8 +29,12 @@ pub(super) struct Build<'a, K> {
     fields: &'a Fields,
     maxima: &'a [u64],
     chunks: Vec<Range<usize>>,
+    /// The shortest prefix that each entry begins: its number of levels. The first entry begins the empty one.
+    begins: Buffer<u16>,
     /// `before[chunk][depth]`: how many prefixes of `depth` levels begin before a chunk; last, how many there are in all.
     before: Vec<Vec<usize>>,
+    /// Vectors that nobody needs any more: memory for arrays of levels, whose pages the system need not clear first.
+    spare: Vec<Vec<u32>>,
     /// How entries find their position in the level above the next.
     place: Place,
     /// How many positions that level has.
@@ -48,31 +54,17 @@ struct Place {
 }
 
 impl<'a, K: Key> Build<'a, K> {
-    pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64]) -> Self {
-        let size = keys.len().div_ceil(4 * rayon::current_num_threads()).max(GRAIN);
-        let chunks = tasks::ranges(keys.len(), size);
+    pub(super) fn new(
+        keys: &'a [K],
+        layout: &'a Layout,
+        fields: &'a Fields,
+        maxima: &'a [u64],
+        spare: Vec<Vec<u32>>,
+    ) -> Self {
+        let chunks = tasks::ranges(keys.len(), GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
-        let mut build = Self { keys, layout, fields, maxima, chunks, before: Vec::new(), place, count: 1 };
-        build.before = build.prefixes_before();
-        build
-    }
-
-    fn prefixes_before(&self) -> Vec<Vec<usize>> {
-        let begin_in = |chunk: Range<usize>| -> Vec<usize> {
-            let neighbours = &self.keys[chunk.start.saturating_sub(1)..chunk.end];
-            let begins = |depth| {
-                let shift = self.fields.prefix(depth);
-                neighbours.windows(2).filter(|pair| pair[0].xor(pair[1]).reaches(shift)).count()
-            };
-            let first = usize::from(chunk.start == 0);
-            (0..=self.layout.depth()).map(|depth| first + begins(depth)).collect()
-        };
-        let counts = tasks::map(&self.chunks, &begin_in);
-        let mut before = vec![vec![0; self.layout.depth() + 1]];
-        for (chunk, counts) in counts.iter().enumerate() {
-            before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
-        }
-        before
+        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks);
+        Self { keys, layout, fields, maxima, chunks, begins, before, spare, place, count: 1 }
     }
 
     /// How many prefixes of so many levels there are.
@@ -134,8 +126,12 @@ impl<'a, K: Key> Build<'a, K> {
         check_coordinate_width(self.layout, self.maxima, level)?;
         self.place.prefix = prefix.max(above);
         let coordinates = with_width!(format.coordinates, |C| {
-            let coordinate = self.fields.reader::<K>(level);
-            self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+            if self.place.dense.is_empty() && self.prefixes(self.place.prefix) == self.count {
+                self.append_coordinates::<C>(level, self.place.prefix)?
+            } else {
+                let coordinate = self.fields.reader::<K>(level);
+                self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+            }
         });
         Ok(LevelStorage::Singleton { coordinates })
     }
@@ -169,53 +165,66 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// Where the children of each parent begin and end, for children that are numbered by `prefix`.
-    fn fill_positions<P: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
-        let mut positions = self.allocate::<P>(level, self.count.saturating_add(1))?;
-        let ends = self.ends();
+    fn fill_positions<P: Index>(&mut self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut positions = self.array::<P>(level, self.count.saturating_add(1))?;
+        let this = &*self;
+        let ends = this.ends();
         let (written, rest) = positions.split_at_mut(ends.last().copied().unwrap_or(0));
         let parts = split(written, &sizes(&ends));
-        tasks::each(parts, &|chunk, part| {
+        tasks::each(parts, &|chunk, part: &mut [P]| {
+            if this.place.dense.is_empty() {
+                return this.append_positions(chunk, part, prefix);
+            }
             let begin = start(&ends, chunk);
             let mut next = 0;
-            self.walk(chunk, prefix, |_, parent, children| {
+            this.walk(chunk, prefix, |_, parent, children| {
                 let end = parent + 1 - begin;
                 part[next..end].fill(P::truncate(children));
                 next = end;
             });
         });
-        let total = P::truncate(self.prefixes(prefix));
-        // Zeros are there already, on pages that nobody has touched yet.
+        let total = P::truncate(this.prefixes(prefix));
+        // Where there are no entries, zeros are there already, on pages that nobody has touched yet.
         if total != P::default() {
             tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
         }
         Ok(P::wrap(Arc::new(positions)))
     }
 
+    /// Where the children of each parent that begins in a chunk begin. Parents are numbered as they come.
+    fn append_positions<P: Index>(&self, chunk: usize, positions: &mut [P], prefix: usize) {
+        let begins = &self.begins[self.chunks[chunk].clone()];
+        let mut before = self.before[chunk][prefix];
+        if positions.len() < begins.len() / 8 {
+            let mut last = 0;
+            append(positions, begins, self.place.prefix, |entry| {
+                before += count_begins(&begins[last..entry], prefix);
+                last = entry;
+                P::truncate(before)
+            });
+        } else {
+            let mut out = 0;
+            for &shortest in begins {
+                if let Some(position) = positions.get_mut(out) {
+                    *position = P::truncate(before);
+                }
+                out += usize::from(usize::from(shortest) <= self.place.prefix);
+                before += usize::from(usize::from(shortest) <= prefix);
+            }
+        }
+    }
+
     /// The coordinates of a level whose positions are numbered by `prefix`.
-    fn append_coordinates<C: Index>(&self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
-        let mut coordinates = self.allocate::<C>(level, self.prefixes(prefix))?;
-        let counts: Vec<usize> = self.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
-        let coordinate = self.fields.reader::<K>(level);
-        let shift = self.fields.prefix(prefix);
+    fn append_coordinates<C: Index>(&mut self, level: usize, prefix: usize) -> Result<IndexArray, PackError> {
+        let mut coordinates = self.array::<C>(level, self.prefixes(prefix))?;
+        let this = &*self;
+        let counts: Vec<usize> = this.before.windows(2).map(|pair| pair[1][prefix] - pair[0][prefix]).collect();
+        let coordinate = this.fields.reader::<K>(level);
         let parts = split(&mut coordinates, &counts);
         tasks::each(parts, &|chunk, part| {
-            let chunk = self.chunks[chunk].clone();
-            let keys = &self.keys[chunk.clone()];
-            if part.len() == keys.len() {
-                for (place, &key) in part.iter_mut().zip(keys) {
-                    *place = C::truncate(coordinate(key));
-                }
-                return;
-            }
-            let mut places = part.iter_mut();
-            let mut previous = chunk.start.checked_sub(1).map(|before| self.keys[before]);
-            for &key in keys {
-                let begins = previous.is_none_or(|previous| previous.xor(key).reaches(shift));
-                previous = Some(key);
-                if begins && let Some(place) = places.next() {
-                    *place = C::truncate(coordinate(key));
-                }
-            }
+            let chunk = this.chunks[chunk].clone();
+            let keys = &this.keys[chunk.clone()];
+            append(part, &this.begins[chunk], prefix, |entry| C::truncate(coordinate(keys[entry])));
         });
         Ok(C::wrap(Arc::new(coordinates)))
     }
@@ -238,6 +247,22 @@ impl<'a, K: Key> Build<'a, K> {
             self.walk(chunk, self.place.prefix, |entry, position, _| part[position - begin] = element(entry));
         });
         Ok(elements)
+    }
+
+    /// Room for indices, all of which will be written: a spare vector where one is about as large.
+    fn array<I: Index>(&mut self, level: usize, count: usize) -> Result<Buffer<I>, PackError> {
+        let fits = |spare: &Vec<u32>| count <= spare.len() && spare.len() / 2 <= count;
+        if I::WIDTH == IndexWidth::U32
+            && let Some(number) = self.spare.iter().position(fits)
+        {
+            let mut spare = self.spare.swap_remove(number);
+            spare.truncate(count);
+            spare.shrink_to_fit();
+            if let Ok(indices) = bytemuck::allocation::try_cast_vec(spare) {
+                return Ok(indices.into());
+            }
+        }
+        self.allocate(level, count)
     }
 
     fn allocate<T: Plain>(&self, level: usize, count: usize) -> Result<Buffer<T>, PackError> {
@@ -263,28 +288,102 @@ impl<'a, K: Key> Build<'a, K> {
     }
 
     /// For each entry of a chunk that begins a position in the level last built, calls `visit(entry, position, before)`, where
-    /// `before` is how many prefixes of `counted` levels began before the entry.
+    /// `before` is how many prefixes of `counted` levels, no fewer than make a position, began before the entry.
     fn walk(&self, chunk: usize, counted: usize, mut visit: impl FnMut(usize, usize, usize)) {
         let range = self.chunks[chunk].clone();
-        let mut number = self.before[chunk][self.place.numbered];
-        let mut before = self.before[chunk][counted];
-        let [begins, numbers, counts] =
-            [self.place.prefix, self.place.numbered, counted].map(|depth| self.fields.prefix(depth));
-        let mut entry = range.start;
-        if entry == 0 {
-            visit(0, self.position(0, self.keys[0]), 0);
-            (number, before, entry) = (1, 1, 1);
+        let begins = &self.begins[range.clone()];
+        let Place { prefix, numbered, .. } = self.place;
+        let mut number = self.before[chunk][numbered];
+        let before = self.before[chunk][counted];
+        let mut visit = |place: usize, before: usize| {
+            let entry = range.start + place;
+            number += usize::from(usize::from(begins[place]) <= numbered);
+            visit(entry, self.position(number - 1, self.keys[entry]), before);
+        };
+        let all_count = self.before[chunk + 1][counted] - before == begins.len();
+        if all_count {
+            for_each_begin(begins, prefix, |place| visit(place, before + place));
+        } else {
+            let mut before = before;
+            for_each_begin(begins, counted, |place| {
+                if usize::from(begins[place]) <= prefix {
+                    visit(place, before);
+                }
+                before += 1;
+            });
         }
-        let mut previous = self.keys[entry - 1];
-        for (entry, &key) in (entry..).zip(&self.keys[entry..range.end]) {
-            let difference = previous.xor(key);
-            previous = key;
-            number += usize::from(difference.reaches(numbers));
-            if difference.reaches(begins) {
-                visit(entry, self.position(number - 1, key), before);
+    }
+}
+
+/// The shortest prefix that each key begins, and how many of each length begin before each chunk.
+fn shortest_prefixes<K: Key>(
+    keys: &[K],
+    layout: &Layout,
+    fields: &Fields,
+    chunks: &[Range<usize>],
+) -> (Buffer<u16>, Vec<Vec<usize>>) {
+    let depth = layout.depth();
+    // By the highest bit in which two keys differ.
+    let by_bit: Vec<u16> =
+        (0..fields.bits).map(|bit| (0..=depth).filter(|&depth| fields.prefix(depth) > bit).count() as u16).collect();
+    let mut begins = Buffer::<u16>::zeroed(keys.len());
+    let mut counts: Vec<Vec<usize>> = vec![Vec::new(); chunks.len()];
+    let sizes: Vec<usize> = chunks.iter().map(ExactSizeIterator::len).collect();
+    let parts = split(&mut begins, &sizes).into_iter().zip(&mut counts).collect();
+    tasks::each(parts, &|chunk, (begins, counts): (&mut [u16], &mut Vec<usize>)| {
+        let begin = chunks[chunk].start;
+        let rest = if begin == 0 { &mut begins[1..] } else { &mut *begins };
+        for (shortest, pair) in rest.iter_mut().zip(keys[begin.saturating_sub(1)..].windows(2)) {
+            let highest = pair[0].xor(pair[1]).highest_one();
+            *shortest = highest.map_or(u16::MAX, |highest| by_bit[highest as usize]);
+        }
+        *counts = (0..=depth).map(|depth| count_begins(begins, depth)).collect();
+    });
+    let mut before = vec![vec![0; depth + 1]];
+    for (chunk, counts) in counts.iter().enumerate() {
+        before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
+    }
+    (begins, before)
+}
+
+/// How many entries begin a prefix.
+fn count_begins(begins: &[u16], prefix: usize) -> usize {
+    let prefix = prefix.min(usize::from(u16::MAX)) as u16;
+    // Counts of few bits, which vector instructions hold many of.
+    let count = |block: &[u16]| block.iter().map(|&shortest| u16::from(shortest <= prefix)).sum::<u16>();
+    begins.chunks(usize::from(u16::MAX)).map(|block| usize::from(count(block))).sum()
+}
+
+/// Writes an element for each entry that begins a prefix.
+fn append<E>(elements: &mut [E], begins: &[u16], prefix: usize, mut element: impl FnMut(usize) -> E) {
+    if elements.len() == begins.len() {
+        elements.iter_mut().enumerate().for_each(|(entry, place)| *place = element(entry));
+    } else {
+        let mut places = elements.iter_mut();
+        for_each_begin(begins, prefix, |entry| {
+            if let Some(place) = places.next() {
+                *place = element(entry);
             }
-            before += usize::from(difference.reaches(counts));
+        });
+    }
+}
+
+/// Calls `visit` with the place of each entry that begins a prefix.
+#[inline]
+fn for_each_begin(begins: &[u16], prefix: usize, mut visit: impl FnMut(usize)) {
+    let prefix = prefix.min(usize::from(u16::MAX)) as u16;
+    for (block, begins) in begins.chunks(BLOCK).enumerate() {
+        // All of a block at once, which vector instructions do.
+        if !begins.iter().fold(false, |any, &shortest| any | (shortest <= prefix)) {
+            continue;
         }
+        // Listed first, without a branch to be mispredicted: what is no place is written over.
+        let (mut places, mut count) = ([0; BLOCK], 0);
+        for (place, &shortest) in (block * BLOCK..).zip(begins) {
+            places[count % BLOCK] = place;
+            count += usize::from(shortest <= prefix);
+        }
+        places[..count].iter().for_each(|&place| visit(place));
     }
 }
 

@@ -14,16 +14,53 @@
 
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
+use super::super::tasks::{self, split};
 use super::super::{Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory};
 use super::PackError;
 use super::build::{LARGEST, check_coordinate_width};
 use super::key::{Fields, Key};
+use crate::memory;
+use bytemuck::Zeroable;
 use spc_compiler::format::level::{self, hashed, vacancy};
 use spc_compiler::format::{IndexWidth, LevelKind};
 use std::ops::Range;
+use std::sync::Arc;
 
-/// The entries below a position; `None` where the position is no entry: padding and empty slots.
-type Entries = Option<Range<usize>>;
+/// The entries below a position, all zeros where the position is no entry: padding and empty slots.
+#[derive(Debug, Clone, Copy, Zeroable)]
+struct Entries {
+    begin: usize,
+    end: usize,
+}
+
+impl Entries {
+    /// At padding and in empty slots.
+    const NONE: Self = Self { begin: 0, end: 0 };
+    /// No entries, at a position that stands for a coordinate.
+    const NOTHING: Self = Self { begin: 1, end: 1 };
+
+    fn of(range: Range<usize>) -> Self {
+        if range.is_empty() { Self::NOTHING } else { Self { begin: range.start, end: range.end } }
+    }
+
+    /// Whether the position stands for a coordinate.
+    fn is_position(&self) -> bool {
+        self.end != 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.begin == self.end
+    }
+
+    fn range(&self) -> Range<usize> {
+        if self.is_empty() { 0..0 } else { self.begin..self.end }
+    }
+}
+
+/// How many positions have their values gathered at once.
+const GRAIN: usize = 1 << 16;
+/// How many slices are filled at once.
+const SLICES: usize = 1 << 10;
 
 /// A child: its coordinate and its entries.
 type Child = (usize, Range<usize>);
@@ -42,16 +79,21 @@ pub(super) struct Grow<'a, K, T> {
 impl<K: Key, T: Element> Grow<'_, K, T> {
     /// The arrays of all levels, and the values.
     pub(super) fn tensor(&self) -> Result<(Vec<LevelStorage>, Buffer<T>), PackError> {
-        let mut rows = vec![Some(0..self.keys.len())];
+        let mut rows = vec![Entries::of(0..self.keys.len())];
         let mut levels = Vec::with_capacity(self.layout.depth());
         for level in 0..self.layout.depth() {
             let storage;
             (storage, rows) = self.level(level, &rows)?;
             levels.push(storage);
         }
-        let value =
-            |row: &Entries| row.as_ref().filter(|row| !row.is_empty()).map_or(self.fill, |row| self.values[row.start]);
-        Ok((levels, rows.iter().map(value).collect::<Vec<T>>().into()))
+        let mut values = Buffer::<T>::try_zeroed(rows.len())?;
+        let parts = values.chunks_mut(GRAIN).zip(rows.chunks(GRAIN)).collect();
+        tasks::each(parts, &|_, (values, rows): (&mut [T], &[Entries])| {
+            for (value, row) in values.iter_mut().zip(rows) {
+                *value = if row.is_empty() { self.fill } else { self.values[row.begin] };
+            }
+        });
+        Ok((levels, values))
     }
 
     fn level(&self, level: usize, parents: &[Entries]) -> Grown {
@@ -63,9 +105,8 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, parents)?)),
             LevelKind::Bitmap => {
                 let mut rows = self.every(level, parents)?;
-                let flags: Vec<u8> =
-                    rows.iter().map(|row| u8::from(row.as_ref().is_some_and(|row| !row.is_empty()))).collect();
-                rows.iter_mut().for_each(|row| *row = row.take().filter(|row| !row.is_empty()));
+                let flags: Vec<u8> = rows.iter().map(|row| u8::from(!row.is_empty())).collect();
+                rows.iter_mut().filter(|row| row.is_empty()).for_each(|row| *row = Entries::NONE);
                 Ok((LevelStorage::Bitmap { flags: flags.into() }, rows))
             }
             LevelKind::Compressed => self.compressed(level, parents),
@@ -87,18 +128,22 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     /// The entries of a parent by their coordinate in a level; where the level is not unique, by the coordinates of the
     /// singletons below it as well.
     fn children(&self, level: usize, parent: &Entries) -> Vec<Child> {
+        self.each_child(level, parent).collect()
+    }
+
+    /// See [`children`](Self::children).
+    fn each_child(&self, level: usize, parent: &Entries) -> impl Iterator<Item = Child> {
         let below = &self.layout.levels[level + 1..];
         let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
         let prefix = level + 1 + if self.layout.levels[level].unique { 0 } else { singletons };
         let shift = self.fields.prefix(prefix);
-        let Some(range) = parent else { return Vec::new() };
-        let mut begin = range.start;
-        let groups = self.keys[range.clone()].chunk_by(|a, b| !a.xor(*b).reaches(shift)).map(|group| {
+        let coordinate = self.fields.reader(level);
+        let mut begin = parent.begin;
+        self.keys[parent.range()].chunk_by(move |a, b| !a.xor(*b).reaches(shift)).map(move |group| {
             let child = begin..begin + group.len();
             begin = child.end;
-            (self.coordinate(level, child.start), child)
-        });
-        groups.collect()
+            (coordinate(group[0]), child)
+        })
     }
 
     /// A position for each coordinate.
@@ -107,9 +152,9 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         let mut rows = with_room(room(level, parents.len(), extent)?)?;
         for parent in parents {
             let begin = rows.len();
-            rows.resize(begin + extent, parent.as_ref().map(|_| NOTHING));
-            for (coordinate, child) in self.children(level, parent) {
-                rows[begin + coordinate] = Some(child);
+            rows.resize(begin + extent, if parent.is_position() { Entries::NOTHING } else { Entries::NONE });
+            for (coordinate, child) in self.each_child(level, parent) {
+                rows[begin + coordinate] = Entries::of(child);
             }
         }
         Ok(rows)
@@ -120,7 +165,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         for parent in parents {
             for (coordinate, child) in self.children(level, parent) {
                 coordinates.push(coordinate);
-                rows.push(Some(child));
+                rows.push(Entries::of(child));
             }
             positions.push(rows.len());
         }
@@ -139,7 +184,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             for (number, (coordinate, child)) in children.into_iter().enumerate() {
                 flags.push(u8::from(number == 0));
                 coordinates.push(coordinate);
-                rows.push(Some(child));
+                rows.push(Entries::of(child));
             }
         }
         let coordinates = narrow(coordinates, self.layout.levels[level].coordinates);
@@ -148,7 +193,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 
     fn singleton(&self, level: usize, parents: &[Entries]) -> Grown {
         let format = self.layout.levels[level];
-        if self.layout.extents[level] == 0 && parents.iter().any(Option::is_some) {
+        if self.layout.extents[level] == 0 && parents.iter().any(Entries::is_position) {
             return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
         }
         let mut coordinates = Vec::with_capacity(parents.len());
@@ -168,14 +213,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     /// The first entry that begins a position, but no new coordinates of the levels down to `level`.
     fn repeated(&self, level: usize, parents: &[Entries]) -> Option<usize> {
         let shift = self.fields.prefix(level + 1);
-        let mut begins = parents.iter().flatten().filter(|row| !row.is_empty()).map(|row| row.start);
+        let mut begins = parents.iter().filter(|row| !row.is_empty()).map(|row| row.begin);
         begins.find(|&entry| entry > 0 && !self.keys[entry - 1].xor(self.keys[entry]).reaches(shift))
     }
 
     fn diagonal(&self, level: usize, parents: &[Entries]) -> Grown {
         let above = level.checked_sub(1).expect("a diagonal level has one above it");
         let off = |&entry: &usize| self.coordinate(above, entry) != self.coordinate(level, entry);
-        match parents.iter().flatten().flat_map(Clone::clone).find(off) {
+        match parents.iter().flat_map(Entries::range).find(off) {
             Some(entry) => Err(PackError::OffDiagonal { level, index: self.index(entry) }),
             None => Ok((LevelStorage::Diagonal, parents.to_vec())),
         }
@@ -183,24 +228,18 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 
     fn padded(&self, level: usize, parents: &[Entries]) -> Grown {
         let format = self.layout.levels[level];
-        let most = || parents.iter().map(|parent| self.children(level, parent).len()).max().unwrap_or(0);
-        let width = format.width.map_or_else(most, |width| width as usize);
-        let count = room(level, parents.len(), width)?;
-        let filling = vacancy(format.coordinates) as usize;
-        let (mut coordinates, mut rows) = (with_room(count)?, with_room(count)?);
-        for parent in parents {
-            let children = self.children(level, parent);
-            if let Some((_, first_too_many)) = children.get(width) {
-                return Err(PackError::Width { level, width, index: self.index(first_too_many.start) });
-            }
-            let end = rows.len() + width;
-            for (coordinate, child) in children {
-                coordinates.push(coordinate);
-                rows.push(Some(child));
-            }
-            coordinates.resize(end, filling);
-            rows.resize(end, None);
+        let most = self.widths(level, parents, 1).into_iter().max().unwrap_or(0);
+        let width = format.width.map_or(most, |width| width as usize);
+        room(level, parents.len(), width)?;
+        let one_more = |parent| self.each_child(level, parent).nth(width);
+        if most > width
+            && let Some((_, first_too_many)) = parents.iter().find_map(one_more)
+        {
+            return Err(PackError::Width { level, width, index: self.index(first_too_many.start) });
         }
+        let positions: Vec<usize> = (0..=parents.len()).map(|parent| parent * width).collect();
+        let (coordinates, rows) =
+            with_width!(format.coordinates, |C| self.side_by_side::<C>(level, parents, 1, &positions)?);
         let width = match format.width {
             Some(_) => None,
             None if width as u64 > format.positions.maximum() => {
@@ -208,32 +247,66 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             }
             None => Some(narrow(vec![width], format.positions)),
         };
-        Ok((LevelStorage::Padded { width, coordinates: narrow(coordinates, format.coordinates) }, rows))
+        Ok((LevelStorage::Padded { width, coordinates }, rows))
     }
 
     fn sliced(&self, level: usize, parents: &[Entries]) -> Grown {
         let format = self.layout.levels[level];
-        let (side_by_side, filling) = (format.rows as usize, vacancy(format.coordinates) as usize);
-        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
-        for slice in parents.chunks(side_by_side) {
-            let children: Vec<Vec<Child>> = slice.iter().map(|parent| self.children(level, parent)).collect();
-            let width = children.iter().map(Vec::len).max().unwrap_or(0);
-            let begin = rows.len();
-            let more = room(level, side_by_side, width)?;
-            coordinates.try_reserve(more).map_err(|_| out_of_memory(more))?;
-            rows.try_reserve(more).map_err(|_| out_of_memory(more))?;
-            coordinates.resize(begin + more, filling);
-            rows.resize(begin + more, None);
-            for (row, children) in children.into_iter().enumerate() {
-                for (place, (coordinate, child)) in (begin + row..).step_by(side_by_side).zip(children) {
-                    coordinates[place] = coordinate;
-                    rows[place] = Some(child);
+        let rows = format.rows as usize;
+        let mut positions = vec![0];
+        let mut count = 0;
+        for width in self.widths(level, parents, rows) {
+            count = room(level, 1, room(level, rows, width)?.saturating_add(count))?;
+            positions.push(count);
+        }
+        let (coordinates, entries) =
+            with_width!(format.coordinates, |C| self.side_by_side::<C>(level, parents, rows, &positions)?);
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Sliced { positions, coordinates }, entries))
+    }
+
+    /// The most children of a parent, for each slice of so many.
+    fn widths(&self, level: usize, parents: &[Entries], rows: usize) -> Vec<usize> {
+        let count = |parent: &Entries| self.each_child(level, parent).count();
+        let width = |slice: usize| {
+            let end = parents.len().min((slice + 1) * rows);
+            parents[slice * rows..end].iter().map(count).max().unwrap_or(0)
+        };
+        let slices = tasks::ranges(parents.len().div_ceil(rows), SLICES);
+        tasks::map(&slices, &|slices| slices.map(width).collect::<Vec<_>>()).concat()
+    }
+
+    /// The coordinates and entries of slices, each of so many parents side by side from its position to the next.
+    fn side_by_side<C: Index>(
+        &self,
+        level: usize,
+        parents: &[Entries],
+        rows: usize,
+        positions: &[usize],
+    ) -> Result<(IndexArray, Vec<Entries>), PackError> {
+        let count = positions.last().copied().unwrap_or(0);
+        let mut coordinates = Buffer::<C>::try_zeroed(count)?;
+        let mut entries: Vec<Entries> =
+            bytemuck::allocation::try_zeroed_vec(count).map_err(|()| out_of_memory(count))?;
+        memory::in_huge_pages(&entries);
+        let slices = tasks::ranges(positions.len() - 1, SLICES);
+        let sizes: Vec<usize> = slices.iter().map(|slices| positions[slices.end] - positions[slices.start]).collect();
+        let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut entries, &sizes)).collect();
+        tasks::each(parts, &|task, (coordinates, entries): (&mut [C], &mut [Entries])| {
+            coordinates.fill(C::truncate(vacancy(C::WIDTH) as usize));
+            let begin = positions[slices[task].start];
+            for slice in slices[task].clone() {
+                let end = parents.len().min((slice + 1) * rows);
+                for (row, parent) in parents[slice * rows..end].iter().enumerate() {
+                    let places = (positions[slice] - begin + row..).step_by(rows);
+                    for (place, (coordinate, child)) in places.zip(self.each_child(level, parent)) {
+                        coordinates[place] = C::truncate(coordinate);
+                        entries[place] = Entries::of(child);
+                    }
                 }
             }
-            positions.push(rows.len());
-        }
-        let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Sliced { positions, coordinates: narrow(coordinates, format.coordinates) }, rows))
+        });
+        Ok((C::wrap(Arc::new(coordinates)), entries))
     }
 
     fn hashed(&self, level: usize, parents: &[Entries]) -> Grown {
@@ -244,14 +317,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             let children = self.children(level, parent);
             let (begin, slots) = (rows.len(), hashed::slots(children.len()));
             coordinates.resize(begin + slots, filling);
-            rows.resize(begin + slots, None);
+            rows.resize(begin + slots, Entries::NONE);
             for (coordinate, child) in children {
                 let mut slot = hashed::slot(coordinate, slots);
-                while rows[begin + slot].is_some() {
+                while rows[begin + slot].is_position() {
                     slot = (slot + 1) & (slots - 1);
                 }
                 coordinates[begin + slot] = coordinate;
-                rows[begin + slot] = Some(child);
+                rows[begin + slot] = Entries::of(child);
             }
             positions.push(rows.len());
         }
@@ -269,9 +342,9 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             let length = if children.is_empty() { 0 } else { most - least + 1 };
             let count = room(level, 1, begin.saturating_add(length))?;
             rows.try_reserve(length).map_err(|_| out_of_memory(count))?;
-            rows.resize(begin + length, Some(NOTHING));
+            rows.resize(begin + length, Entries::NOTHING);
             for (coordinate, child) in children {
-                rows[begin + coordinate - least] = Some(child);
+                rows[begin + coordinate - least] = Entries::of(child);
             }
             first.push(least);
             positions.push(rows.len());
@@ -287,24 +360,22 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             let begin = rows.len();
             let mut end = 0;
             // A run ends at `to`; what it holds is stored unless it is what the run before it holds.
-            let mut extend = |row: Range<usize>, to: usize| match rows[begin..].last() {
-                Some(Some(last)) if self.is_equal(level, last, &row) => {
-                    *ends.last_mut().expect("a run has an end") = to
-                }
+            let mut extend = |row: Entries, to: usize| match rows[begin..].last() {
+                Some(last) if self.is_equal(level, last, &row) => *ends.last_mut().expect("a run has an end") = to,
                 _ => {
-                    rows.push(Some(row));
+                    rows.push(row);
                     ends.push(to);
                 }
             };
             for (coordinate, child) in self.children(level, parent) {
                 if end < coordinate {
-                    extend(NOTHING, coordinate);
+                    extend(Entries::NOTHING, coordinate);
                 }
-                extend(child, coordinate + 1);
+                extend(Entries::of(child), coordinate + 1);
                 end = coordinate + 1;
             }
-            if parent.is_some() && end < extent {
-                extend(NOTHING, extent);
+            if parent.is_position() && end < extent {
+                extend(Entries::NOTHING, extent);
             }
             positions.push(rows.len());
         }
@@ -318,14 +389,15 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// Whether two coordinates of a level have the same below them, bit for bit.
-    fn is_equal(&self, level: usize, left: &Range<usize>, right: &Range<usize>) -> bool {
+    fn is_equal(&self, level: usize, left: &Entries, right: &Entries) -> bool {
+        let (left, right) = (left.range(), right.range());
         let below = |a: usize, b: usize| {
             (level + 1..self.layout.depth()).all(|level| self.coordinate(level, a) == self.coordinate(level, b))
         };
         let bits = |row: &Range<usize>| bytemuck::cast_slice::<T, u8>(&self.values[row.clone()]);
         left.len() == right.len()
             && left.clone().zip(right.clone()).all(|(a, b)| below(a, b))
-            && bits(left) == bits(right)
+            && bits(&left) == bits(&right)
     }
 
     fn positions(&self, level: usize, positions: Vec<usize>) -> Result<IndexArray, PackError> {
@@ -341,9 +413,6 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         self.fields.index(self.keys[entry], self.layout)
     }
 }
-
-/// No entries, at a position that stands for a coordinate.
-const NOTHING: Range<usize> = 0..0;
 
 /// A level and the entries below its positions.
 type Grown = Result<(LevelStorage, Vec<Entries>), PackError>;

@@ -240,13 +240,14 @@ impl Fields {
     /// What reads the coordinate of a level from keys.
     pub(super) fn reader<K: Key>(&self, level: usize) -> impl Fn(K) -> usize + Copy + use<'_, K> {
         let Field { lowest, bits } = &self.levels[level];
-        move |key: K| match bits {
-            Bits::Together(0) => 0,
-            Bits::Together(width) => (key.bits_from(*lowest) & (u64::MAX >> (64 - width))) as usize,
-            Bits::Apart(pieces) => {
-                let part = |piece: &Piece| piece.spread.compress(key.bits_from(piece.shift)) << piece.skip;
-                pieces.iter().fold(0, |coordinate, piece| coordinate | part(piece)) as usize
-            }
+        let (shift, mask, pieces): (u32, u64, &[Piece]) = match bits {
+            Bits::Together(0) => (0, 0, &[]),
+            Bits::Together(width) => (*lowest, u64::MAX >> (64 - width), &[]),
+            Bits::Apart(pieces) => (0, 0, pieces),
+        };
+        move |key: K| match pieces {
+            [] => (key.bits_from(shift) & mask) as usize,
+            pieces => gathered(pieces, key),
         }
     }
 
@@ -255,6 +256,13 @@ impl Fields {
     pub(super) fn prefix(&self, depth: usize) -> u32 {
         depth.checked_sub(1).map_or(self.bits, |level| self.levels[level].lowest)
     }
+}
+
+/// A coordinate whose bits are apart. Not inlined, so that loops over keys are small for those whose bits are together.
+#[inline(never)]
+fn gathered<K: Key>(pieces: &[Piece], key: K) -> usize {
+    let part = |piece: &Piece| piece.spread.compress(key.bits_from(piece.shift)) << piece.skip;
+    pieces.iter().fold(0, |coordinate, piece| coordinate | part(piece)) as usize
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! From a list of entries to storage of any format.
 //!
 //! 1. Indices are checked against the shape and packed, in the order of the levels, into one integer key an entry.
-//! 2. Keys that do not ascend already are sorted, together with their values; entries of equal keys are summed or refused.
+//! 2. Keys that do not ascend already are sorted, together with their values, by what the order that entries come in leaves
+//!    to be sorted; entries of equal keys are summed or refused.
 //! 3. Each level counts, over chunks of keys in parallel, how many distinct prefixes begin in each; a prefix sum says where
 //!    each chunk writes; then all chunks write.
 //!
@@ -18,6 +19,7 @@ mod build;
 mod error;
 mod grow;
 mod key;
+mod order;
 mod radix;
 mod sorted;
 #[cfg(test)]
@@ -30,7 +32,7 @@ use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, Plain};
 use crate::complex::{c32, c64};
 use build::Build;
-use bytemuck::Pod;
+use bytemuck::{AnyBitPattern, NoUninit, Pod};
 use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::Sorted;
@@ -115,6 +117,12 @@ pub trait Pack: Plain {
     /// An integer of its size: what is sorted, so that types of one size share the code.
     type Integer: Pod + Send + Sync;
 
+    /// The bits of each value.
+    fn into_integers(values: Vec<Self>) -> Vec<Self::Integer>;
+
+    /// The values of these bits, which were values before.
+    fn from_integers(integers: Vec<Self::Integer>) -> Vec<Self>;
+
     /// See [`pack`].
     fn pack(
         coordinates: Coordinates<Self>,
@@ -125,9 +133,17 @@ pub trait Pack: Plain {
 }
 
 macro_rules! packs {
-    ($($type:ident as $integer:ident),*) => {$(
+    ($($type:ident as $integer:ident by $convert:ident),*) => {$(
         impl Pack for $type {
             type Integer = $integer;
+
+            fn into_integers(values: Vec<Self>) -> Vec<$integer> {
+                cast(values)
+            }
+
+            fn from_integers(integers: Vec<$integer>) -> Vec<Self> {
+                $convert(integers)
+            }
 
             fn pack(
                 coordinates: Coordinates<Self>,
@@ -140,7 +156,20 @@ macro_rules! packs {
         }
     )*};
 }
-packs!(f64 as u64, f32 as u32, i32 as u32, i64 as u64, u8 as u8, bool as u8, c32 as u64, c64 as u128);
+packs!(
+    f64 as u64 by cast, f32 as u32 by cast, i32 as u32 by cast, i64 as u64 by cast, u8 as u8 by cast,
+    bool as u8 by truths, c32 as u64 by cast, c64 as u128 by cast
+);
+
+/// The same bits as elements of another type, in the same memory unless that type asks for a larger alignment.
+fn cast<A: NoUninit, B: AnyBitPattern>(elements: Vec<A>) -> Vec<B> {
+    bytemuck::allocation::try_cast_vec(elements)
+        .unwrap_or_else(|(_, elements)| elements.into_iter().map(bytemuck::cast).collect())
+}
+
+fn truths(bytes: Vec<u8>) -> Vec<bool> {
+    bytes.into_iter().map(|byte| byte != 0).collect()
+}
 
 fn pack_elements<T: Element>(
     coordinates: Coordinates<T>,
@@ -183,13 +212,18 @@ impl Packing<'_> {
 
     fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
-        let keys: Vec<K> = sorted::keys(&indices, values.len(), self.layout, self.fields);
-        drop(indices);
-        let Sorted { keys, values } = Sorted::new(keys, values, self.duplicates)
+        let (keys, survey) = sorted::keys::<K>(&indices, values.len(), self.layout, self.fields);
+        let settled = if survey.ascend_from() > 0 && self.layout.stores_modes() {
+            order::settled_below(&indices, &self.layout.modes, self.fields)
+        } else {
+            0
+        };
+        let spare = indices.into_iter().filter_map(Indices::into_u32).collect();
+        let Sorted { keys, values } = Sorted::new(keys, values, survey, settled, self.duplicates)
             .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
-            let mut build = Build::new(&keys, self.layout, self.fields, &maxima);
+            let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare);
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
             let (layout, fields) = (self.layout, self.fields);
@@ -250,9 +284,9 @@ pub(super) fn prefix_runs(
     modes: &[usize],
 ) -> Result<(usize, usize), PackError> {
     fn runs<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (usize, usize) {
-        let keys: Vec<K> = sorted::keys(indices, count, layout, fields);
-        let keys = radix::sort(keys.into_iter().map(|key| (key, ())).collect());
-        keys.chunk_by(|a, b| a.0 == b.0).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
+        let (mut keys, survey) = sorted::keys::<K>(indices, count, layout, fields);
+        radix::sort(&mut keys, &mut vec![(); count], 0..survey.ascend_from());
+        keys.chunk_by(|a, b| a == b).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
     }
     check_indices(shape, indices, count)?;
     let layout = Layout::of_modes(modes, shape);

@@ -1,184 +1,252 @@
-//! A stable radix sort of (key, value) pairs, in parallel.
+//! A stable radix sort of keys, their values beside them, in parallel.
 //!
-//! Large ranges are parted by their most significant digit: chunks are counted, a prefix sum says where each chunk's part
-//! of each bucket goes, and chunks are moved there, all at once. Buckets are then sorted apart from each other; one that
-//! fits a cache is sorted by its least significant digit first. Only bits in which keys differ at all make up digits.
+//! Only what is left to sort is sorted: the bits between those in which keys ascend already and those that follow from the
+//! order that entries come in. Where the upper bits ascend, entries that agree in them are a group of their own, and groups
+//! are sorted where they are. A group that no cache holds is parted by its most significant digit: chunks are counted, a
+//! prefix sum says where each chunk's part of each bucket goes, and chunks are moved there, all at once. What a cache holds
+//! is sorted by its least significant digit first, but only by as many of its upper bits as tell most entries apart; the few
+//! that agree in those are inserted in their place as they are written back.
 
-use super::super::tasks;
+use super::super::tasks::{self, split};
 use super::key::Key;
+use crate::memory;
 use bytemuck::Zeroable;
+use std::ops::Range;
 use std::slice::IterMut;
 
-/// The bits of a digit.
+/// The bits of a digit: a first-level cache holds more lines than it has buckets.
 const DIGIT: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT;
-/// Ranges of at most this many items are sorted by comparison.
-const SMALL: usize = 192;
+/// Ranges of at most this many items are sorted by insertion.
+const SMALL: usize = 32;
 /// Ranges of at most this many items are sorted by one thread, in its cache.
-const LOCAL: usize = 1 << 16;
+const LOCAL: usize = 1 << 17;
+/// About how many items that are sorted already in their upper bits are looked at together.
+const GRAIN: usize = 1 << 13;
 
-/// Sorts by key; items of equal keys keep their order.
-pub(super) fn sort<K: Key, V: Copy + Zeroable + Send + Sync>(mut items: Vec<(K, V)>) -> Vec<(K, V)> {
-    if items.len() <= SMALL {
-        items.sort_by_key(|item| item.0);
-        return items;
+/// What is moved along with keys.
+pub(super) trait Value: Copy + Zeroable + Send + Sync {}
+
+impl<V: Copy + Zeroable + Send + Sync> Value for V {}
+
+/// Sorts keys, and values along with them, by a range of bits; those of equal bits keep their order. Keys must ascend already
+/// in the bits above.
+pub(super) fn sort<K: Key, V: Value>(keys: &mut [K], values: &mut [V], bits: Range<u32>) {
+    let sizes = groups(keys, bits.end);
+    let parts = split(keys, &sizes).into_iter().zip(split(values, &sizes)).collect();
+    tasks::each(parts, &|_, (keys, values): (&mut [K], &mut [V])| {
+        if keys.len() > LOCAL {
+            let mut items = bytemuck::allocation::zeroed_vec(keys.len());
+            memory::in_huge_pages(&items);
+            sort_by_parts(Part { keys, values, items: &mut items }, bits.clone());
+        } else {
+            let mut items: Vec<(K, V)> = keys.iter().copied().zip(values.iter().copied()).collect();
+            sort_locally(Part { keys, values, items: &mut items }, bits.clone());
+        }
+    });
+}
+
+/// Cuts keys that ascend from bit `above` on into parts, and gives their sizes. A part of more than `GRAIN` keys is one group of
+/// keys that agree there; a smaller one may have several.
+fn groups<K: Key>(keys: &[K], above: u32) -> Vec<usize> {
+    let mut sizes = Vec::new();
+    let mut begin = 0;
+    for place in (0..keys.len()).step_by(GRAIN) {
+        if place < begin {
+            continue;
+        }
+        let agrees = |key: &K| !key.xor(keys[place]).reaches(above);
+        let first = begin + keys[begin..place].partition_point(|key| !agrees(key));
+        let end = place + keys[place..].partition_point(agrees);
+        sizes.extend([first - begin, end - first]);
+        begin = end;
     }
-    let digits = digits(varying(&items));
-    let mut workspace = bytemuck::allocation::zeroed_vec(items.len());
-    sort_range(&mut items, &mut workspace, &digits, Target::Here);
-    items
+    sizes.push(keys.len() - begin);
+    sizes.retain(|&size| size > 0);
+    sizes
 }
 
-/// Where the items of a range must end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Target {
-    /// Where they are.
-    Here,
-    /// In the other range.
-    There,
+/// Keys and values, and room for as many pairs of both.
+struct Part<'a, K, V> {
+    keys: &'a mut [K],
+    values: &'a mut [V],
+    items: &'a mut [(K, V)],
 }
 
-impl Target {
-    /// The same place, seen from the other range.
-    fn seen_from_there(self) -> Self {
-        match self {
-            Target::Here => Target::There,
-            Target::There => Target::Here,
+impl<'a, K, V> Part<'a, K, V> {
+    /// Takes the first so many off.
+    fn split_off(&mut self, count: usize) -> Self {
+        let Self { keys, values, items } = self;
+        let fits = "the part has as many";
+        Self {
+            keys: keys.split_off_mut(..count).expect(fits),
+            values: values.split_off_mut(..count).expect(fits),
+            items: items.split_off_mut(..count).expect(fits),
         }
     }
 }
 
-/// The bits in which keys differ.
-fn varying<K: Key, V: Copy + Send + Sync>(items: &[(K, V)]) -> K {
-    let first = items[0].0;
-    let bits = tasks::map(&tasks::ranges(items.len(), LOCAL), &|range| {
-        items[range].iter().fold(K::zeroed(), |bits, item| bits.or(item.0.xor(first)))
+/// By the most significant digit, then each bucket by the rest. Keys and values are in their own arrays.
+fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
+    let (keys, values) = (&*part.keys, &*part.values);
+    let chunk = keys.len().div_ceil(2 * rayon::current_num_threads()).max(LOCAL);
+    let chunks = tasks::ranges(keys.len(), chunk);
+    let varying = tasks::map(&chunks, &|range| varying(keys[range].iter().copied(), &bits));
+    let Some(highest) = varying.into_iter().fold(K::zeroed(), K::or).highest_one() else { return };
+    let shift = (highest + 1).saturating_sub(DIGIT).max(bits.start);
+
+    let counts = tasks::map(&chunks, &|range| count(keys[range].iter().copied(), shift));
+    let mut streams: Vec<Vec<IterMut<'_, (K, V)>>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
+    let mut rest = &mut *part.items;
+    for bucket in 0..BUCKETS {
+        for (streams, counts) in streams.iter_mut().zip(&counts) {
+            let stream = rest.split_off_mut(..counts[bucket]).expect("counts add up");
+            streams.push(stream.iter_mut());
+        }
+    }
+    tasks::each(streams, &|task, mut streams| {
+        let chunk = chunks[task].clone();
+        let items = keys[chunk.clone()].iter().copied().zip(values[chunk].iter().copied());
+        move_to_buckets(items, &mut streams, shift);
     });
-    bits.into_iter().fold(K::zeroed(), K::or)
+
+    let totals = (0..BUCKETS).map(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
+    let buckets: Vec<Part<'_, K, V>> = totals.filter(|&total| total > 0).map(|total| part.split_off(total)).collect();
+    tasks::each(buckets, &|_, bucket| match bits.start..shift {
+        rest if rest.is_empty() => write_back(bucket),
+        rest if bucket.keys.len() <= LOCAL => sort_locally(bucket, rest),
+        rest => {
+            write_back(Part { keys: bucket.keys, values: bucket.values, items: bucket.items });
+            sort_by_parts(bucket, rest);
+        }
+    });
 }
 
-/// The lowest bits of digits that cover the given ones, the most significant first.
-fn digits<K: Key>(mut bits: K) -> Vec<u32> {
+/// Puts items into the arrays that they came from.
+fn write_back<K: Key, V: Value>(mut part: Part<'_, K, V>) {
+    let mut parts = Vec::new();
+    while !part.items.is_empty() {
+        parts.push(part.split_off(part.items.len().min(LOCAL)));
+    }
+    tasks::each(parts, &|_, Part { keys, values, items }: Part<'_, K, V>| {
+        for ((key, value), item) in keys.iter_mut().zip(values).zip(items) {
+            (*key, *value) = *item;
+        }
+    });
+}
+
+/// By the least significant digit of the upper bits first. Keys and values are items, and are written back. Those that agree
+/// above `bits` are side by side.
+fn sort_locally<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
+    if runs_are_short(part.items, bits.end) {
+        return insert(part);
+    }
+    let mut spare = part.items.to_vec();
+    sort_upper_bits(part, &mut spare, bits);
+}
+
+fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)], bits: Range<u32>) {
+    let Part { keys, values, items } = part;
+    let varying = varying(items.iter().map(|item| item.0), &(bits.start..K::BITS));
+    let enough = items.len().ilog2() - 1;
+    let digits = digits(varying, enough);
+    let (mut from, mut to) = (items, spare);
+    for &shift in digits.iter().rev() {
+        let counts = count(from.iter().map(|item| item.0), shift);
+        move_to_buckets(from.iter().copied(), &mut streams(to, &counts), shift);
+        (from, to) = (to, from);
+    }
+    let shift = digits.last().copied().unwrap_or(0);
+    if runs_are_short(from, shift) {
+        return insert(Part { keys, values, items: from });
+    }
+    let (mut whole, mut spare) = (Part { keys, values, items: from }, to);
+    while let [first, ..] = &*whole.items {
+        let agrees = |item: &&(K, V)| !item.0.xor(first.0).reaches(shift);
+        let count = whole.items.iter().take_while(agrees).count();
+        let (part, spare) = (whole.split_off(count), spare.split_off_mut(..count).expect("it is as long"));
+        if count <= SMALL || bits.start >= shift {
+            insert(part);
+        } else {
+            sort_upper_bits(part, spare, bits.start..shift);
+        }
+    }
+}
+
+/// Whether no more than about `2 * SMALL` items side by side agree from bit `above` on.
+fn runs_are_short<K: Key, V>(items: &[(K, V)], above: u32) -> bool {
+    let ends = items.iter().step_by(SMALL);
+    ends.clone().zip(ends.skip(1)).all(|(first, last)| first.0.xor(last.0).reaches(above))
+}
+
+/// Writes items back, each before those of larger keys.
+fn insert<K: Key, V: Value>(part: Part<'_, K, V>) {
+    let Part { keys, values, items } = part;
+    for (number, &(key, value)) in items.iter().enumerate() {
+        let mut place = number;
+        while let Some(before) = place.checked_sub(1)
+            && keys[before] > key
+        {
+            (keys[place], values[place]) = (keys[before], values[before]);
+            place = before;
+        }
+        (keys[place], values[place]) = (key, value);
+    }
+}
+
+/// The bits of a range in which keys differ.
+fn varying<K: Key>(mut keys: impl Iterator<Item = K>, bits: &Range<u32>) -> K {
+    let Some(first) = keys.next() else { return K::zeroed() };
+    let differing = keys.fold(K::zeroed(), |differing, key| differing.or(key.xor(first)));
+    between(differing, bits)
+}
+
+/// The lowest bits of digits that cover the given ones, or at least `enough` of them, the most significant first.
+fn digits<K: Key>(mut bits: K, enough: u32) -> Vec<u32> {
     let mut digits = Vec::new();
-    while let Some(highest) = bits.highest_one() {
+    while let Some(highest) = bits.highest_one()
+        && DIGIT * (digits.len() as u32) < enough
+    {
         let shift = (highest + 1).saturating_sub(DIGIT);
         digits.push(shift);
-        bits = below(bits, shift);
+        bits = between(bits, &(0..shift));
     }
     digits
 }
 
-/// The bits below `shift`.
-fn below<K: Key>(bits: K, shift: u32) -> K {
-    let mut lower = K::zeroed();
-    let mut begin = 0;
-    while begin < shift {
-        let width = (shift - begin).min(64);
-        lower = lower.with(bits.bits_from(begin) & (u64::MAX >> (64 - width)), begin);
+/// The bits within a range.
+fn between<K: Key>(bits: K, range: &Range<u32>) -> K {
+    let mut within = K::zeroed();
+    let mut begin = range.start;
+    while begin < range.end {
+        let width = (range.end - begin).min(64);
+        within = within.with(bits.bits_from(begin) & (u64::MAX >> (64 - width)), begin);
         begin += width;
     }
-    lower
+    within
 }
 
+/// The number of the bucket that a key goes to.
 fn digit<K: Key>(key: K, shift: u32) -> usize {
     key.bits_from(shift) as usize % BUCKETS
 }
 
-type Counts = [usize; BUCKETS];
-
-fn count<K: Key, V>(items: &[(K, V)], shift: u32) -> Counts {
+fn count<K: Key>(keys: impl Iterator<Item = K>, shift: u32) -> [usize; BUCKETS] {
     let mut counts = [0; BUCKETS];
-    for item in items {
-        counts[digit(item.0, shift)] += 1;
-    }
+    keys.for_each(|key| counts[digit(key, shift)] += 1);
     counts
 }
 
-/// Sorts `here` by the given digits; `there` is as long.
-fn sort_range<K: Key, V: Copy + Send + Sync>(
-    here: &mut [(K, V)],
-    there: &mut [(K, V)],
-    digits: &[u32],
-    target: Target,
-) {
-    if digits.is_empty() || here.len() <= SMALL {
-        if !digits.is_empty() {
-            here.sort_by_key(|item| item.0);
-        }
-        if target == Target::There {
-            there.copy_from_slice(here);
-        }
-    } else if here.len() <= LOCAL {
-        sort_locally(here, there, digits, target);
-    } else {
-        sort_by_parts(here, there, digits, target);
-    }
-}
-
-/// By the least significant digit first.
-fn sort_locally<K: Key, V: Copy>(here: &mut [(K, V)], there: &mut [(K, V)], digits: &[u32], target: Target) {
-    let (mut from, mut to, mut target) = (here, there, target);
-    for &shift in digits.iter().rev() {
-        let counts = count(from, shift);
-        if counts.contains(&from.len()) {
-            continue;
-        }
-        move_to_buckets(from, &mut streams(to, &counts), shift);
-        (from, to) = (to, from);
-        target = target.seen_from_there();
-    }
-    if target == Target::There {
-        to.copy_from_slice(from);
-    }
-}
-
-/// By the most significant digit, then each bucket by the rest.
-fn sort_by_parts<K: Key, V: Copy + Send + Sync>(
-    here: &mut [(K, V)],
-    there: &mut [(K, V)],
-    digits: &[u32],
-    target: Target,
-) {
-    let (shift, digits) = (digits[0], &digits[1..]);
-    let chunk = here.len().div_ceil(2 * rayon::current_num_threads()).max(LOCAL);
-    let chunks = tasks::ranges(here.len(), chunk);
-    let items = &*here;
-    let counts = tasks::map(&chunks, &|range| count(&items[range], shift));
-    let totals: Counts = std::array::from_fn(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
-    if totals.contains(&here.len()) {
-        return sort_range(here, there, digits, target);
-    }
-    let mut streams: Vec<Vec<IterMut<'_, (K, V)>>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
-    let mut rest = &mut *there;
-    for bucket in 0..BUCKETS {
-        for (streams, counts) in streams.iter_mut().zip(&counts) {
-            let part = rest.split_off_mut(..counts[bucket]).expect("counts add up");
-            streams.push(part.iter_mut());
-        }
-    }
-    tasks::each(streams, &|task, mut streams| move_to_buckets(&items[chunks[task].clone()], &mut streams, shift));
-
-    let (mut here, mut there) = (here, there);
-    let mut buckets = Vec::with_capacity(BUCKETS);
-    for total in totals {
-        let parts = (here.split_off_mut(..total), there.split_off_mut(..total));
-        if let (Some(here @ [_, ..]), Some(there)) = parts {
-            buckets.push((here, there));
-        }
-    }
-    tasks::each(buckets, &|_, (here, there)| sort_range(there, here, digits, target.seen_from_there()));
-}
-
 /// Cuts a range into buckets of the given sizes.
-fn streams<'a, I>(mut items: &'a mut [I], counts: &Counts) -> Vec<IterMut<'a, I>> {
+fn streams<'a, I>(mut items: &'a mut [I], counts: &[usize]) -> Vec<IterMut<'a, I>> {
     counts.iter().map(|&count| items.split_off_mut(..count).expect("counts add up").iter_mut()).collect()
 }
 
-fn move_to_buckets<K: Key, V: Copy>(items: &[(K, V)], streams: &mut [IterMut<'_, (K, V)>], shift: u32) {
+fn move_to_buckets<K: Key, V>(items: impl Iterator<Item = (K, V)>, streams: &mut [IterMut<'_, (K, V)>], shift: u32) {
     let streams: &mut [IterMut<'_, (K, V)>; BUCKETS] = streams.try_into().expect("there is a stream for each bucket");
     for item in items {
         if let Some(place) = streams[digit(item.0, shift)].next() {
-            *place = *item;
+            *place = item;
         }
     }
 }
@@ -193,10 +261,12 @@ mod tests {
     fn sorts<K: Key + std::fmt::Debug>(keys: &[u64]) {
         let top = K::BITS - 64;
         let key = |key: u64| K::zeroed().with(key, top / 2).with(key >> 40, top.min(64));
-        let items: Vec<(K, u32)> = keys.iter().map(|&number| key(number)).zip(0..).collect();
-        let mut expected = items.clone();
+        let mut keys: Vec<K> = keys.iter().map(|&number| key(number)).collect();
+        let mut values: Vec<u32> = (0..keys.len() as u32).collect();
+        let mut expected: Vec<(K, u32)> = keys.iter().copied().zip(0..).collect();
         expected.sort_by_key(|item| item.0);
-        assert!(sort(items) == expected);
+        sort(&mut keys, &mut values, 0..K::BITS);
+        assert!(keys.into_iter().zip(values).eq(expected));
     }
 
     fn sorts_in_every_width(keys: &[u64]) {
@@ -239,10 +309,31 @@ mod tests {
 
     #[test]
     fn digits_cover_the_varying_bits_only() {
-        assert_eq!(digits(0u64), []);
-        assert_eq!(digits(0x00FF_0000_0000_0001u64), [48, 0]);
-        assert_eq!(digits(0b11u64 << 9), [3]);
-        assert_eq!(digits(1u128 << 127 | 1 << 64), [120, 57]);
+        assert_eq!(digits(0u64, 64), []);
+        assert_eq!(digits(0x00FF_0000_0000_0001u64, 64), [48, 0]);
+        assert_eq!(digits(0x00FF_0000_0000_0001u64, 8), [48]);
+        assert_eq!(digits(0b11u64 << 9, 64), [3]);
+        assert_eq!(digits(1u128 << 127 | 1 << 64, 128), [120, 57]);
+    }
+
+    /// Keys of three fields of 20 bits that come sorted by the first, the last and the middle one.
+    #[test]
+    fn what_is_in_order_already_need_not_be_sorted() {
+        for (slices, crowded) in [(1, 0), (3, 0), (700, 0), (700, 150_000), (60_000, 0)] {
+            let field = |key: u64, number: u64| key.rotate_left(20 * number as u32) % 1000;
+            let slice = |number: u64, key: u64| if number < crowded { 5 } else { key.rotate_left(7) % slices };
+            let mut entries: Vec<[u64; 3]> = (0..200_000)
+                .zip(scrambled(200_000))
+                .map(|(number, key)| [slice(number, key), field(key, 1), field(key, 2)])
+                .collect();
+            entries.sort_unstable();
+            let mut keys: Vec<u64> = entries.iter().map(|[i, k, j]| i << 40 | j << 20 | k).collect();
+            let mut values: Vec<u32> = (0..keys.len() as u32).collect();
+            let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+            expected.sort_by_key(|item| item.0);
+            sort(&mut keys, &mut values, 20..40);
+            assert!(keys.into_iter().zip(values).eq(expected));
+        }
     }
 
     proptest! {

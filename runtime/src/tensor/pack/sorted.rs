@@ -5,7 +5,9 @@ use super::super::layout::Layout;
 use super::super::tasks::{self, split};
 use super::super::{Buffer, Element, Indices};
 use super::key::{Fields, Key};
+use super::order::Survey;
 use super::{Duplicates, radix};
+use crate::memory;
 use std::ops::Range;
 
 /// How many entries are made into keys at once: their keys stay in the first-level cache from mode to mode.
@@ -13,21 +15,27 @@ const BLOCK: usize = 1 << 11;
 /// How many entries a task looks at.
 const GRAIN: usize = 1 << 16;
 
-/// The key of each entry.
-pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> Vec<K> {
+/// The key of each entry, and what neighbours tell.
+pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (Vec<K>, Survey<K>) {
     let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(count);
-    tasks::each(keys.chunks_mut(GRAIN).collect(), &|task, keys| {
-        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
-            let begin = task * GRAIN + block * BLOCK;
-            let range = begin..begin + keys.len();
+    memory::in_huge_pages(&keys);
+    let mut surveys = vec![Survey::none(); count.div_ceil(GRAIN)];
+    let parts = keys.chunks_mut(GRAIN).zip(&mut surveys).collect();
+    tasks::each(parts, &|task, (keys, survey): (&mut [K], &mut Survey<K>)| {
+        for begin in (0..keys.len()).step_by(BLOCK) {
+            let end = keys.len().min(begin + BLOCK);
+            let (block, range) = (&mut keys[begin..end], task * GRAIN + begin..task * GRAIN + end);
             if layout.stores_modes() {
-                put_modes(keys, indices, range, layout, fields);
+                put_modes(block, indices, range, layout, fields);
             } else {
-                put_computed(keys, indices, range, layout, fields);
+                put_computed(block, indices, range, layout, fields);
             }
+            *survey = survey.and(&keys[begin.saturating_sub(1)..end]);
         }
     });
-    keys
+    let between = (GRAIN..count).step_by(GRAIN).map(|begin| Survey::none().and(&keys[begin - 1..=begin]));
+    let survey = surveys.iter().copied().chain(between).fold(Survey::none(), Survey::or);
+    (keys, survey)
 }
 
 /// Puts what levels store into keys, where that is a mode each.
@@ -62,75 +70,60 @@ pub(super) struct Sorted<K, T> {
 }
 
 impl<K: Key, T: Element> Sorted<K, T> {
-    /// Sorts entries unless they are, and joins those of equal keys.
+    /// Sorts entries and joins those of equal keys. What is left to sort is the bits from `settled` to those from which on
+    /// keys ascend already.
     ///
     /// # Errors
     /// A key that occurs twice, where that is refused.
-    pub(super) fn new(keys: Vec<K>, values: Vec<T>, duplicates: Duplicates) -> Result<Self, K> {
-        let ascends = |strictly: bool| {
-            let right = |pair: &[K]| if strictly { pair[0] < pair[1] } else { pair[0] <= pair[1] };
-            // With one key more than the range, so that each pair of neighbours is in one.
-            let descends = |range: Range<usize>| {
-                let keys = &keys[range.start..keys.len().min(range.end + 1)];
-                (!keys.windows(2).all(right)).then_some(())
-            };
-            tasks::first(&tasks::ranges(keys.len(), GRAIN), &descends).is_none()
-        };
-        if ascends(true) {
-            return Ok(Self { keys, values: values.into() });
+    pub(super) fn new(
+        mut keys: Vec<K>,
+        mut values: Vec<T>,
+        mut survey: Survey<K>,
+        settled: u32,
+        duplicates: Duplicates,
+    ) -> Result<Self, K> {
+        if survey.ascend_from() > 0 {
+            let mut integers = T::into_integers(values);
+            radix::sort(&mut keys, &mut integers, settled..survey.ascend_from());
+            values = T::from_integers(integers);
+            survey = Survey::of(&keys);
         }
-        let is_sorted = ascends(false);
-        let mut pairs: Vec<(K, T::Integer)> = bytemuck::allocation::zeroed_vec(keys.len());
-        tasks::each(pairs.chunks_mut(GRAIN).collect(), &|task, pairs| {
-            let begin = task * GRAIN;
-            for (pair, (&key, &value)) in pairs.iter_mut().zip(keys[begin..].iter().zip(&values[begin..])) {
-                *pair = (key, bytemuck::cast(value));
-            }
-        });
-        drop((keys, values));
-        Self::join(if is_sorted { pairs } else { radix::sort(pairs) }, duplicates)
+        if survey.repeat { Self::join(&keys, &values, duplicates) } else { Ok(Self { keys, values: values.into() }) }
     }
 
     /// Joins neighbours of equal keys.
-    fn join(pairs: Vec<(K, T::Integer)>, duplicates: Duplicates) -> Result<Self, K> {
-        if duplicates == Duplicates::Refuse {
-            let twice = tasks::first(&tasks::ranges(pairs.len(), GRAIN), &|range| {
-                let pairs = &pairs[range.start..pairs.len().min(range.end + 1)];
-                pairs.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0)
-            });
-            if let Some(key) = twice {
-                return Err(key);
-            }
+    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<Self, K> {
+        if duplicates == Duplicates::Refuse
+            && let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1])
+        {
+            return Err(pair[0]);
         }
-        let chunks = chunks_between_keys(&pairs);
-        let counts = tasks::map(&chunks, &|chunk| pairs[chunk].chunk_by(|a, b| a.0 == b.0).count());
-        let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
-        let mut values = Buffer::<T>::zeroed(keys.len());
-        let parts = split(&mut keys, &counts).into_iter().zip(split(&mut values, &counts)).collect();
-        tasks::each(parts, &|task, (keys, values): (&mut [K], &mut [T])| {
-            let chunk = &pairs[chunks[task].clone()];
-            let mut out = 0;
-            for (place, &(key, bits)) in chunk.iter().enumerate() {
-                let value: T = bytemuck::checked::cast(bits);
-                if place > 0 && chunk[place - 1].0 == key {
-                    values[out - 1] = duplicates.join(values[out - 1], value);
-                } else {
-                    (keys[out], values[out]) = (key, value);
-                    out += 1;
-                }
+        let chunks = chunks_between_keys(keys);
+        let counts = tasks::map(&chunks, &|chunk| keys[chunk].chunk_by(|a, b| a == b).count());
+        let mut joined: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
+        let mut sums = Buffer::<T>::zeroed(joined.len());
+        let parts = split(&mut joined, &counts).into_iter().zip(split(&mut sums, &counts)).collect();
+        tasks::each(parts, &|task, (joined, sums): (&mut [K], &mut [T])| {
+            let mut entry = chunks[task].start;
+            let groups = keys[chunks[task].clone()].chunk_by(|a, b| a == b);
+            for ((key, sum), group) in joined.iter_mut().zip(sums).zip(groups) {
+                let equal = &values[entry..entry + group.len()];
+                entry += group.len();
+                *key = group[0];
+                *sum = equal[1..].iter().fold(equal[0], |sum, &value| duplicates.join(sum, value));
             }
         });
-        Ok(Self { keys, values })
+        Ok(Self { keys: joined, values: sums })
     }
 }
 
 /// Parts of about equal size; entries of equal keys are in one of them.
-fn chunks_between_keys<K: Key, V>(pairs: &[(K, V)]) -> Vec<Range<usize>> {
+fn chunks_between_keys<K: Key>(keys: &[K]) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut begin = 0;
-    while begin < pairs.len() {
-        let mut end = pairs.len().min(begin + GRAIN);
-        while end < pairs.len() && pairs[end - 1].0 == pairs[end].0 {
+    while begin < keys.len() {
+        let mut end = keys.len().min(begin + GRAIN);
+        while end < keys.len() && keys[end - 1] == keys[end] {
             end += 1;
         }
         chunks.push(begin..end);

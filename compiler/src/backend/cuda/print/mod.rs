@@ -15,7 +15,8 @@ pub(super) use plan::readable;
 
 use self::helpers::Helpers;
 use self::tables::Team;
-use super::plan::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
+use super::parameters::Parameter;
+use super::plan::{Function, Group, Lanes, Meet, Module, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
@@ -40,6 +41,10 @@ pub fn text(module: &Module) -> String {
     if module.scans() {
         code += "\n";
         code += &include_str!("scan.cu").replace("NAME", &module.name);
+    }
+    if module.sorts() {
+        code += "\n";
+        code += &include_str!("sort.cu").replace("NAME", &module.name);
     }
     text + &helpers.text(&code) + &code
 }

@@ -82,6 +82,10 @@ fn line(module: &Module, step: &Step) -> String {
             format!("measure {name}[0] by {} for {places} places, once for the same inputs", function.name)
         }
         Step::Scan { array, first } => format!("scan {} from {}", name(array), show(first)),
+        Step::Sort { keys, places, most } => {
+            format!("sort {} below {}, with their places in {}", name(keys), show(most), name(places))
+        }
+        Step::Read { array } => format!("read {}", name(array)),
         Step::Lengthen { array, length } => format!("lengthen {} to {}", name(array), show(length)),
         Step::Choose { condition, .. } => format!("if {}", show(condition)),
     }

@@ -2,7 +2,8 @@
 
 use super::helpers::Helpers;
 use super::{Printer, element};
-use crate::backend::cuda::plan::{Parameter, Table, Teams, WARP};
+use crate::backend::cuda::parameters::Parameter;
+use crate::backend::cuda::plan::{Table, Teams, WARP};
 use crate::backend::cuda::rewrite::mentioned;
 use crate::backend::namer::Namer;
 use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Statement, VariableId};

@@ -1,0 +1,137 @@
+//! What functions are called with: what they ask for follows from what they do.
+
+use super::plan::{Function, Table};
+use crate::ir::{ArrayId, DimensionId, Expr, Kernel, Size, Statement};
+use std::collections::BTreeSet;
+
+/// What a function is called with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameter {
+    /// The size of a dimension.
+    Dimension(DimensionId),
+    /// The length of an array.
+    Length(ArrayId),
+    /// How many workers there are: [`Places::workers`].
+    Workers,
+    /// The first row of [`Teams`].
+    First,
+    /// One past their last row.
+    End,
+    /// How many lanes of a team share the inner of two nested loops: a power of two.
+    Inner,
+    /// An array.
+    Array {
+        /// Which.
+        array: ArrayId,
+        /// Whether it is written.
+        writes: bool,
+    },
+}
+
+impl Function {
+    /// What it is called with, in order.
+    pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
+        let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
+        let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
+        let lengths = self.lengths().into_iter().map(Parameter::Length);
+        let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
+        let has_workers = self.places().is_some_and(|places| places.workers.is_some());
+        let workers = has_workers.then_some(Parameter::Workers);
+        let teams = [Parameter::First, Parameter::End, Parameter::Inner].into_iter().filter(|_| self.teams().is_some());
+        dimensions.chain(lengths).chain(workers).chain(teams).chain(arrays).collect()
+    }
+
+    /// The arrays that it touches and has not made itself, each with whether it writes it.
+    pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
+        let mut touched = Touched::default();
+        self.for_each_expr(&mut |expr| touched.read(expr));
+        for statement in &self.body {
+            statement.for_each(&mut |statement| touched.statement(statement));
+        }
+        touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
+        touched.written.extend(self.segments().map(|segments| segments.array));
+        touched.written.extend(self.tiles.iter().map(|tile| tile.array));
+        touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
+        touched.own.extend(self.tables.iter().flat_map(Table::arrays));
+        let all: BTreeSet<ArrayId> = touched.read.union(&touched.written).copied().collect();
+        let all = all.difference(&touched.own);
+        all.map(|&array| (array, touched.written.contains(&array))).collect()
+    }
+
+    /// The arrays whose lengths it asks for.
+    pub fn lengths(&self) -> Vec<ArrayId> {
+        let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
+        self.for_each_expr(&mut |expr| {
+            if let Expr::Length(array) = expr {
+                lengths.insert(*array);
+            }
+        });
+        let arrays: BTreeSet<ArrayId> = self.arrays().into_iter().map(|(array, _)| array).collect();
+        for statement in &self.body {
+            statement.for_each(&mut |statement| {
+                if let Statement::Fill(array, _) = statement
+                    && arrays.contains(array)
+                {
+                    lengths.insert(*array);
+                }
+            });
+        }
+        self.tables.iter().for_each(|table| _ = lengths.remove(&table.keys));
+        lengths.into_iter().collect()
+    }
+
+    /// The dimensions whose sizes it asks for.
+    pub fn dimensions(&self) -> Vec<DimensionId> {
+        let mut dimensions = BTreeSet::new();
+        self.for_each_expr(&mut |expr| {
+            if let Expr::Dimension(dimension) = expr {
+                dimensions.insert(*dimension);
+            }
+        });
+        dimensions.into_iter().collect()
+    }
+
+    /// Calls `visit` on every expression and all in it.
+    fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        if let Some(places) = self.places() {
+            let lane = places.row().into_iter().map(|lane| &lane.extent);
+            let share = places.share.iter().map(|share| &share.value);
+            let range = [&places.begin, &places.end].into_iter();
+            range.chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
+        }
+        for statement in &self.body {
+            statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));
+        }
+    }
+}
+
+/// What statements do with arrays.
+#[derive(Default)]
+struct Touched {
+    read: BTreeSet<ArrayId>,
+    written: BTreeSet<ArrayId>,
+    own: BTreeSet<ArrayId>,
+}
+
+impl Touched {
+    fn read(&mut self, expr: &Expr) {
+        if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
+            self.read.insert(*array);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        self.written.extend(statement.written_array());
+        match statement {
+            Statement::Allocate { array, .. } | Statement::List(array) => {
+                self.own.insert(*array);
+            }
+            Statement::View { array, of, mutable, .. } => {
+                self.own.insert(*array);
+                let whole = if *mutable { &mut self.written } else { &mut self.read };
+                whole.insert(*of);
+            }
+            _ => {}
+        }
+    }
+}
