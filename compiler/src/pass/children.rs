@@ -45,13 +45,10 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         }
         let uneven =
             if node.uneven.is_none() { "; they are all the same work, so that no chunk is uneven" } else { "" };
-        let decision = Decision {
+        found.push(Decision {
             what: format!("chunks begin at any place of level {} of {}", above + 1, kernel.tensor(tensor).name),
             why: format!("nothing in the loop asks what is above a place{uneven}"),
-        };
-        if !found.contains(&decision) {
-            found.push(decision);
-        }
+        });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
     found

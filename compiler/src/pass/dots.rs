@@ -69,14 +69,11 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             Some(tensor) => format!("entries of {}", kernel.tensor(tensor).name),
             None => "dense rows".to_owned(),
         };
-        let decision = Decision {
+        found.push(Decision {
             what: format!("sums of {} over {over} are taken in vector lanes", terms.join(" * ")),
             why: "a sum in one variable waits for each addition before it begins the next; in lanes it adds in another order"
                 .to_owned(),
-        };
-        if !found.contains(&decision) {
-            found.push(decision);
-        }
+        });
     };
     kernel.body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(&mut see)));

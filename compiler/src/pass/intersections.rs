@@ -44,13 +44,10 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         });
         let [Some(one), Some(other)] = tensors else { return };
         let who = if one == other { format!("fibers of {one}") } else { format!("{one} and {other}") };
-        let decision = Decision {
+        found.push(Decision {
             what: format!("coordinates that {who} have in common are looked for a block at a time"),
             why: "nothing happens where only one has an entry, and which is next can't be guessed".to_owned(),
-        };
-        if !found.contains(&decision) {
-            found.push(decision);
-        }
+        });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
     found

@@ -74,12 +74,17 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
     verified(kernel, "the passes")
 }
 
-/// What passes made of a kernel's loops that its schedule does not say, with the reasons.
+/// What passes made of a kernel's loops that its schedule does not say, with the reasons, each once.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    [slices::decisions, neighbours::decisions, dots::decisions, intersections::decisions, children::decisions]
-        .iter()
-        .flat_map(|decisions| decisions(kernel))
-        .collect()
+    let of_passes =
+        [slices::decisions, neighbours::decisions, dots::decisions, intersections::decisions, children::decisions];
+    let mut found: Vec<Decision> = Vec::new();
+    for decision in of_passes.iter().flat_map(|decisions| decisions(kernel)) {
+        if !found.contains(&decision) {
+            found.push(decision);
+        }
+    }
+    found
 }
 
 /// The kernel with its body changed, by what may declare arrays and variables meanwhile.

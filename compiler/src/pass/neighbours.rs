@@ -68,7 +68,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         let Statement::Dots { between: Some(positions), .. } = statement else { return };
         let positions = viewed.get(positions).copied().unwrap_or(*positions);
         let ArrayRole::Positions { tensor, level } = kernel.array(positions).role else { return };
-        let decision = Decision {
+        found.push(Decision {
             what: format!(
                 "sums over runs of level {} of {} are taken for eight at once where they are short",
                 level + 1,
@@ -76,10 +76,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             ),
             why: "runs lie one behind the other, so that the entries of several are one vector, with a sum of each in a lane"
                 .to_owned(),
-        };
-        if !found.contains(&decision) {
-            found.push(decision);
-        }
+        });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
     found

@@ -57,13 +57,10 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         let Statement::Dots { products: Expr::Dot(factors), between: None, .. } = statement else { return };
         let runs = factors.iter().map(|factor| viewed.get(&factor.run()).copied().unwrap_or(factor.run()));
         let Some(tensor) = runs.filter_map(|run| kernel.array(run).role.tensor()).next() else { return };
-        let decision = Decision {
+        found.push(Decision {
             what: format!("sums over rows of {} are taken for all rows of a slice at once", kernel.tensor(tensor).name),
             why: "entries of rows that lie side by side are one vector, with a sum of each row in a lane".to_owned(),
-        };
-        if !found.contains(&decision) {
-            found.push(decision);
-        }
+        });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
     found
