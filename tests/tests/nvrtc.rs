@@ -45,15 +45,26 @@ fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str, allowed: u32) -> Option<
     }
 }
 
-/// The bytes of a thread that may be spilled: a merge of many operands keeps more than registers at hand, one over four or five
-/// modes much more.
+/// Kernels that spill registers all the same, on some architecture, and how many bytes of a thread at most: each is something to
+/// improve in the generated code.
+const SPILLS: &[(&str, u32)] = &[
+    // The offsets of many operands are kept at hand all the time.
+    ("levels/hicoo_mttkrp", 32),
+    ("suite/ttm-4-j-csf-dense", 80),
+    ("suite/ttm-5-j-csf-dense", 80),
+    ("suite/ttm-5-l-csf-dense", 80),
+    // Two tables at a time.
+    ("scatter/two_products", 272),
+];
+
 fn allowed_spill(case: &Case) -> u32 {
-    let has_modes = |order: &str| case.name.starts_with("suite/") && case.name.contains(order);
-    match () {
-        () if has_modes("-5-") => 512,
-        () if has_modes("-4-") => 256,
-        () => 160,
-    }
+    SPILLS.iter().find(|(name, _)| *name == case.name).map_or(0, |(_, bytes)| *bytes)
+}
+
+/// One of the architectures: always the same for a case, whatever other cases there are.
+fn architecture(case: &Case) -> &'static str {
+    let sum: usize = case.name.bytes().map(usize::from).sum();
+    ARCHITECTURES[sum % ARCHITECTURES.len()]
 }
 
 #[test]
@@ -68,10 +79,10 @@ fn every_kernel_compiles_for_an_architecture() {
     cases.retain(|case| case.refused.is_none());
     let mut wrong = Vec::new();
     let mut count = 0;
-    for (number, case) in cases.iter().enumerate() {
+    for case in &cases {
         for text in texts(case) {
             count += 1;
-            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], allowed_spill(case));
+            let fault = fault(&nvrtc, &text, architecture(case), allowed_spill(case));
             wrong.extend(fault.map(|fault| format!("{}: {fault}", case.name)));
         }
     }
@@ -100,7 +111,7 @@ fn several_elements_of_a_long_row_are_in_registers() {
         let case = Case::parse("long_rows", text).expect("it is a case");
         let ready = Ready::fixed(&case, options, &[("r", extent)]).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
         for text in texts_of(&ready) {
-            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], 64);
+            let fault = fault(&nvrtc, &text, ARCHITECTURES[number % ARCHITECTURES.len()], 0);
             assert_eq!(fault, None, "{text}");
         }
         // The same where only the call knows how long rows are.

@@ -11,9 +11,9 @@ pub enum Parameter {
     Dimension(DimensionId),
     /// The length of an array.
     Length(ArrayId),
-    /// How many workers there are: [`Places::workers`].
+    /// How many workers there are: [`Places::workers`](super::plan::Places::workers).
     Workers,
-    /// The first row of [`Teams`].
+    /// The first row of [`Teams`](super::plan::Teams).
     First,
     /// One past their last row.
     End,

@@ -49,6 +49,10 @@ pub fn text(module: &Module) -> String {
     text + &helpers.text(&code) + &code
 }
 
+/// How many threads a multiprocessor is to have at a time, at least: so many leave each 128 registers. Where nothing is said,
+/// compilers spill some to have more threads yet.
+const RESIDENT: u64 = 512;
+
 /// The state of printing one function.
 struct Printer<'a> {
     kernel: &'a Kernel,
@@ -123,7 +127,10 @@ impl<'a> Printer<'a> {
         self.line(&format!("// {comment}."));
         let bounds = match function.threads {
             Threads::One => String::new(),
-            Threads::Each(_) | Threads::Teams(_) => format!(" __launch_bounds__({})", function.block),
+            Threads::Each(_) | Threads::Teams(_) => {
+                let blocks = (RESIDENT / function.block).max(1);
+                format!(" __launch_bounds__({}, {blocks})", function.block)
+            }
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
         let parameters = self.parameters();
