@@ -49,22 +49,26 @@ fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str, allowed: u32) -> Option<
 /// improve in the generated code.
 const SPILLS: &[(&str, u32)] = &[
     // The offsets of many operands are kept at hand all the time.
-    ("levels/hicoo_mttkrp", 32),
+    ("levels/hicoo_mttkrp", 40),
     ("suite/ttm-4-j-csf-dense", 80),
     ("suite/ttm-5-j-csf-dense", 80),
     ("suite/ttm-5-l-csf-dense", 80),
     // Two tables at a time.
-    ("scatter/two_products", 272),
+    ("scatter/two_products", 320),
 ];
 
 fn allowed_spill(case: &Case) -> u32 {
     SPILLS.iter().find(|(name, _)| *name == case.name).map_or(0, |(_, bytes)| *bytes)
 }
 
-/// One of the architectures: always the same for a case, whatever other cases there are.
-fn architecture(case: &Case) -> &'static str {
+/// The architectures to compile a case for: one, always the same whatever other cases there are; all of them where
+/// `SPC_NVRTC_ALL` is set, which takes four times as long.
+fn architectures(case: &Case) -> &'static [&'static str] {
+    if std::env::var_os("SPC_NVRTC_ALL").is_some() {
+        return &ARCHITECTURES;
+    }
     let sum: usize = case.name.bytes().map(usize::from).sum();
-    ARCHITECTURES[sum % ARCHITECTURES.len()]
+    std::slice::from_ref(&ARCHITECTURES[sum % ARCHITECTURES.len()])
 }
 
 #[test]
@@ -82,8 +86,9 @@ fn every_kernel_compiles_for_an_architecture() {
     for case in &cases {
         for text in texts(case) {
             count += 1;
-            let fault = fault(&nvrtc, &text, architecture(case), allowed_spill(case));
-            wrong.extend(fault.map(|fault| format!("{}: {fault}", case.name)));
+            let fault = |architecture: &&str| fault(&nvrtc, &text, architecture, allowed_spill(case));
+            let faults = architectures(case).iter().filter_map(fault);
+            wrong.extend(faults.map(|fault| format!("{}: {fault}", case.name)));
         }
     }
     assert!(wrong.is_empty(), "{} of {count} kernels:\n{}", wrong.len(), wrong.join("\n"));
