@@ -52,7 +52,10 @@ const SPILLS: &[(&str, u32)] = &[
     ("levels/hicoo_mttkrp", 40),
     ("suite/ttm-4-j-csf-dense", 80),
     ("suite/ttm-5-j-csf-dense", 80),
+    ("suite/ttm-5-k-csf-dense", 64),
     ("suite/ttm-5-l-csf-dense", 80),
+    // Both a merge and a search at each of several levels.
+    ("scatter/least_at_computed_indices", 32),
     // Two tables at a time.
     ("scatter/two_products", 320),
 ];
