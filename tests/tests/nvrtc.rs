@@ -48,15 +48,12 @@ fn fault(nvrtc: &Nvrtc, text: &str, architecture: &str, allowed: u32) -> Option<
 /// Kernels that spill registers all the same, on some architecture, and how many bytes of a thread at most: each is something to
 /// improve in the generated code.
 const SPILLS: &[(&str, u32)] = &[
-    // The offsets of many operands are kept at hand all the time.
     ("levels/hicoo_mttkrp", 40),
     ("suite/ttm-4-j-csf-dense", 80),
     ("suite/ttm-5-j-csf-dense", 80),
     ("suite/ttm-5-k-csf-dense", 64),
     ("suite/ttm-5-l-csf-dense", 80),
-    // Both a merge and a search at each of several levels.
     ("scatter/least_at_computed_indices", 32),
-    // Two tables at a time.
     ("scatter/two_products", 320),
 ];
 
