@@ -7,6 +7,7 @@
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
 use super::dot::Coordinate;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The places in `places` of one array and in `others` of another that hold the same coordinate, in pairs, ascending. A range
@@ -69,10 +70,7 @@ impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
         if self.block.found == 0 {
             let (&one, &other) = (self.one.get(self.place)?, self.other.get(self.other_place)?);
             if one.place() == other.place() {
-                let both = (self.place, self.other_place);
-                self.place += 1;
-                self.other_place += 1;
-                return Some(both);
+                return Some(self.both());
             }
             if !IN_BLOCKS || size_of::<A>() != 4 || size_of::<B>() != 4 {
                 return self.step();
@@ -91,21 +89,22 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
     #[inline(always)]
     fn step(&mut self) -> Option<(usize, usize)> {
         loop {
-            let one = self.one.get(self.place)?.place();
-            let other = self.other.get(self.other_place)?.place();
-            let least = one.min(other);
-            if one == other {
-                let both = (self.place, self.other_place);
-                self.place += 1;
-                self.other_place += 1;
-                return Some(both);
-            }
-            if one == least {
-                self.place += 1;
-            } else {
-                self.other_place += 1;
+            let (one, other) = (self.one.get(self.place)?, self.other.get(self.other_place)?);
+            match one.place().cmp(&other.place()) {
+                Ordering::Equal => return Some(self.both()),
+                Ordering::Less => self.place += 1,
+                Ordering::Greater => self.other_place += 1,
             }
         }
+    }
+
+    /// The next places, which hold the same, and past them.
+    #[inline(always)]
+    fn both(&mut self) -> (usize, usize) {
+        let both = (self.place, self.other_place);
+        self.place += 1;
+        self.other_place += 1;
+        both
     }
 }
 
