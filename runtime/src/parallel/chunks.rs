@@ -107,9 +107,7 @@ impl Chunks {
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
-        // Where shares are places of equally much work, about.
-        let guess = |share: usize| begin + ((end - begin) as u128 * share as u128 / total.max(1) as u128) as usize;
-        let place = |low: usize, share: usize| first_near(guess(share), low, end, &|place| work(place) >= share);
+        let place = |low: usize, share: usize| first(low, end, &|place| work(place) >= share);
         let mut chunks = Chunks::cut(begin, end, total, per_thread, &place);
         chunks.work = chunks.bounds.windows(2).map(|bound| work(bound[1]) - work(bound[0])).collect();
         let longest = chunks.work.iter().copied().max().unwrap_or(0);
@@ -288,34 +286,6 @@ fn first(mut low: usize, mut high: usize, holds: &dyn Fn(usize) -> bool) -> usiz
         }
     }
     low
-}
-
-/// The same, looked for around a place where it may be.
-fn first_near(near: usize, mut low: usize, mut high: usize, holds: &dyn Fn(usize) -> bool) -> usize {
-    let near = near.clamp(low, high);
-    let mut step = 1;
-    if near < high && !holds(near) {
-        low = near + 1;
-        while high - low > step {
-            if holds(low + step - 1) {
-                high = low + step - 1;
-                break;
-            }
-            low += step;
-            step *= 4;
-        }
-    } else {
-        high = near;
-        while high - low > step {
-            if !holds(high - step) {
-                low = high - step + 1;
-                break;
-            }
-            high -= step;
-            step *= 4;
-        }
-    }
-    first(low, high, holds)
 }
 
 /// How many places each chunk has.
