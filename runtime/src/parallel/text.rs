@@ -20,7 +20,7 @@ const OTHERS: [(&str, &str); 2] = [("few", include_str!("few.rs")), ("wide", inc
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
 /// codes together.
-pub fn modules(interleave: &str) -> String {
+pub(crate) fn modules(interleave: &str) -> String {
     let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave)]);
     let modules = all.map(|(name, text)| format!("mod {name} {{\n{text}\n}}\n"));
     CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).collect()
