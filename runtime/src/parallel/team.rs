@@ -50,9 +50,14 @@ impl Team<'_> {
         let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
         let others = (1..self.shares.len()).map(|distance| ((own + distance) % self.shares.len(), true));
         for (share, at_end) in std::iter::once((own, false)).chain(others) {
+            let mut done = 0;
             while let Some(chunk) = self.shares[share].take(at_end) {
                 (self.body)(chunk);
-                self.done.fetch_add(1, Ordering::Release);
+                done += 1;
+            }
+            if done > 0 {
+                // Once, and not for each: all write it.
+                self.done.fetch_add(done, Ordering::Release);
             }
         }
     }
