@@ -19,7 +19,7 @@ use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator
 use spc_compiler::notation::{
     self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Role, UnaryOperator,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a kernel makes.
 #[derive(Debug, Clone)]
@@ -385,6 +385,7 @@ impl Evaluation<'_> {
         let mut result = self.tensors[target.tensor.0].clone();
         let running = self.kernel.running(&target.indices);
         let shape: Vec<usize> = running.iter().map(|&variable| self.extents.variable(variable)).collect();
+        let mut untouched: BTreeSet<Vec<usize>> = result.entries.stored.keys().cloned().collect();
         for_each_index(&shape, &mut |values| {
             let indices: Indices = running.iter().copied().zip(values.iter().copied()).collect();
             let index = &self.place(target, &indices)[..];
@@ -405,7 +406,14 @@ impl Evaluation<'_> {
             };
             let Value { open, mixed, .. } = value;
             result.notes.insert(index.to_vec(), Note { open, mixed, known: value.may_be_known() });
+            untouched.remove(index);
         });
+        if updates {
+            for index in untouched {
+                let note = result.notes.entry(index.clone()).or_default();
+                note.open = note.open.max(open::of_untouched(self.statement.operator, result.entries.stored[&index]));
+            }
+        }
         result
     }
 

@@ -8,6 +8,9 @@ use spc_tests::{corpus, suite};
 use std::fs;
 use std::process::Command;
 
+#[path = "../../runtime/src/parallel/text.rs"]
+mod helpers;
+
 fn ready(case: &Case) -> Result<Ready, String> {
     Ready::new(case).map_err(|stop| format!("{stop:?}"))
 }
@@ -105,35 +108,12 @@ fn rustc_takes_all_without_a_warning() {
         "#![deny(warnings)]\n\
          #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\nuse crate::complex::{{c32, c64}};\nuse crate::parallel;\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
-         pub use {{bitmap::*, bits::*, chunks::*, dot::*, intersect::*, joined::*, product::*, row::*, workspace::*}};\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
-         mod interleave {{\n{}\n}}\n\
-         mod bitmap {{\n{}\n}}\n\
-         mod bits {{\n{}\n}}\n\
-         mod chunks {{\n{}\n}}\n\
-         mod dot {{\n{}\n}}\n\
-         mod few {{\n{}\n}}\n\
-         mod intersect {{\n{}\n}}\n\
-         mod joined {{\n{}\n}}\n\
-         mod product {{\n{}\n}}\n\
-         mod row {{\n{}\n}}\n\
-         mod wide {{\n{}\n}}\n\
-         mod workspace {{\n{}\n}}\n}}\n\
+         {}}}\n\
          pub mod complex {{\n{}\n}}\n",
         kernels.join("\n"),
-        spc_compiler::format::INTERLEAVE_TEXT,
-        include_str!("../../runtime/src/parallel/bitmap.rs"),
-        include_str!("../../runtime/src/parallel/bits.rs"),
-        include_str!("../../runtime/src/parallel/chunks.rs"),
-        include_str!("../../runtime/src/parallel/dot.rs"),
-        include_str!("../../runtime/src/parallel/few.rs"),
-        include_str!("../../runtime/src/parallel/intersect.rs"),
-        include_str!("../../runtime/src/parallel/joined.rs"),
-        include_str!("../../runtime/src/parallel/product.rs"),
-        include_str!("../../runtime/src/parallel/row.rs"),
-        include_str!("../../runtime/src/parallel/wide.rs"),
-        include_str!("../../runtime/src/parallel/workspace.rs"),
+        helpers::modules(spc_compiler::format::INTERLEAVE_TEXT),
         include_str!("../../runtime/src/execute/native/complex.rs"),
     );
     let folder = tempfile::tempdir().expect("a folder");

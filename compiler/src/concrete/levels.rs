@@ -9,6 +9,13 @@
 //!     where i = 4 * i_block + i_inside, j = 4 * j_block + j_inside
 //! ```
 //!
+//! Several operands at the same indices meet in what they store, as equal coordinates in equal formats are equal indices. With
+//! `X: alto, Z: alto` each meeting is one of two numbers, whatever the order of the tensors:
+//!
+//! ```text
+//! for all i, j, k     Y(i, j, k) = X(i, j, k) * Z(i, j, k)         for all c     Y(c) = X(c) * Z(c)
+//! ```
+//!
 //! Chou, Kjolstad, Amarasinghe, *Automatic Generation of Efficient Sparse Tensor Format Conversion Routines* (2020), call the
 //! map a coordinate remapping; there it serves conversion, here computation.
 
@@ -16,8 +23,8 @@ use super::lift::has_sum;
 use super::schedule::Scheduler;
 use super::simplify::{is_identity, simplify_expr, without};
 use super::{
-    Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, TensorId,
-    TensorKind, Variable,
+    Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target,
+    TensorId, TensorKind, Variable,
 };
 use crate::format::level::{ascends, is_located};
 use crate::format::{self, Coordinate, Format, Map};
@@ -35,24 +42,17 @@ pub(super) struct Statement {
 }
 
 impl Scheduler<'_> {
-    /// The statement with an operand read level by level, where that is better than to read it from a copy.
+    /// The statement with operands read level by level, where that is better than to read them from copies.
     pub(super) fn by_levels(&mut self, statement: Statement) -> Statement {
-        let Some(driver) = self.driver(&statement) else { return statement };
+        let drivers = self.drivers(&statement);
+        let Some(driver) = drivers.first().cloned() else { return statement };
         let format = self.kernel.tensor(driver.tensor).format.clone();
         let Ok(map) = Map::new(&format) else { return statement };
-        let name = self.kernel.tensor(driver.tensor).name.clone();
         let levels = self.level_variables_of(&driver, &format);
         self.compute_modes(&driver, &format, &map, &levels);
-        self.decide(Decision {
-            what: format!("walk {name} as it is stored: {format}"),
-            why: match format.mode_order() {
-                None => "all other operands are dense, so their elements are found from computed indices; no copy is needed",
-                Some(_) => "all other operands and the result are dense, so its entries may come in any order; no copy is needed",
-            }
-            .to_owned(),
-        });
+        self.explain_walk(&drivers, &format);
         let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
-        let mut viewed = vec![driver.tensor];
+        let mut viewed: Vec<TensorId> = drivers.iter().map(|driver| driver.tensor).collect();
         if shares {
             viewed.push(statement.target.tensor);
         }
@@ -79,21 +79,52 @@ impl Scheduler<'_> {
         Statement { target, value, masks, element: statement.element, operator: statement.operator }
     }
 
-    /// The operand that is to be walked by its levels: the only one that is not dense, which decides where there is anything to
-    /// do.
-    fn driver(&self, statement: &Statement) -> Option<Access> {
+    fn explain_walk(&mut self, drivers: &[Access], format: &Format) {
+        let names: Vec<&str> = drivers.iter().map(|driver| self.kernel.tensor(driver.tensor).name.as_str()).collect();
+        let (what, why) = match (&names[..], format.mode_order()) {
+            ([name], None) => (
+                format!("walk {name} as it is stored: {format}"),
+                "all other operands are dense, so their elements are found from computed indices; no copy is needed",
+            ),
+            ([name], Some(_)) => (
+                format!("walk {name} as it is stored: {format}"),
+                "all other operands and the result are dense, so its entries may come in any order; no copy is needed",
+            ),
+            (names, _) => (
+                format!("walk {} side by side as they are stored: {format}", names.join(", ")),
+                "entries at the same indices store the same coordinates, so they meet in these; no copy is needed",
+            ),
+        };
+        self.decide(Decision { what, why: why.to_owned() });
+    }
+
+    /// The operands that are to be walked by their levels: the only ones that are not dense, which decide where there is anything to
+    /// do. There are several where all are at the same indices, and stored alike.
+    fn drivers(&self, statement: &Statement) -> Vec<Access> {
         let body = match &statement.value {
             Expr::Reduce(_, _, body) => body,
             value => value,
         };
         if has_sum(body) {
-            return None;
+            return Vec::new();
         }
-        let mut reads = statement.masks.clone();
-        body.for_each_access(&mut |access| reads.push(access.clone()));
-        reads.retain(|access| !self.is_dense(access.tensor));
-        let driver = reads.first()?.clone();
-        let is_only = reads.iter().all(|access| access.same_place(&driver));
+        let mut drivers = statement.masks.clone();
+        body.for_each_access(&mut |access| drivers.push(access.clone()));
+        drivers.retain(|access| !self.is_dense(access.tensor));
+        let mut seen: Vec<Access> = Vec::new();
+        drivers.retain(|access| {
+            let is_new = !seen.iter().any(|other| other.same_place(access));
+            seen.extend(is_new.then(|| access.clone()));
+            is_new
+        });
+        let is_good = drivers.iter().all(|driver| self.is_driver(driver, statement))
+            && self.meet_in_levels(&drivers)
+            && self.decide_together(&drivers, statement);
+        if is_good { drivers } else { Vec::new() }
+    }
+
+    /// Whether loops can go through what an operand stores, and find all else from that.
+    fn is_driver(&self, driver: &Access, statement: &Statement) -> bool {
         let tensor = self.kernel.tensor(driver.tensor);
         let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
@@ -108,8 +139,19 @@ impl Scheduler<'_> {
             Some(_) => !tensor.format.is_walked() && self.takes_any_order(statement),
         };
         let is_written = self.is_dense(statement.target.tensor) || shares;
-        let is_good = is_only && is_read && is_walkable && is_plain && is_written;
-        (is_good && self.decides(&driver, statement)).then_some(driver)
+        is_read && is_walkable && is_plain && is_written
+    }
+
+    /// Whether operands have entries at the same indices where they store the same coordinates, and loops find out where these are.
+    fn meet_in_levels(&self, operands: &[Access]) -> bool {
+        let Some((first, others)) = operands.split_first() else { return false };
+        let format = &self.kernel.tensor(first.tensor).format;
+        let is_alike =
+            |other: &Access| other.indices == first.indices && self.kernel.tensor(other.tensor).format == *format;
+        // What is found by counting may lie outside of the tensors, where a loop of the one alone would have to leave it out.
+        let is_merged = |level: &format::Level| ascends(level.format) && !is_located(level.format);
+        others.is_empty()
+            || self.kernel.target == Target::Cpu && others.iter().all(is_alike) && format.levels.iter().all(is_merged)
     }
 
     /// Whether values may be combined with a dense result in any order, the first with what it holds before.
@@ -133,11 +175,13 @@ impl Scheduler<'_> {
         self.kernel.tensor(tensor).format.is_dense()
     }
 
-    /// Whether there is nothing to do where an operand has no entry.
-    fn decides(&self, access: &Access, statement: &Statement) -> bool {
+    /// Whether there is nothing to do where no operand has an entry.
+    fn decide_together(&self, operands: &[Access], statement: &Statement) -> bool {
         let fill = self.kernel.tensor(statement.target.tensor).fill;
-        let missing = || literal(&simplify_expr(without(&self.kernel.tensors, &statement.value, access)));
-        statement.masks.iter().any(|mask| mask.same_place(access)) || missing().is_some_and(|value| value.equals(fill))
+        let is_masked = |access: &Access| statement.masks.iter().any(|mask| mask.same_place(access));
+        let without = |value, access| without(&self.kernel.tensors, &value, access);
+        let missing = || literal(&simplify_expr(operands.iter().fold(statement.value.clone(), without)));
+        operands.iter().any(is_masked) || missing().is_some_and(|value| value.equals(fill))
     }
 
     /// A variable for each level: the mode's own where it stores a mode.

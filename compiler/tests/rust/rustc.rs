@@ -4,45 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+#[path = "../../../runtime/src/parallel/text.rs"]
+mod helpers;
+
 /// The run time's `parallel` module as text: printed kernels call it.
 pub(crate) fn parallel() -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/parallel");
-    let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let [bitmap, bits, chunks, dot, few, intersect, joined, product, row, workspace] = [
-        "bitmap.rs",
-        "bits.rs",
-        "chunks.rs",
-        "dot.rs",
-        "few.rs",
-        "intersect.rs",
-        "joined.rs",
-        "product.rs",
-        "row.rs",
-        "workspace.rs",
-    ]
-    .map(|file| read(file).expect("the run time stands beside the compiler"));
-    let interleave = spc_compiler::format::INTERLEAVE_TEXT;
+    let modules = helpers::modules(spc_compiler::format::INTERLEAVE_TEXT);
     format!(
         "mod parallel {{
-            pub use bitmap::Bitmap;
-            pub use bits::Bits;
-            pub use chunks::Chunks;
-            pub use dot::{{at, run}};
-            pub use intersect::intersection;
-            pub use product::{{Fused, add_product}};
-            pub use row::row;
-            pub use workspace::{{Table, sort}};
-            mod interleave {{ {interleave} }}
-            mod bitmap {{ {bitmap} }}
-            mod bits {{ {bits} }}
-            mod chunks {{ {chunks} }}
-            mod dot {{ {dot} }}
-            mod few {{ {few} }}
-            mod intersect {{ {intersect} }}
-            mod joined {{ {joined} }}
-            mod product {{ {product} }}
-            mod row {{ {row} }}
-            mod workspace {{ {workspace} }}
+            {modules}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}
         }}\n"

@@ -70,7 +70,7 @@ for_this_processor! {
     }
 }
 
-/// How many numbers [`operate_f64`] and [`operate_f32`] work on: enough for all registers and units.
+/// How many vectors of 512 bits [`operate_f64`] and [`operate_f32`] work on: enough for all units.
 const NUMBERS: usize = 12;
 
 macro_rules! operate {
@@ -78,15 +78,14 @@ macro_rules! operate {
         for_this_processor! {
             /// Products and sums in registers, so many times; gives something that depends on all.
             pub(super) fn $name(times: usize, factor: $type, summand: $type) -> $type {
-                let mut numbers = [[summand; $lanes]; NUMBERS];
+                // In one array: of an array of arrays, LLVM takes a number of each at a time, by gathers.
+                let mut numbers = [summand; $lanes * NUMBERS];
                 for _ in 0..times {
-                    for lanes in &mut numbers {
-                        for number in lanes {
-                            *number = if FUSED { number.mul_add(factor, summand) } else { *number * factor + summand };
-                        }
+                    for number in &mut numbers {
+                        *number = if FUSED { number.mul_add(factor, summand) } else { *number * factor + summand };
                     }
                 }
-                numbers.iter().flatten().sum()
+                numbers.iter().sum()
             }
         }
     };

@@ -97,7 +97,7 @@ impl Chunks {
 
     fn even_of(begin: usize, end: usize, per_thread: usize) -> Chunks {
         let total = end.saturating_sub(begin);
-        Chunks::cut(begin, end, total, per_thread, &|_, share| begin + share)
+        Chunks::cut(begin, end, total, per_thread, &mut |_, share| begin + share)
     }
 
     fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
@@ -107,18 +107,26 @@ impl Chunks {
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
-        let place = |low: usize, share: usize| first(low, end, &|place| work(place) >= share);
-        let mut chunks = Chunks::cut(begin, end, total, per_thread, &place);
-        chunks.work = chunks.bounds.windows(2).map(|bound| work(bound[1]) - work(bound[0])).collect();
-        let longest = chunks.work.iter().copied().max().unwrap_or(0);
         let share = total / chunk_count(total, per_thread);
+        let mut search = Search { before: &work, slack: share / 64, low: (begin, 0), behind: vec![(end, total)] };
+        let mut chunks =
+            Chunks::cut(begin, end, total, per_thread, &mut |low, work| search.place(work).unwrap_or(end).max(low));
+        let bounds: Vec<usize> = chunks.bounds.iter().map(|&bound| work(bound)).collect();
+        chunks.work = lengths(&bounds);
+        let longest = chunks.work.iter().copied().max().unwrap_or(0);
         let allowance = total / (CHUNKS_PER_THREAD * super::threads().max(1));
         chunks.are_even = longest <= share.saturating_add(allowance).max(GRAIN);
         chunks
     }
 
-    /// Cuts where equal shares of `total` end; `place(low, share)` is the first place, from `low` on, with that work before it.
-    fn cut(begin: usize, end: usize, total: usize, per_thread: usize, place: &dyn Fn(usize, usize) -> usize) -> Chunks {
+    /// Cuts where equal shares of `total` end; `place(low, share)` is a place, from `low` on, with that work before it.
+    fn cut(
+        begin: usize,
+        end: usize,
+        total: usize,
+        per_thread: usize,
+        place: &mut dyn FnMut(usize, usize) -> usize,
+    ) -> Chunks {
         let mut bounds = vec![begin];
         if begin < end {
             let count = chunk_count(total, per_thread);
@@ -275,17 +283,42 @@ fn chunk_count(work: usize, per_thread: usize) -> usize {
     }
 }
 
-/// The first place of `low..high` where `holds` is true, `high` if there is none; once true, it stays true.
-fn first(mut low: usize, mut high: usize, holds: &dyn Fn(usize) -> bool) -> usize {
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
+/// A search for places with so much work before them, ascending. A range may be that of all numbers that stand for an entry, and each
+/// question a search in what is stored. So places are guessed from those that were asked for before, in turn with halving what is
+/// between them, and nearly so much work is enough.
+struct Search<'w> {
+    before: &'w dyn Fn(usize) -> usize,
+    /// How much more a place may have before it.
+    slack: usize,
+    /// A place before that which is looked for, with the work before it.
+    low: (usize, usize),
+    /// Those behind it, the nearest last.
+    behind: Vec<(usize, usize)>,
+}
+
+impl Search<'_> {
+    /// A place with at least this much work before it, and hardly more than needed; no place where all have less.
+    fn place(&mut self, work: usize) -> Option<usize> {
+        while let Some(low) = self.behind.pop_if(|place| place.1 < work) {
+            self.low = low;
+        }
+        let mut halves = false;
+        loop {
+            let (low, least) = (self.low, *self.behind.last()?);
+            if least.0 <= low.0 + 1 || least.1 - work <= self.slack {
+                return Some(least.0);
+            }
+            let range = (least.0 - low.0) as u128;
+            let missing = work.saturating_add(self.slack / 2) - low.1;
+            let guess = if halves { range / 2 } else { range * missing as u128 / (least.1 - low.1) as u128 };
+            let place = low.0.saturating_add(guess as usize).clamp(low.0 + 1, least.0 - 1);
+            halves = !halves;
+            match (place, (self.before)(place)) {
+                place if place.1 < work => self.low = place,
+                place => self.behind.push(place),
+            }
         }
     }
-    low
 }
 
 /// How many places each chunk has.

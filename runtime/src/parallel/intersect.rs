@@ -1,8 +1,9 @@
 //! Where two runs of ascending coordinates have the same.
 //!
 //! Coordinates of one run and the other come in an order that nobody can guess, so a loop that steps past the lesser of two waits
-//! for a wrong guess at about every other step. What is compiled for a processor with AVX-512 compares blocks of sixteen instead,
-//! each coordinate of one with all of the other, and passes what lies before the other's next in growing strides.
+//! for a wrong guess at about every other step. What is compiled for a processor with AVX-512 compares blocks of 64 bytes instead,
+//! each coordinate of one with all of the other. Where one run is much longer, it passes what lies before the other's next in growing
+//! strides; among runs of like lengths that is seldom worth a guess.
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
@@ -72,7 +73,7 @@ impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
             if one.place() == other.place() {
                 return Some(self.both());
             }
-            if !IN_BLOCKS || size_of::<A>() != 4 || size_of::<B>() != 4 {
+            if lanes::<A, B>() == 0 {
                 return self.step();
             }
             self.search();
@@ -108,8 +109,14 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
     }
 }
 
-/// Whether this processor compares blocks.
-const IN_BLOCKS: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx512f"));
+/// How many coordinates a block has; none where they are compared one by one.
+const fn lanes<A, B>() -> usize {
+    let in_blocks = cfg!(all(target_arch = "x86_64", target_feature = "avx512f"));
+    match (size_of::<A>(), size_of::<B>()) {
+        (4, 4) | (8, 8) if in_blocks => 64 / size_of::<A>(),
+        _ => 0,
+    }
+}
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f")))]
 impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
@@ -122,34 +129,47 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
 mod blocks {
-    use super::{Block, Coordinate, Intersection};
+    use super::{Block, Coordinate, Intersection, lanes};
     use std::arch::x86_64::*;
+    use std::hint::select_unpredictable;
 
     impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         /// Finds the next block with places that hold the same: none, where nothing is found to the end.
         #[inline(always)]
         pub(super) fn search(&mut self) {
-            loop {
-                let (one, other) = (&self.one[self.place..], &self.other[self.other_place..]);
-                let (one, other) = (&one[..one.len().min(16)], &other[..other.len().min(16)]);
-                let (Some(last), Some(other_last)) = (one.last(), other.last()) else { return };
-                let (last, other_last) = (last.place(), other_last.place());
-                if last < other[0].place() {
-                    self.place = passed(self.one, self.place + one.len(), other[0].place());
-                    continue;
-                }
-                if other_last < one[0].place() {
-                    self.other_place = passed(self.other, self.other_place + other.len(), one[0].place());
-                    continue;
-                }
-                let found = common(one, other);
-                self.block = Block { found, first: self.place, other_first: self.other_place };
-                self.place += if last <= other_last { one.len() } else { 0 };
-                self.other_place += if other_last <= last { other.len() } else { 0 };
-                if found != 0 {
+            let (ones, others, lanes) = (self.one, self.other, lanes::<A, B>());
+            let is_even = !is_uneven(ones.len() - self.place, others.len() - self.other_place);
+            while is_even
+                && let Some(one) = ones.get(self.place..self.place + lanes)
+                && let Some(other) = others.get(self.other_place..self.other_place + lanes)
+            {
+                if self.meets(one, other) {
                     return;
                 }
             }
+            loop {
+                let (one, other) = (&ones[self.place..], &others[self.other_place..]);
+                let (one, other) = (&one[..one.len().min(lanes)], &other[..other.len().min(lanes)]);
+                let (Some(last), Some(other_last)) = (one.last(), other.last()) else { return };
+                if last.place() < other[0].place() {
+                    self.place = passed(ones, self.place + one.len(), other[0].place());
+                } else if other_last.place() < one[0].place() {
+                    self.other_place = passed(others, self.other_place + other.len(), one[0].place());
+                } else if self.meets(one, other) {
+                    return;
+                }
+            }
+        }
+
+        /// Compares the next block of one with the next of the other, and goes on behind that which ends first.
+        #[inline(always)]
+        fn meets(&mut self, one: &[A], other: &[B]) -> bool {
+            let found = common(one, other);
+            self.block = Block { found, first: self.place, other_first: self.other_place };
+            let (last, other_last) = (one[one.len() - 1].place(), other[other.len() - 1].place());
+            self.place += select_unpredictable(last <= other_last, one.len(), 0);
+            self.other_place += select_unpredictable(other_last <= last, other.len(), 0);
+            found != 0
         }
 
         /// The first pair of the block.
@@ -158,9 +178,15 @@ mod blocks {
             let place = self.block.first + self.block.found.trailing_zeros() as usize;
             self.block.found &= self.block.found - 1;
             let other = &self.other[self.block.other_first..];
-            let equal = common(&other[..other.len().min(16)], &self.one[place..=place]);
+            let equal = common(&other[..other.len().min(lanes::<A, B>())], &self.one[place..=place]);
             (place, self.block.other_first + equal.trailing_zeros() as usize)
         }
+    }
+
+    /// Whether one of two lengths is so much greater that blocks of it often lie between neighbours of the other.
+    #[inline(always)]
+    fn is_uneven(length: usize, other: usize) -> bool {
+        length / 8 > other || other / 8 > length
     }
 
     /// The first place from `first` on, or at most fifteen before, whose coordinate is not less than `least`, by strides that
@@ -182,27 +208,38 @@ mod blocks {
         place
     }
 
-    /// The places among at most sixteen coordinates of four bytes that hold what one of `others` does, of which there are as many
-    /// at most, as bits.
+    /// The places among the coordinates of a block that hold what one of the other's does, as bits.
     #[inline(always)]
     fn common<A: Coordinate, B: Coordinate>(coordinates: &[A], others: &[B]) -> u16 {
-        assert!(size_of::<A>() == 4 && size_of::<B>() == 4 && coordinates.len() <= 16);
+        let lanes = lanes::<A, B>();
+        assert!(lanes != 0 && coordinates.len() <= lanes);
         let all = u16::MAX.checked_shr(16 - coordinates.len() as u32).unwrap_or(0);
-        // SAFETY: the mask leaves out what lies behind the slice; four bytes of a coordinate are its bits; the crate is compiled for
+        // SAFETY: the mask leaves out what lies behind the slice; the bytes of a coordinate are its bits; the crate is compiled for
         // processors that have these instructions.
-        let coordinates = unsafe { _mm512_maskz_loadu_epi32(all, coordinates.as_ptr().cast()) };
+        let block = unsafe {
+            match lanes {
+                8 => _mm512_maskz_loadu_epi64(all as u8, coordinates.as_ptr().cast()),
+                _ => _mm512_maskz_loadu_epi32(all, coordinates.as_ptr().cast()),
+            }
+        };
         let equal = |other: &B| {
             // SAFETY: as above.
-            unsafe { _mm512_cmpeq_epi32_mask(coordinates, _mm512_set1_epi32(other.place() as i32)) }
+            unsafe {
+                match lanes {
+                    8 => u16::from(_mm512_cmpeq_epi64_mask(block, _mm512_set1_epi64(other.place() as i64))),
+                    _ => _mm512_cmpeq_epi32_mask(block, _mm512_set1_epi32(other.place() as i32)),
+                }
+            }
         };
-        let found = match others.first_chunk::<16>() {
-            // Without a loop, and in four words, so that none waits for the last.
-            Some([a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]) => {
-                let words = [[a, e, i, m], [b, f, j, n], [c, g, k, o], [d, h, l, p]]
-                    .map(|four| four.into_iter().fold(0, |word, other| word | equal(other)));
+        let any = |others: [&B; 4]| others.into_iter().fold(0, |word, other| word | equal(other));
+        let found = match (lanes, others) {
+            // Without a loop, and in several words, so that none waits for the last.
+            (8, [a, b, c, d, e, f, g, h]) => any([a, b, c, d]) | any([e, f, g, h]),
+            (16, [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]) => {
+                let words = [any([a, e, i, m]), any([b, f, j, n]), any([c, g, k, o]), any([d, h, l, p])];
                 (words[0] | words[1]) | (words[2] | words[3])
             }
-            None => others.iter().fold(0, |word, other| word | equal(other)),
+            _ => others.iter().fold(0, |word, other| word | equal(other)),
         };
         found & all
     }

@@ -37,6 +37,7 @@ mod row;
 mod team;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 mod wide;
 mod workspace;
 
@@ -51,39 +52,6 @@ pub use row::{filled, filled_side_by_side, row, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
-
-/// The text of sets of keys, for kernels that are compiled at run time.
-pub(crate) const BITMAP_TEXT: &str = include_str!("bitmap.rs");
-
-/// The text of what takes interleaved bits apart, likewise.
-pub(crate) const BITS_TEXT: &str = include_str!("bits.rs");
-
-/// The text of the helpers of parallel loops, likewise.
-pub(crate) const CHUNKS_TEXT: &str = include_str!("chunks.rs");
-
-/// The text of sums over runs, likewise.
-pub(crate) const DOT_TEXT: &str = include_str!("dot.rs");
-
-/// The text of what sorts a few keys, likewise.
-pub(crate) const FEW_TEXT: &str = include_str!("few.rs");
-
-/// The text of what finds common coordinates, likewise.
-pub(crate) const INTERSECT_TEXT: &str = include_str!("intersect.rs");
-
-/// The text of arrays that are joined, likewise.
-pub(crate) const JOINED_TEXT: &str = include_str!("joined.rs");
-
-/// The text of what adds a product to a sum, likewise.
-pub(crate) const PRODUCT_TEXT: &str = include_str!("product.rs");
-
-/// The text of what rows are asked, likewise.
-pub(crate) const ROW_TEXT: &str = include_str!("row.rs");
-
-/// The text of vector registers, likewise.
-pub(crate) const WIDE_TEXT: &str = include_str!("wide.rs");
-
-/// The text of what workspaces are made of, likewise.
-pub(crate) const WORKSPACE_TEXT: &str = include_str!("workspace.rs");
 
 /// How many threads [`run_all`] runs on.
 pub fn threads() -> usize {

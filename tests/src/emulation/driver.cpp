@@ -14,6 +14,7 @@
 #include <string>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -104,27 +105,19 @@ EXPORT Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, vo
   put(stream, [=] { check(to, bytes); memset((void*)to, value, bytes); });
   return SUCCESS;
 }
-static size_t brought = 0;
-// The bytes that were copied to the device since this was called last.
-EXPORT size_t spc_emulated_brought() {
+static size_t brought = 0, taken = 0;
+static size_t counted(size_t& bytes) {
   std::lock_guard<std::recursive_mutex> hold(lock);
-  size_t bytes = brought;
-  brought = 0;
-  return bytes;
+  return std::exchange(bytes, 0);
 }
+// The bytes that were copied to the device since this was called last, and those from it.
+EXPORT size_t spc_emulated_brought() { return counted(brought); }
+EXPORT size_t spc_emulated_taken() { return counted(taken); }
 EXPORT Result cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
   std::lock_guard<std::recursive_mutex> hold(lock);
   brought += bytes;
   put(stream, [=] { check(to, bytes); memcpy((void*)to, from, bytes); });
   return SUCCESS;
-}
-static size_t taken = 0;
-// The bytes that were copied from the device since this was called last.
-EXPORT size_t spc_emulated_taken() {
-  std::lock_guard<std::recursive_mutex> hold(lock);
-  size_t bytes = taken;
-  taken = 0;
-  return bytes;
 }
 EXPORT Result cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
   std::lock_guard<std::recursive_mutex> hold(lock);

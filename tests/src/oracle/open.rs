@@ -128,3 +128,11 @@ pub(super) fn of_reduction(operator: ReduceOperator, total: Value, term: Value) 
         _ => total.open.max(term.open).spread(),
     }
 }
+
+/// How open a number is that an update passes by: what it computes may be made first, as a tensor that has no entry there.
+pub(super) fn of_untouched(operator: Option<ReduceOperator>, number: Number) -> Open {
+    match operator {
+        Some(ReduceOperator::Min | ReduceOperator::Max) if number.is_nan() => Open::Infinite,
+        _ => Open::No,
+    }
+}

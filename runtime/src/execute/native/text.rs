@@ -1,10 +1,7 @@
 //! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
 
 use crate::execute::array::{Access, Signature};
-use crate::parallel::{
-    BITMAP_TEXT, BITS_TEXT, CHUNKS_TEXT, DOT_TEXT, FEW_TEXT, INTERSECT_TEXT, JOINED_TEXT, PRODUCT_TEXT, ROW_TEXT,
-    WIDE_TEXT, WORKSPACE_TEXT,
-};
+use crate::parallel::text as helpers;
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -38,6 +35,7 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
         .iter()
         .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\n\n{text}\n"))
         .collect();
+    let helpers = helpers::modules(INTERLEAVE_TEXT);
     let root = format!(
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
@@ -46,64 +44,7 @@ use complex::{{c32, c64}};
 {modules}
 mod parallel {{
     pub use crate::library::{{run_all, threads}};
-    pub use bitmap::*;
-    pub use bits::*;
-    pub use chunks::*;
-    pub use dot::*;
-    pub use intersect::*;
-    pub use joined::*;
-    pub use product::*;
-    pub use row::*;
-    pub use workspace::*;
-
-mod interleave {{
-{INTERLEAVE_TEXT}
-}}
-
-mod bitmap {{
-{BITMAP_TEXT}
-}}
-
-mod bits {{
-{BITS_TEXT}
-}}
-
-mod chunks {{
-{CHUNKS_TEXT}
-}}
-
-mod dot {{
-{DOT_TEXT}
-}}
-
-mod few {{
-{FEW_TEXT}
-}}
-
-mod intersect {{
-{INTERSECT_TEXT}
-}}
-
-mod joined {{
-{JOINED_TEXT}
-}}
-
-mod product {{
-{PRODUCT_TEXT}
-}}
-
-mod row {{
-{ROW_TEXT}
-}}
-
-mod wide {{
-{WIDE_TEXT}
-}}
-
-mod workspace {{
-{WORKSPACE_TEXT}
-}}
-}}
+{helpers}}}
 
 mod complex {{
 {COMPLEX}

@@ -26,6 +26,44 @@ const REMEDIES: &str = "install the CUDA toolkit and set CUDA_HOME; or `pip inst
 /// An object of the library, or an address on the device.
 type Object = *mut c_void;
 
+/// Says how large a buffer is to be.
+type Sizes = unsafe extern "C" fn(
+    Object,
+    i32,
+    i32,
+    *const c_void,
+    Object,
+    Object,
+    *const c_void,
+    Object,
+    i32,
+    i32,
+    *mut usize,
+) -> i32;
+
+/// Works with a buffer.
+type Step = unsafe extern "C" fn(
+    Object,
+    i32,
+    i32,
+    *const c_void,
+    Object,
+    Object,
+    *const c_void,
+    Object,
+    i32,
+    i32,
+    Object,
+) -> i32;
+
+/// The functions of a product for which the library wants a buffer and prepares, and how it takes the second operand.
+struct Product {
+    size: Sizes,
+    prepare: Step,
+    multiply: Step,
+    second: i32,
+}
+
 macro_rules! functions {
     ($($name:ident = $symbol:literal ($($argument:ty),*);)*) => {
         /// What is called of the library. All but the last function return a status.
@@ -198,33 +236,8 @@ impl Cusparse {
         let shapes = (dense.shape().to_vec(), result.shape().to_vec());
         let (x, dense, made) = (self.csr(x)?, self.brought(dense)?, self.room(result.values().bytes())?);
         let (from, to) = (self.matrix(&dense, &shapes.0, &numbers)?, self.matrix(&made, &shapes.1, &numbers)?);
-        let (one, zero) = (numbers.one(), numbers.zero());
-        let each = |(_, algorithm): Algorithm| {
-            let mut bytes = 0;
-            let (x, from, to, kind) = (x.object.raw, from.raw, to.raw, numbers.kind);
-            // SAFETY: the objects are there until the end of this function, and the numbers are of the type that is said.
-            let asked = unsafe {
-                let bytes = &raw mut bytes;
-                (f.spmm_size)(self.handle, AS_IT_IS, AS_IT_IS, one, x, from, zero, to, kind, algorithm, bytes)
-            };
-            f.done("sizes a buffer", asked)?;
-            let buffer = self.room(bytes)?;
-            // SAFETY: as above; the buffer is as large as the library asks for.
-            let prepared = unsafe {
-                let buffer = buffer.pointer();
-                (f.spmm_prepare)(self.handle, AS_IT_IS, AS_IT_IS, one, x, from, zero, to, kind, algorithm, buffer)
-            };
-            f.done("prepares", prepared)?;
-            self.times(repeat, &|| {
-                // SAFETY: as above.
-                let status = unsafe {
-                    let buffer = buffer.pointer();
-                    (f.spmm)(self.handle, AS_IT_IS, AS_IT_IS, one, x, from, zero, to, kind, algorithm, buffer)
-                };
-                f.done("multiplies", status)
-            })
-        };
-        let (median, algorithms) = fastest(SPMM, each)?;
+        let functions = Product { size: f.spmm_size, prepare: f.spmm_prepare, multiply: f.spmm, second: AS_IT_IS };
+        let (median, algorithms) = self.fastest(SPMM, &functions, [&x.object, &from, &to], &numbers, repeat)?;
         let values = self.values(&made, &numbers)?;
         Ok(Peer { median, algorithms, entries: values.len(), values })
     }
@@ -236,48 +249,41 @@ impl Cusparse {
         let shapes = (rows.shape().to_vec(), columns.shape().to_vec());
         let (to, rows, columns) = (self.csr(x)?, self.brought(rows)?, self.brought(columns)?);
         let (left, right) = (self.matrix(&rows, &shapes.0, &numbers)?, self.matrix(&columns, &shapes.1, &numbers)?);
-        let (one, zero) = (numbers.one(), numbers.zero());
-        let each = |(_, algorithm): Algorithm| {
-            let mut bytes = 0;
-            let (left, right, made, kind) = (left.raw, right.raw, to.object.raw, numbers.kind);
-            // SAFETY: the objects are there until the end of this function, and the numbers are of the type that is said.
-            let asked = unsafe {
-                let bytes = &raw mut bytes;
-                (f.sddmm_size)(self.handle, AS_IT_IS, TRANSPOSED, one, left, right, zero, made, kind, algorithm, bytes)
-            };
-            f.done("sizes a buffer", asked)?;
-            let buffer = self.room(bytes)?;
-            // SAFETY: as above; the buffer is as large as the library asks for.
-            let prepared = unsafe {
-                let buffer = buffer.pointer();
-                (f.sddmm_prepare)(
-                    self.handle,
-                    AS_IT_IS,
-                    TRANSPOSED,
-                    one,
-                    left,
-                    right,
-                    zero,
-                    made,
-                    kind,
-                    algorithm,
-                    buffer,
-                )
-            };
-            f.done("prepares", prepared)?;
-            self.times(repeat, &|| {
-                // SAFETY: as above.
-                let status = unsafe {
-                    let buffer = buffer.pointer();
-                    (f.sddmm)(self.handle, AS_IT_IS, TRANSPOSED, one, left, right, zero, made, kind, algorithm, buffer)
-                };
-                f.done("multiplies", status)
-            })
-        };
-        let (median, algorithms) = fastest(DEFAULT, each)?;
+        let functions = Product { size: f.sddmm_size, prepare: f.sddmm_prepare, multiply: f.sddmm, second: TRANSPOSED };
+        let (median, algorithms) = self.fastest(DEFAULT, &functions, [&left, &right, &to.object], &numbers, repeat)?;
         let products = self.values(&to.values, &numbers)?;
         let values: Vec<f64> = own.iter().enumerate().map(|(place, own)| products.get_f64(place) * own).collect();
         Ok(Peer { median, algorithms, entries: values.len(), values: values.into() })
+    }
+
+    /// What a product of two objects into a third takes, by the fastest of some algorithms.
+    fn fastest(
+        &self,
+        algorithms: &[Algorithm],
+        functions: &Product,
+        [first, second, made]: [&Descriptor; 3],
+        numbers: &Numbers,
+        repeat: usize,
+    ) -> Result<(Duration, Vec<Tried>), String> {
+        let (first, second, made, kind) = (first.raw, second.raw, made.raw, numbers.kind);
+        let (handle, one, zero, taken) = (self.handle, numbers.one(), numbers.zero(), functions.second);
+        fastest(algorithms, |(_, algorithm): Algorithm| {
+            let mut bytes = 0;
+            // SAFETY: the objects are there until the end of this function, and the numbers are of the type that is said.
+            let asked = unsafe {
+                let bytes = &raw mut bytes;
+                (functions.size)(handle, AS_IT_IS, taken, one, first, second, zero, made, kind, algorithm, bytes)
+            };
+            self.functions.done("sizes a buffer", asked)?;
+            let buffer = self.room(bytes)?;
+            let step = |function: Step| {
+                let buffer = buffer.pointer();
+                // SAFETY: as above; the buffer is as large as the library asks for.
+                unsafe { function(handle, AS_IT_IS, taken, one, first, second, zero, made, kind, algorithm, buffer) }
+            };
+            self.functions.done("prepares", step(functions.prepare))?;
+            self.times(repeat, &|| self.functions.done("multiplies", step(functions.multiply)))
+        })
     }
 
     fn spgemm(&self, x: &AnyTensor, z: &AnyTensor, repeat: usize) -> Result<Peer, String> {

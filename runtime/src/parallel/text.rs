@@ -1,0 +1,27 @@
+//! The texts of this module's files that stand by themselves, for kernels that are compiled without this crate.
+//!
+//! This file stands by itself too: tests of the compiler include it.
+
+/// What kernels call.
+const CALLED: [(&str, &str); 9] = [
+    ("bitmap", include_str!("bitmap.rs")),
+    ("bits", include_str!("bits.rs")),
+    ("chunks", include_str!("chunks.rs")),
+    ("dot", include_str!("dot.rs")),
+    ("intersect", include_str!("intersect.rs")),
+    ("joined", include_str!("joined.rs")),
+    ("product", include_str!("product.rs")),
+    ("row", include_str!("row.rs")),
+    ("workspace", include_str!("workspace.rs")),
+];
+
+/// What these call.
+const OTHERS: [(&str, &str); 2] = [("few", include_str!("few.rs")), ("wide", include_str!("wide.rs"))];
+
+/// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
+/// codes together.
+pub(crate) fn modules(interleave: &str) -> String {
+    let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave)]);
+    let modules = all.map(|(name, text)| format!("mod {name} {{\n{text}\n}}\n"));
+    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).collect()
+}
