@@ -97,8 +97,7 @@ impl<T: Plain> Rows<T> {
         let parts = tasks::ranges(count, count.div_ceil(threads).max(1));
         let mut places = tasks::map(&parts, &|part| {
             let mut counts = vec![0u32; extent];
-            // Whole runs of a row at once: what was just written takes long to be read again.
-            rows[part].chunk_by(|a, b| a == b).for_each(|run| counts[run[0] as usize] += run.len() as u32);
+            rows[part].iter().for_each(|&row| counts[row as usize] += 1);
             counts
         });
         let mut positions = vec![0; extent + 1];
@@ -114,21 +113,16 @@ impl<T: Plain> Rows<T> {
         let (mut sorted_columns, mut sorted_values) = (Buffer::<u32>::zeroed(count), Buffer::<T>::zeroed(count));
         let (to_columns, to_values) = (Places::of(&mut sorted_columns), Places::of(&mut sorted_values));
         tasks::each(parts.into_iter().zip(places).collect(), &|_, (part, mut places): (Range<usize>, Vec<u32>)| {
-            let (columns, values) = (&columns[part.clone()], &values[part.clone()]);
-            let mut entries = columns.iter().zip(values);
-            for run in rows[part].chunk_by(|a, b| a == b) {
-                let place = &mut places[run[0] as usize];
-                let end = *place + run.len() as u32;
-                for (place, (&column, &value)) in (*place as usize..end as usize).zip(&mut entries) {
-                    // SAFETY: the places of a part and a row are as many as it has entries there, which were counted from
-                    // the same slice, from the sum of all counts before on: no entry of this or another part is put where
-                    // another is.
-                    unsafe {
-                        to_columns.write(place, column);
-                        to_values.write(place, value);
-                    }
+            let entries = rows[part.clone()].iter().zip(&columns[part.clone()]).zip(&values[part]);
+            for ((&row, &column), &value) in entries {
+                let place = &mut places[row as usize];
+                // SAFETY: the places of a part and a row are as many as it has entries there, which were counted from the same
+                // slice, from the sum of all counts before on: no entry of this or another part is put where another is.
+                unsafe {
+                    to_columns.write(*place as usize, column);
+                    to_values.write(*place as usize, value);
                 }
-                *place = end;
+                *place += 1;
             }
         });
         Self { positions, coordinates: sorted_columns, values: sorted_values }
