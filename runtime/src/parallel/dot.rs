@@ -11,11 +11,12 @@
 //!
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
 //! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
-//! under a mask: most rows are short, and nobody can guess how short the next one is.
+//! under a mask: most rows are short, and nobody can guess how short the next one is. AMD's processors, which take longer to gather
+//! than to load one by one, take short runs in fours.
 
 use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{EightLanes, GATHERED, Lanes, Wide};
+use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide};
 
 /// What sums are made of: `f32` and `f64`.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -226,12 +227,42 @@ fn sum<F: Factor>(factor: F) -> F::Number {
     if !F::IS_GATHERED {
         return sum_in::<<F::Number as Wide>::Row, F>(factor);
     }
+    if LOADS_ONE_BY_ONE && factor.length() < SHORT && factor.longest() <= GATHERED {
+        return sum_of_loaded(factor);
+    }
     match factor.length() {
         // Where there are no others, this is a branch that is always the same; where there are, one entry is the most frequent.
         0 | 1 => sum_one_by_one(factor),
         _ if factor.longest() > GATHERED => sum_of_far(factor),
         _ => sum_in::<<F::Number as Wide>::Gathered, F>(factor),
     }
+}
+
+/// Runs that are shorter have less to gain from wide vectors than they lose at their ends.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+const SHORT: usize = 32;
+
+/// In vectors of four, and one by one what is left.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn sum_of_loaded<F: Factor>(factor: F) -> F::Number {
+    const LANES: usize = 4;
+    let length = factor.length();
+    if length < LANES {
+        return sum_one_by_one(factor);
+    }
+    let mut sums = factor.part(0, LANES).first_lanes::<<F::Number as Wide>::Loaded>();
+    let mut place = LANES;
+    while place + LANES <= length {
+        sums = factor.part(place, LANES).add_lanes(sums);
+        place += LANES;
+    }
+    let mut total = sums.total();
+    while place < length {
+        factor.add_to(&mut total, place);
+        place += 1;
+    }
+    total
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -266,6 +297,9 @@ fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
 fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
     if factor.longest() > GATHERED {
         return sums_between_of_far(factor, positions, sums);
+    }
+    if LOADS_ONE_BY_ONE {
+        return sum_each(factor, positions, sums);
     }
     let (eights, rest) = sums.as_chunks_mut::<8>();
     let mut positions = positions;

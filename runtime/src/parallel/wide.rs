@@ -64,17 +64,26 @@ pub trait Wide: Copy {
     /// One of eight lanes: as many as there are entries in most rows, and gathers take a time for each lane, used or not.
     type Gathered: EightLanes<Number = Self>;
 
+    /// One of four lanes, for processors that load elements one by one in less time than they gather them.
+    type Loaded: Lanes<Number = Self>;
+
     /// The widest, for what lies side by side.
     type Row: Lanes<Number = Self>;
 }
 
+/// Whether the processor loads elements one by one in less time than it gathers them: AMD's, which are known by instructions that
+/// no other has.
+pub const LOADS_ONE_BY_ONE: bool = cfg!(target_feature = "sse4a");
+
 impl Wide for f32 {
     type Gathered = F32x8;
+    type Loaded = F32x4;
     type Row = F32x16;
 }
 
 impl Wide for f64 {
     type Gathered = F64x8;
+    type Loaded = F64x4;
     type Row = F64x8;
 }
 
@@ -109,6 +118,7 @@ macro_rules! lanes {
     (
         $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident, $store:ident,
         $load_places:ident, $set_places:ident, $at_least:ident, $differ:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
+        $set:ident($($lane:literal)*),
         $add:ident, $multiply:ident, $multiply_add:ident, $some_multiply_add:ident, |$all:ident| $total:expr
     ) => {
         #[doc = concat!(stringify!($count), " numbers.")]
@@ -135,12 +145,21 @@ macro_rules! lanes {
 
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                Self::gather_at(of, Self::places(coordinates, false), mask(coordinates.len()) as $mask_type)
+                match coordinates.first_chunk() {
+                    Some(coordinates) if LOADS_ONE_BY_ONE => Self::load_at(of, coordinates),
+                    _ => Self::gather_at(of, Self::places(coordinates, false), mask(coordinates.len()) as $mask_type),
+                }
             }
 
             #[inline(always)]
             fn gather_some<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                Self::gather_at(of, Self::places(coordinates, true), Self::some(coordinates) as $mask_type)
+                let some = Self::some(coordinates) as $mask_type;
+                match coordinates.first_chunk() {
+                    Some(coordinates) if LOADS_ONE_BY_ONE && some == mask($count) as $mask_type => {
+                        Self::load_at(of, coordinates)
+                    }
+                    _ => Self::gather_at(of, Self::places(coordinates, true), some),
+                }
             }
 
             #[inline(always)]
@@ -191,6 +210,24 @@ macro_rules! lanes {
                 }
             }
 
+            /// What an array has at coordinates.
+            #[inline(always)]
+            fn load_at<C: Coordinate>(of: &[$number], coordinates: &[C; $count]) -> Self {
+                let at = Self::places(coordinates, false);
+                if of.len() > GATHERED {
+                    beyond(GATHERED);
+                }
+                // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded. Coordinates are
+                // read where they are, once more: compilers would take them out of the register, which takes longer.
+                unsafe {
+                    if $at_least(mask($count) as $mask_type, at, $set_places(of.len() as i32)) != 0 {
+                        beyond(of.len());
+                    }
+                    let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+                    Self($set($(get($lane)),*))
+                }
+            }
+
             /// What an array has at places, zero in the lanes that are left out.
             #[inline(always)]
             fn gather_at(of: &[$number], $at: $places, $mask: $mask_type) -> Self {
@@ -224,6 +261,7 @@ lanes!(
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, at, of.cast()),
+    _mm512_set_pd(7 6 5 4 3 2 1 0),
     _mm512_add_pd,
     _mm512_mul_pd,
     _mm512_fmadd_pd,
@@ -244,6 +282,7 @@ lanes!(
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, at, of.cast()),
+    _mm256_set_ps(7 6 5 4 3 2 1 0),
     _mm256_add_ps,
     _mm256_mul_ps,
     _mm256_fmadd_ps,
@@ -264,11 +303,57 @@ lanes!(
     _mm512_mask_cmpge_epu32_mask,
     _mm512_mask_cmpneq_epu32_mask,
     |mask, at, of| _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, at, of.cast()),
+    _mm512_set_ps(15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0),
     _mm512_add_ps,
     _mm512_mul_ps,
     _mm512_fmadd_ps,
     _mm512_mask3_fmadd_ps,
     |all| _mm512_reduce_add_ps(all)
+);
+lanes!(
+    F64x4,
+    f64,
+    __m256d,
+    4,
+    u8,
+    __m128i,
+    _mm256_maskz_loadu_pd,
+    _mm256_mask_storeu_pd,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm256_mmask_i32gather_pd::<8>(_mm256_setzero_pd(), mask, at, of.cast()),
+    _mm256_set_pd(3 2 1 0),
+    _mm256_add_pd,
+    _mm256_mul_pd,
+    _mm256_fmadd_pd,
+    _mm256_mask3_fmadd_pd,
+    |all| {
+        let half = _mm_add_pd(_mm256_castpd256_pd128(all), _mm256_extractf128_pd::<1>(all));
+        _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)))
+    }
+);
+lanes!(
+    F32x4,
+    f32,
+    __m128,
+    4,
+    u8,
+    __m128i,
+    _mm_maskz_loadu_ps,
+    _mm_mask_storeu_ps,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm_mmask_i32gather_ps::<4>(_mm_setzero_ps(), mask, at, of.cast()),
+    _mm_set_ps(3 2 1 0),
+    _mm_add_ps,
+    _mm_mul_ps,
+    _mm_fmadd_ps,
+    _mm_mask3_fmadd_ps,
+    |all| of_four(all)
 );
 
 macro_rules! eight_lanes {
