@@ -6,6 +6,9 @@ use super::header::Symmetry;
 use crate::io::value::Value;
 use crate::tensor::Indices;
 
+/// How many entries a thread takes at once.
+const PART: usize = 1 << 16;
+
 /// The first entry that the lower triangle has no room for, and why.
 pub(super) fn first_misplaced<T: Value>(
     indices: &[Indices],
@@ -43,11 +46,13 @@ fn first<I: Ord + Sync, T: Value>(
         Symmetry::Hermitian => !value.is_real(),
         Symmetry::General | Symmetry::Symmetric => false,
     };
-    let misplaced = |entry: &usize| {
-        let (row, column) = (&rows[*entry], &columns[*entry]);
-        row < column || row == column && is_off(values[*entry])
+    let misplaced = |entry: usize| {
+        let (row, column) = (&rows[entry], &columns[entry]);
+        row < column || row == column && is_off(values[entry])
     };
-    let entry = (0..values.len()).into_par_iter().find_first(misplaced)?;
+    let parts: Vec<usize> = (0..values.len()).step_by(PART).collect();
+    let first_of = |begin: usize| (begin..values.len().min(begin + PART)).find(|&entry| misplaced(entry));
+    let entry = parts.into_par_iter().find_map_first(first_of)?;
     Some((entry, rows[entry] < columns[entry]))
 }
 
@@ -67,26 +72,45 @@ pub(super) fn mirror<T: Value>(
     (indices, values)
 }
 
-fn extend<I: Copy + PartialEq, T: Value>(
+fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
     mut rows: Vec<I>,
     mut columns: Vec<I>,
     values: &mut Vec<T>,
     symmetry: Symmetry,
 ) -> [Vec<I>; 2] {
+    let is_off = |(row, column): &(&I, &I)| row != column;
     let stored = values.len();
-    let mirrored = (0..stored).filter(|&entry| rows[entry] != columns[entry]).count();
-    rows.reserve_exact(mirrored);
-    columns.reserve_exact(mirrored);
-    values.reserve_exact(mirrored);
-    for entry in 0..stored {
-        let (row, column) = (rows[entry], columns[entry]);
-        if row != column {
-            rows.push(column);
-            columns.push(row);
-            let value = values[entry];
-            values.push(mirrored_value(value, symmetry));
-        }
+    let parts = rows.par_chunks(PART).zip(columns.par_chunks(PART));
+    let counts: Vec<usize> = parts.map(|(rows, columns)| rows.iter().zip(columns).filter(is_off).count()).collect();
+    let total = stored + counts.iter().sum::<usize>();
+    let (Some(&row), Some(&value)) = (rows.first(), values.first()) else { return [rows, columns] };
+    for column in [&mut rows, &mut columns] {
+        column.reserve_exact(total - stored);
+        column.resize(total, row);
     }
+    values.reserve_exact(total - stored);
+    values.resize(total, value);
+
+    let mut parts = Vec::with_capacity(counts.len());
+    let (stored_rows, mut rest_rows) = rows.split_at_mut(stored);
+    let (stored_columns, mut rest_columns) = columns.split_at_mut(stored);
+    let (stored_values, mut rest_values) = values.split_at_mut(stored);
+    for count in counts {
+        let fits = "there is room for all that is mirrored";
+        parts.push((
+            rest_rows.split_off_mut(..count).expect(fits),
+            rest_columns.split_off_mut(..count).expect(fits),
+            rest_values.split_off_mut(..count).expect(fits),
+        ));
+    }
+    parts.into_par_iter().enumerate().for_each(|(part, (to_rows, to_columns, to_values))| {
+        let range = part * PART..stored.min((part + 1) * PART);
+        let stored = stored_rows[range.clone()].iter().zip(&stored_columns[range.clone()]).zip(&stored_values[range]);
+        let to = to_columns.iter_mut().zip(to_rows).zip(to_values);
+        for (((row, column), &value), to) in stored.filter(|(pair, _)| is_off(pair)).zip(to) {
+            ((*to.0.0, *to.0.1), *to.1) = ((*row, *column), mirrored_value(value, symmetry));
+        }
+    });
     [rows, columns]
 }
 
@@ -114,5 +138,27 @@ fn wide(indices: &Indices) -> Vec<u64> {
     match indices {
         Indices::U32(indices) => indices.iter().map(|&index| u64::from(index)).collect(),
         Indices::U64(indices) => indices.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The other triangle comes in the order of the entries, however many parts they are taken in.
+    #[test]
+    fn many_entries_are_mirrored_in_order() {
+        let count = 2 * PART as u32 + 100;
+        let rows: Vec<u32> = (0..count).map(|entry| entry / 3).collect();
+        let columns: Vec<u32> = (0..count).map(|entry| entry / 3 - (entry % 3).min(entry / 3)).collect();
+        let values: Vec<f64> = (0..count).map(f64::from).collect();
+        let off = || (0..count as usize).filter(|&entry| rows[entry] != columns[entry]);
+        let expected_rows: Vec<u32> = rows.iter().copied().chain(off().map(|entry| columns[entry])).collect();
+        let expected_columns: Vec<u32> = columns.iter().copied().chain(off().map(|entry| rows[entry])).collect();
+        let expected_values: Vec<f64> = values.iter().copied().chain(off().map(|entry| -values[entry])).collect();
+        let indices = vec![Indices::U32(rows.clone()), Indices::U32(columns.clone())];
+        let (indices, values) = mirror(indices, values.clone(), Symmetry::SkewSymmetric);
+        assert_eq!(indices, [Indices::U32(expected_rows), Indices::U32(expected_columns)]);
+        assert_eq!(values, expected_values);
     }
 }

@@ -6,6 +6,8 @@
 //! 3. Each level counts, over chunks of keys in parallel, how many distinct prefixes begin in each; a prefix sum says where
 //!    each chunk writes; then all chunks write.
 //!
+//! Matrices whose entries come by columns, as files list them, become rows without keys and without a sort (`scatter.rs`).
+//!
 //! ```text
 //! entries           keys        [compressed, compressed]
 //! (2, 0) 5.0        0 1         pos  0  2
@@ -21,6 +23,7 @@ mod grow;
 mod key;
 mod order;
 mod radix;
+mod scatter;
 mod sorted;
 #[cfg(test)]
 mod tests;
@@ -182,6 +185,10 @@ fn pack_elements<T: Element>(
     let maxima = check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
     if layout.depth() == 0 {
         return pack_scalar(&coordinates.values, format, duplicates, fill).map(|tensor| tensor.with_fill(literal));
+    }
+    if let Some((levels, values)) = scatter::matrix(&coordinates, &layout, &maxima) {
+        let values = T::wrap(Arc::new(values));
+        return Ok(AnyTensor::from_filled_parts_trusted(coordinates.shape, format.clone(), levels, values, literal));
     }
     let fields = Fields::of_layout(&layout);
     let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates, literal };

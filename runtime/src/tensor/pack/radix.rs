@@ -4,8 +4,9 @@
 //! order that entries come in. Where the upper bits ascend, entries that agree in them are a group of their own, and groups
 //! are sorted where they are. A group that no cache holds is parted by its most significant digit: chunks are counted, a
 //! prefix sum says where each chunk's part of each bucket goes, and chunks are moved there, all at once. What a cache holds
-//! is sorted by its least significant digit first, but only by as many of its upper bits as tell most entries apart; the few
-//! that agree in those are inserted in their place as they are written back.
+//! is counted and written back at once where few bits are left. Else it is sorted by its least significant digit first, but only
+//! by as many of its upper bits as tell most entries apart; the few that agree in those are inserted in their place as they are
+//! written back.
 
 use super::super::tasks::{self, split};
 use super::key::Key;
@@ -17,6 +18,8 @@ use std::slice::IterMut;
 /// The bits of a digit: a first-level cache holds more lines than it has buckets.
 const DIGIT: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT;
+/// The most bits that what a cache holds is sorted by at once.
+const FINE: u32 = 12;
 /// Ranges of at most this many items are sorted by insertion.
 const SMALL: usize = 32;
 /// Ranges of at most this many items are sorted by one thread, in its cache.
@@ -141,8 +144,31 @@ fn sort_locally<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
     if runs_are_short(part.items, bits.end) {
         return insert(part);
     }
+    let varying = varying(part.items.iter().map(|item| item.0), &(bits.start..K::BITS));
+    let end = varying.highest_one().map_or(bits.start, |highest| highest + 1);
+    if end - bits.start <= FINE.min(part.items.len().ilog2()) {
+        return count_into_place(part, bits.start..end);
+    }
     let mut spare = part.items.to_vec();
     sort_upper_bits(part, &mut spare, bits);
+}
+
+/// By all bits that differ at once: how many items there are of each combination says where those of the next begin.
+fn count_into_place<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
+    let Part { keys, values, items } = part;
+    let buckets = 1 << (bits.end - bits.start);
+    let bucket = |key: K| key.bits_from(bits.start) as usize & (buckets - 1);
+    let mut places = vec![0; buckets];
+    items.iter().for_each(|item| places[bucket(item.0)] += 1);
+    let mut begin = 0;
+    for place in &mut places {
+        begin += std::mem::replace(place, begin);
+    }
+    for &mut (key, value) in items {
+        let next: &mut usize = &mut places[bucket(key)];
+        (keys[*next], values[*next]) = (key, value);
+        *next += 1;
+    }
 }
 
 fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)], bits: Range<u32>) {
