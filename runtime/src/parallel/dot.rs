@@ -298,9 +298,6 @@ fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut
     if factor.longest() > GATHERED {
         return sums_between_of_far(factor, positions, sums);
     }
-    if LOADS_ONE_BY_ONE {
-        return sum_each(factor, positions, sums);
-    }
     let (eights, rest) = sums.as_chunks_mut::<8>();
     let mut positions = positions;
     for sums in eights {
@@ -312,33 +309,56 @@ fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut
 }
 
 /// Most runs of tensors are short. What eight short runs have together is a few vectors, so that few lanes are without an entry; then
-/// the first products of all runs are added to the second, and so on. Longer runs have vectors of their own.
+/// the first products of all runs are added to the second, and so on. The vectors are whole, with what comes behind: how much of
+/// one is asked for nobody can guess. Longer runs have vectors of their own.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn eight_sums<L: EightLanes<Number = F::Number>, F: Factor, P: Coordinate>(factor: F, bounds: &[P; 9]) -> L {
-    let (first, end) = (bounds[0].place(), bounds[8].place());
-    let all = end.wrapping_sub(first);
+    let first = bounds[0].place();
     let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
     let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
-    let part = |number: usize| {
-        let begin = number * L::COUNT;
-        factor.part(first + begin, (all - begin).min(L::COUNT)).first_lanes::<L>()
-    };
-    let pair = |number: usize| {
-        let one = part(2 * number);
-        [one, if all > (2 * number + 1) * L::COUNT { part(2 * number + 1) } else { one }]
-    };
-    if all <= 2 * L::COUNT {
-        return L::sums_between([pair(0)], begins, ends);
+    let all = bounds[8].place().wrapping_sub(first);
+    let longest = (0..8).fold(0, |longest, number| place(number + 1).wrapping_sub(place(number)).max(longest)) as usize;
+    let there = factor.length().saturating_sub(first);
+    let fit = |vectors: usize| all <= vectors * L::COUNT && vectors * L::COUNT <= there;
+    if fit(1) {
+        let one = vector(factor, first, 0);
+        L::sums_between([[one, one]], begins, ends)
+    } else if fit(2) {
+        L::sums_between([pair(factor, first, 0)], begins, ends)
+    } else if longest <= L::COUNT && fit(4) {
+        L::sums_between([pair(factor, first, 0), pair(factor, first, 1)], begins, ends)
+    } else if LOADS_ONE_BY_ONE && all == 8 * longest {
+        // Runs of one length have ends that can be guessed.
+        let mut sums = [F::Number::default(); 8];
+        sum_each(factor, bounds, &mut sums);
+        L::load(&sums)
+    } else if longest <= L::COUNT && fit(6) {
+        L::sums_between([pair(factor, first, 0), pair(factor, first, 1), pair(factor, first, 2)], begins, ends)
+    } else {
+        let mut lanes = [L::load(&[]); 8];
+        let runs = bounds.windows(2).map(|ends| factor.part(ends[0].place(), ends[1].place() - ends[0].place()));
+        if longest <= L::COUNT {
+            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = run.first_lanes());
+        } else {
+            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = lanes_of(run));
+        }
+        L::totals(lanes)
     }
-    let run = |number: usize| factor.part(bounds[number].place(), bounds[number + 1].place() - bounds[number].place());
-    let are_short = (0..8).all(|number| place(number + 1).wrapping_sub(place(number)) as usize <= L::COUNT);
-    match all {
-        _ if !are_short => L::totals(std::array::from_fn(|number| lanes_of(run(number)))),
-        _ if all <= 4 * L::COUNT => L::sums_between([pair(0), pair(1)], begins, ends),
-        _ if all <= 6 * L::COUNT => L::sums_between([pair(0), pair(1), pair(2)], begins, ends),
-        _ => L::totals(std::array::from_fn(|number| run(number).first_lanes())),
-    }
+}
+
+/// Products from a place on, the vectors `2 * number` and `2 * number + 1`.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn pair<L: EightLanes<Number = F::Number>, F: Factor>(factor: F, first: usize, number: usize) -> [L; 2] {
+    [vector(factor, first, 2 * number), vector(factor, first, 2 * number + 1)]
+}
+
+/// Products from a place on, the vector of a number.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn vector<L: EightLanes<Number = F::Number>, F: Factor>(factor: F, first: usize, number: usize) -> L {
+    factor.part(first + number * L::COUNT, L::COUNT).first_lanes()
 }
 
 /// Of an array that is too long to be gathered from.
