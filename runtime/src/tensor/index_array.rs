@@ -21,7 +21,7 @@ pub trait Index: sealed::Sealed + Pod + Ord + Send + Sync + Default + fmt::Debug
     fn to_usize(self) -> usize;
 
     /// Narrowed as by `as`: whoever writes an index array has checked its largest element once.
-    fn truncate(index: usize) -> Self;
+    fn narrowed(index: usize) -> Self;
 
     /// An index array of these.
     fn wrap(buffer: Arc<Buffer<Self>>) -> IndexArray;
@@ -179,7 +179,7 @@ impl IndexArray {
     /// `indices` in the given width; `None` where one does not fit.
     pub fn narrowed(indices: impl IntoIterator<Item = usize>, width: IndexWidth) -> Option<Self> {
         with_width!(width, |I| {
-            let narrow = |index: usize| (index as u64 <= width.maximum()).then(|| I::truncate(index));
+            let narrow = |index: usize| (index as u64 <= width.maximum()).then(|| I::narrowed(index));
             Some(indices.into_iter().map(narrow).collect::<Option<Vec<I>>>()?.into())
         })
     }
@@ -203,7 +203,7 @@ macro_rules! indices {
             }
 
             #[inline]
-            fn truncate(index: usize) -> Self {
+            fn narrowed(index: usize) -> Self {
                 index as $type
             }
 

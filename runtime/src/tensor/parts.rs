@@ -205,7 +205,7 @@ impl IndexArray {
     fn rebased(&self, parents: Range<usize>, children: &Range<usize>) -> IndexArray {
         fn rebased<I: Index>(whole: &[I], children: &Range<usize>) -> IndexArray {
             let inside =
-                |&position: &I| I::truncate(position.to_usize().clamp(children.start, children.end) - children.start);
+                |&position: &I| I::narrowed(position.to_usize().clamp(children.start, children.end) - children.start);
             I::wrap(Arc::new(whole.iter().map(inside).collect::<Vec<I>>().into()))
         }
         let range = parents.start..parents.end + 1;

@@ -130,7 +130,7 @@ impl<'a, K: Key> Build<'a, K> {
                 self.append_coordinates::<C>(level, self.place.prefix)?
             } else {
                 let coordinate = self.fields.reader::<K>(level);
-                self.scatter(level, None, |entry| C::truncate(coordinate(self.keys[entry])))?.into()
+                self.scatter(level, None, |entry| C::narrowed(coordinate(self.keys[entry])))?.into()
             }
         });
         Ok(LevelStorage::Singleton { coordinates })
@@ -179,11 +179,11 @@ impl<'a, K: Key> Build<'a, K> {
             let mut next = 0;
             this.walk(chunk, prefix, |_, parent, children| {
                 let end = parent + 1 - begin;
-                part[next..end].fill(P::truncate(children));
+                part[next..end].fill(P::narrowed(children));
                 next = end;
             });
         });
-        let total = P::truncate(this.prefixes(prefix));
+        let total = P::narrowed(this.prefixes(prefix));
         // Where there are no entries, zeros are there already, on pages that nobody has touched yet.
         if total != P::default() {
             tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
@@ -200,13 +200,13 @@ impl<'a, K: Key> Build<'a, K> {
             append(positions, begins, self.place.prefix, |entry| {
                 before += count_begins(&begins[last..entry], prefix);
                 last = entry;
-                P::truncate(before)
+                P::narrowed(before)
             });
         } else {
             let mut out = 0;
             for &shortest in begins {
                 if let Some(position) = positions.get_mut(out) {
-                    *position = P::truncate(before);
+                    *position = P::narrowed(before);
                 }
                 out += usize::from(usize::from(shortest) <= self.place.prefix);
                 before += usize::from(usize::from(shortest) <= prefix);
@@ -224,7 +224,7 @@ impl<'a, K: Key> Build<'a, K> {
         tasks::each(parts, &|chunk, part| {
             let chunk = this.chunks[chunk].clone();
             let keys = &this.keys[chunk.clone()];
-            append(part, &this.begins[chunk], prefix, |entry| C::truncate(coordinate(keys[entry])));
+            append(part, &this.begins[chunk], prefix, |entry| C::narrowed(coordinate(keys[entry])));
         });
         Ok(C::wrap(Arc::new(coordinates)))
     }

@@ -293,14 +293,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         let sizes: Vec<usize> = slices.iter().map(|slices| positions[slices.end] - positions[slices.start]).collect();
         let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut entries, &sizes)).collect();
         tasks::each(parts, &|task, (coordinates, entries): (&mut [C], &mut [Entries])| {
-            coordinates.fill(C::truncate(vacancy(C::WIDTH) as usize));
+            coordinates.fill(C::narrowed(vacancy(C::WIDTH) as usize));
             let begin = positions[slices[task].start];
             for slice in slices[task].clone() {
                 let end = parents.len().min((slice + 1) * rows);
                 for (row, parent) in parents[slice * rows..end].iter().enumerate() {
                     let places = (positions[slice] - begin + row..).step_by(rows);
                     for (place, (coordinate, child)) in places.zip(self.each_child(level, parent)) {
-                        coordinates[place] = C::truncate(coordinate);
+                        coordinates[place] = C::narrowed(coordinate);
                         entries[place] = Entries::of(child);
                     }
                 }
@@ -435,5 +435,5 @@ fn out_of_memory(length: usize) -> PackError {
 
 /// Indices that have been found to fit their width.
 fn narrow(indices: Vec<usize>, width: IndexWidth) -> IndexArray {
-    with_width!(width, |I| indices.into_iter().map(<I as Index>::truncate).collect::<Vec<I>>().into())
+    with_width!(width, |I| indices.into_iter().map(<I as Index>::narrowed).collect::<Vec<I>>().into())
 }

@@ -49,7 +49,7 @@ pub(super) fn matrix<T: Plain>(
     if !stored || !come_in_order(rows, columns) {
         return None;
     }
-    let mut sorted = Rows::of(rows, columns, &entries.values, extent);
+    let mut sorted = Rows::of(rows, columns, &entries.values, extent)?;
     if !sorted.ascend() {
         sorted.rotate();
     }
@@ -90,8 +90,8 @@ struct Rows<T> {
 
 impl<T: Plain> Rows<T> {
     /// Entries by their row, those of a row in the order that they come in. Rows are below `extent`, and as many as columns
-    /// and values.
-    fn of(rows: &[u32], columns: &[u32], values: &[T], extent: usize) -> Self {
+    /// and values. None where there is not enough memory: the sort reports that.
+    fn of(rows: &[u32], columns: &[u32], values: &[T], extent: usize) -> Option<Self> {
         let count = rows.len();
         let threads = rayon::current_num_threads().min(count / extent.max(1)).max(1);
         let parts = tasks::ranges(count, count.div_ceil(threads).max(1));
@@ -110,7 +110,8 @@ impl<T: Plain> Rows<T> {
                 }
             }
         }
-        let (mut sorted_columns, mut sorted_values) = (Buffer::<u32>::zeroed(count), Buffer::<T>::zeroed(count));
+        let mut sorted_columns = Buffer::<u32>::try_zeroed(count).ok()?;
+        let mut sorted_values = Buffer::<T>::try_zeroed(count).ok()?;
         let (to_columns, to_values) = (Places::of(&mut sorted_columns), Places::of(&mut sorted_values));
         tasks::each(parts.into_iter().zip(places).collect(), &|_, (part, mut places): (Range<usize>, Vec<u32>)| {
             let entries = rows[part.clone()].iter().zip(&columns[part.clone()]).zip(&values[part]);
@@ -125,7 +126,7 @@ impl<T: Plain> Rows<T> {
                 *place += 1;
             }
         });
-        Self { positions, coordinates: sorted_columns, values: sorted_values }
+        Some(Self { positions, coordinates: sorted_columns, values: sorted_values })
     }
 }
 
