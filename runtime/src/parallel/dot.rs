@@ -17,6 +17,8 @@
 use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide};
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+use std::ops::RangeInclusive;
 
 /// What sums are made of: `f32` and `f64`.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -291,12 +293,20 @@ fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
     sums
 }
 
+/// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
+/// having to guess. Fewer are a block of a loop that has more.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+const REMEMBERED: RangeInclusive<usize> = 65..=2048;
+
 /// The sums of runs that lie one behind the other, eight at a time.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
     if factor.longest() > GATHERED {
         return sums_between_of_far(factor, positions, sums);
+    }
+    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&sums.len()) {
+        return sum_each(factor, positions, sums);
     }
     let (eights, rest) = sums.as_chunks_mut::<8>();
     let mut positions = positions;
