@@ -75,6 +75,9 @@ pub trait Wide: Copy {
 /// no other has.
 pub const LOADS_ONE_BY_ONE: bool = cfg!(target_feature = "sse4a");
 
+/// The most elements of an array that a second-level cache holds besides what is streamed.
+const NEAR: usize = 1 << 15;
+
 impl Wide for f32 {
     type Gathered = F32x8;
     type Loaded = F32x4;
@@ -146,7 +149,7 @@ macro_rules! lanes {
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
                 match coordinates.first_chunk() {
-                    Some(coordinates) if LOADS_ONE_BY_ONE => Self::load_at(of, coordinates),
+                    Some(coordinates) if LOADS_ONE_BY_ONE && Self::is_near(of) => Self::load_at(of, coordinates),
                     _ => Self::gather_at(of, Self::places(coordinates, false), mask(coordinates.len()) as $mask_type),
                 }
             }
@@ -155,7 +158,9 @@ macro_rules! lanes {
             fn gather_some<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
                 let some = Self::some(coordinates) as $mask_type;
                 match coordinates.first_chunk() {
-                    Some(coordinates) if LOADS_ONE_BY_ONE && some == mask($count) as $mask_type => {
+                    Some(coordinates)
+                        if LOADS_ONE_BY_ONE && Self::is_near(of) && some == mask($count) as $mask_type =>
+                    {
                         Self::load_at(of, coordinates)
                     }
                     _ => Self::gather_at(of, Self::places(coordinates, true), some),
@@ -208,6 +213,13 @@ macro_rules! lanes {
                         std::mem::transmute::<[u32; $count], $places>(narrowed(coordinates, is_filled))
                     }
                 }
+            }
+
+            /// Whether elements of an array are loaded one by one in less time: few at once, or of an array that a cache may hold. Gathers
+            /// wait for more of them at the same time.
+            #[inline(always)]
+            fn is_near(of: &[$number]) -> bool {
+                $count <= 4 || of.len() <= NEAR
             }
 
             /// What an array has at coordinates.
