@@ -119,9 +119,11 @@ impl Scheduler<'_> {
         let stored = stored_levels(format);
         let scatters = self.scatters(&term.target);
         let in_order = if scatters { f64::INFINITY } else { self.steps_in_order(&term) };
-        let plans = (1..stored).rev().filter_map(|depth| self.plan(&term, depth, stored));
+        // Operands that are walked as they are stored come in the order of a result that is stored alike, of which loops see the levels.
+        let comes_in_order = self.kernel.tensor(term.target.tensor).stored.is_some();
+        let plans = (1..stored).rev().filter(|_| !comes_in_order).filter_map(|depth| self.plan(&term, depth, stored));
         let workspace = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
-        let list = self.plan_list(&term);
+        let list = if comes_in_order { None } else { self.plan_list(&term) };
         let through = workspace.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
         let listed = list.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
         self.explain_plans(&term, workspace.as_ref(), in_order, through, listed);
