@@ -108,15 +108,14 @@ impl Scheduler<'_> {
         if has_sum(body) {
             return Vec::new();
         }
-        let mut drivers = statement.masks.clone();
-        body.for_each_access(&mut |access| drivers.push(access.clone()));
-        drivers.retain(|access| !self.is_dense(access.tensor));
-        let mut seen: Vec<Access> = Vec::new();
-        drivers.retain(|access| {
-            let is_new = !seen.iter().any(|other| other.same_place(access));
-            seen.extend(is_new.then(|| access.clone()));
-            is_new
-        });
+        let mut drivers: Vec<Access> = Vec::new();
+        let mut add = |access: &Access| {
+            if !self.is_dense(access.tensor) && !drivers.iter().any(|other| other.same_place(access)) {
+                drivers.push(access.clone());
+            }
+        };
+        statement.masks.iter().for_each(&mut add);
+        body.for_each_access(&mut add);
         let is_good = drivers.iter().all(|driver| self.is_driver(driver, statement))
             && self.meet_in_levels(&drivers)
             && self.decide_together(&drivers, statement);

@@ -118,15 +118,12 @@ impl Lowering<'_> {
                 cursors.push(cursor);
                 continue;
             }
-            let (storage, positions) = self.positions(access, *depth, loops.scope);
-            let name = self.name_of_level(access, *depth);
-            let full_end = self.bind_end(&name, positions.end, out);
-            let positions = Positions { end: full_end.clone(), ..positions };
+            let (name, storage, positions) = self.whole(access, *depth, loops, out);
             let search = |value: &Expr| self.search(&storage, &positions, value.clone());
             let (begin, end) = match bounds {
-                None => (positions.begin.clone(), full_end.clone()),
+                None => (positions.begin.clone(), positions.end.clone()),
                 Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
-                Some(bounds) => (search(&bounds.low), full_end.clone()),
+                Some(bounds) => (search(&bounds.low), positions.end.clone()),
             };
             let end = self.bind_end(&format!("{name}_chunk"), end, out);
             let position = self.fresh(name, Type::Index, true);
@@ -144,6 +141,20 @@ impl Lowering<'_> {
         cursors
     }
 
+    /// The positions of an operand that a loop may come by, with their end in a variable, and what these are called.
+    fn whole(
+        &mut self,
+        access: &Access,
+        depth: usize,
+        loops: &Loop,
+        out: &mut Vec<ir::Statement>,
+    ) -> (String, Storage, Positions) {
+        let (storage, positions) = self.positions(access, depth, loops.scope);
+        let name = self.name_of_level(access, depth);
+        let end = self.bind_end(&name, positions.end, out);
+        (name, storage, Positions { end, ..positions })
+    }
+
     /// A cursor into each operand, at the first position whose coordinate is not below `coordinate`, and whether that is one of
     /// `coordinate`.
     pub(super) fn found(&mut self, loops: &Loop, coordinate: &Expr, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
@@ -153,14 +164,12 @@ impl Lowering<'_> {
                 cursors.push(cursor);
                 continue;
             }
-            let (storage, positions) = self.positions(access, *depth, loops.scope);
-            let name = self.name_of_level(access, *depth);
-            let end = self.bind_end(&name, positions.end, out);
-            let positions = Positions { end: end.clone(), ..positions };
+            let (name, storage, positions) = self.whole(access, *depth, loops, out);
             let search = self.search(&storage, &positions, coordinate.clone());
             let position = self.fresh(name.clone(), Type::Index, false);
             out.push(ir::Statement::Let(position, search));
             let here = Expr::Variable(position);
+            let end = positions.end;
             let run_end = (!storage.format.unique).then(|| {
                 let rest = Positions { begin: here.clone(), end: end.clone() };
                 let search = self.search(&storage, &rest, coordinate.clone().plus(Expr::Index(1)));

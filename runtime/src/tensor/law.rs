@@ -11,7 +11,7 @@ use super::{AnyTensor, Coordinates, Duplicates, Indices, InvalidTensor, PackErro
 use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind, level};
 use std::collections::BTreeMap;
 
-type Entries = BTreeMap<Vec<usize>, f64>;
+pub(super) type Entries = BTreeMap<Vec<usize>, f64>;
 
 /// Each kind of level with each choice of properties.
 fn level_formats() -> Vec<LevelFormat> {
@@ -54,8 +54,8 @@ fn chains_of(formats: &[LevelFormat], length: usize) -> Vec<Vec<LevelFormat>> {
     })
 }
 
-fn coordinates(shape: &[usize], entries: &Entries) -> Coordinates<f64> {
-    // The wrong way round, for packing to have something to do.
+/// Entries the wrong way round, for packing to have something to do.
+pub(super) fn coordinates(shape: &[usize], entries: &Entries) -> Coordinates<f64> {
     let column = |mode: usize| entries.keys().rev().map(|index| index[mode] as u32).collect();
     Coordinates {
         shape: shape.to_vec(),

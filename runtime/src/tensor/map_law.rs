@@ -1,13 +1,12 @@
 //! What holds for every map, whatever shape it meets: packing then iterating gives the entries, locating inverts iterating,
 //! padding is empty, and the tensor is valid and packs again to itself.
 
+use super::law::{Entries, coordinates};
 use super::{AnyTensor, Coordinates, Duplicates, Indices, Values, pack, pack_filled};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::{Definitions, resolve};
 use spc_compiler::syntax::parse_format;
-use std::collections::BTreeMap;
 
-type Entries = BTreeMap<Vec<usize>, f64>;
 type Subset<'a> = &'a dyn Fn(&[usize]) -> bool;
 
 const MATRICES: &[&str] = &[
@@ -55,16 +54,6 @@ fn places(shape: &[usize]) -> Vec<Vec<usize>> {
     shape.iter().fold(vec![Vec::new()], |places: Vec<Vec<usize>>, &extent| {
         places.iter().flat_map(|place| (0..extent).map(move |index| [&place[..], &[index]].concat())).collect()
     })
-}
-
-fn coordinates(shape: &[usize], entries: &Entries) -> Coordinates<f64> {
-    let column = |mode: usize| entries.keys().rev().map(|index| index[mode] as u32).collect();
-    Coordinates {
-        shape: shape.to_vec(),
-        shape_is_stated: true,
-        indices: (0..shape.len()).map(column).map(Indices::U32).collect(),
-        values: entries.values().rev().copied().collect(),
-    }
 }
 
 fn obeys(tensor: &AnyTensor, entries: &Entries) {

@@ -26,23 +26,19 @@ const REMEDIES: &str = "install the CUDA toolkit and set CUDA_HOME; or `pip inst
 /// An object of the library, or an address on the device.
 type Object = *mut c_void;
 
+/// The type of a function with these parameters. All but the one that makes texts return a status.
+macro_rules! function {
+    ($($argument:ty),*) => { unsafe extern "C" fn($($argument),*) -> i32 };
+}
+
 /// Says how large a buffer is to be.
-type Sizes = unsafe extern "C" fn(
-    Object,
-    i32,
-    i32,
-    *const c_void,
-    Object,
-    Object,
-    *const c_void,
-    Object,
-    i32,
-    i32,
-    *mut usize,
-) -> i32;
+type Sizes = function!(Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, *mut usize);
 
 /// Works with a buffer.
-type Step = unsafe extern "C" fn(
+type Step = function!(Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
+
+/// Says how large a buffer is to be, or works with it, for a product of two sparse matrices.
+type Stage = function!(
     Object,
     i32,
     i32,
@@ -54,7 +50,9 @@ type Step = unsafe extern "C" fn(
     i32,
     i32,
     Object,
-) -> i32;
+    *mut usize,
+    Object
+);
 
 /// The functions of a product for which the library wants a buffer and prepares, and how it takes the second operand.
 struct Product {
@@ -65,10 +63,10 @@ struct Product {
 }
 
 macro_rules! functions {
-    ($($name:ident = $symbol:literal ($($argument:ty),*);)*) => {
-        /// What is called of the library. All but the last function return a status.
+    ($($name:ident: $type:ty = $symbol:literal;)*) => {
+        /// What is called of the library.
         struct Functions {
-            $($name: unsafe extern "C" fn($($argument),*) -> i32,)*
+            $($name: $type,)*
             text: unsafe extern "C" fn(i32) -> *const c_char,
         }
 
@@ -87,31 +85,31 @@ macro_rules! functions {
     };
 }
 functions! {
-    create = "cusparseCreate" (*mut Object);
-    destroy = "cusparseDestroy" (Object);
-    set_stream = "cusparseSetStream" (Object, Object);
-    version = "cusparseGetVersion" (Object, *mut i32);
-    create_csr = "cusparseCreateCsr" (*mut Object, i64, i64, i64, Object, Object, Object, i32, i32, i32, i32);
-    create_vector = "cusparseCreateDnVec" (*mut Object, i64, Object, i32);
-    create_matrix = "cusparseCreateDnMat" (*mut Object, i64, i64, i64, Object, i32, i32);
-    destroy_csr = "cusparseDestroySpMat" (Object);
-    destroy_vector = "cusparseDestroyDnVec" (Object);
-    destroy_matrix = "cusparseDestroyDnMat" (Object);
-    spmv_size = "cusparseSpMV_bufferSize" (Object, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, *mut usize);
-    spmv = "cusparseSpMV" (Object, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    spmm_size = "cusparseSpMM_bufferSize" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, *mut usize);
-    spmm_prepare = "cusparseSpMM_preprocess" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    spmm = "cusparseSpMM" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    sddmm_size = "cusparseSDDMM_bufferSize" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, *mut usize);
-    sddmm_prepare = "cusparseSDDMM_preprocess" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    sddmm = "cusparseSDDMM" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    spgemm_create = "cusparseSpGEMM_createDescr" (*mut Object);
-    spgemm_destroy = "cusparseSpGEMM_destroyDescr" (Object);
-    spgemm_estimate = "cusparseSpGEMM_workEstimation" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object, *mut usize, Object);
-    spgemm_compute = "cusparseSpGEMM_compute" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object, *mut usize, Object);
-    spgemm_copy = "cusparseSpGEMM_copy" (Object, i32, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object);
-    size = "cusparseSpMatGetSize" (Object, *mut i64, *mut i64, *mut i64);
-    set_arrays = "cusparseCsrSetPointers" (Object, Object, Object, Object);
+    create: function!(*mut Object) = "cusparseCreate";
+    destroy: function!(Object) = "cusparseDestroy";
+    set_stream: function!(Object, Object) = "cusparseSetStream";
+    version: function!(Object, *mut i32) = "cusparseGetVersion";
+    create_csr: function!(*mut Object, i64, i64, i64, Object, Object, Object, i32, i32, i32, i32) = "cusparseCreateCsr";
+    create_vector: function!(*mut Object, i64, Object, i32) = "cusparseCreateDnVec";
+    create_matrix: function!(*mut Object, i64, i64, i64, Object, i32, i32) = "cusparseCreateDnMat";
+    destroy_csr: function!(Object) = "cusparseDestroySpMat";
+    destroy_vector: function!(Object) = "cusparseDestroyDnVec";
+    destroy_matrix: function!(Object) = "cusparseDestroyDnMat";
+    spmv_size: function!(Object, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, *mut usize) = "cusparseSpMV_bufferSize";
+    spmv: function!(Object, i32, *const c_void, Object, Object, *const c_void, Object, i32, i32, Object) = "cusparseSpMV";
+    spmm_size: Sizes = "cusparseSpMM_bufferSize";
+    spmm_prepare: Step = "cusparseSpMM_preprocess";
+    spmm: Step = "cusparseSpMM";
+    sddmm_size: Sizes = "cusparseSDDMM_bufferSize";
+    sddmm_prepare: Step = "cusparseSDDMM_preprocess";
+    sddmm: Step = "cusparseSDDMM";
+    spgemm_create: function!(*mut Object) = "cusparseSpGEMM_createDescr";
+    spgemm_destroy: function!(Object) = "cusparseSpGEMM_destroyDescr";
+    spgemm_estimate: Stage = "cusparseSpGEMM_workEstimation";
+    spgemm_compute: Stage = "cusparseSpGEMM_compute";
+    spgemm_copy: Step = "cusparseSpGEMM_copy";
+    size: function!(Object, *mut i64, *mut i64, *mut i64) = "cusparseSpMatGetSize";
+    set_arrays: function!(Object, Object, Object, Object) = "cusparseCsrSetPointers";
 }
 
 // Numbers of the library's header.
