@@ -427,6 +427,7 @@ cases! {
     regressions_independent_factors "cases/regressions/independent_factors.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_invalid_c "cases/regressions/invalid_c.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_least_after_largest "cases/regressions/least_after_largest.ti" [A] kernel(&A);
+    regressions_nothing_above_a_dense_level "cases/regressions/nothing_above_a_dense_level.ti" [B] kernel(&B);
     regressions_nothing_at_a_computed_index "cases/regressions/nothing_at_a_computed_index.ti" [B] moved(&B);
     regressions_order_conflict "cases/regressions/order_conflict.ti" [B, C] kernel(&B, &C);
     regressions_permuted_dense_levels "cases/regressions/permuted_dense_levels.ti" [B] kernel(&B);

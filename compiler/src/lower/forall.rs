@@ -355,13 +355,15 @@ impl Lowering<'_> {
             return out.push(ir::Statement::If(vec![(condition, inside)], Vec::new()));
         }
         self.bind_modes(loops.variable, &mut scope, out);
-        let mut assembly: Option<Assembly> = self.assembly(loops.body, loops.variable);
+        let is_empty = *statement == Statement::Empty;
+        let stores = |assembly: &Assembly| !is_empty || self.visits_all(Some(assembly));
+        let mut assembly = self.assembly(loops.body, loops.variable).filter(stores);
         if let Some(assembly) = &mut assembly {
             self.open_parent(assembly, out);
         }
         self.by_wholeness(loops.variable, statement, &scope, out);
         if let Some(assembly) = &assembly {
-            self.close_parent(assembly, *statement == Statement::Empty, &scope, out);
+            self.close_parent(assembly, is_empty, &scope, out);
         }
     }
 }
