@@ -335,8 +335,8 @@ pub enum ArrayRole {
         /// Whose.
         tensor: TensorId,
     },
-    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::List`], [`Statement::Table`] or
-    /// [`Statement::Bitmap`].
+    /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::Numbers`], [`Statement::List`],
+    /// [`Statement::Table`] or [`Statement::Bitmap`].
     Local,
 }
 
@@ -648,6 +648,18 @@ pub enum Statement {
         length: Expr,
         /// Whether elements are written through it.
         mutable: bool,
+    },
+    /// Gives the numbers in interleaved codes a name for the rest of the block: an array of as many, whose `n`-th element is
+    /// `gather(codes[n], mask)`. All of them must be below a bound, which is found here for all together.
+    Numbers {
+        /// The name; an index array declared with role `Local`.
+        array: ArrayId,
+        /// An index array of a constant length.
+        codes: ArrayId,
+        /// Where the bits of the numbers are.
+        mask: Expr,
+        /// More than each of the numbers.
+        below: Expr,
     },
     /// Makes an empty local array that grows.
     List(ArrayId),

@@ -77,6 +77,7 @@ impl Statement {
             Statement::Dots { .. } => "dots",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
+            Statement::Numbers { .. } => "numbers",
             Statement::List(_) => "list",
             Statement::Table { .. } => "table",
             Statement::Insert { .. } => "insert",
@@ -442,6 +443,9 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         Statement::View { array: id, of, begin, length, mutable } => {
             let mutable = if *mutable { "mutable " } else { "" };
             write!(f, "view {mutable}{} of {} from {} length {}", array(id), array(of), expr(begin), expr(length))
+        }
+        Statement::Numbers { array: id, codes, mask, below } => {
+            write!(f, "numbers {} of {} at {} below {}", array(id), array(codes), expr(mask), expr(below))
         }
         Statement::List(id) => write!(f, "list {}", array(id)),
         Statement::Table { table, extent } => write!(f, "table {} of {}", array(table), expr(extent)),

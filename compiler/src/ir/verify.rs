@@ -8,7 +8,7 @@
 //!  3. A variable is declared (by a `let`, a loop, `work` or `owned`) before it is used, in an enclosing block, and not
 //!     again while it is in scope. Counters and places are immutable indices.
 //!  4. Only mutable variables are assigned and updated.
-//!  5. A local array is made by `allocate`, `view`, `list`, `table` or `bitmap` before it is used, in an enclosing block, and not again while it is in
+//!  5. A local array is made by `allocate`, `view`, `numbers`, `list`, `table` or `bitmap` before it is used, in an enclosing block, and not again while it is in
 //!     scope. Parameters are never made.
 //!  6. Inputs, sorted copies and immutable views are not written; only local arrays are filled.
 //!  7. Only lists and arrays of appended outputs are appended to; index arrays of those are written in no other way.

@@ -111,6 +111,10 @@ impl Statement {
                 visit(begin);
                 visit(length);
             }
+            Statement::Numbers { mask, below, .. } => {
+                visit(mask);
+                visit(below);
+            }
             Statement::Extend { count, fill, .. } => {
                 visit(count);
                 visit(fill);
@@ -159,6 +163,10 @@ impl Statement {
             Statement::View { begin, length, .. } => {
                 visit(begin);
                 visit(length);
+            }
+            Statement::Numbers { mask, below, .. } => {
+                visit(mask);
+                visit(below);
             }
             Statement::Extend { count, fill, .. } => {
                 visit(count);

@@ -472,6 +472,7 @@ impl Written {
             }
             Allocate { array, .. }
             | View { array, .. }
+            | Numbers { array, .. }
             | List(array)
             | Table { table: array, .. }
             | Bitmap { bitmap: array, .. } => {

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod children;
+mod codes;
 mod dots;
 mod flatten;
 mod hoist;
@@ -43,6 +44,7 @@ pub const PASSES: &[Pass] = &[
     ("runs", runs::runs),
     ("views", views::views),
     ("blocks", blocks::blocks),
+    ("codes", codes::codes),
     ("intersections", intersections::intersections),
     ("children", children::children),
 ];
@@ -76,8 +78,14 @@ pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons, each once.
 pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let of_passes =
-        [slices::decisions, neighbours::decisions, dots::decisions, intersections::decisions, children::decisions];
+    let of_passes = [
+        slices::decisions,
+        neighbours::decisions,
+        dots::decisions,
+        codes::decisions,
+        intersections::decisions,
+        children::decisions,
+    ];
     let mut found: Vec<Decision> = Vec::new();
     for decision in of_passes.iter().flat_map(|decisions| decisions(kernel)) {
         if !found.contains(&decision) {

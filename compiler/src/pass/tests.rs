@@ -1,8 +1,9 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections, lanes::lanes,
-    masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips, tidy::tidy, views::views,
+    children::children, codes::codes, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections,
+    lanes::lanes, masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips, tidy::tidy,
+    views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -753,6 +754,194 @@ mod masking {
           a4:Y[v0:i] = a3:B[v6:j + scatter(v1:p, v10:n_bits)]
         }
         ");
+    }
+}
+
+mod codes_in_eights {
+    use super::*;
+
+    const CODED: &str = "kernel k {
+      dimension d0 i runtime
+      dimension d1 j runtime
+      dimension d2 R runtime
+      tensor t0 X f64 (i0, i1) -> [interleave(i0, i1): compressed(u64)] (d0, d1) input
+      tensor t1 B f64 [dense, dense] (d1, d2) input
+      tensor t2 x f64 [dense] (d1) input
+      tensor t3 Y f64 [dense, dense] (d0, d2) output dense zero
+      tensor t4 y f64 [dense] (d0) output dense zero
+      array a0 X1_pos index(u32) positions t0 0
+      array a1 X1_crd index(u64) coordinates t0 0
+      array a2 X_vals f64 values t0
+      array a3 B f64 values t1
+      array a4 x f64 values t2
+      array a5 Y f64 values t3
+      array a6 y f64 values t4
+      array a7 X1_crd_run index(u64) local
+      array a8 X_run f64 local
+      array a9 B_row f64 local
+      array a10 Y_row f64 local
+      variable v0 low index
+      variable v1 high index
+      variable v2 entries index
+      variable v3 entry index
+      variable v4 code index
+      variable v5 i index
+      variable v6 j index
+      variable v7 r index
+      variable v8 X_val f64
+      variable v9 i_bits index
+      variable v10 j_bits index
+      body {";
+
+    /// The loop over codes in a chunk that shares a result so.
+    fn chunk(sharing: &str, inner: &str) -> String {
+        format!(
+            "let v9 = mask(0; d0, d1)
+            let v10 = mask(1; d0, d1)
+            parallel v0..v1 in a0[0]..a0[1] sharing {sharing} {{
+              let v2 = v1 - v0
+              view a7 of a1 from v0 length v2
+              view a8 of a2 from v0 length v2
+              for v3 in 0..v2 {{
+                let v4 = a7[v3]
+                let v5 = gather(v4, v9)
+                let v6 = gather(v4, v10)
+                let v8 = a8[v3]
+                {inner}
+              }}
+            }}"
+        )
+    }
+
+    #[test]
+    fn what_numbers_lead_to_is_found_to_be_there_for_eight_codes() {
+        let rows = "view a9 of a3 from v6 * 16 length 16
+            view mutable a10 of a5 from v5 * 16 length 16
+            for v7 in 0..16 vector { a10[v7] += v8 * a9[v7] }";
+        assert_snapshot!(after_in(CODED, codes, &chunk("a5 private +", rows)), @r"
+        let v9:i_bits = mask(0; d0:i, d1:j)
+        let v10:j_bits = mask(1; d0:i, d1:j)
+        parallel v0:low..v1:high in a0:X1_pos[0]..a0:X1_pos[1]
+            sharing a5:Y private +
+        {
+          let v2:entries = v1:high - v0:low
+          view a7:X1_crd_run of a1:X1_crd from v0:low length v2:entries
+          view a8:X_run of a2:X_vals from v0:low length v2:entries
+          let v11:eights = v2:entries / 8
+          for v12:eight in 0..v11:eights {
+            view a11:X1_crd_eight of a7:X1_crd_run from v12:eight * 8 length 8
+            view a12:X_eight of a8:X_run from v12:eight * 8 length 8
+            numbers a13:i_eight of a11:X1_crd_eight at v9:i_bits below length(a5:Y) / 16
+            numbers a14:j_eight of a11:X1_crd_eight at v10:j_bits below length(a3:B) / 16
+            for v13:place in 0..8 {
+              let v5:i = a13:i_eight[v13:place]
+              let v6:j = a14:j_eight[v13:place]
+              let v8:X_val = a12:X_eight[v13:place]
+              view a9:B_row of a3:B from v6:j * 16 length 16
+              view mutable a10:Y_row of a5:Y from v5:i * 16 length 16
+              for v7:r in 0..16 vector {
+                a10:Y_row[v7:r] += v8:X_val * a9:B_row[v7:r]
+              }
+            }
+          }
+          for v3:entry in v11:eights * 8..v2:entries {
+            let v4:code = a7:X1_crd_run[v3:entry]
+            let v5:i = gather(v4:code, v9:i_bits)
+            let v6:j = gather(v4:code, v10:j_bits)
+            let v8:X_val = a8:X_run[v3:entry]
+            view a9:B_row of a3:B from v6:j * 16 length 16
+            view mutable a10:Y_row of a5:Y from v5:i * 16 length 16
+            for v7:r in 0..16 vector {
+              a10:Y_row[v7:r] += v8:X_val * a9:B_row[v7:r]
+            }
+          }
+        }
+        ");
+        assert_snapshot!(after_in(CODED, codes, &chunk("a6 private +", "a6[v5] += v8 * a4[v6]")), @r"
+        let v9:i_bits = mask(0; d0:i, d1:j)
+        let v10:j_bits = mask(1; d0:i, d1:j)
+        parallel v0:low..v1:high in a0:X1_pos[0]..a0:X1_pos[1]
+            sharing a6:y private +
+        {
+          let v2:entries = v1:high - v0:low
+          view a7:X1_crd_run of a1:X1_crd from v0:low length v2:entries
+          view a8:X_run of a2:X_vals from v0:low length v2:entries
+          let v11:eights = v2:entries / 8
+          for v12:eight in 0..v11:eights {
+            view a11:X1_crd_eight of a7:X1_crd_run from v12:eight * 8 length 8
+            view a12:X_eight of a8:X_run from v12:eight * 8 length 8
+            numbers a13:i_eight of a11:X1_crd_eight at v9:i_bits below length(a6:y)
+            numbers a14:j_eight of a11:X1_crd_eight at v10:j_bits below length(a4:x)
+            for v13:place in 0..8 {
+              let v5:i = a13:i_eight[v13:place]
+              let v6:j = a14:j_eight[v13:place]
+              let v8:X_val = a12:X_eight[v13:place]
+              a6:y[v5:i] += v8:X_val * a4:x[v6:j]
+            }
+          }
+          for v3:entry in v11:eights * 8..v2:entries {
+            let v4:code = a7:X1_crd_run[v3:entry]
+            let v5:i = gather(v4:code, v9:i_bits)
+            let v6:j = gather(v4:code, v10:j_bits)
+            let v8:X_val = a8:X_run[v3:entry]
+            a6:y[v5:i] += v8:X_val * a4:x[v6:j]
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn codes_that_are_needed_besides_are_read_besides() {
+        let besides = "a6[v5] += v8 * a4[v6] let v7 = v3 + v4";
+        assert_snapshot!(after_in(CODED, codes, &chunk("a6 private +", besides)), @r"
+        let v9:i_bits = mask(0; d0:i, d1:j)
+        let v10:j_bits = mask(1; d0:i, d1:j)
+        parallel v0:low..v1:high in a0:X1_pos[0]..a0:X1_pos[1]
+            sharing a6:y private +
+        {
+          let v2:entries = v1:high - v0:low
+          view a7:X1_crd_run of a1:X1_crd from v0:low length v2:entries
+          view a8:X_run of a2:X_vals from v0:low length v2:entries
+          let v11:eights = v2:entries / 8
+          for v12:eight in 0..v11:eights {
+            view a11:X1_crd_eight of a7:X1_crd_run from v12:eight * 8 length 8
+            view a12:X_eight of a8:X_run from v12:eight * 8 length 8
+            numbers a13:i_eight of a11:X1_crd_eight at v9:i_bits below length(a6:y)
+            numbers a14:j_eight of a11:X1_crd_eight at v10:j_bits below length(a4:x)
+            for v13:place in 0..8 {
+              let v3:entry = v12:eight * 8 + v13:place
+              let v4:code = a11:X1_crd_eight[v13:place]
+              let v5:i = a13:i_eight[v13:place]
+              let v6:j = a14:j_eight[v13:place]
+              let v8:X_val = a12:X_eight[v13:place]
+              a6:y[v5:i] += v8:X_val * a4:x[v6:j]
+              let v7:r = v3:entry + v4:code
+            }
+          }
+          for v3:entry in v11:eights * 8..v2:entries {
+            let v4:code = a7:X1_crd_run[v3:entry]
+            let v5:i = gather(v4:code, v9:i_bits)
+            let v6:j = gather(v4:code, v10:j_bits)
+            let v8:X_val = a8:X_run[v3:entry]
+            a6:y[v5:i] += v8:X_val * a4:x[v6:j]
+            let v7:r = v3:entry + v4:code
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn loops_stay_where_no_bound_is_known_to_be_enough() {
+        let of_run_time = "view a9 of a3 from v6 * d2 length d2 a6[0] += a9[0]";
+        let under_a_condition = "if v8 > 0.0f64 { a6[0] += a4[v6] }";
+        let of_something_else = "a6[0] += a4[v6 + 1]";
+        for inner in [of_run_time, under_a_condition, of_something_else] {
+            let body = chunk("a6 private +", inner);
+            assert_eq!(after_in(CODED, codes, &body), after_in(CODED, |kernel| kernel, &body));
+        }
+        let of_a_part = chunk("a6 owned v11 -> v11", "a6[v5] += v8").replace("let v6 = gather(v4, v10)", "");
+        let declared = CODED.replace("body {", "variable v11 place index\n body {");
+        assert_eq!(after_in(&declared, codes, &of_a_part), after_in(&declared, |kernel| kernel, &of_a_part));
     }
 }
 

@@ -42,10 +42,73 @@ impl Bits {
         self.spread.compress(code as u64) as usize
     }
 
+    /// The numbers that they are in some codes, all of them below a bound: whoever has an array of that length has an element for
+    /// each, and the compiler knows.
+    ///
+    /// One comparison is enough for most. A number of all bits that any code has is no less than that of each code, and where
+    /// codes are sorted, few of those bits differ.
+    ///
+    /// ```
+    /// use spc::parallel::Bits;
+    ///
+    /// let numbers = Bits::of(0, &[4, 4]).numbers(&[0b0110_u64, 0b0111, 0b1001], 4);
+    /// assert_eq!([0, 1, 2].map(|place| numbers.at(place)), [1, 1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// When a number is not below the bound.
+    #[inline(always)]
+    pub fn numbers<'a, C, const COUNT: usize>(&self, codes: &'a [C; COUNT], below: usize) -> Numbers<'a, C, COUNT>
+    where
+        C: Copy + TryInto<usize>,
+    {
+        let any = codes.iter().fold(0, |any, &code| any | index(code));
+        if self.gather(any) >= below {
+            find_all_below(self, codes.iter().map(|&code| index(code)), below);
+        }
+        Numbers { bits: *self, codes, below }
+    }
+
     /// A code with the lowest bits of a number there, and zeros elsewhere.
     #[inline(always)]
     pub fn scatter(&self, number: usize) -> usize {
         self.spread.expand(number as u64) as usize
+    }
+}
+
+/// The numbers that are in some codes, of which each is taken out where it is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers<'a, C, const COUNT: usize> {
+    bits: Bits,
+    codes: &'a [C; COUNT],
+    below: usize,
+}
+
+impl<C: Copy + TryInto<usize>, const COUNT: usize> Numbers<'_, C, COUNT> {
+    /// The number in the code at a place.
+    ///
+    /// # Panics
+    /// When there is no such code.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> usize {
+        let number = self.bits.gather(index(self.codes[place]));
+        // SAFETY: `Bits::numbers` has found that the numbers of all of these codes are below it, and they are borrowed since.
+        unsafe { std::hint::assert_unchecked(number < self.below) };
+        number
+    }
+}
+
+#[inline(always)]
+fn index<C: TryInto<usize>>(code: C) -> usize {
+    code.try_into().unwrap_or(usize::MAX)
+}
+
+#[cold]
+#[inline(never)]
+fn find_all_below(bits: &Bits, codes: impl Iterator<Item = usize>, below: usize) {
+    for code in codes {
+        let number = bits.gather(code);
+        assert!(number < below, "the number {number} in the code {code} is not below {below}");
     }
 }
 

@@ -601,3 +601,29 @@ mod loops {
         on_four_threads(|| run_all(20, &|chunk| assert!(chunk != 13, "the thirteenth")));
     }
 }
+
+#[test]
+fn numbers_of_codes_are_those_of_each() {
+    let extents = [5, 300, 7];
+    let codes: Vec<u64> = (0..4096_u64).map(|code| code.wrapping_mul(0x9e37) % (1 << 15)).collect();
+    for part in 0..3 {
+        let bits = Bits::of(part, &extents);
+        let largest = codes.iter().map(|&code| bits.gather(code as usize)).max().unwrap();
+        for eight in codes.as_chunks::<8>().0 {
+            let numbers = bits.numbers(eight, largest + 1);
+            for (place, &code) in eight.iter().enumerate() {
+                assert_eq!(numbers.at(place), bits.gather(code as usize));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_number_is_beyond_the_bound() {
+    // All bits of these together are 7, but none of the numbers is.
+    let bits = Bits::at(0b111);
+    assert_eq!(bits.numbers(&[1_u32, 2, 4], 5).at(2), 4);
+    for below in [0, 1, 4] {
+        assert!(std::panic::catch_unwind(|| bits.numbers(&[1_u32, 2, 4], below).at(0)).is_err());
+    }
+}

@@ -139,6 +139,12 @@ impl Printer<'_> {
                     quote!(let #name = &#of[#begin..#end];)
                 }
             }
+            Statement::Numbers { array, codes, mask, below } => {
+                let (bits, codes, below) = (self.bits(mask), self.arrays[codes].clone(), self.expr(below));
+                let name = self.declare_array(*array);
+                self.numbers.insert(*array);
+                quote!(let #name = #bits.numbers(#codes, #below);)
+            }
             Statement::List(array) => {
                 let element = element(self.kernel.array(*array).element);
                 let vec = self.std_path("vec", "Vec");
@@ -246,7 +252,8 @@ impl Printer<'_> {
             Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
-        let is_operand = self.kernel.array(of).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor));
+        let viewed = self.kernel.viewed().get(&of).copied().unwrap_or(of);
+        let is_operand = self.kernel.array(viewed).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor));
         let place = match begin {
             Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => &**place,
             _ => return None,

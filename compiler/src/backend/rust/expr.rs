@@ -29,6 +29,9 @@ impl Printer<'_> {
             Expr::Load(array, index) => {
                 let name = &self.arrays[array];
                 let index = self.expr(index);
+                if self.numbers.contains(array) {
+                    return quote!(#name.at(#index));
+                }
                 match self.kernel.array(*array).element {
                     ArrayElement::Index(_) => quote!(#name[#index] as usize),
                     ArrayElement::Value(_) => quote!(#name[#index]),
@@ -138,7 +141,7 @@ impl Printer<'_> {
     /// sum, and what wraps around as a method.
     fn printed_precedence(&self, expr: &Expr) -> Precedence {
         match expr {
-            Expr::Load(array, _) if self.is_index_array(*array) => Precedence::Cast,
+            Expr::Load(array, _) if self.is_cast(*array) => Precedence::Cast,
             Expr::Search { array, begin, end, stride, .. } if *stride != 1 || is_whole(*array, begin, end) => {
                 Precedence::Atom
             }
@@ -148,6 +151,11 @@ impl Printer<'_> {
             Expr::Cast(Type::Element(element), _) if element.is_complex() => Precedence::Atom,
             other => precedence(other),
         }
+    }
+
+    /// Whether an element that is read is converted.
+    fn is_cast(&self, array: ArrayId) -> bool {
+        self.is_index_array(array) && !self.numbers.contains(&array)
     }
 
     fn is_index_array(&self, array: ArrayId) -> bool {
@@ -189,7 +197,7 @@ impl Printer<'_> {
         match expr {
             Expr::Cast(Type::Element(element), _) => !element.is_complex(),
             Expr::Cast(..) => true,
-            Expr::Load(array, _) => self.is_index_array(*array),
+            Expr::Load(array, _) => self.is_cast(*array),
             Expr::Binary(operator, left, right) => infix(*operator).is_some_and(|(_, own)| {
                 self.wrapping(*operator, left).is_none()
                     && self.printed_precedence(right) >= own.tighter()
@@ -325,7 +333,9 @@ impl Printer<'_> {
     pub(super) fn stored(&self, array: ArrayId, value: &Expr) -> TokenStream {
         let stored = self.kernel.array(array).element;
         match (stored, value) {
-            (ArrayElement::Index(_), Expr::Load(from, index)) if self.kernel.array(*from).element == stored => {
+            (ArrayElement::Index(_), Expr::Load(from, index))
+                if self.kernel.array(*from).element == stored && self.is_cast(*from) =>
+            {
                 let (name, index) = (&self.arrays[from], self.expr(index));
                 quote!(#name[#index])
             }

@@ -64,6 +64,8 @@ struct Printer<'a> {
     variables: BTreeMap<VariableId, Ident>,
     /// Those that hold a mask, with what it takes to gather bits by it.
     masks: BTreeSet<VariableId>,
+    /// Those whose elements are computed where they are read.
+    numbers: BTreeSet<ArrayId>,
 }
 
 impl<'a> Printer<'a> {
@@ -81,7 +83,16 @@ impl<'a> Printer<'a> {
         for (id, array) in kernel.parameters() {
             arrays.insert(id, ident(&namer.name(&array.name)));
         }
-        Self { kernel, options, namer, dimensions, arrays, variables: BTreeMap::new(), masks: BTreeSet::new() }
+        Self {
+            kernel,
+            options,
+            namer,
+            dimensions,
+            arrays,
+            variables: BTreeMap::new(),
+            masks: BTreeSet::new(),
+            numbers: BTreeSet::new(),
+        }
     }
 
     fn generics(&self) -> TokenStream {

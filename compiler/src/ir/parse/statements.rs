@@ -30,6 +30,7 @@ impl<'t> Parser<'t> {
         match word {
             "let" | "allocate" | "dots" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
             "view" => self.view(),
+            "numbers" => self.numbers(),
             "list" | "table" | "bitmap" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
             "marked" => self.marked_loop(),
             "for" => self.for_loop(),
@@ -176,6 +177,17 @@ impl<'t> Parser<'t> {
         let begin = self.expr()?;
         self.require("length")?;
         Ok(Statement::View { array, of, begin, length: self.expr()?, mutable })
+    }
+
+    fn numbers(&mut self) -> Result<Statement> {
+        self.next()?;
+        let array = self.array()?;
+        self.require("of")?;
+        let codes = self.array()?;
+        self.require("at")?;
+        let mask = self.expr()?;
+        self.require("below")?;
+        Ok(Statement::Numbers { array, codes, mask, below: self.expr()? })
     }
 
     /// What lists, tables and bitmaps are for. A function of its own, since nested statements take their frames from the stack.

@@ -397,6 +397,9 @@ impl Random {
                 Statement::Dots { sums, products, between: self.yes().then(|| self.array()) }
             }
             7 => Statement::Fill(self.array(), self.expr(3)),
+            8 if self.yes() => {
+                Statement::Numbers { array: self.array(), codes: self.array(), mask: self.expr(3), below: self.expr(3) }
+            }
             8 => Statement::View {
                 array: self.array(),
                 of: self.array(),

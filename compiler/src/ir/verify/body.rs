@@ -35,6 +35,7 @@ enum Made {
     Table { when: usize },
     Bitmap { when: usize },
     View { of: ArrayId, mutable: bool, when: usize },
+    Numbers,
 }
 
 /// What is done with an array.
@@ -151,6 +152,13 @@ impl<'k> Body<'k> {
                 self.expr(begin, Type::Index);
                 self.expr(length, Type::Index);
                 self.make(*array, Made::View { of: *of, mutable: *mutable, when: self.declared.len() });
+            }
+            Statement::Numbers { array, codes, mask, below } => {
+                [array, codes].into_iter().for_each(|id| self.indices(*id));
+                self.touch(*codes, Access::Read);
+                self.expr(mask, Type::Index);
+                self.expr(below, Type::Index);
+                self.make(*array, Made::Numbers);
             }
             Statement::List(array) => self.make(*array, Made::List { when: self.declared.len() }),
             Statement::Table { table, extent } => {
@@ -446,6 +454,7 @@ impl<'k> Body<'k> {
             return match made {
                 _ if access == Access::Append => Some((7, format!("{name} is local and can't grow"))),
                 Made::View { mutable: false, .. } => Some((6, format!("{name} is a view that is not mutable"))),
+                Made::Numbers => Some((6, format!("{name} holds the numbers of codes, which are not written"))),
                 _ => None,
             };
         };

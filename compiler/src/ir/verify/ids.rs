@@ -88,6 +88,10 @@ impl Ids<'_> {
                 [*array, *of].into_iter().for_each(|id| self.array(id));
                 [begin, length].into_iter().for_each(|e| self.expr(e));
             }
+            Statement::Numbers { array, codes, mask, below } => {
+                [*array, *codes].into_iter().for_each(|id| self.array(id));
+                [mask, below].into_iter().for_each(|e| self.expr(e));
+            }
             Statement::Dots { sums, products, between } => {
                 [Some(*sums), *between].into_iter().flatten().for_each(|id| self.array(id));
                 self.expr(products);

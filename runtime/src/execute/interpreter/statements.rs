@@ -4,6 +4,7 @@ use super::arrays::Slot;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
+use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, BinaryOperator, Expr, Factor, ReduceOperator, Statement, VariableId, Walk,
 };
@@ -40,6 +41,7 @@ impl Machine<'_> {
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
             }
+            Statement::Numbers { array, codes, mask, below } => self.numbers(*array, *codes, mask, below)?,
             Statement::List(array) => self.list(*array),
             // A table knows nothing that the list does not: keys are looked for.
             Statement::Table { .. } => {}
@@ -167,6 +169,20 @@ impl Machine<'_> {
     }
 
     /// In order.
+    fn numbers(&mut self, array: ArrayId, codes: ArrayId, mask: &Expr, below: &Expr) -> Result<()> {
+        let (mask, below) = (Spread::new(self.index(mask)?), self.index(below)?);
+        self.list(array);
+        for place in 0..self.length(codes) {
+            let number = mask.compress(self.load(codes, place)?.index()?);
+            if number >= below {
+                let name = self.name(codes);
+                return problem(format!("a code of {name} has the number {number}, which is not below {below}"));
+            }
+            self.append(array, 1, Value::Index(number))?;
+        }
+        Ok(())
+    }
+
     fn dots(&mut self, array: ArrayId, products: &Expr, between: Option<ArrayId>) -> Result<()> {
         let Expr::Dot(factors) = products else { return problem("sums of no products".to_owned()) };
         let (sums, Some(first)) = (self.length(array), factors.first()) else {

@@ -144,6 +144,7 @@ impl Printer<'_> {
             | Statement::Mark(..)
             | Statement::Marked { .. }
             | Statement::Intersect { .. }
+            | Statement::Numbers { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)
             | Statement::Push(..)
