@@ -28,6 +28,8 @@ use std::ops::Range;
 /// How many entries, and how many rows, a task looks at.
 const GRAIN: usize = 1 << 16;
 const ROWS: usize = 1 << 12;
+/// The fewest entries that are worth a thread.
+const FEWEST: usize = 1 << 14;
 /// The most rows: a cache must hold the places that are written next.
 const MOST_ROWS: usize = 1 << 20;
 /// How many entries ahead the place of an entry is asked for.
@@ -186,12 +188,17 @@ impl<T: Plain> Rows<T> {
         // Of a symmetric matrix, the first and the second half of the entries are in the same rows: a thread has a part of both.
         let long = count / (8 * extents[0].max(1)) >= 2 * threads && threads > 1;
         let most = if long { 2 * threads } else { threads.min(count / extents[0].max(1)) };
-        let ranges = tasks::ranges(count, count.div_ceil(most.min(count / GRAIN).max(1)).max(1));
+        let ranges = tasks::ranges(count, count.div_ceil(most.min(count / FEWEST).max(1)).max(1));
         let mut places =
             tasks::map(&ranges, &|part| counts(&rows[part], extents[0])).into_iter().collect::<Option<Vec<_>>>()?;
         let positions = begin(&mut places, extents[0]);
 
         let (mut to_columns, mut to_values) = (Room::<u32>::try_new(count).ok()?, Room::<T>::try_new(count).ok()?);
+        if ranges.len() > 1 {
+            // Else several threads would have the system clear the same pages at once.
+            touch(to_columns.places());
+            touch(to_values.places());
+        }
         let (all_columns, all_values) = (Places::of(to_columns.places()), Places::of(to_values.places()));
         let is_far = count * (size_of::<u32>() + size_of::<T>()) > NEAR;
         let put_part = |(part, mut places): Part| {
@@ -226,6 +233,15 @@ impl<T: Plain> Rows<T> {
         let (coordinates, values) = unsafe { (to_columns.written(), to_values.written()) };
         Some(Self { extent: extents[1], positions, coordinates, values })
     }
+}
+
+/// Writes to each page of memory.
+fn touch<E: Plain>(places: &mut [MaybeUninit<E>]) {
+    const PAGE: usize = 1 << 12;
+    let parts = places.chunks_mut((1 << 20) / size_of::<E>().max(1)).collect();
+    tasks::each(parts, &|_, part: &mut [MaybeUninit<E>]| {
+        part.iter_mut().step_by(PAGE / size_of::<E>().max(1)).for_each(|place| *place = MaybeUninit::zeroed());
+    });
 }
 
 /// How many entries each row has; None where one is not below the extent.
