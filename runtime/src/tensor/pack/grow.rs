@@ -170,6 +170,13 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         })
     }
 
+    /// How many children a parent has.
+    fn count(&self, level: usize, parent: &Entries) -> usize {
+        let shift = self.fields.prefix(self.child_prefix(level));
+        let begins = self.keys[parent.range()].windows(2).map(|pair| usize::from(pair[0].xor(pair[1]).reaches(shift)));
+        begins.sum::<usize>() + usize::from(!parent.is_empty())
+    }
+
     /// Parents in shares of about equally many entries, and positions if each parent has so many of its own.
     fn shares(&self, level: usize, parents: &[Entries], own: usize) -> Vec<Share> {
         let shift = self.fields.prefix(self.child_prefix(level));
@@ -235,8 +242,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     /// A position for each child, and where those of each parent begin; last, how many there are.
     fn stored<C: Index>(&self, level: usize, parents: &[Entries]) -> Result<Stored, PackError> {
         let shares = self.shares(level, parents, 0);
-        let children =
-            |share: &Share| share.parts(parents).map(|(part, _)| self.each_child(level, &part).count()).sum();
+        let children = |share: &Share| share.parts(parents).map(|(part, _)| self.count(level, &part)).sum();
         let each_share = tasks::ranges(shares.len(), 1);
         let counts: Vec<usize> = tasks::map(&each_share, &|share| children(&shares[share.start]));
         let count = room(level, 1, counts.iter().sum())?;
@@ -378,7 +384,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 
     /// The most children of a parent, for each slice of so many.
     fn widths(&self, level: usize, parents: &[Entries], rows: usize) -> Vec<usize> {
-        let count = |parent: &Entries| self.each_child(level, parent).count();
+        let count = |parent: &Entries| self.count(level, parent);
         let width = |slice: usize| {
             let end = parents.len().min((slice + 1) * rows);
             parents[slice * rows..end].iter().map(count).max().unwrap_or(0)
