@@ -179,9 +179,11 @@
 //!
 //! `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
 //! arguments as the kernel's plan says. `execute/native` loads libraries that `rustc` has just compiled and hands arrays to
-//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Two
+//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Four
 //! more files have some: `measure/processor.rs` calls loops that are compiled for several kinds of processor, once it has asked
-//! which this one is, and `memory.rs` is an allocator. The helpers that share arrays among threads, [`parallel`], have little:
+//! which this one is, `memory.rs` is an allocator, and `tensor/pack/scatter.rs` puts each entry of a matrix in a place of its own
+//! among those that were counted, in memory of `tensor/buffer.rs` that need not be cleared before. The helpers that share arrays
+//! among threads, [`parallel`], have little:
 //! `parallel/joined.rs` copies to the ends of vectors, each time to a place that is no one else's; one instruction of
 //! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/bitmap.rs` takes a bit of each byte; and in what is compiled
 //! for AVX-512, masked loads and gathers in `parallel/wide.rs` load what lies in a slice, and gather once all coordinates are known

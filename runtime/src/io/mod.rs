@@ -2,7 +2,7 @@
 //!
 //! What comes in is a path, whose extension says what kind of file it is ([`FileType`]), and what goes out is a list of
 //! entries, [`Coordinates`]; writing goes the other way. Text is read by all threads. Any file may be compressed with
-//! gzip.
+//! gzip; one thread decompresses text then, and the others read what is there already.
 //!
 //! ```
 //! use spc::io::{self, ReadOptions};
@@ -39,6 +39,7 @@ use std::path::Path;
 
 use spc_compiler::format::level;
 
+use self::source::Source;
 use crate::tensor::{AnyTensor, Coordinates, WrongElement};
 use crate::with_element;
 
@@ -62,8 +63,14 @@ pub struct ReadOptions {
 /// entries are not zero is refused: [`read_tensor`] reads it.
 pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
     let path = path.as_ref();
-    let (file_type, bytes) = load(path, options)?;
+    let (file_type, source) = load(path, options)?;
     let shape = options.shape.as_deref();
+    if let Source::Gzip(bytes) = &source
+        && let Some(entries) = parse_compressed(file_type, bytes, shape)
+    {
+        return agreeing(entries, shape).map_err(|error| error.in_file(path));
+    }
+    let bytes = source.text(path)?;
     let entries = match file_type {
         FileType::Tns => tns::parse(&bytes, shape),
         FileType::Mtx => mtx::parse(&bytes),
@@ -80,7 +87,8 @@ pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<C
 /// As [`read`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
 pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyTensor, ReadError> {
     let path = path.as_ref();
-    let (file_type, bytes) = load(path, options)?;
+    let (file_type, source) = load(path, options)?;
+    let bytes = source.text(path)?;
     let tensor = match file_type {
         FileType::Npy => npy::parse_tensor(&bytes),
         FileType::Spct => spct::parse(&bytes),
@@ -154,8 +162,22 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> 
     write::to_file(path.as_ref(), false, |out| out.write_all(text.as_bytes()))
 }
 
-/// The kind and the uncompressed bytes of a file.
-fn load(path: &Path, options: &ReadOptions) -> Result<(FileType, Vec<u8>), ReadError> {
+/// The entries of text that is decompressed on one thread and parsed on the others. None where there is one thread only, or too
+/// little text; and where anything is wrong, which is found again, with its place, in the whole text.
+fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&[usize]>) -> Option<Coordinates<T>> {
+    const LEAST: usize = 1 << 16;
+    if rayon::current_num_threads() == 1 || bytes.len() < LEAST {
+        return None;
+    }
+    match file_type {
+        FileType::Tns => tns::parse_blocks(&mut source::decompressed(bytes), shape, entries::BLOCK),
+        FileType::Mtx => mtx::parse_blocks(&mut source::decompressed(bytes), entries::BLOCK),
+        FileType::Npy | FileType::Spct => None,
+    }
+}
+
+/// The kind and the bytes of a file.
+fn load(path: &Path, options: &ReadOptions) -> Result<(FileType, Source), ReadError> {
     let Some(file_type) = options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind)) else {
         return Err(ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path));
     };

@@ -15,8 +15,24 @@ use super::{ReadError, ReadErrorKind};
 /// The first two bytes of any gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// The bytes of a file, as they are on disk.
+pub(crate) enum Source {
+    Plain(Vec<u8>),
+    Gzip(Vec<u8>),
+}
+
+impl Source {
+    /// The bytes, uncompressed.
+    pub(crate) fn text(self, path: &Path) -> Result<Vec<u8>, ReadError> {
+        match self {
+            Source::Plain(bytes) => Ok(bytes),
+            Source::Gzip(bytes) => decompress(&bytes).map_err(|error| error.in_file(path)),
+        }
+    }
+}
+
 /// Reads all of `path`; gzip is recognised by its first bytes, and demanded where the name ends in `.gz`.
-pub(crate) fn load(path: &Path) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn load(path: &Path) -> Result<Source, ReadError> {
     let file = File::open(path).map_err(|error| ReadError::io(path, "open", error))?;
     let metadata = file.metadata().map_err(|error| ReadError::io(path, "open", error))?;
     if metadata.is_dir() {
@@ -26,12 +42,12 @@ pub(crate) fn load(path: &Path) -> Result<Vec<u8>, ReadError> {
     let bytes = read_all(file, size).map_err(|error| ReadError::io(path, "read", error))?;
     let named_gz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if bytes.starts_with(&GZIP_MAGIC) {
-        decompress(&bytes).map_err(|error| error.in_file(path))
+        Ok(Source::Gzip(bytes))
     } else if named_gz {
         let message = "the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
         Err(ReadError::new(ReadErrorKind::Compression, message).in_file(path))
     } else {
-        Ok(bytes)
+        Ok(Source::Plain(bytes))
     }
 }
 
@@ -70,6 +86,11 @@ fn read_known(file: &File, size: usize) -> std::io::Result<Vec<u8>> {
 #[cfg(not(unix))]
 fn read_known(_file: &File, size: usize) -> std::io::Result<Vec<u8>> {
     Ok(Vec::with_capacity(size))
+}
+
+/// What the members of a gzip file hold, one after another.
+pub(crate) fn decompressed(bytes: &[u8]) -> impl Read + Send {
+    flate2::bufread::MultiGzDecoder::new(bytes)
 }
 
 /// Every member of a gzip file, one after another.

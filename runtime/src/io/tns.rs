@@ -15,10 +15,12 @@
 //!
 //! Source: S. Smith et al., FROSTT: The Formidable Repository of Open Sparse Tensors and Tools, 2017.
 
+use std::io::Read;
+
 use super::entries::{self, Entries, LARGEST_INDEX, Layout, Values, quote};
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::Coordinates;
+use crate::tensor::{Coordinates, Indices};
 
 const COMMENT: u8 = b'#';
 
@@ -44,6 +46,33 @@ pub(crate) fn parse_in_chunks<T: Value>(
     shape: Option<&[usize]>,
     chunk_bytes: usize,
 ) -> Result<Coordinates<T>, ReadError> {
+    let (start, layout) = layout::<T>(text, shape, chunk_bytes)?;
+    let Entries { indices, largest, values, fault } = entries::parse(text, start, &layout);
+    if let Some(fault) = fault {
+        let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
+        let error = fault.in_text(text);
+        let hint = "; if the first line is a header, remove it";
+        return Err(if after_one_line { error.with_hint(hint) } else { error });
+    }
+    Ok(coordinates(indices, &largest, values, shape))
+}
+
+/// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
+pub(crate) fn parse_blocks<T: Value>(
+    text: &mut (dyn Read + Send),
+    shape: Option<&[usize]>,
+    block: usize,
+) -> Option<Coordinates<T>> {
+    let layout_of = |text: &[u8]| {
+        entries::first_entry(text, 0, COMMENT)?;
+        layout::<T>(text, shape, block).ok()
+    };
+    let Entries { indices, largest, values, .. } = entries::parse_blocks(text, block, &layout_of)?;
+    Some(coordinates(indices, &largest, values, shape))
+}
+
+/// Where the first line begins, and how lines are to be read.
+fn layout<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> Result<(usize, Layout), ReadError> {
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let values = if T::COMPLEX { Values::Complex } else { Values::Real };
     let order = match (entries::first_entry(text, start, COMMENT), shape) {
@@ -55,17 +84,13 @@ pub(crate) fn parse_in_chunks<T: Value>(
         Some(shape) => shape.iter().map(|&extent| extent as u64).collect(),
         None => vec![LARGEST_INDEX; order],
     };
-    let limits_are_stated = shape.is_some();
-    let layout = Layout { limits, limits_are_stated, values, comment: COMMENT, chunk_bytes };
-    let Entries { indices, largest, values, fault } = entries::parse(text, start, &layout);
-    if let Some(fault) = fault {
-        let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
-        let error = fault.in_text(text);
-        let hint = "; if the first line is a header, remove it";
-        return Err(if after_one_line { error.with_hint(hint) } else { error });
-    }
+    Ok((start, Layout { limits, limits_are_stated: shape.is_some(), values, comment: COMMENT, chunk_bytes }))
+}
+
+fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape: Option<&[usize]>) -> Coordinates<T> {
+    let shape_is_stated = shape.is_some();
     let shape = shape.map_or_else(|| largest.iter().map(|&index| index as usize).collect(), <[usize]>::to_vec);
-    Ok(Coordinates { shape, shape_is_stated: limits_are_stated, indices, values })
+    Coordinates { shape, shape_is_stated, indices, values }
 }
 
 /// The order that the first line has.

@@ -23,8 +23,9 @@ use super::few::{FEW, distinct, spread};
 /// ```
 #[derive(Debug)]
 pub struct Bitmap {
-    /// The first keys, as they came, and how many there are.
-    few: [u32; FEW],
+    /// The first keys, as they came, and how many there are. They lie elsewhere, and functions that are called get no reference to
+    /// the whole: so a loop that marks keeps its parts in registers.
+    few: Box<[u32; FEW]>,
     count: usize,
     /// Of each key whether it is there: 64 of them in a cache line. None is marked where all are listed.
     marks: Vec<[u8; 64]>,
@@ -43,7 +44,7 @@ impl Bitmap {
         assert!(u32::try_from(extent).is_ok(), "a bitmap has less than 2^32 keys, not {extent}");
         let lines = extent.div_ceil(64);
         Bitmap {
-            few: [0; FEW],
+            few: Box::new([0; FEW]),
             count: 0,
             marks: vec![[0; 64]; lines],
             summary: vec![[0; 64]; lines.div_ceil(64)],
@@ -58,43 +59,45 @@ impl Bitmap {
             *next = key as u32;
             self.count += 1;
         } else {
-            self.set(key);
+            set(&mut self.marks, &mut self.summary, key);
         }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, key: usize) {
-        self.marks[key / 64][key % 64] = MARK;
-        self.summary[key / 4096][key / 64 % 64] = MARK;
     }
 
     /// The keys, ascending. They are no more in the set.
     #[inline(always)]
     pub fn drain(&mut self) -> impl ExactSizeIterator<Item = usize> {
         let listed = std::mem::take(&mut self.count);
-        let count = if listed < FEW { distinct(&self.few, listed, &mut self.keys) } else { self.read() };
+        let count = if listed < FEW {
+            distinct(&self.few, listed, &mut self.keys)
+        } else {
+            read(&self.few, &mut self.marks, &mut self.summary, &mut self.keys)
+        };
         self.keys[..count].iter().map(|&key| key as usize)
     }
+}
 
-    /// Puts the keys in order, where there are more than are listed; how many there are.
-    #[inline(never)]
-    fn read(&mut self) -> usize {
-        for place in 0..FEW {
-            self.set(self.few[place] as usize);
+#[inline(always)]
+fn set(marks: &mut [[u8; 64]], summary: &mut [[u8; 64]], key: usize) {
+    marks[key / 64][key % 64] = MARK;
+    summary[key / 4096][key / 64 % 64] = MARK;
+}
+
+/// Marks the keys that are listed, too, and puts all that are marked in order; how many there are.
+#[inline(never)]
+fn read(few: &[u32; FEW], marks: &mut [[u8; 64]], summary: &mut [[u8; 64]], keys: &mut [u32]) -> usize {
+    few.iter().for_each(|&key| set(marks, summary, key as usize));
+    let mut count = 0;
+    for (above, line) in summary.iter_mut().enumerate() {
+        let mut lines = take(line);
+        while lines != 0 {
+            let line = 64 * above + lines.trailing_zeros() as usize;
+            lines &= lines - 1;
+            let bits = take(&mut marks[line]);
+            spread(bits, 64 * line as u32, &mut keys[count..]);
+            count += bits.count_ones() as usize;
         }
-        let mut count = 0;
-        for (above, line) in self.summary.iter_mut().enumerate() {
-            let mut lines = take(line);
-            while lines != 0 {
-                let line = 64 * above + lines.trailing_zeros() as usize;
-                lines &= lines - 1;
-                let bits = take(&mut self.marks[line]);
-                spread(bits, 64 * line as u32, &mut self.keys[count..]);
-                count += bits.count_ones() as usize;
-            }
-        }
-        count
     }
+    count
 }
 
 /// What stands where a key is marked.

@@ -647,8 +647,9 @@ impl<T: Position> JoinedPositions<T> {
         let copy = |chunk: usize| {
             let mut slot = slots.take(chunk);
             let (begin, part) = (starts[chunk], &parts[chunk]);
+            let by = T::at_most(offsets[chunk]);
             for (to, &from) in slot[begin..begin + part.len()].iter_mut().zip(part) {
-                *to = from.grow(offsets[chunk]);
+                *to = from.grow(by);
             }
         };
         if total < 16 * GRAIN { (0..chunks.count()).for_each(copy) } else { chunks.run(&copy) }
@@ -667,15 +668,24 @@ fn running_sum(start: usize, lengths: &[usize]) -> Vec<usize> {
 
 /// The types of stored positions.
 pub trait Position: Copy + Default + Send + Sync {
+    /// A number, or the largest value where that is too large.
+    fn at_most(number: usize) -> Self;
+
     /// `self + by`, or the largest value where that is too large.
-    fn grow(self, by: usize) -> Self;
+    fn grow(self, by: Self) -> Self;
 }
 
 macro_rules! position {
     ($($type:ty)*) => {
         $(impl Position for $type {
-            fn grow(self, by: usize) -> Self {
-                self.saturating_add(Self::try_from(by).unwrap_or(Self::MAX))
+            #[inline(always)]
+            fn at_most(number: usize) -> Self {
+                Self::try_from(number).unwrap_or(Self::MAX)
+            }
+
+            #[inline(always)]
+            fn grow(self, by: Self) -> Self {
+                self.saturating_add(by)
             }
         })*
     };

@@ -3,12 +3,14 @@
 //! Coordinates of one run and the other come in an order that nobody can guess, so a loop that steps past the lesser of two waits
 //! for a wrong guess at about every other step. What is compiled for a processor with AVX-512 compares blocks of 64 bytes instead,
 //! each coordinate of one with all of the other. Where one run is much longer, it passes what lies before the other's next in growing
-//! strides; among runs of like lengths that is seldom worth a guess.
+//! strides; among runs of like lengths that is seldom worth a guess. How many places a block finds can't be guessed either, so they
+//! are written down, and given out when there are many.
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
 use super::dot::Coordinate;
 use std::cmp::Ordering;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// The places in `places` of one array and in `others` of another that hold the same coordinate, in pairs, ascending. A range
@@ -38,7 +40,7 @@ pub fn intersection<'a, A: Coordinate, B: Coordinate>(
         place: places.start,
         other: &other[..others.end],
         other_place: others.start,
-        block: Block::default(),
+        found: Found::default(),
     }
 }
 
@@ -47,20 +49,41 @@ pub fn intersection<'a, A: Coordinate, B: Coordinate>(
 pub struct Intersection<'a, A, B> {
     /// Up to the end of the range.
     one: &'a [A],
-    /// The next place: all before are done, but for those of the block.
+    /// The next place: all before are done, but for those that are found.
     place: usize,
     other: &'a [B],
     other_place: usize,
-    block: Block,
+    found: Found,
 }
 
-/// Places that were compared and are not given out.
-#[derive(Debug, Default)]
-struct Block {
-    /// Those of one, from `first` on, that hold what a place of the other holds.
-    found: u16,
+/// Pairs that are found and not given out: those from `next` to `end`.
+#[derive(Debug)]
+struct Found {
+    /// How far behind `first` the places of one are.
+    places: [MaybeUninit<u32>; ROOM],
     first: usize,
+    /// How far behind `other_first` those of the other are.
+    others: [MaybeUninit<u32>; ROOM],
     other_first: usize,
+    next: usize,
+    end: usize,
+}
+
+/// Whether coordinates are compared in blocks.
+const IN_BLOCKS: bool = cfg!(all(target_arch = "x86_64", target_feature = "avx512f"));
+
+/// When so many pairs are found, they are given out.
+const MANY: usize = if IN_BLOCKS { 128 } else { 0 };
+
+/// Room for what one more block finds.
+const ROOM: usize = if IN_BLOCKS { MANY + 16 } else { 0 };
+
+impl Default for Found {
+    #[inline(always)]
+    fn default() -> Found {
+        let places = [const { MaybeUninit::uninit() }; ROOM];
+        Found { places, first: 0, others: places, other_first: 0, next: 0, end: 0 }
+    }
 }
 
 impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
@@ -68,18 +91,14 @@ impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        if self.block.found == 0 {
-            let (&one, &other) = (self.one.get(self.place)?, self.other.get(self.other_place)?);
-            if one.place() == other.place() {
-                return Some(self.both());
-            }
-            if lanes::<A, B>() == 0 {
-                return self.step();
-            }
-            self.search();
-            if self.block.found == 0 {
+        if lanes::<A, B>() == 0 {
+            return self.step();
+        }
+        while self.found.next == self.found.end {
+            if self.place >= self.one.len() || self.other_place >= self.other.len() {
                 return None;
             }
+            self.search();
         }
         Some(self.take())
     }
@@ -99,6 +118,17 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         }
     }
 
+    /// The first pair of those that are found.
+    #[inline(always)]
+    fn take(&mut self) -> (usize, usize) {
+        let found = &mut self.found;
+        // SAFETY: `search` writes a block of either where it begins to count the places that it has found, and `end` counts those
+        // of one, at most as many as a block has.
+        let [place, other] = unsafe { [&found.places, &found.others].map(|places| places[found.next].assume_init()) };
+        found.next += 1;
+        (found.first + place as usize, found.other_first + other as usize)
+    }
+
     /// The next places, which hold the same, and past them.
     #[inline(always)]
     fn both(&mut self) -> (usize, usize) {
@@ -111,9 +141,8 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
 
 /// How many coordinates a block has; none where they are compared one by one.
 const fn lanes<A, B>() -> usize {
-    let in_blocks = cfg!(all(target_arch = "x86_64", target_feature = "avx512f"));
     match (size_of::<A>(), size_of::<B>()) {
-        (4, 4) | (8, 8) if in_blocks => 64 / size_of::<A>(),
+        (4, 4) | (8, 8) if IN_BLOCKS => 64 / size_of::<A>(),
         _ => 0,
     }
 }
@@ -121,66 +150,104 @@ const fn lanes<A, B>() -> usize {
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f")))]
 impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
     fn search(&mut self) {}
-
-    fn take(&mut self) -> (usize, usize) {
-        (self.block.first, self.block.other_first)
-    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
 mod blocks {
-    use super::{Block, Coordinate, Intersection, lanes};
+    use super::{Coordinate, Intersection, MANY, ROOM, lanes};
+    use std::arch::asm;
     use std::arch::x86_64::*;
     use std::hint::select_unpredictable;
+    use std::mem::MaybeUninit;
+
+    /// So far a search goes at most, for distances of 32 bits.
+    const FAR: usize = 1 << 31;
 
     impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
-        /// Finds the next block with places that hold the same: none, where nothing is found to the end.
+        /// Finds the next pairs, of what begins at two places that are there. There may be none up to where it goes.
         #[inline(always)]
         pub(super) fn search(&mut self) {
-            let (ones, others, lanes) = (self.one, self.other, lanes::<A, B>());
-            let is_even = !is_uneven(ones.len() - self.place, others.len() - self.other_place);
+            let lanes = lanes::<A, B>();
+            let (ones, others) = (&self.one[self.place..], &self.other[self.other_place..]);
+            let (ones, others) = (&ones[..ones.len().min(FAR)], &others[..others.len().min(FAR)]);
+            let (mut place, mut other_place, mut end) = (0, 0, 0);
+            let is_even = !is_uneven(ones.len(), others.len());
+            let found = &mut self.found;
+            let mut add = |place: usize, other_place: usize, (are_one, are_other): (u16, u16)| {
+                write(&mut found.places, end, place, are_one, lanes);
+                write(&mut found.others, end, other_place, are_other, lanes);
+                end += are_one.count_ones() as usize;
+                end < MANY
+            };
+            let mut is_room = true;
             while is_even
-                && let Some(one) = ones.get(self.place..self.place + lanes)
-                && let Some(other) = others.get(self.other_place..self.other_place + lanes)
+                && is_room
+                && let Some(one) = ones.get(place..place + lanes)
+                && let Some(other) = others.get(other_place..other_place + lanes)
             {
-                if self.meets(one, other) {
-                    return;
+                let common = common(one, other);
+                if CHEAP || common.0 != 0 {
+                    is_room = add(place, other_place, common);
                 }
+                // Compared as vectors, they would keep the next blocks waiting for longer.
+                let (last, other_last) = (opaque(one[lanes - 1].place()), opaque(other[lanes - 1].place()));
+                place += select_unpredictable(last <= other_last, lanes, 0);
+                other_place += select_unpredictable(other_last <= last, lanes, 0);
             }
-            loop {
-                let (one, other) = (&ones[self.place..], &others[self.other_place..]);
+            while is_room {
+                let (one, other) = (&ones[place..], &others[other_place..]);
                 let (one, other) = (&one[..one.len().min(lanes)], &other[..other.len().min(lanes)]);
-                let (Some(last), Some(other_last)) = (one.last(), other.last()) else { return };
-                if last.place() < other[0].place() {
-                    self.place = passed(ones, self.place + one.len(), other[0].place());
-                } else if other_last.place() < one[0].place() {
-                    self.other_place = passed(others, self.other_place + other.len(), one[0].place());
-                } else if self.meets(one, other) {
-                    return;
+                let (Some(last), Some(other_last)) = (one.last(), other.last()) else { break };
+                let (last, other_last) = (last.place(), other_last.place());
+                if !is_even && last < other[0].place() {
+                    place = passed(ones, place + one.len(), other[0].place());
+                } else if !is_even && other_last < one[0].place() {
+                    other_place = passed(others, other_place + other.len(), one[0].place());
+                } else {
+                    is_room = add(place, other_place, common(one, other));
+                    place += select_unpredictable(last <= other_last, one.len(), 0);
+                    other_place += select_unpredictable(other_last <= last, other.len(), 0);
                 }
             }
+            (found.first, found.other_first) = (self.place, self.other_place);
+            (found.next, found.end) = (0, end);
+            self.place += place;
+            self.other_place += other_place;
         }
+    }
 
-        /// Compares the next block of one with the next of the other, and goes on behind that which ends first.
-        #[inline(always)]
-        fn meets(&mut self, one: &[A], other: &[B]) -> bool {
-            let found = common(one, other);
-            self.block = Block { found, first: self.place, other_first: self.other_place };
-            let (last, other_last) = (one[one.len() - 1].place(), other[other.len() - 1].place());
-            self.place += select_unpredictable(last <= other_last, one.len(), 0);
-            self.other_place += select_unpredictable(other_last <= last, other.len(), 0);
-            found != 0
+    /// Writes the places of a block that are found, and anything behind them.
+    #[inline(always)]
+    fn write(places: &mut [MaybeUninit<u32>; ROOM], end: usize, place: usize, found: u16, lanes: usize) {
+        let to = places[end..end + lanes].as_mut_ptr();
+        // SAFETY: as many elements are written as the slice has; the crate is compiled for processors that have these instructions.
+        unsafe {
+            let all = _mm512_add_epi32(
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                _mm512_set1_epi32(place as i32),
+            );
+            match lanes {
+                8 => {
+                    let found = _mm256_maskz_compress_epi32(found as u8, _mm512_castsi512_si256(all));
+                    _mm256_storeu_si256(to.cast(), found);
+                }
+                _ => _mm512_storeu_si512(to.cast(), _mm512_maskz_compress_epi32(found, all)),
+            }
         }
+    }
 
-        /// The first pair of the block.
-        #[inline(always)]
-        pub(super) fn take(&mut self) -> (usize, usize) {
-            let place = self.block.first + self.block.found.trailing_zeros() as usize;
-            self.block.found &= self.block.found - 1;
-            let other = &self.other[self.block.other_first..];
-            let equal = common(&other[..other.len().min(lanes::<A, B>())], &self.one[place..=place]);
-            (place, self.block.other_first + equal.trailing_zeros() as usize)
-        }
+    /// A number that the compiler knows nothing of.
+    #[inline(always)]
+    fn opaque(mut number: usize) -> usize {
+        // SAFETY: there is no instruction.
+        unsafe { asm!("/* {} */", inlateout(reg) number, options(pure, nomem, nostack, preserves_flags)) };
+        number
+    }
+
+    /// The first so many bits.
+    #[inline(always)]
+    fn first(count: usize) -> u16 {
+        u16::MAX.checked_shr(16 - count as u32).unwrap_or(0)
     }
 
     /// Whether one of two lengths is so much greater that blocks of it often lie between neighbours of the other.
@@ -208,12 +275,65 @@ mod blocks {
         place
     }
 
-    /// The places among the coordinates of a block that hold what one of the other's does, as bits.
+    /// Whether comparing blocks takes no longer than to find out whether they have anything in common.
+    const CHEAP: bool = cfg!(target_feature = "avx512vp2intersect");
+
+    /// The places of a block that hold what one of the other's holds, as bits, and those of the other.
+    #[cfg(target_feature = "avx512vp2intersect")]
     #[inline(always)]
-    fn common<A: Coordinate, B: Coordinate>(coordinates: &[A], others: &[B]) -> u16 {
+    fn common<A: Coordinate, B: Coordinate>(one: &[A], other: &[B]) -> (u16, u16) {
+        let (one_block, other_block) = (load(one), load(other));
+        // SAFETY: the instructions change two registers; the crate is compiled for processors that have them.
+        let (are_one, are_other) = unsafe {
+            match lanes::<A, B>() {
+                8 => {
+                    let (are_one, are_other): (i8, i8);
+                    asm!("vp2intersectq k2, {}, {}", in(zmm_reg) one_block, in(zmm_reg) other_block,
+                        out("k2") are_one, out("k3") are_other, options(pure, nomem, nostack, preserves_flags));
+                    (u16::from(are_one as u8), u16::from(are_other as u8))
+                }
+                _ => {
+                    let (are_one, are_other): (i16, i16);
+                    asm!("vp2intersectd k2, {}, {}", in(zmm_reg) one_block, in(zmm_reg) other_block,
+                        out("k2") are_one, out("k3") are_other, options(pure, nomem, nostack, preserves_flags));
+                    (are_one as u16, are_other as u16)
+                }
+            }
+        };
+        (are_one & first(one.len()), are_other & first(other.len()))
+    }
+
+    /// A block; where it ends early, its first coordinate again behind its end.
+    #[cfg(target_feature = "avx512vp2intersect")]
+    #[inline(always)]
+    fn load<C: Coordinate>(block: &[C]) -> __m512i {
+        let (there, least) = (first(block.len()), block[0].place());
+        // SAFETY: the mask leaves out what lies behind the slice; the bytes of a coordinate are its bits.
+        unsafe {
+            match size_of::<C>() {
+                _ if size_of_val(block) == 64 => _mm512_loadu_si512(block.as_ptr().cast()),
+                8 => _mm512_mask_loadu_epi64(_mm512_set1_epi64(least as i64), there as u8, block.as_ptr().cast()),
+                _ => _mm512_mask_loadu_epi32(_mm512_set1_epi32(least as i32), there, block.as_ptr().cast()),
+            }
+        }
+    }
+
+    #[cfg(not(target_feature = "avx512vp2intersect"))]
+    #[inline(always)]
+    fn common<A: Coordinate, B: Coordinate>(one: &[A], other: &[B]) -> (u16, u16) {
+        match among(one, other) {
+            0 => (0, 0),
+            are_one => (are_one, among(other, one)),
+        }
+    }
+
+    /// The places among the coordinates of a block that hold what one of the other's does, as bits.
+    #[cfg(not(target_feature = "avx512vp2intersect"))]
+    #[inline(always)]
+    fn among<A: Coordinate, B: Coordinate>(coordinates: &[A], others: &[B]) -> u16 {
         let lanes = lanes::<A, B>();
         assert!(lanes != 0 && coordinates.len() <= lanes);
-        let all = u16::MAX.checked_shr(16 - coordinates.len() as u32).unwrap_or(0);
+        let all = first(coordinates.len());
         // SAFETY: the mask leaves out what lies behind the slice; the bytes of a coordinate are its bits; the crate is compiled for
         // processors that have these instructions.
         let block = unsafe {

@@ -43,6 +43,8 @@ struct State<T> {
     appended: usize,
     /// How many threads copy to the whole.
     copying: usize,
+    /// Whether somebody waits for them: to tell nobody costs a call of the system too.
+    is_awaited: bool,
     /// Vectors that chunks are done with.
     spare: Vec<Vec<T>>,
 }
@@ -61,6 +63,7 @@ impl<T: Copy> Joined<T> {
             done: 0,
             appended: 0,
             copying: 0,
+            is_awaited: false,
             spare: Vec::new(),
         };
         Joined { work: work.to_vec(), state: Mutex::new(state), settled: Condvar::new() }
@@ -97,6 +100,7 @@ impl<T: Copy> Joined<T> {
         while let Some(end) = state.next_end() {
             if state.whole.capacity() < end {
                 if state.copying > 0 {
+                    state.is_awaited = true;
                     state = self.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
                     continue;
                 }
@@ -111,7 +115,7 @@ impl<T: Copy> Joined<T> {
             state = self.lock();
             state.spare.push(part);
             state.copying -= 1;
-            if state.copying == 0 {
+            if state.copying == 0 && std::mem::take(&mut state.is_awaited) {
                 self.settled.notify_all();
             }
         }
@@ -213,6 +217,31 @@ impl<T: fmt::Debug> fmt::Debug for Taken<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Taken").field("vector", &self.vector).field("chunk", &self.chunk).finish_non_exhaustive()
     }
+}
+
+impl<T> Taken<'_, T> {
+    /// Appends an element, as [`Vec::push`] does. That one hands the vector's address to what makes it longer, and a loop that
+    /// appends then reads its length from memory each time, where it has just been written.
+    #[inline(always)]
+    pub fn push(&mut self, element: T) {
+        let length = self.vector.len();
+        if length == self.vector.capacity() {
+            self.vector = longer(std::mem::take(&mut self.vector));
+        }
+        // SAFETY: there is room behind the last element: there was, or `longer` has seen to it. It holds an element then.
+        unsafe {
+            self.vector.as_mut_ptr().add(length).write(element);
+            self.vector.set_len(length + 1);
+        }
+    }
+}
+
+/// The same vector with room for more.
+#[cold]
+#[inline(never)]
+fn longer<T>(mut vector: Vec<T>) -> Vec<T> {
+    vector.reserve(1);
+    vector
 }
 
 impl<T> Deref for Taken<'_, T> {

@@ -268,6 +268,22 @@ fn joined_arrays_are_in_order_and_positions_grow() {
 }
 
 #[test]
+fn a_chunk_may_append_more_than_it_has_work() {
+    let chunks = Chunks::even(0, 3);
+    let mut whole = vec![7];
+    let parts = chunks.joined(&mut whole);
+    chunks.run(&|chunk| {
+        let (low, high) = chunks.range(chunk);
+        let mut part = parts.take(chunk);
+        for place in 0..100 * (high - low) {
+            part.push(100 * low + place);
+        }
+    });
+    parts.join(&mut whole);
+    assert_eq!(whole, [7].into_iter().chain(0..300).collect::<Vec<_>>());
+}
+
+#[test]
 fn joining_uses_the_memory_that_is_there() {
     on_four_threads(|| {
         let chunks = Chunks::even_appending(0, 100_000);
@@ -342,7 +358,7 @@ fn joined_arrays_wait_for_chunks_that_take_long() {
 fn a_position_too_large_for_its_type_is_its_largest() {
     assert_eq!(200u8.grow(55), 255);
     assert_eq!(200u8.grow(56), 255);
-    assert_eq!(1u16.grow(1 << 20), u16::MAX);
+    assert_eq!(1u16.grow(u16::at_most(1 << 20)), u16::MAX);
     assert_eq!(7u32.grow(1 << 20), (1 << 20) + 7);
 }
 

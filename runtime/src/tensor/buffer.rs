@@ -3,6 +3,7 @@
 use crate::memory;
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
@@ -87,6 +88,46 @@ impl<T: Plain> Buffer<T> {
         let mut buffer = Self::zeroed(values.len());
         buffer.copy_from_slice(values);
         buffer
+    }
+}
+
+/// Aligned memory for elements that are yet to be written: a buffer of zeros may have to be cleared first.
+pub(crate) struct Room<T> {
+    storage: Vec<T>,
+    start: usize,
+    length: usize,
+}
+
+impl<T: Plain> Room<T> {
+    /// For so many elements.
+    pub(crate) fn try_new(length: usize) -> Result<Self, OutOfMemory> {
+        let size = size_of::<T>();
+        let failure = OutOfMemory { length, size };
+        let slack = if length == 0 { 0 } else { ALIGNMENT.checked_div(size).unwrap_or(0) };
+        let mut storage = Vec::<T>::new();
+        storage.try_reserve_exact(length.checked_add(slack).ok_or(failure)?).map_err(|_| failure)?;
+        memory::in_huge_pages(storage.spare_capacity_mut());
+        let offset = storage.as_ptr().align_offset(ALIGNMENT);
+        let start = if offset <= slack { offset } else { 0 };
+        storage.resize(start, T::zeroed());
+        Ok(Self { storage, start, length })
+    }
+
+    /// Where the elements go.
+    pub(crate) fn places(&mut self) -> &mut [MaybeUninit<T>] {
+        &mut self.storage.spare_capacity_mut()[..self.length]
+    }
+
+    /// The elements.
+    ///
+    /// # Safety
+    /// Each of the [places](Self::places) has been written to.
+    pub(crate) unsafe fn written(self) -> Buffer<T> {
+        let Self { mut storage, start, length } = self;
+        // SAFETY: before `start` are zeros, the caller vouches for the `length` elements behind it, and the room for both was
+        // reserved.
+        unsafe { storage.set_len(start + length) };
+        Buffer { storage: Storage::Own(storage), start, length }
     }
 }
 
@@ -221,6 +262,22 @@ mod tests {
                 assert_eq!(doubles.as_ptr().align_offset(ALIGNMENT), 0);
             }
         }
+    }
+
+    #[test]
+    fn room_that_is_written_is_an_aligned_buffer() {
+        for length in [0, 1, 7, 100, 100_000] {
+            let mut room = Room::<u32>::try_new(length).unwrap();
+            assert_eq!(room.places().len(), length);
+            room.places().iter_mut().zip(0..).for_each(|(place, number)| *place = MaybeUninit::new(number));
+            // SAFETY: all places have been written to.
+            let buffer = unsafe { room.written() };
+            assert!(buffer.iter().copied().eq(0..length as u32));
+            assert!(length == 0 || buffer.as_ptr().align_offset(ALIGNMENT) == 0);
+            assert!(buffer.into_vec().into_iter().eq(0..length as u32));
+        }
+        assert!(Room::<f64>::try_new(usize::MAX).is_err());
+        assert!(Room::<f64>::try_new(usize::MAX / 16).is_err());
     }
 
     #[test]

@@ -9,11 +9,13 @@
 //! "2 1 -1\n"       values: 3.5 -1
 //! ```
 
+mod blocks;
 mod chunk;
 mod cursor;
 mod explain;
 mod join;
 
+pub(crate) use blocks::parse_blocks;
 pub(crate) use explain::quote;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -98,6 +100,9 @@ impl Fault {
 pub(crate) fn chunk_bytes(text: &[u8]) -> usize {
     (text.len() / (8 * rayon::current_num_threads())).clamp(64 << 10, 4 << 20)
 }
+
+/// How many bytes a block has of text that comes in blocks.
+pub(crate) const BLOCK: usize = 1 << 20;
 
 /// The largest index that a mode can have where no shape is stated: what a `Vec` could be indexed by.
 pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;

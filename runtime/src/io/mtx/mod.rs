@@ -18,6 +18,9 @@ mod array;
 mod header;
 mod triangle;
 
+use std::io::Read;
+use std::sync::OnceLock;
+
 use self::header::{COMMENT, Field, Header, Storage, Symmetry};
 use super::entries::{self, Entries, Fault, Layout, Values};
 use super::value::Value;
@@ -35,6 +38,34 @@ pub fn parse<T: Value>(text: &[u8]) -> Result<Coordinates<T>, ReadError> {
 
 /// As [`parse`], with chunks of about `chunk_bytes`.
 pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<Coordinates<T>, ReadError> {
+    let (header, layout) = layout::<T>(text, chunk_bytes)?;
+    let mut read = entries::parse::<T>(text, header.body, &layout);
+    let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
+    if let Some(fault) = first_fault(&mut read, &header, place_of) {
+        return Err(fault.in_text(text));
+    }
+    Ok(coordinates(&header, read))
+}
+
+/// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
+pub(crate) fn parse_blocks<T: Value>(text: &mut (dyn Read + Send), block: usize) -> Option<Coordinates<T>> {
+    let header = OnceLock::new();
+    let layout_of = |text: &[u8]| {
+        let (found, layout) = layout::<T>(text, block).ok()?;
+        let body = found.body;
+        header.set(found).ok()?;
+        Some((body, layout))
+    };
+    let mut read = entries::parse_blocks(text, block, &layout_of)?;
+    let header = header.into_inner()?;
+    match first_fault(&mut read, &header, |_| 0) {
+        None => Some(coordinates(&header, read)),
+        Some(_) => None,
+    }
+}
+
+/// The header, and how the lines behind it are to be read.
+fn layout<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<(Header, Layout), ReadError> {
     let header = header::parse(text)?;
     let values = match header.field {
         Field::Real => Values::Real,
@@ -50,18 +81,17 @@ pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Resu
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
         Storage::Array => Vec::new(),
     };
-    let layout = Layout { limits, limits_are_stated: true, values, comment: COMMENT, chunk_bytes };
-    let mut read = entries::parse::<T>(text, header.body, &layout);
-    let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
-    if let Some(fault) = first_fault(&mut read, &header, place_of) {
-        return Err(fault.in_text(text));
-    }
+    Ok((header, Layout { limits, limits_are_stated: true, values, comment: COMMENT, chunk_bytes }))
+}
+
+/// All entries of the matrix, from those of the file.
+fn coordinates<T: Value>(header: &Header, read: Entries<T>) -> Coordinates<T> {
     let (indices, values) = match (header.storage, header.symmetry) {
         (Storage::Array, symmetry) => array::expand(header.shape, symmetry, read.values),
         (Storage::Coordinate(_), Symmetry::General) => (read.indices, read.values),
         (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, symmetry),
     };
-    Ok(Coordinates { shape: header.shape.to_vec(), shape_is_stated: true, indices, values })
+    Coordinates { shape: header.shape.to_vec(), shape_is_stated: true, indices, values }
 }
 
 /// Of what may be wrong with the entries, what comes first in the file.

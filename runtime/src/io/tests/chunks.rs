@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 
-use crate::io::{mtx, tns};
+use crate::io::{FileType, ReadError, ReadOptions, mtx, read, tns};
+use crate::parallel::with_threads;
 use crate::tensor::Coordinates;
 
 /// What a reader says, comparable: values as bits, errors as text.
-fn outcome(read: Result<Coordinates<f64>, crate::io::ReadError>) -> Result<String, String> {
+fn outcome(read: Result<Coordinates<f64>, ReadError>) -> Result<String, String> {
     match read {
         Ok(mut entries) => {
             let bits: Vec<u64> = entries.values.drain(..).map(f64::to_bits).collect();
@@ -20,6 +21,61 @@ fn check_tns(text: &[u8]) {
     let whole = outcome(tns::parse_in_chunks(text, None, usize::MAX));
     for chunk in [1, 2, 3, 5, 8, 13, 40] {
         assert_eq!(outcome(tns::parse_in_chunks(text, None, chunk)), whole, "{:?}", String::from_utf8_lossy(text));
+        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, None, chunk);
+        assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
+    }
+    let in_one = tns::parse_blocks::<f64>(&mut { text }, None, 1 << 20);
+    assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
+}
+
+fn check_mtx(text: &[u8], sizes: &[usize]) {
+    let whole = outcome(mtx::parse_in_chunks(text, usize::MAX));
+    for &size in sizes {
+        assert_eq!(outcome(mtx::parse_in_chunks(text, size)), whole, "{:?}", String::from_utf8_lossy(text));
+        let in_blocks = mtx::parse_blocks::<f64>(&mut { text }, size);
+        assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
+    }
+    let in_one = mtx::parse_blocks::<f64>(&mut { text }, 1 << 20);
+    assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
+}
+
+/// A compressed file is parsed while it is decompressed, or not: what is read is the same, and so is what is wrong.
+#[test]
+fn compressed_files_read_the_same_on_any_number_of_threads() {
+    use std::io::Write;
+    let line = |number: u64| {
+        let scramble = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        format!("{} {} {}\n", scramble % 300 + 1, (scramble >> 20) % 300 + 1, (scramble >> 40) as f64 / 7.0)
+    };
+    let body: String = (0..60_000).map(line).collect();
+    let head = "%%MatrixMarket matrix coordinate real general\n% c\n300 300 60000\n";
+    let late = |bad: &str| format!("{}{bad}", &body[..body.len() / 2 + body[body.len() / 2..].find('\n').unwrap() + 1]);
+    let texts = [
+        (FileType::Tns, body.clone()),
+        (FileType::Tns, late("1 1 1\n1 x 1\n2 2 2\n")),
+        (FileType::Tns, late("1 1\n")),
+        (FileType::Mtx, format!("{head}{body}")),
+        (FileType::Mtx, format!("{head}{body}1 1 1\n")),
+        (FileType::Mtx, format!("{head}{}", late("0 1 1\n"))),
+        (FileType::Mtx, format!("{head}{}", late(""))),
+        (FileType::Mtx, format!("{}{body}", head.replace("general", "symmetric"))),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gz");
+    for (file_type, text) in texts {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        let file = encoder.finish().unwrap();
+        assert!(file.len() > 1 << 17);
+        let mut damaged = file.clone();
+        damaged[file.len() - 5] ^= 1;
+        for file in [&file[..], &file[..file.len() * 3 / 4], &file[..file.len() - 1], &damaged] {
+            std::fs::write(&path, file).unwrap();
+            let options = ReadOptions { file_type: Some(file_type), ..ReadOptions::default() };
+            let read = |threads| with_threads(threads, || outcome(read::<f64>(&path, &options))).unwrap();
+            let one = read(1);
+            assert!([2, 3].into_iter().all(|threads| read(threads) == one));
+        }
     }
 }
 
@@ -51,11 +107,8 @@ fn mtx_counts_and_triangles() {
         "1 1 1\n2 1 2\n3 4 3\n9 x 4\n9 9 5\n9 8 6\n",
         "1 1 1\n2 1 2\n3 3 3\n9 x 4\n3 4 5\n9 8 6\n",
     ] {
-        let text = format!("{head}{body}");
-        let whole = outcome(mtx::parse_in_chunks(text.as_bytes(), usize::MAX));
-        for chunk in 1..40 {
-            assert_eq!(outcome(mtx::parse_in_chunks(text.as_bytes(), chunk)), whole, "{text}");
-        }
+        let sizes: Vec<usize> = (1..40).chain([100]).collect();
+        check_mtx(format!("{head}{body}").as_bytes(), &sizes);
     }
 }
 
@@ -90,9 +143,6 @@ proptest! {
         symmetry in "general|symmetric|skew-symmetric", body in "[0-4 .\\n%-]{0,60}",
     ) {
         let text = format!("%%MatrixMarket matrix {storage} {field} {symmetry}\n{body}");
-        let whole = outcome(mtx::parse_in_chunks(text.as_bytes(), usize::MAX));
-        for chunk in [1, 4, 9] {
-            prop_assert_eq!(outcome(mtx::parse_in_chunks(text.as_bytes(), chunk)), whole.clone());
-        }
+        check_mtx(text.as_bytes(), &[1, 4, 9, 90]);
     }
 }

@@ -1,4 +1,4 @@
-//! Levels of any kind from ascending keys, one position after the other.
+//! Levels of any kind from ascending keys, parents in parallel.
 //!
 //! [`build`](super::build) makes dense, compressed and singleton levels, in parallel, from the prefixes that begin among the
 //! keys. Levels whose positions are not numbered that way (rows filled up to one width, hash tables, bands, runs) are grown
@@ -57,13 +57,30 @@ impl Entries {
     }
 }
 
-/// How many positions have their values gathered at once.
-const GRAIN: usize = 1 << 16;
-/// How many slices are filled at once.
-const SLICES: usize = 1 << 10;
+/// How many positions a task looks at. Tests have several tasks for few.
+const GRAIN: usize = if cfg!(test) { 3 } else { 1 << 15 };
+/// How many slices, or parents that are not taken apart, are filled at once.
+const SLICES: usize = if cfg!(test) { 2 } else { 1 << 10 };
 
 /// A child: its coordinate and its entries.
 type Child = (usize, Range<usize>);
+
+/// Parents whose children a task deals out.
+struct Share {
+    parents: Range<usize>,
+    /// Of a single parent: some of its entries, with all children that they are in.
+    entries: Option<Range<usize>>,
+}
+
+impl Share {
+    /// The parents, or what of them is in this share, and whether it has their last child.
+    fn parts<'a>(&'a self, parents: &'a [Entries]) -> impl Iterator<Item = (Entries, bool)> + 'a {
+        parents[self.parents.clone()].iter().map(|parent| match &self.entries {
+            Some(entries) => (Entries::of(entries.clone()), entries.end == parent.end),
+            None => (*parent, true),
+        })
+    }
+}
 
 /// Grows one level after the other.
 pub(super) struct Grow<'a, K, T> {
@@ -105,8 +122,16 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, parents)?)),
             LevelKind::Bitmap => {
                 let mut rows = self.every(level, parents)?;
-                let flags: Vec<u8> = rows.iter().map(|row| u8::from(!row.is_empty())).collect();
-                rows.iter_mut().filter(|row| row.is_empty()).for_each(|row| *row = Entries::NONE);
+                let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
+                let parts = flags.chunks_mut(GRAIN).zip(rows.chunks_mut(GRAIN)).collect();
+                tasks::each(parts, &|_, (flags, rows): (&mut [u8], &mut [Entries])| {
+                    for (flag, row) in flags.iter_mut().zip(rows) {
+                        *flag = u8::from(!row.is_empty());
+                        if row.is_empty() {
+                            *row = Entries::NONE;
+                        }
+                    }
+                });
                 Ok((LevelStorage::Bitmap { flags: flags.into() }, rows))
             }
             LevelKind::Compressed => self.compressed(level, parents),
@@ -125,18 +150,17 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         self.fields.reader(level)(self.keys[entry])
     }
 
-    /// The entries of a parent by their coordinate in a level; where the level is not unique, by the coordinates of the
-    /// singletons below it as well.
-    fn children(&self, level: usize, parent: &Entries) -> Vec<Child> {
-        self.each_child(level, parent).collect()
-    }
-
-    /// See [`children`](Self::children).
-    fn each_child(&self, level: usize, parent: &Entries) -> impl Iterator<Item = Child> {
+    /// The number of levels whose coordinates make a child of a level: its own, and where it is not unique, those of the singletons
+    /// below it as well.
+    fn child_prefix(&self, level: usize) -> usize {
         let below = &self.layout.levels[level + 1..];
         let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
-        let prefix = level + 1 + if self.layout.levels[level].unique { 0 } else { singletons };
-        let shift = self.fields.prefix(prefix);
+        level + 1 + if self.layout.levels[level].unique { 0 } else { singletons }
+    }
+
+    /// The entries of a parent by what makes a child.
+    fn each_child(&self, level: usize, parent: &Entries) -> impl Iterator<Item = Child> {
+        let shift = self.fields.prefix(self.child_prefix(level));
         let coordinate = self.fields.reader(level);
         let mut begin = parent.begin;
         self.keys[parent.range()].chunk_by(move |a, b| !a.xor(*b).reaches(shift)).map(move |group| {
@@ -146,48 +170,123 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         })
     }
 
+    /// How many children a parent has.
+    fn count(&self, level: usize, parent: &Entries) -> usize {
+        let shift = self.fields.prefix(self.child_prefix(level));
+        let begins = self.keys[parent.range()].windows(2).map(|pair| usize::from(pair[0].xor(pair[1]).reaches(shift)));
+        begins.sum::<usize>() + usize::from(!parent.is_empty())
+    }
+
+    /// Parents in shares of about equally many entries, and positions if each parent has so many of its own.
+    fn shares(&self, level: usize, parents: &[Entries], own: usize) -> Vec<Share> {
+        let shift = self.fields.prefix(self.child_prefix(level));
+        let mut shares = Vec::new();
+        let (mut first, mut weight) = (0, 0);
+        for (number, parent) in parents.iter().enumerate() {
+            let entries = parent.end - parent.begin;
+            if entries > GRAIN {
+                shares.push(Share { parents: first..number, entries: None });
+                let mut begin = parent.begin;
+                while begin < parent.end {
+                    let mut end = parent.end.min(begin + GRAIN);
+                    while end < parent.end && !self.keys[end - 1].xor(self.keys[end]).reaches(shift) {
+                        end += 1;
+                    }
+                    shares.push(Share { parents: number..number + 1, entries: Some(begin..end) });
+                    begin = end;
+                }
+                (first, weight) = (number + 1, 0);
+                continue;
+            }
+            weight += entries.saturating_add(own).saturating_add(1);
+            if weight > GRAIN {
+                shares.push(Share { parents: first..number + 1, entries: None });
+                (first, weight) = (number + 1, 0);
+            }
+        }
+        shares.push(Share { parents: first..parents.len(), entries: None });
+        shares.retain(|share| !share.parents.is_empty());
+        shares
+    }
+
     /// A position for each coordinate.
     fn every(&self, level: usize, parents: &[Entries]) -> Result<Vec<Entries>, PackError> {
         let extent = self.layout.extents[level];
-        let mut rows = with_room(room(level, parents.len(), extent)?)?;
-        for parent in parents {
-            let begin = rows.len();
-            rows.resize(begin + extent, if parent.is_position() { Entries::NOTHING } else { Entries::NONE });
-            for (coordinate, child) in self.each_child(level, parent) {
-                rows[begin + coordinate] = Entries::of(child);
+        let mut rows = entries_of(room(level, parents.len(), extent)?)?;
+        let shares = self.shares(level, parents, extent);
+        // Of a parent of several shares, each has the positions from its first child to that of the next.
+        let bounds = |share: &Share| match &share.entries {
+            None => 0..share.parents.len() * extent,
+            Some(entries) => {
+                let parent = parents[share.parents.start];
+                let coordinate = |entry| self.coordinate(level, entry);
+                let begin = if entries.start == parent.begin { 0 } else { coordinate(entries.start) };
+                begin..if entries.end == parent.end { extent } else { coordinate(entries.end) }
             }
-        }
+        };
+        let sizes: Vec<usize> = shares.iter().map(|share| bounds(share).len()).collect();
+        tasks::each(split(&mut rows, &sizes), &|task, rows: &mut [Entries]| {
+            let begin = bounds(&shares[task]).start;
+            for (number, (parent, _)) in shares[task].parts(parents).enumerate() {
+                let rows = &mut rows[number * extent..];
+                let length = rows.len().min(extent);
+                rows[..length].fill(if parent.is_position() { Entries::NOTHING } else { Entries::NONE });
+                for (coordinate, child) in self.each_child(level, &parent) {
+                    rows[coordinate - begin] = Entries::of(child);
+                }
+            }
+        });
         Ok(rows)
     }
 
-    fn compressed(&self, level: usize, parents: &[Entries]) -> Grown {
-        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
-        for parent in parents {
-            for (coordinate, child) in self.children(level, parent) {
-                coordinates.push(coordinate);
-                rows.push(Entries::of(child));
+    /// A position for each child, and where those of each parent begin; last, how many there are.
+    fn stored<C: Index>(&self, level: usize, parents: &[Entries]) -> Result<Stored, PackError> {
+        let shares = self.shares(level, parents, 0);
+        let children = |share: &Share| share.parts(parents).map(|(part, _)| self.count(level, &part)).sum();
+        let each_share = tasks::ranges(shares.len(), 1);
+        let counts: Vec<usize> = tasks::map(&each_share, &|share| children(&shares[share.start]));
+        let count = room(level, 1, counts.iter().sum())?;
+        let mut coordinates = Buffer::<C>::try_zeroed(count)?;
+        let mut rows = entries_of(count)?;
+        let mut positions = vec![0; parents.len() + 1];
+        let ends: Vec<usize> =
+            shares.iter().map(|share| share.parts(parents).filter(|(_, is_last)| *is_last).count()).collect();
+        let mut begins = vec![0];
+        counts.iter().for_each(|count| begins.push(begins[begins.len() - 1] + count));
+        let arrays = split(&mut coordinates, &counts).into_iter().zip(split(&mut rows, &counts));
+        let parts = arrays.zip(split(&mut positions[1..], &ends)).collect();
+        type Arrays<'a, C> = ((&'a mut [C], &'a mut [Entries]), &'a mut [usize]);
+        tasks::each(parts, &|task, ((coordinates, rows), positions): Arrays<'_, C>| {
+            let (mut next, mut ends) = (0, positions.iter_mut());
+            for (part, is_last) in shares[task].parts(parents) {
+                for (coordinate, child) in self.each_child(level, &part) {
+                    coordinates[next] = C::narrowed(coordinate);
+                    rows[next] = Entries::of(child);
+                    next += 1;
+                }
+                if is_last && let Some(end) = ends.next() {
+                    *end = begins[task] + next;
+                }
             }
-            positions.push(rows.len());
-        }
+        });
+        Ok(Stored { positions, coordinates: C::wrap(Arc::new(coordinates)), rows })
+    }
+
+    fn compressed(&self, level: usize, parents: &[Entries]) -> Grown {
+        let width = self.layout.levels[level].coordinates;
+        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<C>(level, parents)?);
         let positions = self.positions(level, positions)?;
-        let coordinates = narrow(coordinates, self.layout.levels[level].coordinates);
         Ok((LevelStorage::Compressed { positions, coordinates }, rows))
     }
 
     fn flagged(&self, level: usize, parents: &[Entries]) -> Grown {
-        let (mut flags, mut coordinates, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        for parent in parents {
-            let children = self.children(level, parent);
-            if children.is_empty() {
-                return Err(PackError::Childless { level });
-            }
-            for (number, (coordinate, child)) in children.into_iter().enumerate() {
-                flags.push(u8::from(number == 0));
-                coordinates.push(coordinate);
-                rows.push(Entries::of(child));
-            }
+        if parents.iter().any(Entries::is_empty) {
+            return Err(PackError::Childless { level });
         }
-        let coordinates = narrow(coordinates, self.layout.levels[level].coordinates);
+        let width = self.layout.levels[level].coordinates;
+        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<C>(level, parents)?);
+        let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
+        positions[..parents.len()].iter().for_each(|&first| flags[first] = 1);
         Ok((LevelStorage::Flagged { flags: flags.into(), coordinates }, rows))
     }
 
@@ -196,18 +295,35 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         if self.layout.extents[level] == 0 && parents.iter().any(Entries::is_position) {
             return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
         }
-        let mut coordinates = Vec::with_capacity(parents.len());
-        for parent in parents {
-            let children = self.children(level, parent);
-            if let Some((_, second)) = children.get(1) {
-                return Err(PackError::Crowded { level, index: self.index(second.start) });
-            }
-            coordinates.push(children.first().map_or(0, |(coordinate, _)| *coordinate));
+        let ranges = tasks::ranges(parents.len(), GRAIN);
+        let second = |parent| self.each_child(level, parent).nth(1).map(|(_, second)| second.start);
+        if let Some(entry) = tasks::first(&ranges, &|range| parents[range].iter().find_map(second)) {
+            return Err(PackError::Crowded { level, index: self.index(entry) });
         }
         if let (true, Some(entry)) = (format.unique, self.repeated(level, parents)) {
             return Err(PackError::Repeated { level, index: self.index(entry) });
         }
-        Ok((LevelStorage::Singleton { coordinates: narrow(coordinates, format.coordinates) }, parents.to_vec()))
+        let coordinates = with_width!(format.coordinates, |C| {
+            let first = |parent: &Entries| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin) };
+            self.of_each::<C>(parents, &first)?
+        });
+        Ok((LevelStorage::Singleton { coordinates }, parents.to_vec()))
+    }
+
+    /// A coordinate for each parent.
+    fn of_each<C: Index>(
+        &self,
+        parents: &[Entries],
+        coordinate: &(dyn Fn(&Entries) -> usize + Sync),
+    ) -> Result<IndexArray, PackError> {
+        let mut coordinates = Buffer::<C>::try_zeroed(parents.len())?;
+        let parts = coordinates.chunks_mut(GRAIN).zip(parents.chunks(GRAIN)).collect();
+        tasks::each(parts, &|_, (coordinates, parents): (&mut [C], &[Entries])| {
+            for (place, parent) in coordinates.iter_mut().zip(parents) {
+                *place = C::narrowed(coordinate(parent));
+            }
+        });
+        Ok(C::wrap(Arc::new(coordinates)))
     }
 
     /// The first entry that begins a position, but no new coordinates of the levels down to `level`.
@@ -220,7 +336,8 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     fn diagonal(&self, level: usize, parents: &[Entries]) -> Grown {
         let above = level.checked_sub(1).expect("a diagonal level has one above it");
         let off = |&entry: &usize| self.coordinate(above, entry) != self.coordinate(level, entry);
-        match parents.iter().flat_map(Entries::range).find(off) {
+        let first_off = |range: Range<usize>| parents[range].iter().flat_map(Entries::range).find(off);
+        match tasks::first(&tasks::ranges(parents.len(), GRAIN), &first_off) {
             Some(entry) => Err(PackError::OffDiagonal { level, index: self.index(entry) }),
             None => Ok((LevelStorage::Diagonal, parents.to_vec())),
         }
@@ -267,7 +384,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 
     /// The most children of a parent, for each slice of so many.
     fn widths(&self, level: usize, parents: &[Entries], rows: usize) -> Vec<usize> {
-        let count = |parent: &Entries| self.each_child(level, parent).count();
+        let count = |parent: &Entries| self.count(level, parent);
         let width = |slice: usize| {
             let end = parents.len().min((slice + 1) * rows);
             parents[slice * rows..end].iter().map(count).max().unwrap_or(0)
@@ -286,11 +403,9 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     ) -> Result<(IndexArray, Vec<Entries>), PackError> {
         let count = positions.last().copied().unwrap_or(0);
         let mut coordinates = Buffer::<C>::try_zeroed(count)?;
-        let mut entries: Vec<Entries> =
-            bytemuck::allocation::try_zeroed_vec(count).map_err(|()| out_of_memory(count))?;
-        memory::in_huge_pages(&entries);
+        let mut entries = entries_of(count)?;
         let slices = tasks::ranges(positions.len() - 1, SLICES);
-        let sizes: Vec<usize> = slices.iter().map(|slices| positions[slices.end] - positions[slices.start]).collect();
+        let sizes = sizes(&slices, positions);
         let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut entries, &sizes)).collect();
         tasks::each(parts, &|task, (coordinates, entries): (&mut [C], &mut [Entries])| {
             coordinates.fill(C::narrowed(vacancy(C::WIDTH) as usize));
@@ -311,51 +426,100 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 
     fn hashed(&self, level: usize, parents: &[Entries]) -> Grown {
         let format = self.layout.levels[level];
-        let filling = vacancy(format.coordinates) as usize;
-        let (mut positions, mut coordinates, mut rows) = (vec![0], Vec::new(), Vec::new());
-        for parent in parents {
-            let children = self.children(level, parent);
-            let (begin, slots) = (rows.len(), hashed::slots(children.len()));
-            coordinates.resize(begin + slots, filling);
-            rows.resize(begin + slots, Entries::NONE);
-            for (coordinate, child) in children {
-                let mut slot = hashed::slot(coordinate, slots);
-                while rows[begin + slot].is_position() {
-                    slot = (slot + 1) & (slots - 1);
-                }
-                coordinates[begin + slot] = coordinate;
-                rows[begin + slot] = Entries::of(child);
-            }
-            positions.push(rows.len());
+        let mut positions = vec![0];
+        let mut count = 0;
+        for children in self.widths(level, parents, 1) {
+            count = room(level, 1, hashed::slots(children).saturating_add(count))?;
+            positions.push(count);
         }
+        let (coordinates, rows) = with_width!(format.coordinates, |C| self.slots::<C>(level, parents, &positions)?);
         let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Hashed { positions, coordinates: narrow(coordinates, format.coordinates) }, rows))
+        Ok((LevelStorage::Hashed { positions, coordinates }, rows))
+    }
+
+    /// The coordinates and entries of the hash tables of some parents.
+    fn slots<C: Index>(
+        &self,
+        level: usize,
+        parents: &[Entries],
+        positions: &[usize],
+    ) -> Result<(IndexArray, Vec<Entries>), PackError> {
+        let count = positions.last().copied().unwrap_or(0);
+        let mut coordinates = Buffer::<C>::try_zeroed(count)?;
+        let mut rows = entries_of(count)?;
+        let ranges = tasks::ranges(parents.len(), SLICES);
+        let sizes = sizes(&ranges, positions);
+        let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut rows, &sizes)).collect();
+        tasks::each(parts, &|task, (coordinates, rows): (&mut [C], &mut [Entries])| {
+            coordinates.fill(C::narrowed(vacancy(C::WIDTH) as usize));
+            let range = ranges[task].clone();
+            for parent in range.clone() {
+                let begin = positions[parent] - positions[range.start];
+                let slots = positions[parent + 1] - positions[parent];
+                for (coordinate, child) in self.each_child(level, &parents[parent]) {
+                    let mut slot = hashed::slot(coordinate, slots);
+                    while rows[begin + slot].is_position() {
+                        slot = (slot + 1) & (slots - 1);
+                    }
+                    coordinates[begin + slot] = C::narrowed(coordinate);
+                    rows[begin + slot] = Entries::of(child);
+                }
+            }
+        });
+        Ok((C::wrap(Arc::new(coordinates)), rows))
     }
 
     fn banded(&self, level: usize, parents: &[Entries]) -> Grown {
-        let (mut positions, mut first, mut rows) = (vec![0], Vec::new(), Vec::new());
+        let first = |parent: &Entries| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin) };
+        let mut positions = vec![0];
+        let mut count = 0;
         for parent in parents {
-            let children = self.children(level, parent);
-            let begin = rows.len();
-            let [least, most] =
-                [children.first(), children.last()].map(|end| end.map_or(0, |(coordinate, _)| *coordinate));
-            let length = if children.is_empty() { 0 } else { most - least + 1 };
-            let count = room(level, 1, begin.saturating_add(length))?;
-            rows.try_reserve(length).map_err(|_| out_of_memory(count))?;
-            rows.resize(begin + length, Entries::NOTHING);
-            for (coordinate, child) in children {
-                rows[begin + coordinate - least] = Entries::of(child);
-            }
-            first.push(least);
-            positions.push(rows.len());
+            let length = if parent.is_empty() { 0 } else { self.coordinate(level, parent.end - 1) - first(parent) + 1 };
+            count = room(level, 1, length.saturating_add(count))?;
+            positions.push(count);
         }
-        let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Banded { positions, first: narrow(first, self.layout.levels[level].coordinates) }, rows))
+        let mut rows = entries_of(count)?;
+        let ranges = tasks::ranges(parents.len(), SLICES);
+        tasks::each(split(&mut rows, &sizes(&ranges, &positions)), &|task, rows: &mut [Entries]| {
+            rows.fill(Entries::NOTHING);
+            let range = ranges[task].clone();
+            for parent in range.clone() {
+                let begin = positions[parent] - positions[range.start];
+                let least = first(&parents[parent]);
+                for (coordinate, child) in self.each_child(level, &parents[parent]) {
+                    rows[begin + coordinate - least] = Entries::of(child);
+                }
+            }
+        });
+        let width = self.layout.levels[level].coordinates;
+        let first = with_width!(width, |C| self.of_each::<C>(parents, &first)?);
+        Ok((LevelStorage::Banded { positions: self.positions(level, positions)?, first }, rows))
     }
 
     fn run(&self, level: usize, parents: &[Entries]) -> Grown {
-        let (format, extent) = (self.layout.levels[level], self.layout.extents[level]);
-        let (mut positions, mut ends, mut rows) = (vec![0], Vec::new(), Vec::<Entries>::new());
+        let format = self.layout.levels[level];
+        let runs = |range: Range<usize>| self.runs(level, &parents[range]);
+        let parts = tasks::map(&tasks::ranges(parents.len(), SLICES), &runs);
+        let mut positions = vec![0];
+        let (mut ends, mut rows) = (Vec::new(), Vec::new());
+        for part in parts {
+            positions.extend(part.counts.into_iter().map(|count| rows.len() + count));
+            ends.extend(part.ends);
+            rows.extend(part.rows);
+        }
+        if let Some(&end) = ends.iter().max()
+            && end as u64 > format.coordinates.maximum()
+        {
+            return Err(PackError::CoordinateWidth { level, format, coordinate: end as u64 });
+        }
+        let positions = self.positions(level, positions)?;
+        Ok((LevelStorage::Run { positions, ends: narrow(ends, format.coordinates) }, rows))
+    }
+
+    /// The runs of some parents.
+    fn runs(&self, level: usize, parents: &[Entries]) -> Runs {
+        let extent = self.layout.extents[level];
+        let Runs { mut counts, mut ends, mut rows } = Runs::default();
         for parent in parents {
             let begin = rows.len();
             let mut end = 0;
@@ -367,7 +531,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
                     ends.push(to);
                 }
             };
-            for (coordinate, child) in self.children(level, parent) {
+            for (coordinate, child) in self.each_child(level, parent) {
                 if end < coordinate {
                     extend(Entries::NOTHING, coordinate);
                 }
@@ -377,15 +541,9 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             if parent.is_position() && end < extent {
                 extend(Entries::NOTHING, extent);
             }
-            positions.push(rows.len());
+            counts.push(rows.len());
         }
-        if let Some(&end) = ends.iter().max()
-            && end as u64 > format.coordinates.maximum()
-        {
-            return Err(PackError::CoordinateWidth { level, format, coordinate: end as u64 });
-        }
-        let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Run { positions, ends: narrow(ends, format.coordinates) }, rows))
+        Runs { counts, ends, rows }
     }
 
     /// Whether two coordinates of a level have the same below them, bit for bit.
@@ -414,6 +572,21 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 }
 
+/// The positions of a level that stores the coordinates of its children.
+struct Stored {
+    positions: Vec<usize>,
+    coordinates: IndexArray,
+    rows: Vec<Entries>,
+}
+
+/// The runs of some parents: how many there are down to each parent, and the end and the entries of each run.
+#[derive(Default)]
+struct Runs {
+    counts: Vec<usize>,
+    ends: Vec<usize>,
+    rows: Vec<Entries>,
+}
+
 /// A level and the entries below its positions.
 type Grown = Result<(LevelStorage, Vec<Entries>), PackError>;
 
@@ -423,10 +596,16 @@ fn room(level: usize, parents: usize, children: usize) -> Result<usize, PackErro
     parents.checked_mul(children).filter(|&count| count <= LARGEST / size_of::<Entries>()).ok_or(too_large)
 }
 
-fn with_room<R>(length: usize) -> Result<Vec<R>, PackError> {
-    let mut rows = Vec::new();
-    rows.try_reserve_exact(length).map_err(|_| out_of_memory(length))?;
-    Ok(rows)
+/// Room for the entries of so many positions.
+fn entries_of(count: usize) -> Result<Vec<Entries>, PackError> {
+    let entries = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| out_of_memory(count))?;
+    memory::in_huge_pages(&entries);
+    Ok(entries)
+}
+
+/// How many positions each range of parents has.
+fn sizes(parents: &[Range<usize>], positions: &[usize]) -> Vec<usize> {
+    parents.iter().map(|range| positions[range.end] - positions[range.start]).collect()
 }
 
 fn out_of_memory(length: usize) -> PackError {

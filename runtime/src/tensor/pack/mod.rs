@@ -182,16 +182,20 @@ fn pack_elements<T: Element>(
 ) -> Result<AnyTensor, PackError> {
     let literal = fill.literal().ok_or_else(|| PackError::ComplexFill { fill: fill.to_string() })?;
     let layout = Layout::new(format, &coordinates.shape)?;
-    let maxima = check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
+    let shape = coordinates.shape.clone();
+    let coordinates = match scatter::matrix(coordinates, &layout) {
+        Ok((levels, values)) => {
+            let values = T::wrap(Arc::new(values));
+            return Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal));
+        }
+        Err(coordinates) => coordinates,
+    };
+    check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
     if layout.depth() == 0 {
         return pack_scalar(&coordinates.values, format, duplicates, fill).map(|tensor| tensor.with_fill(literal));
     }
-    if let Some((levels, values)) = scatter::matrix(&coordinates, &layout, &maxima) {
-        let values = T::wrap(Arc::new(values));
-        return Ok(AnyTensor::from_filled_parts_trusted(coordinates.shape, format.clone(), levels, values, literal));
-    }
     let fields = Fields::of_layout(&layout);
-    let packing = Packing { layout: &layout, fields: &fields, maxima: &maxima, format, duplicates, literal };
+    let packing = Packing { layout: &layout, fields: &fields, format, duplicates, literal };
     match fields.bits {
         0..=64 => packing.pack::<u64, T>(coordinates, fill),
         65..=128 => packing.pack::<u128, T>(coordinates, fill),
@@ -203,7 +207,6 @@ fn pack_elements<T: Element>(
 struct Packing<'a> {
     layout: &'a Layout,
     fields: &'a Fields,
-    maxima: &'a [u64],
     format: &'a Format,
     duplicates: Duplicates,
     /// The fill value.
@@ -245,9 +248,6 @@ impl Packing<'_> {
     /// The largest coordinate that each level stores, or a larger one that its index width holds as well.
     fn level_maxima<K: Key>(&self, keys: &[K]) -> Vec<u64> {
         let layout = self.layout;
-        if layout.stores_modes() {
-            return layout.modes.iter().map(|&mode| self.maxima[mode]).collect();
-        }
         let maximum = |level: usize| {
             let largest = layout.extents[level].saturating_sub(1) as u64;
             if largest < layout.levels[level].coordinates.maximum() {
@@ -306,15 +306,13 @@ pub(super) fn prefix_runs(
     }
 }
 
-/// Checks the numbers of indices, and each index against its extent. Gives the largest index of each mode, 0 where there is
-/// none.
-fn check_indices(shape: &[usize], indices: &[Indices], values: usize) -> Result<Vec<u64>, PackError> {
+/// Checks the numbers of indices, and each index against its extent.
+fn check_indices(shape: &[usize], indices: &[Indices], values: usize) -> Result<(), PackError> {
     if indices.len() != shape.len() {
         return Err(PackError::Modes { shape: shape.len(), indices: indices.len() });
     }
-    let mut maxima = Vec::with_capacity(shape.len());
     for (mode, (indices, &extent)) in indices.iter().zip(shape).enumerate() {
-        let (length, maximum, beyond) = match indices {
+        let (length, beyond) = match indices {
             Indices::U32(indices) => check_column(indices, extent),
             Indices::U64(indices) => check_column(indices, extent),
         };
@@ -324,17 +322,26 @@ fn check_indices(shape: &[usize], indices: &[Indices], values: usize) -> Result<
         if let Some((entry, index)) = beyond {
             return Err(PackError::Beyond { entry, mode, index, extent });
         }
-        maxima.push(maximum);
     }
-    Ok(maxima)
+    Ok(())
 }
 
-/// The number of indices, the largest, and the first that is beyond the extent with its place.
-fn check_column<I: Copy + Ord + Into<u64> + Sync>(indices: &[I], extent: usize) -> (usize, u64, Option<(usize, u64)>) {
-    let largest = |range: Range<usize>| indices[range].iter().copied().max().map_or(0, Into::into);
-    let maximum = tasks::map(&tasks::ranges(indices.len(), 1 << 16), &largest).into_iter().max().unwrap_or(0);
-    let beyond = |&index: &I| index.into() >= extent as u64;
-    let first = || indices.iter().position(beyond).map(|entry| (entry, indices[entry].into()));
-    let any = !indices.is_empty() && maximum >= extent as u64;
-    (indices.len(), maximum, any.then(first).flatten())
+/// The number of indices, and the first that is beyond the extent with its place.
+fn check_column<I: Copy + Ord + Into<u64> + TryFrom<usize> + Sync>(
+    indices: &[I],
+    extent: usize,
+) -> (usize, Option<(usize, u64)>) {
+    let first_beyond = |range: Range<usize>| {
+        let begin = range.start;
+        let indices = &indices[range];
+        let Some(largest) = extent.checked_sub(1) else { return indices.first().map(|&first| (begin, first.into())) };
+        // Of all before one by one: vector instructions do that.
+        let largest = I::try_from(largest).ok()?;
+        if indices.iter().fold(true, |all, &index| all & (index <= largest)) {
+            return None;
+        }
+        let entry = indices.iter().position(|&index| index > largest)?;
+        Some((begin + entry, indices[entry].into()))
+    };
+    (indices.len(), tasks::first(&tasks::ranges(indices.len(), 1 << 16), &first_beyond))
 }

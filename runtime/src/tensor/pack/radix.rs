@@ -150,7 +150,7 @@ fn sort_locally<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
         return count_into_place(part, bits.start..end);
     }
     let mut spare = part.items.to_vec();
-    sort_upper_bits(part, &mut spare, bits);
+    sort_upper_bits(part, &mut spare, bits.start, varying);
 }
 
 /// By all bits that differ at once: how many items there are of each combination says where those of the next begin.
@@ -171,9 +171,9 @@ fn count_into_place<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
     }
 }
 
-fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)], bits: Range<u32>) {
+/// By as many of the upper bits that vary, from `begin` on, as tell most items apart; then groups that agree in them by the rest.
+fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)], begin: u32, varying: K) {
     let Part { keys, values, items } = part;
-    let varying = varying(items.iter().map(|item| item.0), &(bits.start..K::BITS));
     let enough = items.len().ilog2() - 1;
     let digits = digits(varying, enough);
     let (mut from, mut to) = (items, spare);
@@ -191,10 +191,11 @@ fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)],
         let agrees = |item: &&(K, V)| !item.0.xor(first.0).reaches(shift);
         let count = whole.items.iter().take_while(agrees).count();
         let (part, spare) = (whole.split_off(count), spare.split_off_mut(..count).expect("it is as long"));
-        if count <= SMALL || bits.start >= shift {
+        if count <= SMALL || begin >= shift {
             insert(part);
         } else {
-            sort_upper_bits(part, spare, bits.start..shift);
+            let varying = self::varying(part.items.iter().map(|item| item.0), &(begin..shift));
+            sort_upper_bits(part, spare, begin, varying);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Matrices by rows, from entries that come by columns, without a sort.
+//! Matrices by rows, from entries that come by rows or by columns, without a sort.
 //!
-//! Files list a matrix by columns, and a symmetric one by the columns of one triangle, and then by the rows of the other.
-//! Within a row, columns ascend either way: it is enough to count the entries of each row, and to put each entry behind
-//! those of its row that came before it.
+//! Entries that come by rows, and in each by columns, stay where they are. Files list a matrix by columns, and a symmetric one by
+//! the columns of one triangle, and then by the rows of the other. Within a row, columns ascend either way: it is enough to count
+//! the entries of each row, and to put each entry behind those of its row that came before it.
 //!
 //! ```text
 //! entries              counts     pos         crd        val
@@ -16,71 +16,160 @@
 //! columns ascend is seen from what comes out. Where they descend once, as by the columns of a symmetric matrix, the two
 //! parts are swapped; where that is not enough, or an entry occurs twice, the caller has to sort.
 
+use super::super::buffer::Room;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
 use super::super::{Buffer, Coordinates, IndexArray, Indices, LevelStorage, Plain};
-use super::build::check_coordinate_width;
 use spc_compiler::format::{IndexWidth, LevelKind};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// How many entries are looked at together.
-const GRAIN: usize = 1 << 12;
+/// How many entries, and how many rows, a task looks at.
+const GRAIN: usize = 1 << 16;
+const ROWS: usize = 1 << 12;
+/// The fewest entries that are worth a thread.
+const FEWEST: usize = 1 << 14;
 /// The most rows: a cache must hold the places that are written next.
-const ROWS: usize = 1 << 20;
+const MOST_ROWS: usize = 1 << 20;
+/// How many entries ahead the place of an entry is asked for.
+const AHEAD: usize = 64;
+/// Results of fewer bytes are in the second-level cache anyway.
+const NEAR: usize = 1 << 20;
 
 /// The levels and the values of a matrix, `[dense, compressed]` in either order of modes, where its entries come in an order that
-/// needs no sort. `maxima` are the largest indices of the modes.
+/// needs no sort; else the entries as they were. Whether indices are within the shape need not be known: where one is not, the
+/// entries come back.
 pub(super) fn matrix<T: Plain>(
-    entries: &Coordinates<T>,
+    entries: Coordinates<T>,
     layout: &Layout,
-    maxima: &[u64],
-) -> Option<(Vec<LevelStorage>, Buffer<T>)> {
-    let ([outer, inner], true) = (&layout.levels[..], layout.stores_modes()) else { return None };
-    let by_rows = outer.kind == LevelKind::Dense && inner.kind == LevelKind::Compressed && inner.unique;
-    let widths = inner.coordinates == IndexWidth::U32 && inner.positions == IndexWidth::U32;
-    let (extent, count) = (layout.extents[0], entries.values.len());
-    let fits = extent <= ROWS.min(8 * count) && count < u32::MAX as usize;
-    let [Indices::U32(rows), Indices::U32(columns)] = [0, 1].map(|level| &entries.indices[layout.modes[level]]) else {
-        return None;
+) -> Result<(Vec<LevelStorage>, Buffer<T>), Coordinates<T>> {
+    if !is_csr(layout) || entries.indices.len() != 2 {
+        return Err(entries);
+    }
+    let [outer, inner] = [layout.modes[0], layout.modes[1]];
+    let (Indices::U32(rows), Indices::U32(columns)) = (&entries.indices[outer], &entries.indices[inner]) else {
+        return Err(entries);
     };
-    let maxima: Vec<u64> = layout.modes.iter().map(|&mode| maxima[mode]).collect();
-    let stored = by_rows && widths && fits && check_coordinate_width(layout, &maxima, 1).is_ok();
-    if !stored || !come_in_order(rows, columns) {
-        return None;
+    let count = entries.values.len();
+    let extents = [layout.extents[0], layout.extents[1]];
+    let fits = extents[0] <= MOST_ROWS.min(8 * count) && count < u32::MAX as usize;
+    if !fits || rows.len() != count || columns.len() != count {
+        return Err(entries);
     }
-    let mut sorted = Rows::of(rows, columns, &entries.values, extent)?;
-    if !sorted.ascend() {
-        sorted.rotate();
+    let stored = |positions: Vec<u32>, coordinates: IndexArray| {
+        vec![LevelStorage::Dense, LevelStorage::Compressed { positions: IndexArray::from(positions), coordinates }]
+    };
+    match order(rows, columns) {
+        Order::Rows if are_rows(rows, columns, extents) => {
+            let positions = positions_of(rows, extents[0]);
+            let Coordinates { mut indices, values, .. } = entries;
+            let coordinates = match indices.swap_remove(inner) {
+                Indices::U32(columns) => columns.into(),
+                Indices::U64(columns) => columns.into(),
+            };
+            Ok((stored(positions, coordinates), values.into()))
+        }
+        Order::None => Err(entries),
+        _ => match Rows::of(rows, columns, &entries.values, extents).and_then(Rows::ascending) {
+            Some(Rows { positions, coordinates, values, .. }) => Ok((stored(positions, coordinates.into()), values)),
+            None => Err(entries),
+        },
     }
-    let ascend = sorted.ascend();
-    let Rows { positions, coordinates, values } = sorted;
-    let positions = IndexArray::from(positions);
-    let compressed = LevelStorage::Compressed { positions, coordinates: coordinates.into() };
-    ascend.then(|| (vec![LevelStorage::Dense, compressed], values))
 }
 
-/// Whether all but a few grains of entries come by columns, or by rows and in each by columns.
-fn come_in_order(rows: &[u32], columns: &[u32]) -> bool {
-    let grains = tasks::ranges(rows.len().saturating_sub(1), GRAIN);
-    let out_of_order = |grains: Range<usize>| {
-        let out = |grain: &usize| {
-            let range = grain * GRAIN..rows.len().min((grain + 1) * GRAIN + 1);
-            let (rows, columns) = (&rows[range.clone()], &columns[range]);
-            let by_columns = columns.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]));
-            let by_rows = rows.windows(2).zip(columns.windows(2)).fold(true, |all, (row, column)| {
-                all & ((row[0] < row[1]) | ((row[0] == row[1]) & (column[0] < column[1])))
-            });
-            !(by_columns || by_rows)
-        };
-        grains.filter(out).count()
+/// Whether a layout is one that is made here: rows of columns, with indices of 32 bits.
+fn is_csr(layout: &Layout) -> bool {
+    let ([outer, inner], true) = (&layout.levels[..], layout.stores_modes()) else { return false };
+    let by_rows = outer.kind == LevelKind::Dense && inner.kind == LevelKind::Compressed && inner.unique;
+    by_rows && inner.coordinates == IndexWidth::U32 && inner.positions == IndexWidth::U32
+}
+
+/// How entries seem to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// By rows, and in each by columns.
+    Rows,
+    /// Here and there by columns, but for few.
+    Runs,
+    /// Neither.
+    None,
+}
+
+/// How entries seem to come, by some of them.
+fn order(rows: &[u32], columns: &[u32]) -> Order {
+    const SAMPLES: usize = 64;
+    const PAIRS: usize = 64;
+    let step = (rows.len() / SAMPLES).max(PAIRS);
+    let (mut samples, mut by_rows, mut ordered) = (0, 0, 0);
+    for begin in (0..rows.len()).step_by(step) {
+        let range = begin..rows.len().min(begin + PAIRS + 1);
+        let (rows, columns) = (&rows[range.clone()], &columns[range]);
+        let are_rows = rows_ascend(rows, columns);
+        samples += 1;
+        by_rows += usize::from(are_rows);
+        ordered += usize::from(are_rows || columns.is_sorted());
+    }
+    match samples {
+        _ if by_rows == samples => Order::Rows,
+        _ if samples - ordered <= samples / 8 => Order::Runs,
+        _ => Order::None,
+    }
+}
+
+/// Whether neighbours ascend strictly, first by row.
+fn rows_ascend(rows: &[u32], columns: &[u32]) -> bool {
+    rows.windows(2)
+        .zip(columns.windows(2))
+        .fold(true, |all, (row, column)| all & ((row[0] < row[1]) | ((row[0] == row[1]) & (column[0] < column[1]))))
+}
+
+/// Whether entries are within the extents and ascend strictly, first by row.
+fn are_rows(rows: &[u32], columns: &[u32], extents: [usize; 2]) -> bool {
+    let are_rows = |range: Range<usize>| {
+        let with_next = range.start..rows.len().min(range.end + 1);
+        let wrong =
+            !(rows_ascend(&rows[with_next.clone()], &columns[with_next]) && are_below(&columns[range], extents[1]));
+        wrong.then_some(())
     };
-    let parts = tasks::ranges(grains.len(), 16);
-    tasks::map(&parts, &out_of_order).into_iter().sum::<usize>() <= grains.len() / 8
+    let last_is_below = rows.last().is_none_or(|&row| (row as usize) < extents[0]);
+    last_is_below && tasks::first(&tasks::ranges(rows.len(), GRAIN), &are_rows).is_none()
+}
+
+/// Whether all indices are less than an extent.
+pub(super) fn are_below(indices: &[u32], extent: usize) -> bool {
+    let Some(largest) = extent.checked_sub(1) else { return indices.is_empty() };
+    let Ok(largest) = u32::try_from(largest) else { return true };
+    indices.iter().fold(true, |all, &index| all & (index <= largest))
+}
+
+/// Where each row begins; last, how many entries there are. Rows ascend and are below `extent`.
+fn positions_of(rows: &[u32], extent: usize) -> Vec<u32> {
+    let mut positions = vec![0; extent + 1];
+    let parts = tasks::ranges(rows.len(), GRAIN);
+    // Up to the row of its last entry, each part says where rows begin.
+    let known = |entry: usize| entry.checked_sub(1).map_or(0, |before| rows[before] as usize + 1);
+    let sizes: Vec<usize> = parts.iter().map(|part| known(part.end) - known(part.start)).collect();
+    let (begun, rest) = positions.split_at_mut(known(rows.len()));
+    tasks::each(split(begun, &sizes), &|task, positions: &mut [u32]| {
+        let first = known(parts[task].start);
+        let mut next = 0;
+        for (entry, &row) in (parts[task].start as u32..).zip(&rows[parts[task].clone()]) {
+            let end = row as usize + 1 - first;
+            if next < end {
+                positions[next..end].fill(entry);
+                next = end;
+            }
+        }
+    });
+    rest.fill(rows.len() as u32);
+    positions
 }
 
 /// A matrix by rows.
 struct Rows<T> {
+    /// The number of columns.
+    extent: usize,
     /// Where the entries of each row begin; last, how many there are.
     positions: Vec<u32>,
     /// The column of each entry.
@@ -88,71 +177,154 @@ struct Rows<T> {
     values: Buffer<T>,
 }
 
+/// Some of the entries, and for each row where the first of them goes.
+type Part = (Range<usize>, Vec<u32>);
+
 impl<T: Plain> Rows<T> {
-    /// Entries by their row, those of a row in the order that they come in. Rows are below `extent`, and as many as columns
-    /// and values. None where there is not enough memory: the sort reports that.
-    fn of(rows: &[u32], columns: &[u32], values: &[T], extent: usize) -> Option<Self> {
-        let count = rows.len();
-        let threads = rayon::current_num_threads().min(count / extent.max(1)).max(1);
-        let parts = tasks::ranges(count, count.div_ceil(threads).max(1));
-        let mut places = tasks::map(&parts, &|part| {
-            let mut counts = vec![0u32; extent];
-            rows[part].iter().for_each(|&row| counts[row as usize] += 1);
-            counts
-        });
-        let mut positions = vec![0; extent + 1];
-        let mut begin = 0;
-        for (row, position) in positions.iter_mut().enumerate() {
-            *position = begin;
-            for places in &mut places {
-                if let Some(place) = places.get_mut(row) {
-                    begin += std::mem::replace(place, begin);
-                }
-            }
+    /// Entries by their row, those of a row in the order that they come in; as many rows, columns and values. None where a row
+    /// is not below its extent, or where there is not enough memory: the sort reports that.
+    fn of(rows: &[u32], columns: &[u32], values: &[T], extents: [usize; 2]) -> Option<Self> {
+        let (count, threads) = (rows.len(), rayon::current_num_threads());
+        // Of a symmetric matrix, the first and the second half of the entries are in the same rows: a thread has a part of both.
+        let long = count / (8 * extents[0].max(1)) >= 2 * threads && threads > 1;
+        let most = if long { 2 * threads } else { threads.min(count / extents[0].max(1)) };
+        let ranges = tasks::ranges(count, count.div_ceil(most.min(count / FEWEST).max(1)).max(1));
+        let mut places =
+            tasks::map(&ranges, &|part| counts(&rows[part], extents[0])).into_iter().collect::<Option<Vec<_>>>()?;
+        let positions = begin(&mut places, extents[0]);
+
+        let (mut to_columns, mut to_values) = (Room::<u32>::try_new(count).ok()?, Room::<T>::try_new(count).ok()?);
+        if ranges.len() > 1 {
+            // Else several threads would have the system clear the same pages at once.
+            touch(to_columns.places());
+            touch(to_values.places());
         }
-        let mut sorted_columns = Buffer::<u32>::try_zeroed(count).ok()?;
-        let mut sorted_values = Buffer::<T>::try_zeroed(count).ok()?;
-        let (to_columns, to_values) = (Places::of(&mut sorted_columns), Places::of(&mut sorted_values));
-        tasks::each(parts.into_iter().zip(places).collect(), &|_, (part, mut places): (Range<usize>, Vec<u32>)| {
-            let entries = rows[part.clone()].iter().zip(&columns[part.clone()]).zip(&values[part]);
-            for ((&row, &column), &value) in entries {
-                let place = &mut places[row as usize];
+        let (all_columns, all_values) = (Places::of(to_columns.places()), Places::of(to_values.places()));
+        let is_far = count * (size_of::<u32>() + size_of::<T>()) > NEAR;
+        let put_part = |(part, mut places): Part| {
+            let put = |places: &mut Vec<u32>, entry: usize| {
+                let place = &mut places[rows[entry] as usize];
                 // SAFETY: the places of a part and a row are as many as it has entries there, which were counted from the same
                 // slice, from the sum of all counts before on: no entry of this or another part is put where another is.
                 unsafe {
-                    to_columns.write(*place as usize, column);
-                    to_values.write(*place as usize, value);
+                    all_columns.write(*place as usize, MaybeUninit::new(columns[entry]));
+                    all_values.write(*place as usize, MaybeUninit::new(values[entry]));
                 }
                 *place += 1;
+            };
+            let near = if is_far { part.end.saturating_sub(AHEAD).max(part.start) } else { part.start };
+            for entry in part.start..near {
+                let ahead = places[rows[entry + AHEAD] as usize] as usize;
+                all_columns.ask_for(ahead);
+                all_values.ask_for(ahead);
+                put(&mut places, entry);
             }
-        });
-        Some(Self { positions, coordinates: sorted_columns, values: sorted_values })
+            (near..part.end).for_each(|entry| put(&mut places, entry));
+        };
+        let mut parts: Vec<Option<Part>> = ranges.into_iter().zip(places).map(Some).collect();
+        let mut shares: Vec<Vec<Part>> = Vec::new();
+        let stride = if long { parts.len().div_ceil(2) } else { parts.len() };
+        for first in 0..stride {
+            let share = [first, first + stride].into_iter().filter_map(|part| parts.get_mut(part)?.take());
+            shares.push(share.collect());
+        }
+        tasks::each(shares, &|_, share| share.into_iter().for_each(put_part));
+        // SAFETY: the places are as many as the entries, and each entry was put in one of its own.
+        let (coordinates, values) = unsafe { (to_columns.written(), to_values.written()) };
+        Some(Self { extent: extents[1], positions, coordinates, values })
     }
 }
 
+/// Writes to each page of memory.
+fn touch<E: Plain>(places: &mut [MaybeUninit<E>]) {
+    const PAGE: usize = 1 << 12;
+    let parts = places.chunks_mut((1 << 20) / size_of::<E>().max(1)).collect();
+    tasks::each(parts, &|_, part: &mut [MaybeUninit<E>]| {
+        part.iter_mut().step_by(PAGE / size_of::<E>().max(1)).for_each(|place| *place = MaybeUninit::zeroed());
+    });
+}
+
+/// How many entries each row has; None where one is not below the extent.
+fn counts(rows: &[u32], extent: usize) -> Option<Vec<u32>> {
+    let mut counts = vec![0; extent];
+    for &row in rows {
+        *counts.get_mut(row as usize)? += 1;
+    }
+    Some(counts)
+}
+
+/// Some rows, and how many entries come before them.
+struct Block<'a> {
+    begin: u32,
+    positions: &'a mut [u32],
+    /// The counts of each part.
+    parts: Vec<&'a mut [u32]>,
+}
+
+/// Where the entries of each row begin, from the counts of all parts, which become where those of the part begin.
+fn begin(parts: &mut [Vec<u32>], extent: usize) -> Vec<u32> {
+    let blocks = tasks::ranges(extent, ROWS);
+    let sum = |block: Range<usize>| parts.iter().map(|counts| counts[block.clone()].iter().sum::<u32>()).sum::<u32>();
+    let sums = tasks::map(&blocks, &sum);
+    let mut positions = vec![0; extent + 1];
+    let mut blocks: Vec<Block<'_>> = Vec::with_capacity(blocks.len());
+    let mut total = 0;
+    for (positions, sum) in positions[..extent].chunks_mut(ROWS).zip(sums) {
+        blocks.push(Block { begin: total, positions, parts: Vec::with_capacity(parts.len()) });
+        total += sum;
+    }
+    for counts in parts {
+        blocks.iter_mut().zip(counts.chunks_mut(ROWS)).for_each(|(block, counts)| block.parts.push(counts));
+    }
+    tasks::each(blocks, &|_, Block { mut begin, positions, parts }| {
+        for counts in &parts {
+            positions.iter_mut().zip(&**counts).for_each(|(position, count)| *position += count);
+        }
+        for position in &mut *positions {
+            begin += std::mem::replace(position, begin);
+        }
+        let mut next = positions.to_vec();
+        for counts in parts {
+            for (count, next) in counts.iter_mut().zip(&mut next) {
+                *next += std::mem::replace(count, *next);
+            }
+        }
+    });
+    positions[extent] = total;
+    positions
+}
+
 impl<T: Plain> Rows<T> {
-    /// Whether the columns of each row ascend strictly: wherever they do not, another row begins.
+    /// With ascending columns in each row, if they do or if a rotation of rows makes them do so.
+    fn ascending(mut self) -> Option<Self> {
+        if !self.ascend() {
+            self.rotate();
+        }
+        self.ascend().then_some(self)
+    }
+
+    /// Whether the columns of each row ascend strictly and are within the extent: wherever they descend, another row begins.
     fn ascend(&self) -> bool {
-        let Self { positions, coordinates, .. } = self;
-        let descends = |place: usize| coordinates[place - 1] >= coordinates[place];
-        let descents = |range: Range<usize>| {
-            let pairs = coordinates[range.start..coordinates.len().min(range.end + 1)].windows(2);
-            pairs.map(|pair| usize::from(pair[0] >= pair[1])).sum::<usize>()
+        let (positions, columns) = (&self.positions[..], &self.coordinates[..]);
+        let out_of_order = |rows: Range<usize>| {
+            let (begin, end) = (positions[rows.start] as usize, positions[rows.end] as usize);
+            let columns = &columns[begin..end];
+            let descents = columns.windows(2).map(|pair| usize::from(pair[0] >= pair[1])).sum::<usize>();
+            let begins = positions[rows.start..=rows.end].windows(2);
+            let at_row = |row: &[u32]| {
+                let place = row[0] as usize - begin;
+                (row[0] < row[1]) & (place > 0) && columns[place - 1] >= columns[place]
+            };
+            let at_rows = begins.map(|row| usize::from(at_row(row))).sum::<usize>();
+            (descents != at_rows || !are_below(columns, self.extent)).then_some(())
         };
-        let at_rows = |range: Range<usize>| {
-            let rows = positions[range.start..=range.end].windows(2).map(|row| row[0] as usize..row[1] as usize);
-            rows.filter(|row| row.start > 0 && !row.is_empty() && descends(row.start)).count()
-        };
-        let sum = |count: usize, counted: &(dyn Fn(Range<usize>) -> usize + Sync)| {
-            tasks::map(&tasks::ranges(count, 1 << 16), counted).into_iter().sum::<usize>()
-        };
-        sum(coordinates.len(), &descents) == sum(positions.len() - 1, &at_rows)
+        tasks::first(&tasks::ranges(positions.len() - 1, ROWS), &out_of_order).is_none()
     }
 
     /// Puts the end of each row that descends once in front: of a symmetric matrix, one triangle comes behind the other.
     fn rotate(&mut self) {
-        let Self { positions, coordinates, values } = self;
-        let parts = tasks::ranges(positions.len() - 1, 1 << 12);
+        let Self { positions, coordinates, values, .. } = self;
+        let parts = tasks::ranges(positions.len() - 1, ROWS);
         let sizes: Vec<usize> =
             parts.iter().map(|rows| (positions[rows.end] - positions[rows.start]) as usize).collect();
         let slices = split(coordinates, &sizes).into_iter().zip(split(values, &sizes)).collect();
@@ -188,6 +360,19 @@ impl<'a, E: Copy> Places<'a, E> {
         Self { first: elements.as_mut_ptr(), length: elements.len(), elements: PhantomData }
     }
 
+    /// Has a cache line loaded that will be written to.
+    #[inline]
+    fn ask_for(&self, place: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: this loads nothing into the program, and may be told any address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.first.wrapping_add(place).cast_const().cast()) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = place;
+    }
+
     /// # Safety
     /// Nobody else writes to this place at the same time.
     #[inline]
@@ -200,7 +385,7 @@ impl<'a, E: Copy> Places<'a, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Duplicates, pack};
+    use super::super::{Duplicates, PackError, pack};
     use super::*;
     use crate::parallel::with_threads;
     use crate::tensor::AnyTensor;
@@ -227,10 +412,9 @@ mod tests {
         entries
     }
 
-    fn scattered(entries: &Coordinates<f64>, modes: [usize; 2]) -> Option<(Vec<LevelStorage>, Buffer<f64>)> {
+    fn scattered(entries: Coordinates<f64>, modes: [usize; 2]) -> Option<(Vec<LevelStorage>, Buffer<f64>)> {
         let layout = Layout::new(&Format::permuted(&modes, &CSR), &entries.shape).unwrap();
-        let maxima: Vec<u64> = entries.shape.iter().map(|&extent| extent as u64 - 1).collect();
-        matrix(entries, &layout, &maxima)
+        matrix(entries, &layout).ok()
     }
 
     /// The stored entries as the sort makes them: for it, one of them is at the wrong end.
@@ -250,9 +434,16 @@ mod tests {
         let lower: Vec<_> = by_columns(700, 700, 40_000).into_iter().filter(|(row, column)| row >= column).collect();
         let upper = lower.iter().filter(|(row, column)| row != column).map(|&(row, column)| (column, row));
         let symmetric: Vec<_> = lower.iter().copied().chain(upper).collect();
-        let mut by_rows = by_columns(700, 900, 30_000);
+        let lower: Vec<_> = by_columns(700, 700, 400_000).into_iter().filter(|(row, column)| row >= column).collect();
+        let upper = lower.iter().filter(|(row, column)| row != column).map(|&(row, column)| (column, row));
+        let dense: Vec<_> = lower.iter().copied().chain(upper).collect();
+        assert!(dense.len() > 4 * GRAIN);
+        let mut by_rows = by_columns(700, 900, 150_000);
         by_rows.sort_unstable();
         let cases = [
+            (dense.clone(), [0, 1]),
+            (dense, [1, 0]),
+            (by_columns(700, 900, 200_000), [0, 1]),
             (by_columns(700, 900, 30_000), [0, 1]),
             (by_columns(3, 900, 5_000), [0, 1]),
             (by_columns(700, 900, 90), [0, 1]),
@@ -266,7 +457,7 @@ mod tests {
             let expected = sorted(&entries, shape, &format);
             for threads in 1..=3 {
                 let (levels, values) =
-                    with_threads(threads, || scattered(&coordinates(shape, &entries), modes)).unwrap().unwrap();
+                    with_threads(threads, || scattered(coordinates(shape, &entries), modes)).unwrap().unwrap();
                 assert_eq!(levels, expected.levels());
                 assert_eq!(values.as_slice(), expected.values_of::<f64>().unwrap());
                 let packed = || pack(coordinates(shape, &entries), &format, Duplicates::Sum).unwrap();
@@ -276,10 +467,38 @@ mod tests {
     }
 
     #[test]
+    fn indices_beyond_the_shape_are_errors_as_elsewhere() {
+        let columns = by_columns(700, 900, 100_000);
+        let mut rows = columns.clone();
+        rows.sort_unstable();
+        for mut entries in [columns, rows] {
+            for (entry, beyond) in [(60_000, (700, 3)), (99, (5, 900)), (entries.len() - 1, (699, 900))] {
+                let right = std::mem::replace(&mut entries[entry], beyond);
+                let mode = usize::from(beyond.0 < 700);
+                let expected = PackError::Beyond {
+                    entry,
+                    mode,
+                    index: [beyond.0, beyond.1][mode].into(),
+                    extent: [700, 900][mode],
+                };
+                for modes in [[0, 1], [1, 0]] {
+                    let error =
+                        pack(coordinates([700, 900], &entries), &Format::permuted(&modes, &CSR), Duplicates::Sum);
+                    assert_eq!(error.unwrap_err(), expected);
+                }
+                entries[entry] = right;
+            }
+        }
+        let empty = |shape| scattered(coordinates(shape, &[]), [0, 1]);
+        assert!(empty([0, 0]).is_some_and(|(_, values)| values.is_empty()));
+        assert!(empty([3, 0]).is_none());
+    }
+
+    #[test]
     fn what_has_to_be_sorted_is_left_to_a_sort() {
         let shape = [700, 900];
         let entries = by_columns(700, 900, 60_000);
-        let refused = |entries: &[(u32, u32)]| scattered(&coordinates(shape, entries), [0, 1]).is_none();
+        let refused = |entries: &[(u32, u32)]| scattered(coordinates(shape, entries), [0, 1]).is_none();
         assert!(!refused(&entries));
         // Twice the same, far apart in the row and side by side.
         let mut twice = entries.clone();

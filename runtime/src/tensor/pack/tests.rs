@@ -1,4 +1,5 @@
 use super::*;
+use crate::parallel::with_threads;
 use crate::tensor::law::may_refuse;
 use crate::tensor::{Indices, InvalidTensor};
 use proptest::prelude::*;
@@ -278,6 +279,33 @@ proptest! {
         let format = Format::coo(case.shape.len());
         let refused = pack(case.coordinates(), &format, Duplicates::Refuse).is_err();
         prop_assert_eq!(refused, case.sums().len() < case.entries.len());
+    }
+}
+
+/// Every kind of level, under one parent and under many, with any number of threads.
+#[test]
+fn threads_make_no_difference() {
+    let shape = [60usize, 50, 70];
+    let scramble = |seed: usize| (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    // Some slices have no entry, one has half of them.
+    let entry = |number: usize| {
+        let slice = if number.is_multiple_of(2) { 7 } else { scramble(number) % 30 * 2 };
+        ([slice, scramble(number + 1_000_000) % 50, scramble(number + 2_000_000) % 70], (number % 3) as f64)
+    };
+    let entries: Vec<([usize; 3], f64)> = (0..6_000).map(entry).collect();
+    let entries: Vec<(&[usize], f64)> = entries.iter().map(|(index, value)| (&index[..], *value)).collect();
+    let kinds = level::ALL.iter().map(|&(kind, _)| LevelFormat::new(kind));
+    for format in kinds.filter(|format| !matches!(format.kind, LevelKind::Singleton | LevelKind::Diagonal)) {
+        for chain in [[format, COMPRESSED, COMPRESSED], [COMPRESSED, format, COMPRESSED], [DENSE, COMPRESSED, format]] {
+            let packed = || packed(&shape, &entries, &chain);
+            let alone = with_threads(1, packed).unwrap();
+            assert_eq!(with_threads(3, packed).unwrap(), alone, "{chain:?}");
+            if let Ok(alone) = alone {
+                alone.validate().unwrap();
+                let found = stored(&alone).into_values().sum::<f64>();
+                assert_eq!(found, entries.iter().map(|entry| entry.1).sum::<f64>(), "{chain:?}");
+            }
+        }
     }
 }
 
