@@ -21,15 +21,18 @@
 
 use super::replacing;
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Sharing, Size, Statement, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Sharing, Statement, VariableId};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many codes are looked at together.
 const TOGETHER: u64 = 8;
 
-/// Loops with more statements stay: they stand there twice then, and spend little on bounds.
-const MOST: usize = 48;
+/// Longer rows stay: the bounds are little of what they take, and LLVM finds no vectors in two such loops that it writes out.
+const LONGEST: u64 = 16;
+
+/// Loops that need more numbers stay: they have no registers for eight entries in flight.
+const MOST_NUMBERS: usize = 4;
 
 /// The kernel with eight entries at a time in its loops over codes.
 pub(super) fn codes(kernel: Kernel) -> Kernel {
@@ -93,51 +96,20 @@ impl Known {
         Self { runs, tables }
     }
 
-    /// A bound of a number that makes sure of what a statement reaches by it.
-    fn bound(&self, kernel: &Kernel, statement: &Statement, number: VariableId) -> Option<Expr> {
-        let number = Expr::Variable(number);
-        let length = |array: ArrayId| self.tables.contains(&array).then_some(Expr::Length(array));
-        let of_read = |value: &Expr| {
-            let mut found = None;
-            for_each_certain_load(value, &mut |array, index| {
-                if found.is_none() && *index == number {
-                    found = length(array);
-                }
-            });
-            found
-        };
+    /// A bound of a number that makes sure of the row that a statement views at it.
+    fn bound(&self, statement: &Statement, number: VariableId) -> Option<Expr> {
         match statement {
             Statement::View {
-                of, begin: Expr::Binary(BinaryOperator::Multiply, place, factor), length: row, ..
-            } if **place == number && factor == &Box::new(row.clone()) && is_known(kernel, row) => {
-                let rows = |length| Expr::Binary(BinaryOperator::Divide, Box::new(length), Box::new(row.clone()));
-                length(*of).map(rows)
-            }
-            Statement::Let(_, value) | Statement::Update(_, _, value) => of_read(value),
-            Statement::Store(array, index, value) | Statement::Reduce(array, index, _, value) => {
-                of_read(value).or_else(|| if *index == number { length(*array) } else { None })
+                of,
+                begin: Expr::Binary(BinaryOperator::Multiply, place, factor),
+                length: Expr::Index(row @ 1..=LONGEST),
+                ..
+            } if **place == Expr::Variable(number) && **factor == Expr::Index(*row) && self.tables.contains(of) => {
+                let row = Box::new(Expr::Index(*row));
+                Some(Expr::Binary(BinaryOperator::Divide, Box::new(Expr::Length(*of)), row))
             }
             _ => None,
         }
-    }
-}
-
-/// Calls `visit` on the loads of an expression that no condition is around.
-fn for_each_certain_load(expr: &Expr, visit: &mut dyn FnMut(ArrayId, &Expr)) {
-    match expr {
-        Expr::Select(..) | Expr::Binary(BinaryOperator::And | BinaryOperator::Or, ..) => return,
-        Expr::Load(array, index) => visit(*array, index),
-        _ => {}
-    }
-    expr.for_each_child(&mut |child| for_each_certain_load(child, visit));
-}
-
-/// Whether the target's compiler knows the length of a row.
-fn is_known(kernel: &Kernel, length: &Expr) -> bool {
-    match length {
-        Expr::Index(length) => *length > 0,
-        Expr::Dimension(id) => kernel.dimension(*id).size == Size::Generic,
-        _ => false,
     }
 }
 
@@ -166,19 +138,14 @@ impl Codes {
             if let Statement::Let(number, Expr::Binary(BinaryOperator::Gather, from, mask)) = inner
                 && **from == Expr::Variable(code)
                 && matches!(**mask, Expr::Variable(_))
-                && let Some(bound) = body[place..].iter().find_map(|user| known.bound(kernel, user, *number))
+                && let Some(bound) = body[place..].iter().find_map(|user| known.bound(user, *number))
             {
                 numbers.insert(place, (*number, (**mask).clone(), bound));
             }
         }
-        let mut count = 0;
-        statement.for_each(&mut |_| count += 1);
-        (!numbers.is_empty() && count <= MOST).then_some(Self {
-            runs: runs.into_iter().map(|(_, array)| array).collect(),
-            run,
-            code,
-            numbers,
-        })
+        let is_short = |inner: &Statement| !matches!(inner, Statement::For { end, .. } if !is_at_most(end, LONGEST));
+        let fits = (1..=MOST_NUMBERS).contains(&numbers.len()) && body.iter().all(is_short);
+        fits.then_some(Self { runs: runs.into_iter().map(|(_, array)| array).collect(), run, code, numbers })
     }
 
     fn in_eights(&self, kernel: &mut Kernel, statement: &Statement) -> Vec<Statement> {
@@ -222,6 +189,10 @@ impl Codes {
             Statement::For { variable: *entry, begin: rest, end: end.clone(), vector: false, body: body.clone() },
         ]
     }
+}
+
+fn is_at_most(length: &Expr, most: u64) -> bool {
+    matches!(length, Expr::Index(length) if *length <= most)
 }
 
 /// The runs from outside a loop that every entry reads its element of, with the variable that holds it.
