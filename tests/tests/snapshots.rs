@@ -106,14 +106,17 @@ fn every_stage_reads_well() {
 #[test]
 fn rows_of_a_known_length_are_arrays() {
     let cases = corpus::cases();
-    let case = cases.iter().find(|case| case.name == "products/mttkrp_csf").expect("it is there");
-    let notation = Ready::new(case).unwrap_or_else(|stop| panic!("{stop:?}")).notation;
-    let mut program = schedule(&notation, Options::default()).expect("it has a schedule");
-    for place in program.vector_extents() {
-        program.set_size(place, Size::Constant(16));
+    for (name, snapshot) in [("products/mttkrp_csf", "rank_16_mttkrp_csf"), ("maps/mttkrp_alto", "rank_16_mttkrp_alto")]
+    {
+        let case = cases.iter().find(|case| case.name == name).expect("it is there");
+        let notation = Ready::new(case).unwrap_or_else(|stop| panic!("{stop:?}")).notation;
+        let mut program = schedule(&notation, Options::default()).expect("it has a schedule");
+        for place in program.vector_extents() {
+            program.set_size(place, Size::Constant(16));
+        }
+        let [kernel] = &spc_compiler::compile(program).kernels[..] else { panic!("it is one kernel") };
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(snapshot, rust::text(&kernel.kernel));
+        });
     }
-    let [kernel] = &spc_compiler::compile(program).kernels[..] else { panic!("it is one kernel") };
-    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-        insta::assert_snapshot!("rank_16_mttkrp_csf", rust::text(&kernel.kernel));
-    });
 }
