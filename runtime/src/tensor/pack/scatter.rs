@@ -194,11 +194,6 @@ impl<T: Plain> Rows<T> {
         let positions = begin(&mut places, extents[0]);
 
         let (mut to_columns, mut to_values) = (Room::<u32>::try_new(count).ok()?, Room::<T>::try_new(count).ok()?);
-        if ranges.len() > 1 {
-            // Else several threads would have the system clear the same pages at once.
-            touch(to_columns.places());
-            touch(to_values.places());
-        }
         let (all_columns, all_values) = (Places::of(to_columns.places()), Places::of(to_values.places()));
         let is_far = count * (size_of::<u32>() + size_of::<T>()) > NEAR;
         let put_part = |(part, mut places): Part| {
@@ -233,15 +228,6 @@ impl<T: Plain> Rows<T> {
         let (coordinates, values) = unsafe { (to_columns.written(), to_values.written()) };
         Some(Self { extent: extents[1], positions, coordinates, values })
     }
-}
-
-/// Writes to each page of memory.
-fn touch<E: Plain>(places: &mut [MaybeUninit<E>]) {
-    const PAGE: usize = 1 << 12;
-    let parts = places.chunks_mut((1 << 20) / size_of::<E>().max(1)).collect();
-    tasks::each(parts, &|_, part: &mut [MaybeUninit<E>]| {
-        part.iter_mut().step_by(PAGE / size_of::<E>().max(1)).for_each(|place| *place = MaybeUninit::zeroed());
-    });
 }
 
 /// How many entries each row has; None where one is not below the extent.
