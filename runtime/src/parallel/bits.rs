@@ -51,7 +51,7 @@ impl Bits {
     /// ```
     /// use spc::parallel::Bits;
     ///
-    /// let numbers = Bits::of(0, &[4, 4]).numbers(&[0b0110_u64, 0b0111, 0b1001], 4);
+    /// let numbers = Bits::at(0b1010).numbers(&[0b0110_u64, 0b0111, 0b1001], 4);
     /// assert_eq!([0, 1, 2].map(|place| numbers.at(place)), [1, 1, 2]);
     /// ```
     ///
