@@ -15,8 +15,8 @@
 //! for p in eights * 8..n: as above
 //! ```
 //!
-//! Each row is there if that of the largest number is. For codes a bound of all numbers costs little: they are sorted, so most bits of
-//! neighbours are alike, and a number of all bits that any of them has is not much larger than theirs. What is left for an entry
+//! Each row is there if that of the largest number is. For codes a bound of all numbers costs little: they are sorted, so most bits
+//! of neighbours are alike, and a number of all bits that any of them has is not much larger than theirs. What is left for an entry
 //! is to fetch and to compute, and the processor has more entries in flight.
 
 use super::replacing;

@@ -66,6 +66,8 @@ struct Printer<'a> {
     masks: BTreeSet<VariableId>,
     /// Those whose elements are computed where they are read.
     numbers: BTreeSet<ArrayId>,
+    /// For each view the array that it shows elements of.
+    viewed: BTreeMap<ArrayId, ArrayId>,
 }
 
 impl<'a> Printer<'a> {
@@ -92,6 +94,7 @@ impl<'a> Printer<'a> {
             variables: BTreeMap::new(),
             masks: BTreeSet::new(),
             numbers: BTreeSet::new(),
+            viewed: kernel.viewed(),
         }
     }
 
