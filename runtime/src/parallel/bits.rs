@@ -1,8 +1,9 @@
 //! Bits of interleaved numbers, for loops over what is sorted by them.
 //!
-//! This file stands by itself, like its neighbours: it uses one item of the module around it, `interleave`. That says what is
-//! interleaved how; this takes it apart.
+//! This file stands by itself, like its neighbours: it uses what stands beside it, `interleave`, which says what is interleaved
+//! how, and the types of coordinates. This takes codes apart.
 
+use super::dot::Coordinate;
 use super::interleave::{self, Spread};
 
 /// The bits of a code that are those of one number.
@@ -58,13 +59,14 @@ impl Bits {
     /// # Panics
     /// When a number is not below the bound.
     #[inline(always)]
-    pub fn numbers<'a, C, const COUNT: usize>(&self, codes: &'a [C; COUNT], below: usize) -> Numbers<'a, C, COUNT>
-    where
-        C: Copy + TryInto<usize>,
-    {
-        let any = codes.iter().fold(0, |any, &code| any | index(code));
+    pub fn numbers<'a, C: Coordinate, const COUNT: usize>(
+        &self,
+        codes: &'a [C; COUNT],
+        below: usize,
+    ) -> Numbers<'a, C, COUNT> {
+        let any = codes.iter().fold(0, |any, &code| any | code.place());
         if self.gather(any) >= below {
-            find_all_below(self, codes.iter().map(|&code| index(code)), below);
+            find_all_below(self, codes.iter().map(|&code| code.place()), below);
         }
         Numbers { bits: *self, codes, below }
     }
@@ -84,23 +86,19 @@ pub struct Numbers<'a, C, const COUNT: usize> {
     below: usize,
 }
 
-impl<C: Copy + TryInto<usize>, const COUNT: usize> Numbers<'_, C, COUNT> {
+impl<C: Coordinate, const COUNT: usize> Numbers<'_, C, COUNT> {
     /// The number in the code at a place.
     ///
     /// # Panics
     /// When there is no such code.
     #[inline(always)]
     pub fn at(&self, place: usize) -> usize {
-        let number = self.bits.gather(index(self.codes[place]));
-        // SAFETY: `Bits::numbers` has found that the numbers of all of these codes are below it, and they are borrowed since.
+        let number = self.bits.gather(self.codes[place].place());
+        // SAFETY: `Bits::numbers` has found that the numbers of all of these codes are below it, and they are borrowed since. Which
+        // number a code is can't change: nobody else's type is a coordinate.
         unsafe { std::hint::assert_unchecked(number < self.below) };
         number
     }
-}
-
-#[inline(always)]
-fn index<C: TryInto<usize>>(code: C) -> usize {
-    code.try_into().unwrap_or(usize::MAX)
 }
 
 #[cold]
