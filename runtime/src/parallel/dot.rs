@@ -16,7 +16,9 @@
 
 use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide};
+use super::segments;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide, fetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use std::ops::RangeInclusive;
 
@@ -86,6 +88,10 @@ pub trait Factor: Copy {
 
     /// Those of `first..first + length`.
     fn part(self, first: usize, length: usize) -> Self;
+
+    /// Has what is stored for places from one on, where there are any, brought near.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    fn fetch(self, place: usize);
 
     /// Whether there may be nothing at some places.
     const IS_FILLED: bool;
@@ -298,7 +304,7 @@ fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 const REMEMBERED: RangeInclusive<usize> = 65..=2048;
 
-/// The sums of runs that lie one behind the other, eight at a time.
+/// The sums of runs that lie one behind the other.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 #[inline(always)]
 fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
@@ -308,6 +314,13 @@ fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut
     if LOADS_ONE_BY_ONE && REMEMBERED.contains(&sums.len()) {
         return sum_each(factor, positions, sums);
     }
+    segments::sums_between(factor, positions, sums);
+}
+
+/// The sums of runs that lie one behind the other, eight at a time.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(never)]
+pub(super) fn eights<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
     let (eights, rest) = sums.as_chunks_mut::<8>();
     let mut positions = positions;
     for sums in eights {
@@ -521,6 +534,12 @@ impl<T: Number> Factor for Run<'_, T> {
         Run(&self.0[first..first + length])
     }
 
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        fetch(self.0, place);
+    }
+
     #[inline(always)]
     fn get(self, place: usize) -> T {
         self.0[place]
@@ -569,6 +588,12 @@ impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
     #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
         At { coordinates: &self.coordinates[first..first + length], ..self }
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        fetch(self.coordinates, place);
     }
 
     #[inline(always)]
@@ -621,6 +646,12 @@ impl<T: Number, C: Coordinate> Factor for AtSome<'_, T, C> {
         AtSome(self.0.part(first, length))
     }
 
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        self.0.fetch(place);
+    }
+
     #[inline(always)]
     fn get(self, place: usize) -> T {
         self.0.get(place)
@@ -671,6 +702,13 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
     #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
         Times(self.0.part(first, length), self.1.part(first, length))
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        self.0.fetch(place);
+        self.1.fetch(place);
     }
 
     #[inline(always)]

@@ -34,6 +34,7 @@ mod joined;
 mod linger;
 mod product;
 mod row;
+mod segments;
 mod team;
 #[cfg(test)]
 mod tests;

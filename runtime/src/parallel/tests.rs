@@ -543,6 +543,43 @@ mod sums_of_products {
         assert_sums_between(|place| place as f32, |place| place as u8);
     }
 
+    /// Sums of many runs, one behind the other, some of which are infinite.
+    fn assert_sums_of_many_between<T, P>(number: fn(usize) -> T, infinite: T, position: fn(usize) -> P)
+    where
+        T: Number + PartialEq + std::fmt::Debug,
+        P: Coordinate,
+    {
+        let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10 + 1)).collect();
+        for lengths in [&[1, 2, 3][..], &[5], &[3, 1, 30, 2], &[9, 70, 1], &[1], &[2, 1], &[4, 0, 4], &[8, 64, 16, 1]] {
+            let count = 4001;
+            let mut positions = vec![0];
+            positions.extend((0..count).scan(0, |end, run| {
+                *end += lengths[(run + run / 300) % lengths.len()];
+                Some(*end)
+            }));
+            let places = 0..positions[count];
+            let values: Vec<T> =
+                places.map(|place| if place % 97 == 0 { infinite } else { number(place % 5) }).collect();
+            let coordinates: Vec<u32> = (0..values.len()).map(|place| (place * 37 % 100) as u32).collect();
+            let expected = positions.windows(2).map(|bound| {
+                let mut total = T::default();
+                (bound[0]..bound[1]).for_each(|place| total += values[place] * of[coordinates[place] as usize]);
+                total
+            });
+            let expected: Vec<T> = expected.collect();
+            let positions: Vec<P> = positions.iter().map(|&place| position(place)).collect();
+            let mut sums = vec![number(9); count];
+            run(&values).times(at(&of, &coordinates)).sums_between(&positions, &mut sums);
+            assert_eq!(sums, expected, "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn are_right_between_many_positions() {
+        assert_sums_of_many_between(|place| place as f64, f64::INFINITY, |place| place as u32);
+        assert_sums_of_many_between(|place| place as f32, f32::INFINITY, |place| place as u64);
+    }
+
     #[test]
     #[should_panic(expected = "each sum has its end")]
     fn refuse_fewer_positions_than_sums() {

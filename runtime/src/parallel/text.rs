@@ -16,7 +16,8 @@ const CALLED: [(&str, &str); 9] = [
 ];
 
 /// What these call.
-const OTHERS: [(&str, &str); 2] = [("few", include_str!("few.rs")), ("wide", include_str!("wide.rs"))];
+const OTHERS: [(&str, &str); 3] =
+    [("few", include_str!("few.rs")), ("segments", include_str!("segments.rs")), ("wide", include_str!("wide.rs"))];
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
 /// codes together.

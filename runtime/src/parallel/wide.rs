@@ -57,6 +57,15 @@ pub trait EightLanes: Lanes {
 
     /// The sum in each lane of all lanes of one.
     fn totals(of: [Self; 8]) -> Self;
+
+    /// Adds in some lanes what lies one, two or four lanes before, where another register lies before the first.
+    fn add_before<const BY: usize>(self, lanes: u8, before: Self) -> Self;
+
+    /// Sums in some lanes; the others stay.
+    fn add_some(self, lanes: u8, other: Self) -> Self;
+
+    /// Some lanes side by side.
+    fn packed(self, lanes: u8) -> Self;
 }
 
 /// A number type with vector registers.
@@ -92,6 +101,27 @@ impl Wide for f64 {
 
 /// How many elements an array may have to be gathered from: a gather takes places as signed numbers of 32 bits.
 pub const GATHERED: usize = i32::MAX as usize;
+
+/// Has an element of an array, where there is one, brought near.
+#[inline(always)]
+pub fn fetch<T>(elements: &[T], place: usize) {
+    // SAFETY: this may be any address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.as_ptr().wrapping_add(place).cast()) }
+}
+
+/// Which of 64 bytes, each 0 or 1, are set.
+#[inline(always)]
+pub fn set_bytes(bytes: &[u8; 64]) -> u64 {
+    if cfg!(target_feature = "avx512bw") {
+        // SAFETY: all bytes are loaded, and the processor has these instructions.
+        unsafe {
+            let bytes = _mm512_loadu_epi8(bytes.as_ptr().cast());
+            _mm512_test_epi8_mask(bytes, bytes)
+        }
+    } else {
+        bytes.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(*byte))
+    }
+}
 
 /// The lanes of an array of so many elements, or more than there are lanes: all.
 #[inline(always)]
@@ -369,7 +399,10 @@ lanes!(
 );
 
 macro_rules! eight_lanes {
-    ($name:ident, $add:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, |$of:ident| $totals:expr) => {
+    (
+        $name:ident, $add:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, $pack:ident,
+        $bits:ident, $from_bits:ident, $align:ident, |$of:ident| $totals:expr
+    ) => {
         // SAFETY of all: as above; what is picked from a pair is in it, whatever the number.
         impl EightLanes for $name {
             #[inline(always)]
@@ -400,6 +433,30 @@ macro_rules! eight_lanes {
                 let $of = of.map(|one| one.0);
                 unsafe { Self($totals) }
             }
+
+            #[inline(always)]
+            fn add_before<const BY: usize>(self, lanes: u8, before: Self) -> Self {
+                const { assert!(BY == 1 || BY == 2 || BY == 4) };
+                unsafe {
+                    let (here, before) = ($bits(self.0), $bits(before.0));
+                    let shifted = match BY {
+                        1 => $align::<7>(here, before),
+                        2 => $align::<6>(here, before),
+                        _ => $align::<4>(here, before),
+                    };
+                    Self($add(self.0, lanes, self.0, $from_bits(shifted)))
+                }
+            }
+
+            #[inline(always)]
+            fn add_some(self, lanes: u8, other: Self) -> Self {
+                Self(unsafe { $add(self.0, lanes, self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn packed(self, lanes: u8) -> Self {
+                Self(unsafe { $pack(lanes, self.0) })
+            }
         }
     };
 }
@@ -410,6 +467,10 @@ eight_lanes!(
     |numbers| _mm512_cvtepu32_epi64(numbers),
     _mm512_mask_blend_pd,
     _mm512_permutex2var_pd,
+    _mm512_maskz_compress_pd,
+    _mm512_castpd_si512,
+    _mm512_castsi512_pd,
+    _mm512_alignr_epi64,
     |of| {
         let pairs = |one, other| _mm512_add_pd(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
         let halves = |one, other| {
@@ -421,13 +482,24 @@ eight_lanes!(
         halves(first, second)
     }
 );
-eight_lanes!(F32x8, _mm256_mask_add_ps, |numbers| numbers, _mm256_mask_blend_ps, _mm256_permutex2var_ps, |of| {
-    let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
-        _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
-    });
-    let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
-    _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
-});
+eight_lanes!(
+    F32x8,
+    _mm256_mask_add_ps,
+    |numbers| numbers,
+    _mm256_mask_blend_ps,
+    _mm256_permutex2var_ps,
+    _mm256_maskz_compress_ps,
+    _mm256_castps_si256,
+    _mm256_castsi256_ps,
+    _mm256_alignr_epi32,
+    |of| {
+        let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
+            _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
+        });
+        let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
+        _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
+    }
+);
 
 /// The sum of four lanes.
 #[inline(always)]

@@ -1,0 +1,119 @@
+//! Sums over runs that lie one behind the other, vector after vector, wherever runs end.
+//!
+//! How long the next run is a processor has to guess where loops or branches depend on it, and each wrong guess takes as long as
+//! dozens of products. Here nothing depends on it: each lane adds up what its run has at up to seven places before, in three steps,
+//! and then what the same lane had in the vector before, where the run is longer. Lanes in which a run ends then have its sum:
+//!
+//! ```text
+//! products             a   b   c    d    e    f    g    h         runs  a b | c | d e f g | h …
+//! one before           a   ab  c    d    de   ef   fg   h
+//! two before           a   ab  c    d    de   def  defg h
+//! four, eight before   nothing here
+//! ends                     ab  c                   defg
+//! ```
+//!
+//! (Blelloch, Heroux & Zagha, Segmented Operations for Sparse Matrix Computation on Vector Multiprocessors, 1993.)
+
+#![cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+
+use super::Coordinate;
+use super::dot::{Factor, eights};
+use super::wide::{EightLanes, Wide, fetch, set_bytes};
+
+/// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
+const RUNS: usize = 256;
+
+/// How many entries they may have: longer runs take less time each by itself.
+const ENTRIES: usize = 16 * RUNS;
+
+/// How many entries ahead are fetched: what is loaded in turn with something else, processors fetch too late.
+const AHEAD: usize = 512;
+
+/// The marks of entries: a byte that is 1 for the last of each run.
+struct Marks {
+    last: [u8; ENTRIES],
+    count: usize,
+}
+
+/// The sums of runs between positions.
+#[inline(always)]
+pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
+    let runs = sums.len();
+    if runs < RUNS {
+        return eights(factor, positions, sums);
+    }
+    let bounds = |block: usize| &positions[(block * RUNS).min(runs)..((block + 1) * RUNS).min(runs) + 1];
+    let mut marks = [const { Marks { last: [0; ENTRIES], count: 0 } }; 2];
+    let mut found = [F::Number::default(); RUNS + 8];
+    let mut is_marked = mark(factor, bounds(0), &mut marks[0]);
+    for (block, sums) in sums.chunks_mut(RUNS).enumerate() {
+        let is_next_marked = mark(factor, bounds(block + 1), &mut marks[(block + 1) % 2]);
+        if is_marked {
+            (0..RUNS).step_by(64 / size_of::<P>()).for_each(|run| fetch(positions, (block + 2) * RUNS + run));
+            add_up::<<F::Number as Wide>::Gathered, F>(factor, bounds(block)[0].place(), &marks[block % 2], &mut found);
+            sums.copy_from_slice(&found[..sums.len()]);
+        } else {
+            eights(factor, bounds(block), sums);
+        }
+        is_marked = is_next_marked;
+    }
+}
+
+/// Marks the last entry of each run, where there are runs that are neither short nor long: those of one or two entries are guessed
+/// right, and empty ones have no last entry.
+#[inline(always)]
+fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks) -> bool {
+    let [first, .., end] = positions else { return false };
+    let (first, end, runs) = (first.place(), end.place(), positions.len() - 1);
+    let all = end.wrapping_sub(first);
+    if factor.length() < end.saturating_add(7) || all > 16 * runs || 4 * all < 5 * runs {
+        return false;
+    }
+    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
+    let (shortest, longest) =
+        lengths.fold((usize::MAX, 0), |(least, most), length| (length.min(least), length.max(most)));
+    if shortest == 0 || !(3..=all).contains(&longest) {
+        return false;
+    }
+    marks.count = all;
+    marks.last[..all.next_multiple_of(64)].fill(0);
+    positions[1..].iter().for_each(|end| marks.last[end.place().wrapping_sub(first + 1) % ENTRIES] = 1);
+    true
+}
+
+/// Appends the sums of the runs of marked entries from a place on.
+#[inline(always)]
+fn add_up<L: EightLanes<Number = F::Number>, F: Factor>(
+    factor: F,
+    first: usize,
+    marks: &Marks,
+    sums: &mut [F::Number],
+) {
+    let [mut one, mut two, mut four, mut eight] = [L::load(&[]); 4];
+    // What is known of the last entries of the word before.
+    let (mut ended, mut of_two, mut of_four, mut of_eight) = (1, 0, 0, 0);
+    let mut found = 0;
+    for (word, marked) in marks.last[..marks.count.next_multiple_of(64)].as_chunks().0.iter().enumerate() {
+        let ends = set_bytes(marked);
+        // The entries with at least one entry of their run before them, with two, four, eight.
+        let has_one = !(ends << 1 | ended);
+        let has_two = has_one & (has_one << 1 | of_two);
+        let has_four = has_two & (has_two << 2 | of_four);
+        let has_eight = has_four & (has_four << 4 | of_eight);
+        (ended, of_two, of_four, of_eight) = (ends >> 63, has_one >> 63, has_two >> 62, has_four >> 60);
+        let mut lanes = [ends, has_one, has_two, has_four, has_eight];
+        for vector in 0..(marks.count - 64 * word).div_ceil(8).min(8) {
+            let place = first + 64 * word + 8 * vector;
+            factor.fetch(place + AHEAD);
+            let [ends, has_one, has_two, has_four, has_eight] = lanes.map(|lanes| lanes as u8);
+            let products: L = factor.part(place, 8).first_lanes();
+            let pairs = products.add_before::<1>(has_one, one);
+            let fours = pairs.add_before::<2>(has_two, two);
+            let all = fours.add_before::<4>(has_four, four).add_some(has_eight, eight);
+            (one, two, four, eight) = (products, pairs, fours, all);
+            all.packed(ends).store(&mut sums[found..found + 8]);
+            found += ends.count_ones() as usize;
+            lanes = lanes.map(|lanes| lanes >> 8);
+        }
+    }
+}
