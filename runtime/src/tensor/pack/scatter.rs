@@ -227,7 +227,9 @@ impl<T: Plain> Scatter<'_, T> {
     /// # Safety
     /// Nobody else writes to the places that follow that of a row, as many as the part has entries there.
     unsafe fn put(&self, (part, mut places): Part) {
-        let Self { rows, columns, values, to_columns, to_values } = self;
+        // Their own variables, which stay in registers: a write through them might change what `self` is.
+        let Self { rows, columns, values, .. } = *self;
+        let (to_columns, to_values) = (self.to_columns.again(), self.to_values.again());
         let is_far = rows.len() * (size_of::<u32>() + size_of::<T>()) > NEAR;
         let put = |places: &mut Vec<u32>, entry: usize| {
             let place = &mut places[rows[entry] as usize];
@@ -363,6 +365,11 @@ unsafe impl<E: Send> Sync for Places<'_, E> {}
 impl<'a, E: Copy> Places<'a, E> {
     fn of(elements: &'a mut [E]) -> Self {
         Self { first: elements.as_mut_ptr(), length: elements.len(), elements: PhantomData }
+    }
+
+    /// The same places.
+    fn again(&self) -> Places<'_, E> {
+        Places { first: self.first, length: self.length, elements: PhantomData }
     }
 
     /// Has a cache line loaded that will be written to.
