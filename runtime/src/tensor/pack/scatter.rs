@@ -473,12 +473,9 @@ mod tests {
         let stored = Rows { extent: 50, positions, coordinates, values }.ascending().unwrap();
         let mut expected: Vec<((u32, u32), usize)> = entries.into_iter().zip(0..).collect();
         expected.sort_unstable();
-        for (row, bounds) in stored.positions.windows(2).enumerate() {
-            for place in bounds[0] as usize..bounds[1] as usize {
-                let entry = ((row as u32, stored.coordinates[place]), stored.values[place] as usize);
-                assert_eq!(entry, expected[place]);
-            }
-        }
+        let row_of = |place: usize| stored.positions.partition_point(|&position| position as usize <= place) - 1;
+        let entry = |place: usize| ((row_of(place) as u32, stored.coordinates[place]), stored.values[place] as usize);
+        assert!((0..expected.len()).map(entry).eq(expected));
     }
 
     #[test]
