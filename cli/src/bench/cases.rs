@@ -172,14 +172,11 @@ impl Choices {
         };
         for (machine, case) in findings.machines.iter().zip(cases) {
             let measuring = Measuring { budget, machine, caches: &findings.caches };
-            let tuned = if self.tune {
-                let (tuned, tuning) =
-                    measuring.tune(&prepared.kernel, &prepared.inputs, &prepared.dimensions, case.clone())?;
-                findings.tunings.push(tuning);
-                tuned
-            } else {
-                None
-            };
+            let mut tuned = None;
+            if self.tune {
+                let Prepared { kernel, inputs, dimensions, .. } = &prepared;
+                tuned = measuring.tune(kernel, inputs, dimensions, case.clone(), &mut findings.tunings)?;
+            }
             let subject = Subject { case: case.clone(), shape: shape.clone(), nnz, read, pack: prepared.pack };
             match measuring.record(tuned.as_ref().unwrap_or(&program), subject) {
                 Ok(record) => findings.records.push(record),

@@ -261,16 +261,13 @@ impl Bench {
             let shape = first.map_or_else(Vec::new, |(_, tensor)| tensor.shape().to_vec());
             let nnz = first.map_or(0, |(_, tensor)| tensor.nnz());
             let measuring = Measuring { budget: self.budget(), machine: &machine, caches: &findings.caches };
-            let tuned = if self.tune {
+            let mut tuned = None;
+            if self.tune {
                 progress.step(format!("tuning on {} threads", machine.threads()));
                 let packed = |(name, tensor): (&str, &AnyTensor)| (name.to_owned(), Operand::Tensor(tensor.clone()));
                 let inputs: Vec<(String, Operand)> = program.inputs().map(packed).collect();
-                let (tuned, tuning) = measuring.tune(kernel, &inputs, &self.dimensions, case.clone())?;
-                findings.tunings.push(tuning);
-                tuned
-            } else {
-                None
-            };
+                tuned = measuring.tune(kernel, &inputs, &self.dimensions, case.clone(), &mut findings.tunings)?;
+            }
             progress.step(format!("running on {} threads", machine.threads()));
             let subject = Subject { case, shape, nnz, read: read_time, pack: program.pack_time() };
             findings.records.push(measuring.record(tuned.as_ref().unwrap_or(&program), subject)?);

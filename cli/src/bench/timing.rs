@@ -75,14 +75,16 @@ impl Measuring<'_> {
         })
     }
 
-    /// Measures other schedules of a kernel; gives the kernel with the fastest, where that is worth having, and what all took.
+    /// Measures other schedules of a kernel, and adds what all took to `tunings`; gives the kernel with the fastest, where that is
+    /// worth having.
     pub(super) fn tune(
         &self,
         kernel: &notation::Kernel,
         inputs: &[(String, Operand)],
         dimensions: &[(String, usize)],
         case: Case,
-    ) -> Result<(Option<Program>, Tuning), Failure> {
+        tunings: &mut Vec<Tuning>,
+    ) -> Result<Option<Program>, Failure> {
         let options = ProgramOptions::default();
         let on_threads = || {
             let tuned = tune(kernel, inputs, dimensions, &options, self.budget.time)?;
@@ -94,7 +96,8 @@ impl Measuring<'_> {
         let (program, tuned) = spc::parallel::with_threads(self.machine.threads(), on_threads)
             .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
             .map_err(ProgramTrouble::Program)?;
-        Ok((program, Tuning { case, tuned }))
+        tunings.push(Tuning { case, tuned });
+        Ok(program)
     }
 
     /// The models of all of a program's kernels; none where one has none.

@@ -787,6 +787,8 @@ pub struct Parallel {
     pub work: Option<Work>,
     /// A chunk never begins between two equal elements of this array, which is indexed by the range.
     pub aligned: Option<ArrayId>,
+    /// Whether a chunk appends to no array more elements than it has work, where the array holds no positions.
+    pub is_bounded: bool,
     /// How writes to arrays from outside come together.
     pub sharing: Vec<(ArrayId, Sharing)>,
     /// Mutable variables from outside that the body only [`Statement::Update`]s: each chunk starts from the identity, and the
@@ -853,6 +855,7 @@ impl Parallel {
             high,
             work: None,
             aligned: None,
+            is_bounded: false,
             sharing: Vec::new(),
             reductions: Vec::new(),
             body,
@@ -893,18 +896,34 @@ impl Kernel {
         matches!(self.tensor(id).source, Source::Output { .. })
     }
 
-    /// For each view, the array that it shows elements of, which is no view.
-    pub fn viewed(&self) -> BTreeMap<ArrayId, ArrayId> {
-        let mut viewed = BTreeMap::new();
+    /// Whether an array is of one of the kernel's operands, which no statement changes.
+    pub fn is_of_input(&self, array: ArrayId) -> bool {
+        self.array(array).role.tensor().is_some_and(|tensor| !self.is_output(tensor))
+    }
+
+    /// What the kernel's views show.
+    pub fn views(&self) -> Views {
+        let mut views = Views::default();
         self.body.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
                 if let Statement::View { array, of, .. } = statement {
                     // A view is declared before the views of it.
-                    viewed.insert(*array, viewed.get(of).copied().unwrap_or(*of));
+                    views.0.insert(*array, views.source(*of));
                 }
             });
         });
-        viewed
+        views
+    }
+}
+
+/// For each view of a kernel, the array that it shows elements of, which is no view.
+#[derive(Clone, Debug, Default)]
+pub struct Views(BTreeMap<ArrayId, ArrayId>);
+
+impl Views {
+    /// The array that the elements of an array are stored in: itself, if it is no view.
+    pub fn source(&self, array: ArrayId) -> ArrayId {
+        self.0.get(&array).copied().unwrap_or(array)
     }
 }
 

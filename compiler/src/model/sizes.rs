@@ -62,14 +62,14 @@ impl Loaded {
 pub(super) fn loaded(kernel: &ir::Kernel) -> Loaded {
     let mut arrays: BTreeSet<ArrayId> = BTreeSet::new();
     kernel.body.iter().for_each(|statement| find_loads(statement, false, &mut arrays));
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let name = |tensor: ir::TensorId| kernel.tensor(tensor).name.clone();
     let role = |array: ArrayId| match kernel.array(array).role {
         ArrayRole::Positions { tensor, level } => Some((name(tensor), level, true)),
         ArrayRole::Coordinates { tensor, level } => Some((name(tensor), level, false)),
         ArrayRole::Values { .. } | ArrayRole::Local => None,
     };
-    Loaded(arrays.into_iter().map(|array| viewed.get(&array).copied().unwrap_or(array)).filter_map(role).collect())
+    Loaded(arrays.into_iter().map(|array| views.source(array)).filter_map(role).collect())
 }
 
 /// Notes the arrays that a statement reads again and again.

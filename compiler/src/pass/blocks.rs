@@ -47,11 +47,8 @@ fn views(kernel: &mut Kernel, statement: &mut Statement) -> Vec<Statement> {
     let mut reads = Reads { loops: &loops, found: BTreeMap::new(), certain: BTreeSet::new() };
     reads.see(statement, true);
     let Reads { found, certain, .. } = reads;
-    let is_operand = |array: &ArrayId| {
-        let array = kernel.array(*array);
-        let is_input = array.role.tensor().is_some_and(|tensor| !kernel.is_output(tensor));
-        is_input && matches!(array.element, ArrayElement::Value(_))
-    };
+    let is_operand =
+        |array: &ArrayId| kernel.is_of_input(*array) && matches!(kernel.array(*array).element, ArrayElement::Value(_));
     // Under a condition that never holds, a block may lie beyond the array.
     let found = found.into_iter().filter(|(array, _)| is_operand(array) && certain.contains(array));
     let blocks: Vec<(ArrayId, Block)> = found.filter_map(|(array, block)| Some((array, block?))).collect();

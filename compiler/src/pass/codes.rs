@@ -36,9 +36,15 @@ const MOST_NUMBERS: usize = 4;
 
 /// The kernel with eight entries at a time in its loops over codes.
 pub(super) fn codes(kernel: Kernel) -> Kernel {
-    let known = Known::of(&kernel);
+    let tables = Tables::of(&kernel);
+    let views = kernel.views();
     replacing(kernel, &|kernel, statement, _, done| {
-        let parts = Codes::of(kernel, &statement, &known);
+        let is_run = |before: &Statement| match before {
+            Statement::View { array, .. } if kernel.is_of_input(views.source(*array)) => Some(*array),
+            _ => None,
+        };
+        let runs = done.iter().filter_map(is_run).collect();
+        let parts = Codes::of(kernel, &statement, &runs, &tables);
         let parts = parts.map(|codes| codes.in_eights(kernel, &statement));
         match parts {
             Some(parts) => done.extend(parts),
@@ -49,13 +55,12 @@ pub(super) fn codes(kernel: Kernel) -> Kernel {
 
 /// What is decided for the loops of a kernel.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let mut found = Vec::new();
     let mut see = |statement: &Statement| {
         let Statement::Numbers { codes, below, .. } = statement else { return };
         let name = |array: ArrayId| {
-            let array = viewed.get(&array).copied().unwrap_or(array);
-            kernel.array(array).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
+            kernel.array(views.source(array)).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
         };
         let mut tables = Vec::new();
         below.for_each(&mut |expr| expr.for_each_array(&mut |array| tables.extend(name(array))));
@@ -70,22 +75,13 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     found
 }
 
-/// What the pass has to know of a kernel's arrays.
-struct Known {
-    /// Views of what is stored of inputs.
-    runs: BTreeSet<ArrayId>,
-    /// Arrays whose length is that of what may be reached in them, wherever it is asked for.
-    tables: BTreeSet<ArrayId>,
-}
+/// Arrays whose length is that of what may be reached in them, wherever it is asked for.
+struct Tables(BTreeSet<ArrayId>);
 
-impl Known {
+impl Tables {
     fn of(kernel: &Kernel) -> Self {
-        let is_input = |array: &ArrayId| {
-            let tensor = kernel.array(*array).role.tensor();
-            tensor.is_some_and(|tensor| !kernel.is_output(tensor))
-        };
-        let runs = kernel.viewed().into_iter().filter(|(_, of)| is_input(of)).map(|(view, _)| view).collect();
-        let mut tables: BTreeSet<ArrayId> = kernel.parameters().map(|(array, _)| array).filter(is_input).collect();
+        let inputs = kernel.parameters().map(|(array, _)| array).filter(|array| kernel.is_of_input(*array));
+        let mut tables: BTreeSet<ArrayId> = inputs.collect();
         let mut see = |statement: &Statement| {
             // A chunk has all of what is private, and of other results a part.
             let Statement::Parallel(parallel) = statement else { return };
@@ -93,7 +89,7 @@ impl Known {
             tables.extend(private.map(|(array, _)| *array));
         };
         kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
-        Self { runs, tables }
+        Self(tables)
     }
 
     /// A bound of a number that makes sure of the row that a statement views at it.
@@ -104,7 +100,7 @@ impl Known {
                 begin: Expr::Binary(BinaryOperator::Multiply, place, factor),
                 length: Expr::Index(row @ 1..=LONGEST),
                 ..
-            } if **place == Expr::Variable(number) && **factor == Expr::Index(*row) && self.tables.contains(of) => {
+            } if **place == Expr::Variable(number) && **factor == Expr::Index(*row) && self.0.contains(of) => {
                 let row = Box::new(Expr::Index(*row));
                 Some(Expr::Binary(BinaryOperator::Divide, Box::new(Expr::Length(*of)), row))
             }
@@ -115,37 +111,43 @@ impl Known {
 
 /// A loop over codes.
 struct Codes {
-    /// The arrays that every entry reads its element of.
-    runs: BTreeSet<ArrayId>,
-    /// That of codes.
-    run: ArrayId,
-    /// The variable that holds that of an entry.
-    code: VariableId,
+    /// Which of the statements of the body read an entry's elements of runs, into which variables.
+    reads: BTreeMap<usize, (VariableId, ArrayId)>,
+    /// The one of these that reads its code.
+    code: usize,
     /// Which of the statements of the body declare numbers: what they declare, the mask, and a bound that makes sure of their use.
     numbers: BTreeMap<usize, (VariableId, Expr, Expr)>,
 }
 
 impl Codes {
-    fn of(kernel: &Kernel, statement: &Statement, known: &Known) -> Option<Self> {
+    /// `runs` are views of what operands store, from before the loop.
+    fn of(kernel: &Kernel, statement: &Statement, runs: &BTreeSet<ArrayId>, tables: &Tables) -> Option<Self> {
         let Statement::For { variable: entry, begin: Expr::Index(0), vector: false, body, .. } = statement else {
             return None;
         };
-        let runs = runs_at(body, *entry, known);
-        let is_of_codes = |array: &ArrayId| matches!(kernel.array(*array).element, ArrayElement::Index(_));
-        let (code, run) = runs.iter().copied().find(|(_, array)| is_of_codes(array))?;
+        let read = |statement: &Statement| match statement {
+            Statement::Let(variable, Expr::Load(array, index)) if **index == Expr::Variable(*entry) => {
+                runs.contains(array).then_some((*variable, *array))
+            }
+            _ => None,
+        };
+        let reads = body.iter().enumerate().filter_map(|(at, statement)| Some((at, read(statement)?)));
+        let reads: BTreeMap<usize, (VariableId, ArrayId)> = reads.collect();
+        let is_of_codes = |array: ArrayId| matches!(kernel.array(array).element, ArrayElement::Index(_));
+        let (&at, &(code, _)) = reads.iter().find(|(_, (_, array))| is_of_codes(*array))?;
         let mut numbers = BTreeMap::new();
         for (place, inner) in body.iter().enumerate() {
             if let Statement::Let(number, Expr::Binary(BinaryOperator::Gather, from, mask)) = inner
                 && **from == Expr::Variable(code)
                 && matches!(**mask, Expr::Variable(_))
-                && let Some(bound) = body[place..].iter().find_map(|user| known.bound(user, *number))
+                && let Some(bound) = body[place..].iter().find_map(|user| tables.bound(user, *number))
             {
                 numbers.insert(place, (*number, (**mask).clone(), bound));
             }
         }
         let is_short = |inner: &Statement| !matches!(inner, Statement::For { end, .. } if !is_at_most(end, LONGEST));
         let fits = (1..=MOST_NUMBERS).contains(&numbers.len()) && body.iter().all(is_short);
-        fits.then_some(Self { runs: runs.into_iter().map(|(_, array)| array).collect(), run, code, numbers })
+        fits.then_some(Self { reads, code: at, numbers })
     }
 
     fn in_eights(&self, kernel: &mut Kernel, statement: &Statement) -> Vec<Statement> {
@@ -155,13 +157,13 @@ impl Codes {
         let mut inner = body.clone();
         let mut outer = Vec::new();
         let mut codes = None;
-        for &array in &self.runs {
+        for (&at, &(variable, array)) in &self.reads {
             let name = kernel.array(array).name.trim_end_matches("_run").to_owned() + "_eight";
             let view = kernel.declare_array(&name, kernel.array(array).element, ArrayRole::Local);
             let (begin, length) = (first.clone(), Expr::Index(TOGETHER));
             outer.push(Statement::View { array: view, of: array, begin, length, mutable: false });
-            inner.iter_mut().for_each(|statement| read_from(statement, array, *entry, view, place));
-            if array == self.run {
+            inner[at] = Statement::Let(variable, Expr::load(view, Expr::Variable(place)));
+            if at == self.code {
                 codes = Some(view);
             }
         }
@@ -172,11 +174,12 @@ impl Codes {
             outer.push(Statement::Numbers { array, codes, mask: mask.clone(), below: below.clone() });
             inner[at] = Statement::Let(*number, Expr::load(array, Expr::Variable(place)));
         }
+        let (code, _) = self.reads[&self.code];
+        if !inner.iter().any(|statement| statement.uses(code)) {
+            inner.remove(self.code);
+        }
         if inner.iter().any(|statement| statement.uses(*entry)) {
             inner.insert(0, Statement::Let(*entry, first.plus(Expr::Variable(place))));
-        }
-        if !inner.iter().any(|statement| statement.uses(self.code)) {
-            inner.retain(|statement| !matches!(statement, Statement::Let(variable, _) if *variable == self.code));
         }
         let places = Expr::Index(TOGETHER);
         outer.push(Statement::For { variable: place, begin: Expr::Index(0), end: places, vector: false, body: inner });
@@ -193,40 +196,4 @@ impl Codes {
 
 fn is_at_most(length: &Expr, most: u64) -> bool {
     matches!(length, Expr::Index(length) if *length <= most)
-}
-
-/// The runs from outside a loop that every entry reads its element of, with the variable that holds it.
-fn runs_at(body: &[Statement], entry: VariableId, known: &Known) -> Vec<(VariableId, ArrayId)> {
-    let mut inside = BTreeSet::new();
-    let mut see = |statement: &Statement| {
-        if let Statement::View { array, .. } = statement {
-            inside.insert(*array);
-        }
-    };
-    body.iter().for_each(|statement| statement.for_each(&mut see));
-    let run = |statement: &Statement| match statement {
-        Statement::Let(variable, Expr::Load(array, index)) if **index == Expr::Variable(entry) => {
-            Some((*variable, *array))
-        }
-        _ => None,
-    };
-    body.iter().filter_map(run).filter(|(_, run)| known.runs.contains(run) && !inside.contains(run)).collect()
-}
-
-/// Reads the element of an entry from a view of some.
-fn read_from(statement: &mut Statement, array: ArrayId, entry: VariableId, view: ArrayId, place: VariableId) {
-    statement.for_each_expr_mut(&mut |expr| {
-        let taken = std::mem::replace(expr, Expr::Index(0));
-        *expr = replaced(taken, array, entry, view, place);
-    });
-    statement.blocks_mut().into_iter().flatten().for_each(|inner| read_from(inner, array, entry, view, place));
-}
-
-fn replaced(expr: Expr, array: ArrayId, entry: VariableId, view: ArrayId, place: VariableId) -> Expr {
-    match expr {
-        Expr::Load(of, index) if of == array && *index == Expr::Variable(entry) => {
-            Expr::load(view, Expr::Variable(place))
-        }
-        other => other.map_children(&mut |child| replaced(child, array, entry, view, place)),
-    }
 }

@@ -56,9 +56,9 @@ pub(super) fn dots(kernel: Kernel) -> Kernel {
 
 /// The sums of a kernel that are one expression, each once, with the reason.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
-    let source = |array: ArrayId| kernel.array(viewed.get(&array).copied().unwrap_or(array));
+    let source = |array: ArrayId| kernel.array(views.source(array));
     let name = |array: ArrayId| source(array).name.trim_end_matches("_vals").to_owned();
     let mut see = |expr: &Expr| {
         let Expr::Dot(factors) = expr else { return };
@@ -252,10 +252,6 @@ impl Product<'_> {
             Expr::Variable(variable) => *self.coordinates.get(variable)?,
             place => run_of(self.kernel, place, self.counter)?,
         };
-        self.is_input(of).then_some(Factor::At { of, run, filled: self.filled == Some(run) })
-    }
-
-    fn is_input(&self, array: ArrayId) -> bool {
-        self.kernel.array(array).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor))
+        self.kernel.is_of_input(of).then_some(Factor::At { of, run, filled: self.filled == Some(run) })
     }
 }

@@ -21,7 +21,7 @@
 //! ```
 
 use super::replacing;
-use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, Statement, VariableId, Walk};
+use crate::ir::{BinaryOperator, Expr, Kernel, Statement, VariableId, Walk};
 use crate::notation::Decision;
 
 /// The kernel with its merges of two operands whose common coordinates alone matter as intersections.
@@ -34,13 +34,12 @@ pub(super) fn intersections(kernel: Kernel) -> Kernel {
 
 /// The operands whose common coordinates a kernel finds in blocks, with the reason.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
         let Statement::Intersect { walks, .. } = statement else { return };
         let tensors = walks.each_ref().map(|walk| {
-            let array = viewed.get(&walk.array).copied().unwrap_or(walk.array);
-            kernel.array(array).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
+            kernel.array(views.source(walk.array)).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
         });
         let [Some(one), Some(other)] = tensors else { return };
         let who = if one == other { format!("fibers of {one}") } else { format!("{one} and {other}") };
@@ -129,10 +128,10 @@ impl<'a> Merge<'a> {
     ) -> Option<Statement> {
         let begins = self.walks.each_ref().map(|cursor| cursor.begin(before, behind));
         let [Some(begin), Some(other_begin)] = begins else { return None };
-        let is_given =
-            |array: ArrayId| kernel.array(array).role.tensor().is_some_and(|tensor| !kernel.is_output(tensor));
         let arrays = self.walks.each_ref().map(|cursor| match cursor.stored {
-            Expr::Load(array, place) if **place == Expr::Variable(cursor.position) && is_given(*array) => Some(*array),
+            Expr::Load(array, place) if **place == Expr::Variable(cursor.position) && kernel.is_of_input(*array) => {
+                Some(*array)
+            }
             _ => None,
         });
         let [Some(array), Some(other_array)] = arrays else { return None };

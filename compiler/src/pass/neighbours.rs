@@ -62,12 +62,11 @@ pub(super) fn neighbours(kernel: Kernel) -> Kernel {
 
 /// The sums of a kernel that are formed for many runs at once, with the reason.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
         let Statement::Dots { between: Some(positions), .. } = statement else { return };
-        let positions = viewed.get(positions).copied().unwrap_or(*positions);
-        let ArrayRole::Positions { tensor, level } = kernel.array(positions).role else { return };
+        let ArrayRole::Positions { tensor, level } = kernel.array(views.source(*positions)).role else { return };
         found.push(Decision {
             what: format!(
                 "sums over runs of level {} of {} are taken for eight at once where they are short",
@@ -137,8 +136,8 @@ impl Neighbours {
             };
             let base = fixed_base(place, *row, body)?;
             let factors: Vec<Factor> = sum.factors.iter().map(|(factor, _)| *factor).collect();
-            let is_input = |array: ArrayId| kernel.array(array).role.tensor().is_some_and(|id| !kernel.is_output(id));
-            let of_inputs = is_input(*positions) && factors.iter().all(|factor| is_input(factor.run()));
+            let of_inputs =
+                kernel.is_of_input(*positions) && factors.iter().all(|factor| kernel.is_of_input(factor.run()));
             let starts = |statement: &Statement| match statement {
                 Statement::Let(variable, value) => *variable == sum.total && is_zero(value),
                 _ => false,

@@ -51,11 +51,11 @@ pub(super) fn slices(kernel: Kernel) -> Kernel {
 
 /// The sums of a kernel that are formed for several rows at once, with the reason.
 pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
-    let viewed = kernel.viewed();
+    let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
         let Statement::Dots { products: Expr::Dot(factors), between: None, .. } = statement else { return };
-        let runs = factors.iter().map(|factor| viewed.get(&factor.run()).copied().unwrap_or(factor.run()));
+        let runs = factors.iter().map(|factor| views.source(factor.run()));
         let Some(tensor) = runs.filter_map(|run| kernel.array(run).role.tensor()).next() else { return };
         found.push(Decision {
             what: format!("sums over rows of {} are taken for all rows of a slice at once", kernel.tensor(tensor).name),

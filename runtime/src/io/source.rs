@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 use super::{ReadError, ReadErrorKind};
 
@@ -90,14 +90,14 @@ fn read_known(_file: &File, size: usize) -> std::io::Result<Vec<u8>> {
 
 /// What the members of a gzip file hold, one after another.
 pub(crate) fn decompressed(bytes: &[u8]) -> impl Read + Send {
-    flate2::bufread::MultiGzDecoder::new(bytes)
+    MultiGzDecoder::new(bytes)
 }
 
-/// Every member of a gzip file, one after another.
+/// The same as one text.
 fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {
     // The last four bytes hint at the size, but nobody vouches for them: reserve at most what text usually takes.
     let mut text = Vec::with_capacity(bytes.len().saturating_mul(4));
-    match MultiGzDecoder::new(bytes).read_to_end(&mut text) {
+    match decompressed(bytes).read_to_end(&mut text) {
         Ok(_) => Ok(text),
         Err(error) => {
             let lines = text.iter().filter(|&&byte| byte == b'\n').count();

@@ -252,8 +252,7 @@ impl Printer<'_> {
             Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
-        let viewed = self.viewed.get(&of).copied().unwrap_or(of);
-        let is_operand = self.kernel.array(viewed).role.tensor().is_some_and(|tensor| !self.kernel.is_output(tensor));
+        let is_operand = self.kernel.is_of_input(self.views.source(of));
         let place = match begin {
             Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => &**place,
             _ => return None,
@@ -405,6 +404,7 @@ impl Printer<'_> {
         let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
         let chunks_for = match (has_copies, appends) {
             (true, _) => "_per_thread",
+            (false, true) if parallel.is_bounded => "_appending_bounded",
             (false, true) => "_appending",
             (false, false) => "",
         };

@@ -22,7 +22,9 @@ pub use text::text;
 pub use types::{MAP_TYPES, MapType};
 
 use crate::backend::namer::Namer;
-use crate::ir::{ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified};
+use crate::ir::{
+    ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified, Views,
+};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +69,7 @@ struct Printer<'a> {
     /// Those whose elements are computed where they are read.
     numbers: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
-    viewed: BTreeMap<ArrayId, ArrayId>,
+    views: Views,
 }
 
 impl<'a> Printer<'a> {
@@ -94,7 +96,7 @@ impl<'a> Printer<'a> {
             variables: BTreeMap::new(),
             masks: BTreeSet::new(),
             numbers: BTreeSet::new(),
-            viewed: kernel.viewed(),
+            views: kernel.views(),
         }
     }
 

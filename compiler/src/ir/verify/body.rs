@@ -660,14 +660,10 @@ impl<'k> Body<'k> {
 
     fn start_reads(&mut self, place: VariableId, start: &Expr) {
         let mut problems = Vec::new();
-        let is_input = |id: ArrayId| {
-            let tensor = self.kernel.array(id).role.tensor();
-            tensor.is_some_and(|tensor| !self.kernel.is_output(tensor))
-        };
         start.for_each(&mut |inner| match inner {
             Expr::Variable(id) if *id != place => problems.push(self.kernel.show(id).to_string()),
             other => other.for_each_array(&mut |id| {
-                if !is_input(id) {
+                if !self.kernel.is_of_input(id) {
                     problems.push(self.name(id));
                 }
             }),
