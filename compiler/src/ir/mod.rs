@@ -787,6 +787,8 @@ pub struct Parallel {
     pub work: Option<Work>,
     /// A chunk never begins between two equal elements of this array, which is indexed by the range.
     pub aligned: Option<ArrayId>,
+    /// Whether a chunk appends to no array more elements than it has work, where the array holds no positions.
+    pub is_bounded: bool,
     /// How writes to arrays from outside come together.
     pub sharing: Vec<(ArrayId, Sharing)>,
     /// Mutable variables from outside that the body only [`Statement::Update`]s: each chunk starts from the identity, and the
@@ -853,6 +855,7 @@ impl Parallel {
             high,
             work: None,
             aligned: None,
+            is_bounded: false,
             sharing: Vec::new(),
             reductions: Vec::new(),
             body,

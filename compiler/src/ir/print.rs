@@ -513,7 +513,7 @@ fn branching(
 
 /// A parallel loop: its clauses, one a line, then its body.
 fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Parallel) -> fmt::Result {
-    let Parallel { begin, end, low, high, work, aligned, sharing, reductions, body, uneven } = node;
+    let Parallel { begin, end, low, high, work, aligned, is_bounded, sharing, reductions, body, uneven } = node;
     let (low, high) = (kernel.show(low), kernel.show(high));
     write!(f, "parallel {low}..{high} in {}..{}", kernel.show(begin), kernel.show(end))?;
     let mut clauses = Vec::new();
@@ -523,6 +523,9 @@ fn parallel(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Paralle
     }
     if let Some(array) = aligned {
         clauses.push(format!("aligned {}", kernel.show(array)));
+    }
+    if *is_bounded {
+        clauses.push("bounded".to_owned());
     }
     for (array, how) in sharing {
         clauses.push(format!("sharing {} {}", kernel.show(array), kernel.show(how)));

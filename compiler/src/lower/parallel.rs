@@ -3,10 +3,11 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{
-    Access, Computed, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind,
+    Access, Computed, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent,
+    simplify,
 };
-use crate::format::LevelKind;
 use crate::format::level::{self, Arrays, Parents};
+use crate::format::{Level, LevelKind};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,6 +34,8 @@ impl Lowering<'_> {
         );
         parallel.work = self.work(loops, &places);
         parallel.aligned = self.aligned(&places);
+        let appends = |(_, sharing): &(ArrayId, Sharing)| matches!(sharing, Sharing::Joined { .. });
+        parallel.is_bounded = parallel.sharing.iter().any(appends) && self.is_bounded(loops, &places);
         let shares = shares.and_then(|shares| self.concrete.variables[shares.0].share.as_ref());
         if let Some(share) = shares {
             let whole =
@@ -67,8 +70,8 @@ impl Lowering<'_> {
             .map(|(&variable, &operator)| (variable, self.reduction(variable, operator)))
             .collect();
         reduce_flags(&mut all, &reductions);
-        let (work, aligned, uneven) = (None, None, None);
-        ir::Parallel { begin, end, low, high, work, aligned, sharing, reductions, body: all, uneven }
+        let (work, aligned, uneven, is_bounded) = (None, None, None, false);
+        ir::Parallel { begin, end, low, high, work, aligned, is_bounded, sharing, reductions, body: all, uneven }
     }
 
     /// The written arrays, and those that their elements are positions of: these are joined together.
@@ -174,20 +177,12 @@ impl Lowering<'_> {
                 }
             }
             Places::Coordinates => {
-                let mut seen: Vec<Access> = Vec::new();
-                loops.body.for_each_read(&mut |access| {
-                    let levels = &self.concrete.tensor(access.tensor).format.levels;
-                    let starts_here = !levels.is_empty()
-                        && !self.concrete.tensor(access.tensor).kind.is_workspace()
-                        && levels[0].format.kind == LevelKind::Dense
-                        && self.level_variable(access, 0) == loops.variable;
-                    if starts_here && !seen.iter().any(|other| other.same_place(access)) {
-                        seen.push(access.clone());
-                        if let Some(leaves) = self.descend(access.tensor, 1..levels.len(), Expr::Variable(place)) {
-                            add(leaves);
-                        }
+                for access in self.rows(loops) {
+                    let levels = self.concrete.tensor(access.tensor).format.levels.len();
+                    if let Some(leaves) = self.descend(access.tensor, 1..levels, Expr::Variable(place)) {
+                        add(leaves);
                     }
-                });
+                }
                 for (access, depth) in &loops.operands {
                     if let Some(leaves) = self.leaves_before(access, *depth, loops.scope, Expr::Variable(place)) {
                         add(leaves);
@@ -198,6 +193,65 @@ impl Lowering<'_> {
         let is_all = matches!(places, Places::Coordinates) && !loops.everywhere;
         let before = before.or_else(|| self.chunks_before(loops, Expr::Variable(place)));
         before.map(|before| Work { place, before, is_all })
+    }
+
+    /// The operands whose outermost level is dense and has the coordinates of a loop, each once.
+    fn rows(&self, loops: &Loop) -> Vec<Access> {
+        let mut rows: Vec<Access> = Vec::new();
+        loops.body.for_each_read(&mut |access| {
+            let levels = &self.concrete.tensor(access.tensor).format.levels;
+            let starts_here = !levels.is_empty()
+                && !self.concrete.tensor(access.tensor).kind.is_workspace()
+                && levels[0].format.kind == LevelKind::Dense
+                && self.level_variable(access, 0) == loops.variable;
+            if starts_here && !rows.iter().any(|other| other.same_place(access)) {
+                rows.push(access.clone());
+            }
+        });
+        rows
+    }
+
+    /// Whether a chunk appends no more entries than it has work: each is where an operand has one whose entries the work is. What is
+    /// multiplied with the entries of a row, say, has no such bound.
+    fn is_bounded(&self, loops: &Loop, places: &Places) -> bool {
+        let counted = match places {
+            Places::Positions(access, depth) => vec![(access.clone(), *depth)],
+            Places::Coordinates => {
+                let rows = self.rows(loops).into_iter().map(|access| (access, 0));
+                let walked = loops.operands.iter().cloned();
+                walked
+                    .filter(|(access, depth)| !level::is_probed(self.storage(access.tensor, *depth).format))
+                    .chain(rows)
+                    .collect()
+            }
+        };
+        // Its leaf positions are counted, or each place of the range is one.
+        let is_whole = |(access, depth): &&(Access, usize)| {
+            let levels = &self.concrete.tensor(access.tensor).format.levels;
+            let (below, one) = (depth + 1..levels.len(), Expr::Index(1));
+            let is_counted = self.descend(access.tensor, below.clone(), one.clone()).is_some()
+                || self.first_below(access.tensor, below, one.clone()) == one;
+            is_counted && levels.iter().all(|level| level::is_contiguous(level.format))
+        };
+        let counted: Vec<&Access> = counted.iter().filter(is_whole).map(|(access, _)| access).collect();
+        let mut is_bounded = true;
+        loops.body.for_each_assign(&mut |assign| {
+            let target = &assign.target;
+            let tensor = self.concrete.tensor(target.tensor);
+            if tensor.kind != TensorKind::Output(OutputStructure::Appended) {
+                return;
+            }
+            let has_coordinates = |level: &Level| level::arrays(level.format) != Arrays::None;
+            let tells_all = |access: &&&Access| target.indices.iter().all(|index| access.indices.contains(index));
+            let elsewhere = counted
+                .iter()
+                .filter(tells_all)
+                .fold(loops.body.clone(), |statement, access| absent(&self.concrete.tensors, &statement, access));
+            is_bounded &= tensor.listed.is_none()
+                && tensor.format.levels.iter().skip(1).all(has_coordinates)
+                && !simplify(&self.concrete.tensors, elsewhere).writes(target.tensor);
+        });
+        is_bounded
     }
 
     /// How much work lies before a chunk of rows that outer levels of an operand come by again and again: each row counts once for

@@ -32,6 +32,22 @@ const CHUNKS_PER_THREAD: usize = 8;
 /// Chunks for each thread where they append: what one of them appends should not leave the caches before it is put in its place.
 const APPENDING_PER_THREAD: usize = 32;
 
+/// So much work of a chunk leaves in the caches what it appends, if that is no more than its work.
+const BOUNDED: usize = 1 << 16;
+
+/// What chunks do, for which a thread has fewer or more of them.
+#[derive(Debug, Clone, Copy)]
+enum Chunking {
+    /// They have copies of an array.
+    Copying,
+    /// They write to places that are there.
+    Writing,
+    /// They append as much as they like.
+    Appending,
+    /// They append no more elements than they have work.
+    AppendingBounded,
+}
+
 /// A range of places cut into chunks, none of them empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunks {
@@ -48,17 +64,22 @@ pub struct Chunks {
 impl Chunks {
     /// `begin..end` in chunks of equally many places. No chunks where `begin >= end`, one where there is little work.
     pub fn even(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, CHUNKS_PER_THREAD)
+        Chunks::even_of(begin, end, Chunking::Writing)
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn even_per_thread(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, 1)
+        Chunks::even_of(begin, end, Chunking::Copying)
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn even_appending(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, APPENDING_PER_THREAD).begun_in_order()
+        Chunks::even_of(begin, end, Chunking::Appending).begun_in_order()
+    }
+
+    /// The same for loops whose chunks append no more elements than they have work: fewer chunks, as each of them costs something.
+    pub fn even_appending_bounded(begin: usize, end: usize) -> Chunks {
+        Chunks::even_of(begin, end, Chunking::AppendingBounded).begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where `before(place)` is the work before a place of `begin..=end`, ascending.
@@ -66,51 +87,61 @@ impl Chunks {
     /// A place counts one unit beside its work: a million empty rows are work too (as in Merrill & Garland, Merge-based
     /// parallel sparse matrix-vector multiplication, 2016). A place is never divided, however much work it is.
     pub fn weighted(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), CHUNKS_PER_THREAD)
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Writing)
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn weighted_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), 1)
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Copying)
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn weighted_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), APPENDING_PER_THREAD).begun_in_order()
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Appending).begun_in_order()
+    }
+
+    /// The same where a chunk appends no more elements than it has work.
+    pub fn weighted_appending_bounded(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::AppendingBounded).begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where places without work cost nothing: a loop that goes over what is stored never
     /// comes by them.
     pub fn by_work(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, CHUNKS_PER_THREAD)
+        Chunks::weighted_of(begin, end, before, Chunking::Writing)
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn by_work_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, 1)
+        Chunks::weighted_of(begin, end, before, Chunking::Copying)
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn by_work_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, APPENDING_PER_THREAD).begun_in_order()
+        Chunks::weighted_of(begin, end, before, Chunking::Appending).begun_in_order()
     }
 
-    fn even_of(begin: usize, end: usize, per_thread: usize) -> Chunks {
+    /// The same where a chunk appends no more elements than it has work.
+    pub fn by_work_appending_bounded(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        Chunks::weighted_of(begin, end, before, Chunking::AppendingBounded).begun_in_order()
+    }
+
+    fn even_of(begin: usize, end: usize, chunking: Chunking) -> Chunks {
         let total = end.saturating_sub(begin);
-        Chunks::cut(begin, end, total, per_thread, &mut |_, share| begin + share)
+        Chunks::cut(begin, end, total, chunking, &mut |_, share| begin + share)
     }
 
-    fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, per_thread: usize) -> Chunks {
+    fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, chunking: Chunking) -> Chunks {
         if begin >= end {
             return Chunks { bounds: vec![begin], work: Vec::new(), are_even: true, in_order: false };
         }
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
-        let share = total / chunk_count(total, per_thread);
+        let share = total / chunk_count(total, chunking);
         let mut search = Search { before: &work, slack: share / 64, low: (begin, 0), behind: vec![(end, total)] };
         let mut chunks =
-            Chunks::cut(begin, end, total, per_thread, &mut |low, work| search.place(work).unwrap_or(end).max(low));
+            Chunks::cut(begin, end, total, chunking, &mut |low, work| search.place(work).unwrap_or(end).max(low));
         let bounds: Vec<usize> = chunks.bounds.iter().map(|&bound| work(bound)).collect();
         chunks.work = lengths(&bounds);
         let longest = chunks.work.iter().copied().max().unwrap_or(0);
@@ -124,12 +155,12 @@ impl Chunks {
         begin: usize,
         end: usize,
         total: usize,
-        per_thread: usize,
+        chunking: Chunking,
         place: &mut dyn FnMut(usize, usize) -> usize,
     ) -> Chunks {
         let mut bounds = vec![begin];
         if begin < end {
-            let count = chunk_count(total, per_thread);
+            let count = chunk_count(total, chunking);
             for chunk in 1..count {
                 let share = (total as u128 * chunk as u128 / count as u128) as usize;
                 let low = bounds[bounds.len() - 1];
@@ -276,11 +307,18 @@ fn beside_places<'w>(begin: usize, before: &'w dyn Fn(usize) -> usize) -> impl F
 }
 
 /// Into how many chunks to cut this much work. Chunks that append are worth it on one thread too: what grows is small then.
-fn chunk_count(work: usize, per_thread: usize) -> usize {
-    match super::threads() {
-        0 | 1 if per_thread < APPENDING_PER_THREAD => 1,
-        threads => (work / GRAIN).clamp(1, threads.max(1) * per_thread),
-    }
+fn chunk_count(work: usize, chunking: Chunking) -> usize {
+    let threads = super::threads().max(1);
+    let most = match chunking {
+        Chunking::Copying => threads,
+        Chunking::Writing if threads == 1 => 1,
+        Chunking::Writing => CHUNKS_PER_THREAD * threads,
+        Chunking::Appending => APPENDING_PER_THREAD * threads,
+        Chunking::AppendingBounded => {
+            (work / BOUNDED).clamp(CHUNKS_PER_THREAD * threads, APPENDING_PER_THREAD * threads)
+        }
+    };
+    (work / GRAIN).clamp(1, most)
 }
 
 /// A search for places with so much work before them, ascending. A range may be that of all numbers that stand for an entry, and each

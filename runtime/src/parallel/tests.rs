@@ -60,6 +60,18 @@ fn much_work_is_eight_chunks_a_thread_or_one() {
 }
 
 #[test]
+fn chunks_that_append_are_more() {
+    on_four_threads(|| {
+        assert_eq!(Chunks::even_appending(0, 1_000_000).count(), 128);
+        // Unless that leaves each of them little of what it may append at most.
+        assert_eq!(Chunks::even_appending_bounded(0, 1_000_000).count(), 32);
+        assert_eq!(Chunks::weighted_appending_bounded(0, 50, &|place| 100_000 * place).count(), 50);
+        assert_eq!(Chunks::by_work_appending_bounded(0, 1 << 24, &|place| place).count(), 128);
+    });
+    with_threads(1, || assert_eq!(Chunks::even_appending_bounded(0, 1_000_000).count(), 15)).unwrap();
+}
+
+#[test]
 fn skewed_work_is_cut_in_equal_shares() {
     on_four_threads(|| {
         let before = |place: usize| place * place / 10;

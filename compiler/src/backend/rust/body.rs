@@ -404,6 +404,7 @@ impl Printer<'_> {
         let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
         let chunks_for = match (has_copies, appends) {
             (true, _) => "_per_thread",
+            (false, true) if parallel.is_bounded => "_appending_bounded",
             (false, true) => "_appending",
             (false, false) => "",
         };

@@ -300,6 +300,8 @@ impl<'t> Parser<'t> {
             node.work = Some(Work { place, before: self.expr()?, is_all });
         } else if node.aligned.is_none() && self.accept("aligned")? {
             node.aligned = Some(self.array()?);
+        } else if !node.is_bounded && self.accept("bounded")? {
+            node.is_bounded = true;
         } else if self.accept("sharing")? {
             node.sharing.push(self.sharing()?);
             while self.accept(",")? {
@@ -311,7 +313,7 @@ impl<'t> Parser<'t> {
                 node.reductions.push((self.variable()?, self.reduce_operator()?));
             }
         } else {
-            return self.expected("`work`, `aligned`, `sharing`, `reducing` or `{`");
+            return self.expected("`work`, `aligned`, `bounded`, `sharing`, `reducing` or `{`");
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ const SPMV: &str = r#"kernel spmv {
     parallel v0:low..v1:high in 0..d0:i
         work v2:i -> a0:A2_pos[v2:i]
         aligned a1:A2_crd
+        bounded
         sharing a3:y_vals owned v3:p -> v3:p * 4
         sharing a4:row private min
         sharing a0:A2_pos joined
@@ -437,6 +438,7 @@ impl Random {
                 high: self.variable(),
                 work: self.yes().then(|| Work { place: self.variable(), before: self.expr(3), is_all: self.yes() }),
                 aligned: self.yes().then(|| self.array()),
+                is_bounded: self.yes(),
                 sharing: self.many(3, |r| (r.array(), r.sharing())),
                 reductions: self.many(2, |r| (r.variable(), r.operator())),
                 body: self.block(less),

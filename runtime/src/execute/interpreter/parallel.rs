@@ -87,7 +87,9 @@ impl Machine<'_> {
         for ((id, _), value) in node.reductions.iter().zip(outer) {
             self.variables[id.index()] = value;
         }
-        self.combine(node, outcomes?)
+        let outcomes = outcomes?;
+        self.check_bounded(node, &chunks, &outcomes)?;
+        self.combine(node, outcomes)
     }
 
     // Cuts.
@@ -137,6 +139,28 @@ impl Machine<'_> {
                 return problem(format!("the work before place {place} is {before}, less than {last} further ahead"));
             }
             last = before;
+        }
+        Ok(())
+    }
+
+    /// That chunks append no more than they have work, if the loop says so.
+    fn check_bounded(&mut self, node: &Parallel, chunks: &[(u64, u64)], outcomes: &[Outcome]) -> Result<()> {
+        for (&(low, high), outcome) in chunks.iter().zip(outcomes).filter(|_| node.is_bounded) {
+            let places = high - low;
+            let work = match &node.work {
+                None => places,
+                Some(work) => {
+                    let [first, last] = [low, high].map(|place| self.at(work.place, place, &work.before));
+                    last?.saturating_sub(first?) + if work.is_all { 0 } else { places }
+                }
+            };
+            for ((array, sharing), copy) in node.sharing.iter().zip(&outcome.copies) {
+                let appended = copy.len() as u64;
+                if appended > work && matches!(sharing, Sharing::Joined { positions_of: None }) {
+                    let what = format!("a chunk ({low}..{high}) of {work} units of work appends {appended} elements");
+                    return problem(format!("{what} to {}", self.name(*array)));
+                }
+            }
         }
         Ok(())
     }

@@ -320,6 +320,16 @@ fn work_that_does_not_ascend_is_reported() {
     );
 }
 
+#[test]
+fn chunks_that_append_more_than_they_have_work_are_reported() {
+    let given = [&csr()[..3], &[u32s(&[]), u32s(&[]), f64s(&[])]].concat();
+    let bounded = |clauses: &str| FILTER.replace("sharing a3", &format!("{clauses} bounded sharing a3"));
+    assert_eq!(faults(&bounded("work v2 -> a0[v2]"), &[5, 3], &given), Vec::<String>::new());
+    // A row has two entries.
+    let faults = faults(&bounded(""), &[5, 3], &given);
+    assert!(faults.iter().any(|fault| fault.contains("of 1 units of work appends 2 elements")), "{faults:#?}");
+}
+
 /// A kernel of one statement over some arrays of every kind.
 fn small(statement: &str) -> Result<Vec<ArrayValue>, String> {
     let text = format!(

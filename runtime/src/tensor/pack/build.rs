@@ -11,6 +11,7 @@ use super::super::tasks::{self, split};
 use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
 use super::key::{Fields, Key};
+use crate::memory;
 use spc_compiler::format::{IndexWidth, LevelKind, level};
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,15 +31,22 @@ pub(super) struct Build<'a, K> {
     maxima: &'a [u64],
     chunks: Vec<Range<usize>>,
     /// The shortest prefix that each entry begins: its number of levels. The first entry begins the empty one.
-    begins: Buffer<u16>,
+    begins: Vec<u16>,
     /// `before[chunk][depth]`: how many prefixes of `depth` levels begin before a chunk; last, how many there are in all.
     before: Vec<Vec<usize>>,
-    /// Vectors that nobody needs any more: memory for arrays of levels, whose pages the system need not clear first.
     spare: Vec<Vec<u32>>,
     /// How entries find their position in the level above the next.
     place: Place,
     /// How many positions that level has.
     count: usize,
+}
+
+/// Vectors that nobody needs any more: memory whose pages the system need not clear first.
+pub(super) struct Spare {
+    /// For arrays of levels.
+    pub(super) indices: Vec<Vec<u32>>,
+    /// For an element of each key; perhaps fewer.
+    pub(super) short: Vec<u16>,
 }
 
 /// How an entry finds its position in a level.
@@ -54,16 +62,11 @@ struct Place {
 }
 
 impl<'a, K: Key> Build<'a, K> {
-    pub(super) fn new(
-        keys: &'a [K],
-        layout: &'a Layout,
-        fields: &'a Fields,
-        maxima: &'a [u64],
-        spare: Vec<Vec<u32>>,
-    ) -> Self {
+    pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64], spare: Spare) -> Self {
         let chunks = tasks::ranges(keys.len(), GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
-        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks);
+        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks, spare.short);
+        let spare = spare.indices;
         Self { keys, layout, fields, maxima, chunks, begins, before, spare, place, count: 1 }
     }
 
@@ -321,12 +324,20 @@ fn shortest_prefixes<K: Key>(
     layout: &Layout,
     fields: &Fields,
     chunks: &[Range<usize>],
-) -> (Buffer<u16>, Vec<Vec<usize>>) {
+    mut begins: Vec<u16>,
+) -> (Vec<u16>, Vec<Vec<usize>>) {
     let depth = layout.depth();
     // By the highest bit in which two keys differ.
     let by_bit: Vec<u16> =
         (0..fields.bits).map(|bit| (0..=depth).filter(|&depth| fields.prefix(depth) > bit).count() as u16).collect();
-    let mut begins = Buffer::<u16>::zeroed(keys.len());
+    if begins.len() < keys.len() {
+        begins = bytemuck::allocation::zeroed_vec(keys.len());
+        memory::in_huge_pages(&begins);
+    }
+    begins.truncate(keys.len());
+    if let Some(first) = begins.first_mut() {
+        *first = 0;
+    }
     let mut counts: Vec<Vec<usize>> = vec![Vec::new(); chunks.len()];
     let sizes: Vec<usize> = chunks.iter().map(ExactSizeIterator::len).collect();
     let parts = split(&mut begins, &sizes).into_iter().zip(&mut counts).collect();

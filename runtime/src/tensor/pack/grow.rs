@@ -15,7 +15,7 @@
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory};
+use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
 use super::build::{LARGEST, check_coordinate_width};
 use super::key::{Fields, Key};
@@ -26,26 +26,44 @@ use spc_compiler::format::{IndexWidth, LevelKind};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The entries below a position, all zeros where the position is no entry: padding and empty slots.
+/// The entries below a position, all zeros where the position is no entry: padding and empty slots. Their numbers are as wide as
+/// need be: there may be many more positions than entries.
 #[derive(Debug, Clone, Copy, Zeroable)]
-struct Entries {
-    begin: usize,
-    end: usize,
+pub(super) struct Entries<I> {
+    begin: I,
+    end: I,
 }
 
-impl Entries {
+impl<I: Index> Entries<I> {
+    fn new(begin: usize, end: usize) -> Self {
+        Self { begin: I::narrowed(begin), end: I::narrowed(end) }
+    }
+
     /// At padding and in empty slots.
-    const NONE: Self = Self { begin: 0, end: 0 };
+    fn none() -> Self {
+        Self::new(0, 0)
+    }
+
     /// No entries, at a position that stands for a coordinate.
-    const NOTHING: Self = Self { begin: 1, end: 1 };
+    fn nothing() -> Self {
+        Self::new(1, 1)
+    }
 
     fn of(range: Range<usize>) -> Self {
-        if range.is_empty() { Self::NOTHING } else { Self { begin: range.start, end: range.end } }
+        if range.is_empty() { Self::nothing() } else { Self::new(range.start, range.end) }
+    }
+
+    fn begin(&self) -> usize {
+        self.begin.to_usize()
+    }
+
+    fn end(&self) -> usize {
+        self.end.to_usize()
     }
 
     /// Whether the position stands for a coordinate.
     fn is_position(&self) -> bool {
-        self.end != 0
+        self.end != I::default()
     }
 
     fn is_empty(&self) -> bool {
@@ -53,7 +71,7 @@ impl Entries {
     }
 
     fn range(&self) -> Range<usize> {
-        if self.is_empty() { 0..0 } else { self.begin..self.end }
+        if self.is_empty() { 0..0 } else { self.begin()..self.end() }
     }
 }
 
@@ -74,75 +92,102 @@ struct Share {
 
 impl Share {
     /// The parents, or what of them is in this share, and whether it has their last child.
-    fn parts<'a>(&'a self, parents: &'a [Entries]) -> impl Iterator<Item = (Entries, bool)> + 'a {
+    fn parts<'a, I: Index>(&'a self, parents: &'a [Entries<I>]) -> impl Iterator<Item = (Entries<I>, bool)> + 'a {
         parents[self.parents.clone()].iter().map(|parent| match &self.entries {
-            Some(entries) => (Entries::of(entries.clone()), entries.end == parent.end),
+            Some(entries) => (Entries::of(entries.clone()), entries.end == parent.end()),
             None => (*parent, true),
         })
     }
 }
 
 /// Grows one level after the other.
-pub(super) struct Grow<'a, K, T> {
+pub(super) struct Grow<'a, K> {
     pub(super) keys: &'a [K],
-    pub(super) values: &'a [T],
     pub(super) layout: &'a Layout,
     pub(super) fields: &'a Fields,
     pub(super) maxima: &'a [u64],
-    /// What stands where there is no entry.
-    pub(super) fill: T,
+    /// Whether two ranges of as many entries have the same values, bit for bit.
+    pub(super) are_same: &'a (dyn Fn(Range<usize>, Range<usize>) -> bool + Sync),
 }
 
-impl<K: Key, T: Element> Grow<'_, K, T> {
-    /// The arrays of all levels, and the values.
-    pub(super) fn tensor(&self) -> Result<(Vec<LevelStorage>, Buffer<T>), PackError> {
+/// The entry of each of the last level's positions; none where it has no entry.
+pub(super) enum Owners {
+    Narrow(Vec<Entries<u32>>),
+    Wide(Vec<Entries<u64>>),
+}
+
+impl Owners {
+    /// The values of positions, from those of the entries.
+    pub(super) fn values<T: Plain>(&self, values: &[T], fill: T) -> Result<Buffer<T>, PackError> {
+        match self {
+            Self::Narrow(owners) => values_of(owners, values, fill),
+            Self::Wide(owners) => values_of(owners, values, fill),
+        }
+    }
+}
+
+fn values_of<T: Plain, I: Index>(owners: &[Entries<I>], values: &[T], fill: T) -> Result<Buffer<T>, PackError> {
+    let mut owned = Buffer::<T>::try_zeroed(owners.len())?;
+    let parts = owned.chunks_mut(GRAIN).zip(owners.chunks(GRAIN)).collect();
+    tasks::each(parts, &|_, (owned, owners): (&mut [T], &[Entries<I>])| {
+        for (value, owner) in owned.iter_mut().zip(owners) {
+            *value = if owner.is_empty() { fill } else { values[owner.begin()] };
+        }
+    });
+    Ok(owned)
+}
+
+impl<K: Key> Grow<'_, K> {
+    /// The arrays of all levels, and which entry each of the last one's positions has.
+    pub(super) fn levels(&self) -> Result<(Vec<LevelStorage>, Owners), PackError> {
+        if u32::try_from(self.keys.len()).is_ok() {
+            self.levels_of::<u32>().map(|(levels, owners)| (levels, Owners::Narrow(owners)))
+        } else {
+            self.levels_of::<u64>().map(|(levels, owners)| (levels, Owners::Wide(owners)))
+        }
+    }
+
+    fn levels_of<I: Index>(&self) -> Result<(Vec<LevelStorage>, Vec<Entries<I>>), PackError> {
         let mut rows = vec![Entries::of(0..self.keys.len())];
         let mut levels = Vec::with_capacity(self.layout.depth());
         for level in 0..self.layout.depth() {
             let storage;
-            (storage, rows) = self.level(level, &rows)?;
+            (storage, rows) = self.level(level, rows)?;
             levels.push(storage);
         }
-        let mut values = Buffer::<T>::try_zeroed(rows.len())?;
-        let parts = values.chunks_mut(GRAIN).zip(rows.chunks(GRAIN)).collect();
-        tasks::each(parts, &|_, (values, rows): (&mut [T], &[Entries])| {
-            for (value, row) in values.iter_mut().zip(rows) {
-                *value = if row.is_empty() { self.fill } else { self.values[row.begin] };
-            }
-        });
-        Ok((levels, values))
+        Ok((levels, rows))
     }
 
-    fn level(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn level<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
         let format = self.layout.levels[level];
         if level::of(format.kind).takes(level::Property::Coordinates) {
             check_coordinate_width(self.layout, self.maxima, level)?;
         }
         match format.kind {
-            LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, parents)?)),
+            LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, &parents)?)),
             LevelKind::Bitmap => {
-                let mut rows = self.every(level, parents)?;
+                let mut rows = self.every(level, &parents)?;
                 let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
                 let parts = flags.chunks_mut(GRAIN).zip(rows.chunks_mut(GRAIN)).collect();
-                tasks::each(parts, &|_, (flags, rows): (&mut [u8], &mut [Entries])| {
+                tasks::each(parts, &|_, (flags, rows): (&mut [u8], &mut [Entries<I>])| {
                     for (flag, row) in flags.iter_mut().zip(rows) {
                         *flag = u8::from(!row.is_empty());
                         if row.is_empty() {
-                            *row = Entries::NONE;
+                            *row = Entries::none();
                         }
                     }
                 });
                 Ok((LevelStorage::Bitmap { flags: flags.into() }, rows))
             }
-            LevelKind::Compressed => self.compressed(level, parents),
-            LevelKind::Flagged => self.flagged(level, parents),
+            LevelKind::Compressed => self.compressed(level, &parents),
+            LevelKind::Flagged => self.flagged(level, &parents),
             LevelKind::Singleton => self.singleton(level, parents),
             LevelKind::Diagonal => self.diagonal(level, parents),
-            LevelKind::Padded => self.padded(level, parents),
-            LevelKind::Sliced => self.sliced(level, parents),
-            LevelKind::Hashed => self.hashed(level, parents),
-            LevelKind::Banded => self.banded(level, parents),
-            LevelKind::Run => self.run(level, parents),
+            LevelKind::Padded => self.padded(level, &parents),
+            LevelKind::Sliced => self.sliced(level, &parents),
+            LevelKind::Hashed => self.hashed(level, &parents),
+            LevelKind::Banded => self.banded(level, &parents),
+            LevelKind::Run => self.run(level, &parents),
         }
     }
 
@@ -159,10 +204,10 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// The entries of a parent by what makes a child.
-    fn each_child(&self, level: usize, parent: &Entries) -> impl Iterator<Item = Child> {
+    fn each_child<I: Index>(&self, level: usize, parent: &Entries<I>) -> impl Iterator<Item = Child> {
         let shift = self.fields.prefix(self.child_prefix(level));
         let coordinate = self.fields.reader(level);
-        let mut begin = parent.begin;
+        let mut begin = parent.begin();
         self.keys[parent.range()].chunk_by(move |a, b| !a.xor(*b).reaches(shift)).map(move |group| {
             let child = begin..begin + group.len();
             begin = child.end;
@@ -171,25 +216,25 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// How many children a parent has.
-    fn count(&self, level: usize, parent: &Entries) -> usize {
+    fn count<I: Index>(&self, level: usize, parent: &Entries<I>) -> usize {
         let shift = self.fields.prefix(self.child_prefix(level));
         let begins = self.keys[parent.range()].windows(2).map(|pair| usize::from(pair[0].xor(pair[1]).reaches(shift)));
         begins.sum::<usize>() + usize::from(!parent.is_empty())
     }
 
     /// Parents in shares of about equally many entries, and positions if each parent has so many of its own.
-    fn shares(&self, level: usize, parents: &[Entries], own: usize) -> Vec<Share> {
+    fn shares<I: Index>(&self, level: usize, parents: &[Entries<I>], own: usize) -> Vec<Share> {
         let shift = self.fields.prefix(self.child_prefix(level));
         let mut shares = Vec::new();
         let (mut first, mut weight) = (0, 0);
         for (number, parent) in parents.iter().enumerate() {
-            let entries = parent.end - parent.begin;
+            let entries = parent.end() - parent.begin();
             if entries > GRAIN {
                 shares.push(Share { parents: first..number, entries: None });
-                let mut begin = parent.begin;
-                while begin < parent.end {
-                    let mut end = parent.end.min(begin + GRAIN);
-                    while end < parent.end && !self.keys[end - 1].xor(self.keys[end]).reaches(shift) {
+                let mut begin = parent.begin();
+                while begin < parent.end() {
+                    let mut end = parent.end().min(begin + GRAIN);
+                    while end < parent.end() && !self.keys[end - 1].xor(self.keys[end]).reaches(shift) {
                         end += 1;
                     }
                     shares.push(Share { parents: number..number + 1, entries: Some(begin..end) });
@@ -210,7 +255,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// A position for each coordinate.
-    fn every(&self, level: usize, parents: &[Entries]) -> Result<Vec<Entries>, PackError> {
+    fn every<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Result<Vec<Entries<I>>, PackError> {
         let extent = self.layout.extents[level];
         let mut rows = entries_of(room(level, parents.len(), extent)?)?;
         let shares = self.shares(level, parents, extent);
@@ -220,17 +265,17 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             Some(entries) => {
                 let parent = parents[share.parents.start];
                 let coordinate = |entry| self.coordinate(level, entry);
-                let begin = if entries.start == parent.begin { 0 } else { coordinate(entries.start) };
-                begin..if entries.end == parent.end { extent } else { coordinate(entries.end) }
+                let begin = if entries.start == parent.begin() { 0 } else { coordinate(entries.start) };
+                begin..if entries.end == parent.end() { extent } else { coordinate(entries.end) }
             }
         };
         let sizes: Vec<usize> = shares.iter().map(|share| bounds(share).len()).collect();
-        tasks::each(split(&mut rows, &sizes), &|task, rows: &mut [Entries]| {
+        tasks::each(split(&mut rows, &sizes), &|task, rows: &mut [Entries<I>]| {
             let begin = bounds(&shares[task]).start;
             for (number, (parent, _)) in shares[task].parts(parents).enumerate() {
                 let rows = &mut rows[number * extent..];
                 let length = rows.len().min(extent);
-                rows[..length].fill(if parent.is_position() { Entries::NOTHING } else { Entries::NONE });
+                rows[..length].fill(if parent.is_position() { Entries::nothing() } else { Entries::none() });
                 for (coordinate, child) in self.each_child(level, &parent) {
                     rows[coordinate - begin] = Entries::of(child);
                 }
@@ -240,7 +285,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// A position for each child, and where those of each parent begin; last, how many there are.
-    fn stored<C: Index>(&self, level: usize, parents: &[Entries]) -> Result<Stored, PackError> {
+    fn stored<I: Index, C: Index>(&self, level: usize, parents: &[Entries<I>]) -> Result<Stored<I>, PackError> {
         let shares = self.shares(level, parents, 0);
         let children = |share: &Share| share.parts(parents).map(|(part, _)| self.count(level, &part)).sum();
         let each_share = tasks::ranges(shares.len(), 1);
@@ -255,8 +300,8 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         counts.iter().for_each(|count| begins.push(begins[begins.len() - 1] + count));
         let arrays = split(&mut coordinates, &counts).into_iter().zip(split(&mut rows, &counts));
         let parts = arrays.zip(split(&mut positions[1..], &ends)).collect();
-        type Arrays<'a, C> = ((&'a mut [C], &'a mut [Entries]), &'a mut [usize]);
-        tasks::each(parts, &|task, ((coordinates, rows), positions): Arrays<'_, C>| {
+        type Arrays<'a, I, C> = ((&'a mut [C], &'a mut [Entries<I>]), &'a mut [usize]);
+        tasks::each(parts, &|task, ((coordinates, rows), positions): Arrays<'_, I, C>| {
             let (mut next, mut ends) = (0, positions.iter_mut());
             for (part, is_last) in shares[task].parts(parents) {
                 for (coordinate, child) in self.each_child(level, &part) {
@@ -272,25 +317,25 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         Ok(Stored { positions, coordinates: C::wrap(Arc::new(coordinates)), rows })
     }
 
-    fn compressed(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn compressed<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let width = self.layout.levels[level].coordinates;
-        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<C>(level, parents)?);
+        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<I, C>(level, parents)?);
         let positions = self.positions(level, positions)?;
         Ok((LevelStorage::Compressed { positions, coordinates }, rows))
     }
 
-    fn flagged(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn flagged<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         if parents.iter().any(Entries::is_empty) {
             return Err(PackError::Childless { level });
         }
         let width = self.layout.levels[level].coordinates;
-        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<C>(level, parents)?);
+        let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<I, C>(level, parents)?);
         let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
         positions[..parents.len()].iter().for_each(|&first| flags[first] = 1);
         Ok((LevelStorage::Flagged { flags: flags.into(), coordinates }, rows))
     }
 
-    fn singleton(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn singleton<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
         let format = self.layout.levels[level];
         if self.layout.extents[level] == 0 && parents.iter().any(Entries::is_position) {
             return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
@@ -300,25 +345,26 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         if let Some(entry) = tasks::first(&ranges, &|range| parents[range].iter().find_map(second)) {
             return Err(PackError::Crowded { level, index: self.index(entry) });
         }
-        if let (true, Some(entry)) = (format.unique, self.repeated(level, parents)) {
+        if let (true, Some(entry)) = (format.unique, self.repeated(level, &parents)) {
             return Err(PackError::Repeated { level, index: self.index(entry) });
         }
         let coordinates = with_width!(format.coordinates, |C| {
-            let first = |parent: &Entries| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin) };
-            self.of_each::<C>(parents, &first)?
+            let first =
+                |parent: &Entries<I>| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin()) };
+            self.of_each::<I, C>(&parents, &first)?
         });
-        Ok((LevelStorage::Singleton { coordinates }, parents.to_vec()))
+        Ok((LevelStorage::Singleton { coordinates }, parents))
     }
 
     /// A coordinate for each parent.
-    fn of_each<C: Index>(
+    fn of_each<I: Index, C: Index>(
         &self,
-        parents: &[Entries],
-        coordinate: &(dyn Fn(&Entries) -> usize + Sync),
+        parents: &[Entries<I>],
+        coordinate: &(dyn Fn(&Entries<I>) -> usize + Sync),
     ) -> Result<IndexArray, PackError> {
         let mut coordinates = Buffer::<C>::try_zeroed(parents.len())?;
         let parts = coordinates.chunks_mut(GRAIN).zip(parents.chunks(GRAIN)).collect();
-        tasks::each(parts, &|_, (coordinates, parents): (&mut [C], &[Entries])| {
+        tasks::each(parts, &|_, (coordinates, parents): (&mut [C], &[Entries<I>])| {
             for (place, parent) in coordinates.iter_mut().zip(parents) {
                 *place = C::narrowed(coordinate(parent));
             }
@@ -327,23 +373,23 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// The first entry that begins a position, but no new coordinates of the levels down to `level`.
-    fn repeated(&self, level: usize, parents: &[Entries]) -> Option<usize> {
+    fn repeated<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Option<usize> {
         let shift = self.fields.prefix(level + 1);
-        let mut begins = parents.iter().filter(|row| !row.is_empty()).map(|row| row.begin);
+        let mut begins = parents.iter().filter(|row| !row.is_empty()).map(|row| row.begin());
         begins.find(|&entry| entry > 0 && !self.keys[entry - 1].xor(self.keys[entry]).reaches(shift))
     }
 
-    fn diagonal(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn diagonal<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
         let above = level.checked_sub(1).expect("a diagonal level has one above it");
         let off = |&entry: &usize| self.coordinate(above, entry) != self.coordinate(level, entry);
         let first_off = |range: Range<usize>| parents[range].iter().flat_map(Entries::range).find(off);
         match tasks::first(&tasks::ranges(parents.len(), GRAIN), &first_off) {
             Some(entry) => Err(PackError::OffDiagonal { level, index: self.index(entry) }),
-            None => Ok((LevelStorage::Diagonal, parents.to_vec())),
+            None => Ok((LevelStorage::Diagonal, parents)),
         }
     }
 
-    fn padded(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn padded<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
         let most = self.widths(level, parents, 1).into_iter().max().unwrap_or(0);
         let width = format.width.map_or(most, |width| width as usize);
@@ -356,7 +402,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         }
         let positions: Vec<usize> = (0..=parents.len()).map(|parent| parent * width).collect();
         let (coordinates, rows) =
-            with_width!(format.coordinates, |C| self.side_by_side::<C>(level, parents, 1, &positions)?);
+            with_width!(format.coordinates, |C| self.side_by_side::<I, C>(level, parents, 1, &positions)?);
         let width = match format.width {
             Some(_) => None,
             None if width as u64 > format.positions.maximum() => {
@@ -367,7 +413,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         Ok((LevelStorage::Padded { width, coordinates }, rows))
     }
 
-    fn sliced(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn sliced<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
         let rows = format.rows as usize;
         let mut positions = vec![0];
@@ -377,14 +423,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             positions.push(count);
         }
         let (coordinates, entries) =
-            with_width!(format.coordinates, |C| self.side_by_side::<C>(level, parents, rows, &positions)?);
+            with_width!(format.coordinates, |C| self.side_by_side::<I, C>(level, parents, rows, &positions)?);
         let positions = self.positions(level, positions)?;
         Ok((LevelStorage::Sliced { positions, coordinates }, entries))
     }
 
     /// The most children of a parent, for each slice of so many.
-    fn widths(&self, level: usize, parents: &[Entries], rows: usize) -> Vec<usize> {
-        let count = |parent: &Entries| self.count(level, parent);
+    fn widths<I: Index>(&self, level: usize, parents: &[Entries<I>], rows: usize) -> Vec<usize> {
+        let count = |parent: &Entries<I>| self.count(level, parent);
         let width = |slice: usize| {
             let end = parents.len().min((slice + 1) * rows);
             parents[slice * rows..end].iter().map(count).max().unwrap_or(0)
@@ -394,20 +440,20 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// The coordinates and entries of slices, each of so many parents side by side from its position to the next.
-    fn side_by_side<C: Index>(
+    fn side_by_side<I: Index, C: Index>(
         &self,
         level: usize,
-        parents: &[Entries],
+        parents: &[Entries<I>],
         rows: usize,
         positions: &[usize],
-    ) -> Result<(IndexArray, Vec<Entries>), PackError> {
+    ) -> Result<(IndexArray, Vec<Entries<I>>), PackError> {
         let count = positions.last().copied().unwrap_or(0);
         let mut coordinates = Buffer::<C>::try_zeroed(count)?;
         let mut entries = entries_of(count)?;
         let slices = tasks::ranges(positions.len() - 1, SLICES);
         let sizes = sizes(&slices, positions);
         let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut entries, &sizes)).collect();
-        tasks::each(parts, &|task, (coordinates, entries): (&mut [C], &mut [Entries])| {
+        tasks::each(parts, &|task, (coordinates, entries): (&mut [C], &mut [Entries<I>])| {
             coordinates.fill(C::narrowed(vacancy(C::WIDTH) as usize));
             let begin = positions[slices[task].start];
             for slice in slices[task].clone() {
@@ -424,7 +470,7 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         Ok((C::wrap(Arc::new(coordinates)), entries))
     }
 
-    fn hashed(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn hashed<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
         let mut positions = vec![0];
         let mut count = 0;
@@ -432,25 +478,26 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             count = room(level, 1, hashed::slots(children).saturating_add(count))?;
             positions.push(count);
         }
-        let (coordinates, rows) = with_width!(format.coordinates, |C| self.slots::<C>(level, parents, &positions)?);
+        let (coordinates, rows) =
+            with_width!(format.coordinates, |C| self.slots::<I, C>(level, parents, &positions)?);
         let positions = self.positions(level, positions)?;
         Ok((LevelStorage::Hashed { positions, coordinates }, rows))
     }
 
     /// The coordinates and entries of the hash tables of some parents.
-    fn slots<C: Index>(
+    fn slots<I: Index, C: Index>(
         &self,
         level: usize,
-        parents: &[Entries],
+        parents: &[Entries<I>],
         positions: &[usize],
-    ) -> Result<(IndexArray, Vec<Entries>), PackError> {
+    ) -> Result<(IndexArray, Vec<Entries<I>>), PackError> {
         let count = positions.last().copied().unwrap_or(0);
         let mut coordinates = Buffer::<C>::try_zeroed(count)?;
         let mut rows = entries_of(count)?;
         let ranges = tasks::ranges(parents.len(), SLICES);
         let sizes = sizes(&ranges, positions);
         let parts = split(&mut coordinates, &sizes).into_iter().zip(split(&mut rows, &sizes)).collect();
-        tasks::each(parts, &|task, (coordinates, rows): (&mut [C], &mut [Entries])| {
+        tasks::each(parts, &|task, (coordinates, rows): (&mut [C], &mut [Entries<I>])| {
             coordinates.fill(C::narrowed(vacancy(C::WIDTH) as usize));
             let range = ranges[task].clone();
             for parent in range.clone() {
@@ -469,19 +516,20 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
         Ok((C::wrap(Arc::new(coordinates)), rows))
     }
 
-    fn banded(&self, level: usize, parents: &[Entries]) -> Grown {
-        let first = |parent: &Entries| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin) };
+    fn banded<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
+        let first = |parent: &Entries<I>| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin()) };
         let mut positions = vec![0];
         let mut count = 0;
         for parent in parents {
-            let length = if parent.is_empty() { 0 } else { self.coordinate(level, parent.end - 1) - first(parent) + 1 };
+            let length =
+                if parent.is_empty() { 0 } else { self.coordinate(level, parent.end() - 1) - first(parent) + 1 };
             count = room(level, 1, length.saturating_add(count))?;
             positions.push(count);
         }
         let mut rows = entries_of(count)?;
         let ranges = tasks::ranges(parents.len(), SLICES);
-        tasks::each(split(&mut rows, &sizes(&ranges, &positions)), &|task, rows: &mut [Entries]| {
-            rows.fill(Entries::NOTHING);
+        tasks::each(split(&mut rows, &sizes(&ranges, &positions)), &|task, rows: &mut [Entries<I>]| {
+            rows.fill(Entries::nothing());
             let range = ranges[task].clone();
             for parent in range.clone() {
                 let begin = positions[parent] - positions[range.start];
@@ -492,11 +540,11 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             }
         });
         let width = self.layout.levels[level].coordinates;
-        let first = with_width!(width, |C| self.of_each::<C>(parents, &first)?);
+        let first = with_width!(width, |C| self.of_each::<I, C>(parents, &first)?);
         Ok((LevelStorage::Banded { positions: self.positions(level, positions)?, first }, rows))
     }
 
-    fn run(&self, level: usize, parents: &[Entries]) -> Grown {
+    fn run<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
         let runs = |range: Range<usize>| self.runs(level, &parents[range]);
         let parts = tasks::map(&tasks::ranges(parents.len(), SLICES), &runs);
@@ -517,14 +565,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// The runs of some parents.
-    fn runs(&self, level: usize, parents: &[Entries]) -> Runs {
+    fn runs<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Runs<I> {
         let extent = self.layout.extents[level];
-        let Runs { mut counts, mut ends, mut rows } = Runs::default();
+        let (mut counts, mut ends, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for parent in parents {
             let begin = rows.len();
             let mut end = 0;
             // A run ends at `to`; what it holds is stored unless it is what the run before it holds.
-            let mut extend = |row: Entries, to: usize| match rows[begin..].last() {
+            let mut extend = |row: Entries<I>, to: usize| match rows[begin..].last() {
                 Some(last) if self.is_equal(level, last, &row) => *ends.last_mut().expect("a run has an end") = to,
                 _ => {
                     rows.push(row);
@@ -533,13 +581,13 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
             };
             for (coordinate, child) in self.each_child(level, parent) {
                 if end < coordinate {
-                    extend(Entries::NOTHING, coordinate);
+                    extend(Entries::nothing(), coordinate);
                 }
                 extend(Entries::of(child), coordinate + 1);
                 end = coordinate + 1;
             }
             if parent.is_position() && end < extent {
-                extend(Entries::NOTHING, extent);
+                extend(Entries::nothing(), extent);
             }
             counts.push(rows.len());
         }
@@ -547,15 +595,14 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
     }
 
     /// Whether two coordinates of a level have the same below them, bit for bit.
-    fn is_equal(&self, level: usize, left: &Entries, right: &Entries) -> bool {
+    fn is_equal<I: Index>(&self, level: usize, left: &Entries<I>, right: &Entries<I>) -> bool {
         let (left, right) = (left.range(), right.range());
         let below = |a: usize, b: usize| {
             (level + 1..self.layout.depth()).all(|level| self.coordinate(level, a) == self.coordinate(level, b))
         };
-        let bits = |row: &Range<usize>| bytemuck::cast_slice::<T, u8>(&self.values[row.clone()]);
         left.len() == right.len()
             && left.clone().zip(right.clone()).all(|(a, b)| below(a, b))
-            && bits(&left) == bits(&right)
+            && (self.are_same)(left, right)
     }
 
     fn positions(&self, level: usize, positions: Vec<usize>) -> Result<IndexArray, PackError> {
@@ -573,32 +620,32 @@ impl<K: Key, T: Element> Grow<'_, K, T> {
 }
 
 /// The positions of a level that stores the coordinates of its children.
-struct Stored {
+struct Stored<I> {
     positions: Vec<usize>,
     coordinates: IndexArray,
-    rows: Vec<Entries>,
+    rows: Vec<Entries<I>>,
 }
 
 /// The runs of some parents: how many there are down to each parent, and the end and the entries of each run.
-#[derive(Default)]
-struct Runs {
+struct Runs<I> {
     counts: Vec<usize>,
     ends: Vec<usize>,
-    rows: Vec<Entries>,
+    rows: Vec<Entries<I>>,
 }
 
 /// A level and the entries below its positions.
-type Grown = Result<(LevelStorage, Vec<Entries>), PackError>;
+type Grown<I> = Result<(LevelStorage, Vec<Entries<I>>), PackError>;
 
 /// How many positions so many parents with so many children have, where they can be stored.
 fn room(level: usize, parents: usize, children: usize) -> Result<usize, PackError> {
     let too_large = PackError::TooLarge { level, count: parents.saturating_mul(children) };
-    parents.checked_mul(children).filter(|&count| count <= LARGEST / size_of::<Entries>()).ok_or(too_large)
+    parents.checked_mul(children).filter(|&count| count <= LARGEST / size_of::<Entries<u64>>()).ok_or(too_large)
 }
 
 /// Room for the entries of so many positions.
-fn entries_of(count: usize) -> Result<Vec<Entries>, PackError> {
-    let entries = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| out_of_memory(count))?;
+fn entries_of<I: Index>(count: usize) -> Result<Vec<Entries<I>>, PackError> {
+    let entries = bytemuck::allocation::try_zeroed_vec(count)
+        .map_err(|()| OutOfMemory { length: count, size: size_of::<Entries<I>>() })?;
     memory::in_huge_pages(&entries);
     Ok(entries)
 }
@@ -606,10 +653,6 @@ fn entries_of(count: usize) -> Result<Vec<Entries>, PackError> {
 /// How many positions each range of parents has.
 fn sizes(parents: &[Range<usize>], positions: &[usize]) -> Vec<usize> {
     parents.iter().map(|range| positions[range.end] - positions[range.start]).collect()
-}
-
-fn out_of_memory(length: usize) -> PackError {
-    OutOfMemory { length, size: size_of::<Entries>() }.into()
 }
 
 /// Indices that have been found to fit their width.

@@ -9,11 +9,11 @@
 //! Keys then sort as coordinates do, and two entries share the first `d` levels where their keys agree above a shift.
 
 use super::super::layout::Layout;
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 use spc_compiler::format::interleave::{self, Spread};
 
 /// An integer of a fixed number of bits.
-pub(super) trait Key: Copy + Ord + Zeroable + Send + Sync {
+pub(super) trait Key: Ord + Pod + Send + Sync {
     /// How many bits it has.
     const BITS: u32;
 
@@ -76,7 +76,7 @@ macro_rules! integer_key {
 integer_key!(u64, u128);
 
 /// A key for tensors of many large modes: sixteen words, the most significant first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(transparent)]
 pub(super) struct Wide([u64; Wide::WORDS]);
 
@@ -143,6 +143,8 @@ pub(super) struct Fields {
 struct Field {
     /// The lowest bit of it and of those that it is interleaved with.
     lowest: u32,
+    /// One past the highest of them.
+    end: u32,
     bits: Bits,
 }
 
@@ -180,7 +182,7 @@ impl Field {
                 pieces.push(Piece { shift: lowest + begin, skip, spread: Spread::new(mask) });
             }
         }
-        Self { lowest, bits: Bits::Apart(pieces) }
+        Self { lowest, end: lowest + places.last().map_or(0, |last| last + 1), bits: Bits::Apart(pieces) }
     }
 }
 
@@ -208,7 +210,7 @@ impl Fields {
         let mut levels = Vec::new();
         for group in groups.into_iter().rev() {
             let fields: Vec<Field> = match &widths[group.clone()] {
-                [width] => vec![Field { lowest, bits: Bits::Together(*width) }],
+                [width] => vec![Field { lowest, end: lowest + width, bits: Bits::Together(*width) }],
                 widths => interleave::places(widths).iter().map(|places| Field::apart(lowest, places)).collect(),
             };
             levels.extend(fields.into_iter().rev());
@@ -237,9 +239,19 @@ impl Fields {
         }
     }
 
+    /// Whether the bits of each coordinate are side by side.
+    pub(super) fn are_together(&self) -> bool {
+        self.levels.iter().all(|field| matches!(field.bits, Bits::Together(_)))
+    }
+
+    /// Whether a level's coordinate has bits of the key from `shift` on.
+    pub(super) fn reaches(&self, level: usize, shift: u32) -> bool {
+        self.levels[level].end > shift
+    }
+
     /// What reads the coordinate of a level from keys.
     pub(super) fn reader<K: Key>(&self, level: usize) -> impl Fn(K) -> usize + Copy + use<'_, K> {
-        let Field { lowest, bits } = &self.levels[level];
+        let Field { lowest, bits, .. } = &self.levels[level];
         let (shift, mask, pieces): (u32, u64, &[Piece]) = match bits {
             Bits::Together(0) => (0, 0, &[]),
             Bits::Together(width) => (*lowest, u64::MAX >> (64 - width), &[]),

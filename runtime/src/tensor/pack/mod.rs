@@ -2,7 +2,8 @@
 //!
 //! 1. Indices are checked against the shape and packed, in the order of the levels, into one integer key an entry.
 //! 2. Keys that do not ascend already are sorted, together with their values, by what the order that entries come in leaves
-//!    to be sorted; entries of equal keys are summed or refused.
+//!    to be sorted, dealt out by their first bits before they are stored if they are many (`deal.rs`); entries of equal keys are
+//!    summed or refused.
 //! 3. Each level counts, over chunks of keys in parallel, how many distinct prefixes begin in each; a prefix sum says where
 //!    each chunk writes; then all chunks write.
 //!
@@ -18,6 +19,7 @@
 //! ```
 
 mod build;
+mod deal;
 mod error;
 mod grow;
 mod key;
@@ -34,7 +36,7 @@ use super::layout::Layout;
 use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, Plain};
 use crate::complex::{c32, c64};
-use build::Build;
+use build::{Build, Spare};
 use bytemuck::{AnyBitPattern, NoUninit, Pod};
 use grow::Grow;
 use key::{Fields, Key, Wide};
@@ -222,22 +224,23 @@ impl Packing<'_> {
 
     fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
-        let (keys, survey) = sorted::keys::<K>(&indices, values.len(), self.layout, self.fields);
-        let settled = if survey.ascend_from() > 0 && self.layout.stores_modes() {
-            order::settled_below(&indices, &self.layout.modes, self.fields)
-        } else {
-            0
-        };
-        let spare = indices.into_iter().filter_map(Indices::into_u32).collect();
-        let Sorted { keys, values } = Sorted::new(keys, values, survey, settled, self.duplicates)
-            .map_err(|key| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let Sorted { keys, values, spare } =
+            Sorted::new(&indices, values, self.layout, self.fields, self.duplicates)
+                .map_err(|key: K| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let spare = Spare { indices: indices.into_iter().filter_map(Indices::into_u32).collect(), short: spare };
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
             let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare);
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
+            drop(spare);
+            let bits = |range: Range<usize>| bytemuck::cast_slice::<T, u8>(&values[range]);
+            let are_same = |left, right| bits(left) == bits(right);
             let (layout, fields) = (self.layout, self.fields);
-            Grow { keys: &keys, values: &values, layout, fields, maxima: &maxima, fill }.tensor()?
+            let (levels, owners) =
+                Grow { keys: &keys, layout, fields, maxima: &maxima, are_same: &are_same }.levels()?;
+            drop(keys);
+            (levels, owners.values(&values, fill)?)
         };
         let values = T::wrap(Arc::new(values));
         Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, self.literal))

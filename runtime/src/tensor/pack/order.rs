@@ -35,13 +35,6 @@ impl<K: Key> Survey<K> {
         Self { descents: K::zeroed(), repeat: false }
     }
 
-    pub(super) fn of(keys: &[K]) -> Self {
-        // With one key more than the range, so that each pair of neighbours is in one.
-        let with_next = |range: Range<usize>| Self::none().and(&keys[range.start..keys.len().min(range.end + 1)]);
-        let parts = tasks::map(&tasks::ranges(keys.len(), GRAIN), &with_next);
-        parts.into_iter().fold(Self::none(), Self::or)
-    }
-
     /// What these keys tell besides.
     pub(super) fn and(self, keys: &[K]) -> Self {
         keys.windows(2).fold(self, |Self { descents, repeat }, pair| {

@@ -4,21 +4,23 @@
 //! order that entries come in. Where the upper bits ascend, entries that agree in them are a group of their own, and groups
 //! are sorted where they are. A group that no cache holds is parted by its most significant digit: chunks are counted, a
 //! prefix sum says where each chunk's part of each bucket goes, and chunks are moved there, all at once. What a cache holds
-//! is counted and written back at once where few bits are left. Else it is sorted by its least significant digit first, but only
-//! by as many of its upper bits as tell most entries apart; the few that agree in those are inserted in their place as they are
-//! written back.
+//! is sorted by one or two digits, as wide as need be, the least significant first, but only by as many of its upper bits as tell
+//! most entries apart; the few that agree in those are inserted in their place.
 
 use super::super::tasks::{self, split};
 use super::key::Key;
 use crate::memory;
 use bytemuck::Zeroable;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::slice::IterMut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The bits of a digit: a first-level cache holds more lines than it has buckets.
+/// The bits of the digit that what no cache holds is parted by.
 const DIGIT: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT;
-/// The most bits that what a cache holds is sorted by at once.
+/// The most bits of each of the two digits that what a cache holds is sorted by, and of the only one.
+const WIDEST: u32 = 11;
 const FINE: u32 = 12;
 /// Ranges of at most this many items are sorted by insertion.
 const SMALL: usize = 32;
@@ -33,20 +35,52 @@ pub(super) trait Value: Copy + Zeroable + Send + Sync {}
 impl<V: Copy + Zeroable + Send + Sync> Value for V {}
 
 /// Sorts keys, and values along with them, by a range of bits; those of equal bits keep their order. Keys must ascend already
-/// in the bits above.
-pub(super) fn sort<K: Key, V: Value>(keys: &mut [K], values: &mut [V], bits: Range<u32>) {
+/// in the bits above. Returns whether two keys are equal.
+pub(super) fn sort<K: Key, V: Value>(keys: &mut [K], values: &mut [V], bits: Range<u32>) -> bool {
     let sizes = groups(keys, bits.end);
-    let parts = split(keys, &sizes).into_iter().zip(split(values, &sizes)).collect();
+    sort_groups(keys, values, &sizes, bits)
+}
+
+/// Sorts neighbouring groups of keys as [`sort`] does, each by itself: no key occurs in two of them.
+pub(super) fn sort_groups<K: Key, V: Value>(
+    keys: &mut [K],
+    values: &mut [V],
+    sizes: &[usize],
+    bits: Range<u32>,
+) -> bool {
+    let (scratch, repeat) = (Scratch::default(), AtomicBool::new(false));
+    let parts = split(keys, sizes).into_iter().zip(split(values, sizes)).collect();
     tasks::each(parts, &|_, (keys, values): (&mut [K], &mut [V])| {
         if keys.len() > LOCAL {
             let mut items = bytemuck::allocation::zeroed_vec(keys.len());
             memory::in_huge_pages(&items);
-            sort_by_parts(Part { keys, values, items: &mut items }, bits.clone());
+            sort_by_parts(Part { keys: &mut *keys, values, items: &mut items }, bits.clone(), &scratch);
         } else {
-            let mut items: Vec<(K, V)> = keys.iter().copied().zip(values.iter().copied()).collect();
-            sort_locally(Part { keys, values, items: &mut items }, bits.clone());
+            scratch.lend(|items| sort_locally(keys, values, items, bits.clone()));
+        }
+        if keys.windows(2).fold(false, |repeat, pair| repeat | (pair[0] == pair[1])) {
+            repeat.store(true, Ordering::Relaxed);
         }
     });
+    repeat.into_inner()
+}
+
+/// Room for items, lent to one task after the other: memory of its own for each would come from the system each time.
+struct Scratch<I>(Mutex<Vec<Vec<I>>>);
+
+impl<I> Default for Scratch<I> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<I> Scratch<I> {
+    fn lend(&self, work: impl FnOnce(&mut Vec<I>)) {
+        let rooms = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = rooms().pop().unwrap_or_default();
+        work(&mut room);
+        rooms().push(room);
+    }
 }
 
 /// Cuts keys that ascend from bit `above` on into parts, and gives their sizes. A part of more than `GRAIN` keys is one group of
@@ -90,7 +124,7 @@ impl<'a, K, V> Part<'a, K, V> {
 }
 
 /// By the most significant digit, then each bucket by the rest. Keys and values are in their own arrays.
-fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
+fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>, scratch: &Scratch<(K, V)>) {
     let (keys, values) = (&*part.keys, &*part.values);
     let chunk = keys.len().div_ceil(2 * rayon::current_num_threads()).max(LOCAL);
     let chunks = tasks::ranges(keys.len(), chunk);
@@ -115,12 +149,13 @@ fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>) {
 
     let totals = (0..BUCKETS).map(|bucket| counts.iter().map(|counts| counts[bucket]).sum());
     let buckets: Vec<Part<'_, K, V>> = totals.filter(|&total| total > 0).map(|total| part.split_off(total)).collect();
-    tasks::each(buckets, &|_, bucket| match bits.start..shift {
-        rest if rest.is_empty() => write_back(bucket),
-        rest if bucket.keys.len() <= LOCAL => sort_locally(bucket, rest),
-        rest => {
-            write_back(Part { keys: bucket.keys, values: bucket.values, items: bucket.items });
-            sort_by_parts(bucket, rest);
+    tasks::each(buckets, &|_, bucket| {
+        let Part { keys, values, items } = bucket;
+        write_back(Part { keys: &mut *keys, values: &mut *values, items: &mut *items });
+        match bits.start..shift {
+            rest if rest.is_empty() => {}
+            rest if keys.len() <= LOCAL => scratch.lend(|items| sort_locally(keys, values, items, rest)),
+            rest => sort_by_parts(Part { keys, values, items }, rest, scratch),
         }
     });
 }
@@ -138,78 +173,89 @@ fn write_back<K: Key, V: Value>(mut part: Part<'_, K, V>) {
     });
 }
 
-/// By the least significant digit of the upper bits first. Keys and values are items, and are written back. Those that agree
-/// above `bits` are side by side.
-fn sort_locally<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
-    if runs_are_short(part.items, bits.end) {
-        return insert(part);
+/// What a cache holds, by one or two digits of the upper bits that vary, the least significant first; then groups that agree in
+/// them by the rest. Keys that agree above `bits` are side by side.
+fn sort_locally<K: Key, V: Value>(keys: &mut [K], values: &mut [V], items: &mut Vec<(K, V)>, bits: Range<u32>) {
+    if runs_are_short(keys, bits.end) {
+        return insert(keys, values);
     }
-    let varying = varying(part.items.iter().map(|item| item.0), &(bits.start..K::BITS));
-    let end = varying.highest_one().map_or(bits.start, |highest| highest + 1);
-    if end - bits.start <= FINE.min(part.items.len().ilog2()) {
-        return count_into_place(part, bits.start..end);
+    let varying = varying(keys.iter().copied(), &(bits.start..K::BITS));
+    let size = keys.len().ilog2();
+    let width = |most: usize, widths: RangeInclusive<u32>| {
+        widths.into_iter().find(|&width| digits(varying, u32::MAX, width).len() <= most)
+    };
+    if let Some(width) = width(1, 1..=FINE.min(size)) {
+        if let [shift] = digits(varying, u32::MAX, width)[..] {
+            items.clear();
+            items.extend(keys.iter().copied().zip(values.iter().copied()));
+            let mut places = begins(keys.iter().copied(), shift, width);
+            move_back(items, keys, values, &mut places, shift);
+        }
+        return;
     }
-    let mut spare = part.items.to_vec();
-    sort_upper_bits(part, &mut spare, bits.start, varying);
-}
-
-/// By all bits that differ at once: how many items there are of each combination says where those of the next begin.
-fn count_into_place<K: Key, V: Value>(part: Part<'_, K, V>, bits: Range<u32>) {
-    let Part { keys, values, items } = part;
-    let buckets = 1 << (bits.end - bits.start);
-    let bucket = |key: K| key.bits_from(bits.start) as usize & (buckets - 1);
-    let mut places = vec![0; buckets];
-    items.iter().for_each(|item| places[bucket(item.0)] += 1);
-    let mut begin = 0;
-    for place in &mut places {
-        begin += std::mem::replace(place, begin);
+    // All bits that vary, or as many of them as tell most items apart.
+    let exact = width(2, 1..=WIDEST.min(size.max(DIGIT)));
+    let width = exact.unwrap_or((size + 2).div_ceil(2).min(WIDEST));
+    let digits = digits(varying, 2 * width, width);
+    let &[high, low] = &digits[..] else { unreachable!("more bits vary than one digit has") };
+    let mut places = [low, high].map(|shift| begins(keys.iter().copied(), shift, width));
+    items.resize(keys.len(), <(K, V)>::zeroed());
+    for (&key, &value) in keys.iter().zip(&*values) {
+        let place = &mut places[0][digit(key, low, width)];
+        items[*place as usize] = (key, value);
+        *place += 1;
     }
-    for &mut (key, value) in items {
-        let next: &mut usize = &mut places[bucket(key)];
-        (keys[*next], values[*next]) = (key, value);
-        *next += 1;
+    move_back(items, keys, values, &mut places[1], high);
+    if exact.is_some() {
+        return;
     }
-}
-
-/// By as many of the upper bits that vary, from `begin` on, as tell most items apart; then groups that agree in them by the rest.
-fn sort_upper_bits<K: Key, V: Value>(part: Part<'_, K, V>, spare: &mut [(K, V)], begin: u32, varying: K) {
-    let Part { keys, values, items } = part;
-    let enough = items.len().ilog2() - 1;
-    let digits = digits(varying, enough);
-    let (mut from, mut to) = (items, spare);
-    for &shift in digits.iter().rev() {
-        let counts = count(from.iter().map(|item| item.0), shift);
-        move_to_buckets(from.iter().copied(), &mut streams(to, &counts), shift);
-        (from, to) = (to, from);
+    if runs_are_short(keys, low) {
+        return insert(keys, values);
     }
-    let shift = digits.last().copied().unwrap_or(0);
-    if runs_are_short(from, shift) {
-        return insert(Part { keys, values, items: from });
-    }
-    let (mut whole, mut spare) = (Part { keys, values, items: from }, to);
-    while let [first, ..] = &*whole.items {
-        let agrees = |item: &&(K, V)| !item.0.xor(first.0).reaches(shift);
-        let count = whole.items.iter().take_while(agrees).count();
-        let (part, spare) = (whole.split_off(count), spare.split_off_mut(..count).expect("it is as long"));
-        if count <= SMALL || begin >= shift {
-            insert(part);
+    let (mut keys, mut values) = (keys, values);
+    while let [first, ..] = *keys {
+        let count = keys.iter().take_while(|key| !key.xor(first).reaches(low)).count();
+        let fits = "there are as many";
+        let (part, of_part) = (keys.split_off_mut(..count).expect(fits), values.split_off_mut(..count).expect(fits));
+        if count <= SMALL || bits.start >= low {
+            insert(part, of_part);
         } else {
-            let varying = self::varying(part.items.iter().map(|item| item.0), &(begin..shift));
-            sort_upper_bits(part, spare, begin, varying);
+            sort_locally(part, of_part, items, bits.start..low);
         }
     }
 }
 
-/// Whether no more than about `2 * SMALL` items side by side agree from bit `above` on.
-fn runs_are_short<K: Key, V>(items: &[(K, V)], above: u32) -> bool {
-    let ends = items.iter().step_by(SMALL);
-    ends.clone().zip(ends.skip(1)).all(|(first, last)| first.0.xor(last.0).reaches(above))
+/// Where the keys of each digit begin.
+fn begins<K: Key>(keys: impl Iterator<Item = K>, shift: u32, width: u32) -> Vec<u32> {
+    let mut places = vec![0; 1 << width];
+    keys.for_each(|key| places[digit(key, shift, width)] += 1);
+    let mut begin = 0;
+    for place in &mut places {
+        begin += std::mem::replace(place, begin);
+    }
+    places
 }
 
-/// Writes items back, each before those of larger keys.
-fn insert<K: Key, V: Value>(part: Part<'_, K, V>) {
-    let Part { keys, values, items } = part;
-    for (number, &(key, value)) in items.iter().enumerate() {
+/// Puts items into the arrays that they came from, by a digit, from where its items begin.
+fn move_back<K: Key, V: Value>(items: &[(K, V)], keys: &mut [K], values: &mut [V], places: &mut [u32], shift: u32) {
+    let width = places.len().ilog2();
+    for &(key, value) in items {
+        let place = &mut places[digit(key, shift, width)];
+        (keys[*place as usize], values[*place as usize]) = (key, value);
+        *place += 1;
+    }
+}
+
+/// Whether no more than about `2 * SMALL` keys side by side agree from bit `above` on.
+fn runs_are_short<K: Key>(keys: &[K], above: u32) -> bool {
+    let ends = keys.iter().step_by(SMALL);
+    ends.clone().zip(ends.skip(1)).all(|(first, last)| first.xor(*last).reaches(above))
+}
+
+/// Moves each key before those that are larger.
+fn insert<K: Key, V: Value>(keys: &mut [K], values: &mut [V]) {
+    for number in 1..keys.len() {
+        let (key, value) = (keys[number], values[number]);
         let mut place = number;
         while let Some(before) = place.checked_sub(1)
             && keys[before] > key
@@ -217,7 +263,9 @@ fn insert<K: Key, V: Value>(part: Part<'_, K, V>) {
             (keys[place], values[place]) = (keys[before], values[before]);
             place = before;
         }
-        (keys[place], values[place]) = (key, value);
+        if place < number {
+            (keys[place], values[place]) = (key, value);
+        }
     }
 }
 
@@ -229,12 +277,12 @@ fn varying<K: Key>(mut keys: impl Iterator<Item = K>, bits: &Range<u32>) -> K {
 }
 
 /// The lowest bits of digits that cover the given ones, or at least `enough` of them, the most significant first.
-fn digits<K: Key>(mut bits: K, enough: u32) -> Vec<u32> {
+fn digits<K: Key>(mut bits: K, enough: u32, width: u32) -> Vec<u32> {
     let mut digits = Vec::new();
     while let Some(highest) = bits.highest_one()
-        && DIGIT * (digits.len() as u32) < enough
+        && width * (digits.len() as u32) < enough
     {
-        let shift = (highest + 1).saturating_sub(DIGIT);
+        let shift = (highest + 1).saturating_sub(width);
         digits.push(shift);
         bits = between(bits, &(0..shift));
     }
@@ -253,26 +301,21 @@ fn between<K: Key>(bits: K, range: &Range<u32>) -> K {
     within
 }
 
-/// The number of the bucket that a key goes to.
-fn digit<K: Key>(key: K, shift: u32) -> usize {
-    key.bits_from(shift) as usize % BUCKETS
+/// The digit of a key.
+fn digit<K: Key>(key: K, shift: u32, width: u32) -> usize {
+    key.bits_from(shift) as usize & ((1 << width) - 1)
 }
 
 fn count<K: Key>(keys: impl Iterator<Item = K>, shift: u32) -> [usize; BUCKETS] {
     let mut counts = [0; BUCKETS];
-    keys.for_each(|key| counts[digit(key, shift)] += 1);
+    keys.for_each(|key| counts[digit(key, shift, DIGIT)] += 1);
     counts
-}
-
-/// Cuts a range into buckets of the given sizes.
-fn streams<'a, I>(mut items: &'a mut [I], counts: &[usize]) -> Vec<IterMut<'a, I>> {
-    counts.iter().map(|&count| items.split_off_mut(..count).expect("counts add up").iter_mut()).collect()
 }
 
 fn move_to_buckets<K: Key, V>(items: impl Iterator<Item = (K, V)>, streams: &mut [IterMut<'_, (K, V)>], shift: u32) {
     let streams: &mut [IterMut<'_, (K, V)>; BUCKETS] = streams.try_into().expect("there is a stream for each bucket");
     for item in items {
-        if let Some(place) = streams[digit(item.0, shift)].next() {
+        if let Some(place) = streams[digit(item.0, shift, DIGIT)].next() {
             *place = item;
         }
     }
@@ -336,11 +379,12 @@ mod tests {
 
     #[test]
     fn digits_cover_the_varying_bits_only() {
-        assert_eq!(digits(0u64, 64), []);
-        assert_eq!(digits(0x00FF_0000_0000_0001u64, 64), [48, 0]);
-        assert_eq!(digits(0x00FF_0000_0000_0001u64, 8), [48]);
-        assert_eq!(digits(0b11u64 << 9, 64), [3]);
-        assert_eq!(digits(1u128 << 127 | 1 << 64, 128), [120, 57]);
+        assert_eq!(digits(0u64, 64, 8), []);
+        assert_eq!(digits(0x00FF_0000_0000_0001u64, 64, 8), [48, 0]);
+        assert_eq!(digits(0x00FF_0000_0000_0001u64, 8, 8), [48]);
+        assert_eq!(digits(0x00FF_0000_0000_0001u64, 64, 5), [51, 46, 0]);
+        assert_eq!(digits(0b11u64 << 9, 64, 8), [3]);
+        assert_eq!(digits(1u128 << 127 | 1 << 64, 128, 8), [120, 57]);
     }
 
     /// Keys of three fields of 20 bits that come sorted by the first, the last and the middle one.

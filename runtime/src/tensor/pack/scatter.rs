@@ -194,28 +194,8 @@ impl<T: Plain> Rows<T> {
         let positions = begin(&mut places, extents[0]);
 
         let (mut to_columns, mut to_values) = (Room::<u32>::try_new(count).ok()?, Room::<T>::try_new(count).ok()?);
-        let (all_columns, all_values) = (Places::of(to_columns.places()), Places::of(to_values.places()));
-        let is_far = count * (size_of::<u32>() + size_of::<T>()) > NEAR;
-        let put_part = |(part, mut places): Part| {
-            let put = |places: &mut Vec<u32>, entry: usize| {
-                let place = &mut places[rows[entry] as usize];
-                // SAFETY: the places of a part and a row are as many as it has entries there, which were counted from the same
-                // slice, from the sum of all counts before on: no entry of this or another part is put where another is.
-                unsafe {
-                    all_columns.write(*place as usize, MaybeUninit::new(columns[entry]));
-                    all_values.write(*place as usize, MaybeUninit::new(values[entry]));
-                }
-                *place += 1;
-            };
-            let near = if is_far { part.end.saturating_sub(AHEAD).max(part.start) } else { part.start };
-            for entry in part.start..near {
-                let ahead = places[rows[entry + AHEAD] as usize] as usize;
-                all_columns.ask_for(ahead);
-                all_values.ask_for(ahead);
-                put(&mut places, entry);
-            }
-            (near..part.end).for_each(|entry| put(&mut places, entry));
-        };
+        let places_of = (Places::of(to_columns.places()), Places::of(to_values.places()));
+        let scatter = Scatter { rows, columns, values, to_columns: places_of.0, to_values: places_of.1 };
         let mut parts: Vec<Option<Part>> = ranges.into_iter().zip(places).map(Some).collect();
         let mut shares: Vec<Vec<Part>> = Vec::new();
         let stride = if long { parts.len().div_ceil(2) } else { parts.len() };
@@ -223,10 +203,51 @@ impl<T: Plain> Rows<T> {
             let share = [first, first + stride].into_iter().filter_map(|part| parts.get_mut(part)?.take());
             shares.push(share.collect());
         }
-        tasks::each(shares, &|_, share| share.into_iter().for_each(put_part));
+        // SAFETY: the places of a part and a row are as many as it has entries there, which were counted from the same rows, from
+        // the sum of all counts before on: no entry of this or another part is put where another is.
+        tasks::each(shares, &|_, share| share.into_iter().for_each(|part| unsafe { scatter.put(part) }));
         // SAFETY: the places are as many as the entries, and each entry was put in one of its own.
         let (coordinates, values) = unsafe { (to_columns.written(), to_values.written()) };
         Some(Self { extent: extents[1], positions, coordinates, values })
+    }
+}
+
+/// Entries, and where they go.
+struct Scatter<'a, T> {
+    rows: &'a [u32],
+    columns: &'a [u32],
+    values: &'a [T],
+    to_columns: Places<'a, MaybeUninit<u32>>,
+    to_values: Places<'a, MaybeUninit<T>>,
+}
+
+impl<T: Plain> Scatter<'_, T> {
+    /// Puts the entries of a part behind each other, from the place of each row on.
+    ///
+    /// # Safety
+    /// Nobody else writes to the places that follow that of a row, as many as the part has entries there.
+    unsafe fn put(&self, (part, mut places): Part) {
+        // Their own variables, which stay in registers: a write through them might change what `self` is.
+        let Self { rows, columns, values, .. } = *self;
+        let (to_columns, to_values) = (self.to_columns.again(), self.to_values.again());
+        let is_far = rows.len() * (size_of::<u32>() + size_of::<T>()) > NEAR;
+        let put = |places: &mut Vec<u32>, entry: usize| {
+            let place = &mut places[rows[entry] as usize];
+            // SAFETY: the caller vouches for this place, and the next of this row is another.
+            unsafe {
+                to_columns.write(*place as usize, MaybeUninit::new(columns[entry]));
+                to_values.write(*place as usize, MaybeUninit::new(values[entry]));
+            }
+            *place += 1;
+        };
+        let near = if is_far { part.end.saturating_sub(AHEAD).max(part.start) } else { part.start };
+        for entry in part.start..near {
+            let ahead = places[rows[entry + AHEAD] as usize] as usize;
+            to_columns.ask_for(ahead);
+            to_values.ask_for(ahead);
+            put(&mut places, entry);
+        }
+        (near..part.end).for_each(|entry| put(&mut places, entry));
     }
 }
 
@@ -346,6 +367,11 @@ impl<'a, E: Copy> Places<'a, E> {
         Self { first: elements.as_mut_ptr(), length: elements.len(), elements: PhantomData }
     }
 
+    /// The same places.
+    fn again(&self) -> Places<'_, E> {
+        Places { first: self.first, length: self.length, elements: PhantomData }
+    }
+
     /// Has a cache line loaded that will be written to.
     #[inline]
     fn ask_for(&self, place: usize) {
@@ -412,6 +438,44 @@ mod tests {
             Indices::U64(column) => column.reverse(),
         });
         pack(reversed, format, Duplicates::Refuse).unwrap()
+    }
+
+    /// With threads of its own, so that Miri, which rayon's pool is too much for, can look at what they write.
+    #[test]
+    fn threads_alone_put_entries_in_places_of_their_own() {
+        let (extent, count) = (40, 300);
+        let entries = by_columns(extent as u32, 50, count);
+        let (rows, columns): (Vec<u32>, Vec<u32>) = entries.iter().copied().unzip();
+        let values: Vec<f64> = (0..rows.len()).map(|number| number as f64).collect();
+        let cuts = [0, rows.len() / 4, rows.len() / 2, rows.len()];
+        let ranges: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
+        let mut places: Vec<Vec<u32>> =
+            ranges.iter().map(|part| counts(&rows[part.clone()], extent).unwrap()).collect();
+        let positions = begin(&mut places, extent);
+        let (mut to_columns, mut to_values) =
+            (Room::<u32>::try_new(rows.len()).unwrap(), Room::<f64>::try_new(rows.len()).unwrap());
+        let scatter = Scatter {
+            rows: &rows,
+            columns: &columns,
+            values: &values,
+            to_columns: Places::of(to_columns.places()),
+            to_values: Places::of(to_values.places()),
+        };
+        std::thread::scope(|scope| {
+            for part in ranges.into_iter().zip(places) {
+                let scatter = &scatter;
+                // SAFETY: places were counted from the rows of the parts.
+                scope.spawn(move || unsafe { scatter.put(part) });
+            }
+        });
+        // SAFETY: there is a place for each entry, and each was put in its own.
+        let (coordinates, values) = unsafe { (to_columns.written(), to_values.written()) };
+        let stored = Rows { extent: 50, positions, coordinates, values }.ascending().unwrap();
+        let mut expected: Vec<((u32, u32), usize)> = entries.into_iter().zip(0..).collect();
+        expected.sort_unstable();
+        let row_of = |place: usize| stored.positions.partition_point(|&position| position as usize <= place) - 1;
+        let entry = |place: usize| ((row_of(place) as u32, stored.coordinates[place]), stored.values[place] as usize);
+        assert!((0..expected.len()).map(entry).eq(expected));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::super::tasks::{self, split};
 use super::super::{Buffer, Element, Indices};
 use super::key::{Fields, Key};
 use super::order::Survey;
-use super::{Duplicates, radix};
+use super::{Duplicates, deal, order, radix};
 use crate::memory;
 use std::ops::Range;
 
@@ -25,11 +25,7 @@ pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, f
         for begin in (0..keys.len()).step_by(BLOCK) {
             let end = keys.len().min(begin + BLOCK);
             let (block, range) = (&mut keys[begin..end], task * GRAIN + begin..task * GRAIN + end);
-            if layout.stores_modes() {
-                put_modes(block, indices, range, layout, fields);
-            } else {
-                put_computed(block, indices, range, layout, fields);
-            }
+            put(block, indices, range, 0, layout, fields);
             *survey = survey.and(&keys[begin.saturating_sub(1)..end]);
         }
     });
@@ -38,9 +34,25 @@ pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, f
     (keys, survey)
 }
 
+/// Puts at least the bits from `from` on into keys.
+fn put<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, from: u32, layout: &Layout, fields: &Fields) {
+    if layout.stores_modes() {
+        put_modes(keys, indices, range, from, layout, fields);
+    } else {
+        put_computed(keys, indices, range, from, layout, fields);
+    }
+}
+
 /// Puts what levels store into keys, where that is a mode each.
-fn put_modes<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, layout: &Layout, fields: &Fields) {
-    for (level, &mode) in layout.modes.iter().enumerate() {
+fn put_modes<K: Key>(
+    keys: &mut [K],
+    indices: &[Indices],
+    range: Range<usize>,
+    from: u32,
+    layout: &Layout,
+    fields: &Fields,
+) {
+    for (level, &mode) in layout.modes.iter().enumerate().filter(|(level, _)| fields.reaches(*level, from)) {
         match &indices[mode] {
             Indices::U32(column) => fields.put(keys, level, column[range.clone()].iter().map(|&index| index.into())),
             Indices::U64(column) => fields.put(keys, level, column[range.clone()].iter().copied()),
@@ -49,13 +61,20 @@ fn put_modes<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, l
 }
 
 /// Puts what levels store into keys, where that is computed from modes.
-fn put_computed<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, layout: &Layout, fields: &Fields) {
+fn put_computed<K: Key>(
+    keys: &mut [K],
+    indices: &[Indices],
+    range: Range<usize>,
+    from: u32,
+    layout: &Layout,
+    fields: &Fields,
+) {
     let column = |indices: &Indices| match indices {
         Indices::U32(column) => Column::of(column[range.clone()].iter().map(|&index| index.into()).collect()),
         Indices::U64(column) => Column::of(column[range.clone()].to_vec()),
     };
     let index: Vec<Column> = indices.iter().map(column).collect();
-    for level in 0..layout.depth() {
+    for level in (0..layout.depth()).filter(|&level| fields.reaches(level, from)) {
         match layout.stored_column(level, &index) {
             Column::Constant(coordinate) => fields.put(keys, level, std::iter::repeat(coordinate)),
             Column::Values(coordinates) => fields.put(keys, level, coordinates.iter().copied()),
@@ -67,32 +86,55 @@ fn put_computed<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>
 pub(super) struct Sorted<K, T> {
     pub(super) keys: Vec<K>,
     pub(super) values: Buffer<T>,
+    /// Memory that nobody needs any more, of as many elements as there are keys or more; perhaps of none.
+    pub(super) spare: Vec<u16>,
 }
 
 impl<K: Key, T: Element> Sorted<K, T> {
-    /// Sorts entries and joins those of equal keys. What is left to sort is the bits from `settled` to those from which on
-    /// keys ascend already.
+    /// Sorts entries and joins those of equal keys.
     ///
     /// # Errors
     /// A key that occurs twice, where that is refused.
     pub(super) fn new(
-        mut keys: Vec<K>,
+        indices: &[Indices],
         mut values: Vec<T>,
-        mut survey: Survey<K>,
-        settled: u32,
+        layout: &Layout,
+        fields: &Fields,
         duplicates: Duplicates,
     ) -> Result<Self, K> {
-        if survey.ascend_from() > 0 {
-            let mut integers = T::into_integers(values);
-            radix::sort(&mut keys, &mut integers, settled..survey.ascend_from());
-            values = T::from_integers(integers);
-            survey = Survey::of(&keys);
+        let count = values.len();
+        let settled = || if layout.stores_modes() { order::settled_below(indices, &layout.modes, fields) } else { 0 };
+        let put = |keys: &mut [K], range: Range<usize>, from: u32| put(keys, indices, range, from, layout, fields);
+        let (mut keys, repeat, spare);
+        // Computed keys take too long to be made twice.
+        let end = if layout.stores_modes() && fields.are_together() { deal::end(count, &put) } else { None };
+        if let Some(end) = end {
+            let settled = settled();
+            let mut dealt = deal::deal(&put, T::into_integers(values), settled..end);
+            let rest = settled..dealt.shift;
+            repeat = radix::sort_groups(&mut dealt.keys, &mut dealt.values, &dealt.sizes, rest);
+            (keys, values, spare) = (dealt.keys, T::from_integers(dealt.values), dealt.spare);
+        } else {
+            let survey;
+            (keys, survey) = self::keys::<K>(indices, count, layout, fields);
+            spare = Vec::new();
+            if survey.ascend_from() > 0 {
+                let mut integers = T::into_integers(values);
+                repeat = radix::sort(&mut keys, &mut integers, settled()..survey.ascend_from());
+                values = T::from_integers(integers);
+            } else {
+                repeat = survey.repeat;
+            }
         }
-        if survey.repeat { Self::join(&keys, &values, duplicates) } else { Ok(Self { keys, values: values.into() }) }
+        if !repeat {
+            return Ok(Self { keys, values: values.into(), spare });
+        }
+        let (keys, values) = Self::join(&keys, &values, duplicates)?;
+        Ok(Self { keys, values, spare })
     }
 
     /// Joins neighbours of equal keys.
-    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<Self, K> {
+    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<(Vec<K>, Buffer<T>), K> {
         if duplicates == Duplicates::Refuse
             && let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1])
         {
@@ -113,7 +155,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
                 *sum = equal[1..].iter().fold(equal[0], |sum, &value| duplicates.join(sum, value));
             }
         });
-        Ok(Self { keys: joined, values: sums })
+        Ok((joined, sums))
     }
 }
 
