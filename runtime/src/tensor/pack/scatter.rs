@@ -231,7 +231,13 @@ impl<T: Plain> Scatter<'_, T> {
         let Self { rows, columns, values, .. } = *self;
         let (to_columns, to_values) = (self.to_columns.again(), self.to_values.again());
         let is_far = rows.len() * (size_of::<u32>() + size_of::<T>()) > NEAR;
-        let put = |places: &mut Vec<u32>, entry: usize| {
+        let near = if is_far { part.end.saturating_sub(AHEAD).max(part.start) } else { part.start };
+        for entry in part {
+            if entry < near {
+                let ahead = places[rows[entry + AHEAD] as usize] as usize;
+                to_columns.ask_for(ahead);
+                to_values.ask_for(ahead);
+            }
             let place = &mut places[rows[entry] as usize];
             // SAFETY: the caller vouches for this place, and the next of this row is another.
             unsafe {
@@ -239,15 +245,7 @@ impl<T: Plain> Scatter<'_, T> {
                 to_values.write(*place as usize, MaybeUninit::new(values[entry]));
             }
             *place += 1;
-        };
-        let near = if is_far { part.end.saturating_sub(AHEAD).max(part.start) } else { part.start };
-        for entry in part.start..near {
-            let ahead = places[rows[entry + AHEAD] as usize] as usize;
-            to_columns.ask_for(ahead);
-            to_values.ask_for(ahead);
-            put(&mut places, entry);
         }
-        (near..part.end).for_each(|entry| put(&mut places, entry));
     }
 }
 
