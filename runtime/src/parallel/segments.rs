@@ -31,8 +31,10 @@ const AHEAD: usize = 512;
 
 /// The marks of entries: a byte that is 1 for the last of each run.
 struct Marks {
-    last: [u8; ENTRIES],
+    /// One more, for runs at the beginning that have no entry.
+    last: [u8; ENTRIES + 1],
     count: usize,
+    has_empty: bool,
 }
 
 /// The sums of runs between positions.
@@ -43,7 +45,7 @@ pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P],
         return eights(factor, positions, sums);
     }
     let bounds = |block: usize| &positions[(block * RUNS).min(runs)..((block + 1) * RUNS).min(runs) + 1];
-    let mut marks = [const { Marks { last: [0; ENTRIES], count: 0 } }; 2];
+    let mut marks = [const { Marks { last: [0; ENTRIES + 1], count: 0, has_empty: false } }; 2];
     let mut found = [F::Number::default(); RUNS + 8];
     let mut is_marked = mark(factor, bounds(0), &mut marks[0]);
     for (block, sums) in sums.chunks_mut(RUNS).enumerate() {
@@ -51,7 +53,11 @@ pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P],
         if is_marked {
             (0..RUNS).step_by(64 / size_of::<P>()).for_each(|run| fetch(positions, (block + 2) * RUNS + run));
             add_up::<<F::Number as Wide>::Gathered, F>(factor, bounds(block)[0].place(), &marks[block % 2], &mut found);
-            sums.copy_from_slice(&found[..sums.len()]);
+            if marks[block % 2].has_empty {
+                spread(&found, bounds(block), sums);
+            } else {
+                sums.copy_from_slice(&found[..sums.len()]);
+            }
         } else {
             eights(factor, bounds(block), sums);
         }
@@ -60,7 +66,7 @@ pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P],
 }
 
 /// Marks the last entry of each run, where there are runs that are neither short nor long: those of one or two entries are guessed
-/// right, and empty ones have no last entry.
+/// right.
 #[inline(always)]
 fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks) -> bool {
     let [first, .., end] = positions else { return false };
@@ -72,13 +78,24 @@ fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks)
     let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
     let (shortest, longest) =
         lengths.fold((usize::MAX, 0), |(least, most), length| (length.min(least), length.max(most)));
-    if shortest == 0 || !(3..=all).contains(&longest) {
+    if !(3..=all).contains(&longest) {
         return false;
     }
-    marks.count = all;
+    (marks.count, marks.has_empty) = (all, shortest == 0);
     marks.last[..all.next_multiple_of(64)].fill(0);
-    positions[1..].iter().for_each(|end| marks.last[end.place().wrapping_sub(first + 1) % ENTRIES] = 1);
+    positions[1..].iter().for_each(|end| marks.last[end.place().wrapping_sub(first + 1).min(ENTRIES)] = 1);
     true
+}
+
+/// Takes sums of runs that have entries where they belong.
+#[inline(always)]
+fn spread<T: Copy + Default, P: Coordinate>(found: &[T], positions: &[P], sums: &mut [T]) {
+    let mut at = 0;
+    for (sum, bounds) in sums.iter_mut().zip(positions.windows(2)) {
+        let (has_entries, next) = (bounds[0].place() != bounds[1].place(), found[at]);
+        *sum = if has_entries { next } else { T::default() };
+        at += usize::from(has_entries);
+    }
 }
 
 /// Appends the sums of the runs of marked entries from a place on.

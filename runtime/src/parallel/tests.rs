@@ -562,7 +562,17 @@ mod sums_of_products {
         P: Coordinate,
     {
         let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10 + 1)).collect();
-        for lengths in [&[1, 2, 3][..], &[5], &[3, 1, 30, 2], &[9, 70, 1], &[1], &[2, 1], &[4, 0, 4], &[8, 64, 16, 1]] {
+        for lengths in [
+            &[1, 2, 3][..],
+            &[5],
+            &[3, 1, 30, 2],
+            &[9, 70, 1],
+            &[1],
+            &[2, 1],
+            &[4, 0, 4],
+            &[0, 0, 7, 3, 0],
+            &[8, 64, 16, 1],
+        ] {
             let count = 4001;
             let mut positions = vec![0];
             positions.extend((0..count).scan(0, |end, run| {
