@@ -9,6 +9,7 @@
 //! Tensors that this crate makes ask by themselves. [`HugePages`] asks for every large array of a program: for vectors that
 //! tensors are made from, and those that kernels of the macro grow.
 
+use bytemuck::Zeroable;
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// How large a huge page is, on x86-64 and with the usual page size on AArch64.
@@ -69,6 +70,13 @@ pub(crate) fn in_huge_pages<T>(array: &[T]) {
     if size_of_val(array) >= LEAST {
         advise(array.as_ptr().addr(), size_of_val(array));
     }
+}
+
+/// So many zeros, in huge pages.
+pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
+    let array = bytemuck::allocation::zeroed_vec(count);
+    in_huge_pages(&array);
+    array
 }
 
 /// Asks for huge pages between two addresses. That it can fail is no matter: it is advice.

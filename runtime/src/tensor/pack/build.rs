@@ -331,8 +331,7 @@ fn shortest_prefixes<K: Key>(
     let by_bit: Vec<u16> =
         (0..fields.bits).map(|bit| (0..=depth).filter(|&depth| fields.prefix(depth) > bit).count() as u16).collect();
     if begins.len() < keys.len() {
-        begins = bytemuck::allocation::zeroed_vec(keys.len());
-        memory::in_huge_pages(&begins);
+        begins = memory::zeroed(keys.len());
     }
     begins.truncate(keys.len());
     if let Some(first) = begins.first_mut() {

@@ -15,9 +15,9 @@
 use super::super::tasks::{self, split};
 use super::key::Key;
 use super::order::Survey;
-use super::radix::Value;
-use crate::memory;
-use bytemuck::{Pod, Zeroable};
+use super::radix::{Value, streams};
+use crate::memory::zeroed;
+use bytemuck::Pod;
 use std::ops::Range;
 use std::slice::IterMut;
 
@@ -116,13 +116,6 @@ pub(super) fn deal<K: Key, V: Value + Pod>(put: &Put<'_, K>, values: Vec<V>, bit
     Dealt { keys, values: moved, sizes, shift, spare: digits }
 }
 
-/// So many zeros, in huge pages.
-fn zeroed<E: Zeroable>(count: usize) -> Vec<E> {
-    let elements = bytemuck::allocation::zeroed_vec(count);
-    memory::in_huge_pages(&elements);
-    elements
-}
-
 /// Where some keys differ from another.
 fn varying<K: Key>(keys: &[K], from: K) -> K {
     keys.iter().fold(K::zeroed(), |differing, key| differing.or(key.xor(from)))
@@ -138,17 +131,6 @@ fn each_block<K: Key>(put: &Put<'_, K>, range: Range<usize>, from: u32, mut work
         put(keys, block, from);
         work(keys);
     }
-}
-
-/// Of each chunk, where its elements of each digit go.
-fn streams<'a, E>(mut elements: &'a mut [E], counts: &[Vec<usize>]) -> Vec<Vec<IterMut<'a, E>>> {
-    let mut streams: Vec<Vec<IterMut<'_, E>>> = counts.iter().map(|counts| Vec::with_capacity(counts.len())).collect();
-    for digit in 0..counts[0].len() {
-        for (streams, counts) in streams.iter_mut().zip(counts) {
-            streams.push(elements.split_off_mut(..counts[digit]).expect("counts add up").iter_mut());
-        }
-    }
-    streams
 }
 
 fn append<E>(streams: &mut [IterMut<'_, E>], digit: u16, element: E) {

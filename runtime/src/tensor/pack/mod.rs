@@ -40,7 +40,7 @@ use build::{Build, Spare};
 use bytemuck::{AnyBitPattern, NoUninit, Pod};
 use grow::Grow;
 use key::{Fields, Key, Wide};
-use sorted::Sorted;
+use sorted::{Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{Literal, ReduceOperator};
 use spc_compiler::notation::reduce_constants;
@@ -224,9 +224,9 @@ impl Packing<'_> {
 
     fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
-        let Sorted { keys, values, spare } =
-            Sorted::new(&indices, values, self.layout, self.fields, self.duplicates)
-                .map_err(|key: K| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let source = Source { indices: &indices, layout: self.layout, fields: self.fields };
+        let Sorted { keys, values, spare } = Sorted::new(&source, values, self.duplicates)
+            .map_err(|key: K| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
         let spare = Spare { indices: indices.into_iter().filter_map(Indices::into_u32).collect(), short: spare };
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
@@ -294,7 +294,7 @@ pub(super) fn prefix_runs(
     modes: &[usize],
 ) -> Result<(usize, usize), PackError> {
     fn runs<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (usize, usize) {
-        let (mut keys, survey) = sorted::keys::<K>(indices, count, layout, fields);
+        let (mut keys, survey) = Source { indices, layout, fields }.keys::<K>(count);
         radix::sort(&mut keys, &mut vec![(); count], 0..survey.ascend_from());
         keys.chunk_by(|a, b| a == b).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
     }

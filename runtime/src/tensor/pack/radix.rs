@@ -52,8 +52,7 @@ pub(super) fn sort_groups<K: Key, V: Value>(
     let parts = split(keys, sizes).into_iter().zip(split(values, sizes)).collect();
     tasks::each(parts, &|_, (keys, values): (&mut [K], &mut [V])| {
         if keys.len() > LOCAL {
-            let mut items = bytemuck::allocation::zeroed_vec(keys.len());
-            memory::in_huge_pages(&items);
+            let mut items = memory::zeroed(keys.len());
             sort_by_parts(Part { keys: &mut *keys, values, items: &mut items }, bits.clone(), &scratch);
         } else {
             scratch.lend(|items| sort_locally(keys, values, items, bits.clone()));
@@ -133,15 +132,7 @@ fn sort_by_parts<K: Key, V: Value>(mut part: Part<'_, K, V>, bits: Range<u32>, s
     let shift = (highest + 1).saturating_sub(DIGIT).max(bits.start);
 
     let counts = tasks::map(&chunks, &|range| count(keys[range].iter().copied(), shift));
-    let mut streams: Vec<Vec<IterMut<'_, (K, V)>>> = counts.iter().map(|_| Vec::with_capacity(BUCKETS)).collect();
-    let mut rest = &mut *part.items;
-    for bucket in 0..BUCKETS {
-        for (streams, counts) in streams.iter_mut().zip(&counts) {
-            let stream = rest.split_off_mut(..counts[bucket]).expect("counts add up");
-            streams.push(stream.iter_mut());
-        }
-    }
-    tasks::each(streams, &|task, mut streams| {
+    tasks::each(streams(part.items, &counts), &|task, mut streams| {
         let chunk = chunks[task].clone();
         let items = keys[chunk.clone()].iter().copied().zip(values[chunk].iter().copied());
         move_to_buckets(items, &mut streams, shift);
@@ -310,6 +301,18 @@ fn count<K: Key>(keys: impl Iterator<Item = K>, shift: u32) -> [usize; BUCKETS] 
     let mut counts = [0; BUCKETS];
     keys.for_each(|key| counts[digit(key, shift, DIGIT)] += 1);
     counts
+}
+
+/// Of each chunk, where its elements of each digit go, given how many it has.
+pub(super) fn streams<'a, E>(mut elements: &'a mut [E], counts: &[impl AsRef<[usize]>]) -> Vec<Vec<IterMut<'a, E>>> {
+    let digits = counts.first().map_or(0, |counts| counts.as_ref().len());
+    let mut streams: Vec<Vec<IterMut<'_, E>>> = counts.iter().map(|_| Vec::with_capacity(digits)).collect();
+    for digit in 0..digits {
+        for (streams, counts) in streams.iter_mut().zip(counts) {
+            streams.push(elements.split_off_mut(..counts.as_ref()[digit]).expect("counts add up").iter_mut());
+        }
+    }
+    streams
 }
 
 fn move_to_buckets<K: Key, V>(items: impl Iterator<Item = (K, V)>, streams: &mut [IterMut<'_, (K, V)>], shift: u32) {

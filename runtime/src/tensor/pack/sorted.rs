@@ -15,69 +15,63 @@ const BLOCK: usize = 1 << 11;
 /// How many entries a task looks at.
 const GRAIN: usize = 1 << 16;
 
-/// The key of each entry, and what neighbours tell.
-pub(super) fn keys<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (Vec<K>, Survey<K>) {
-    let mut keys: Vec<K> = bytemuck::allocation::zeroed_vec(count);
-    memory::in_huge_pages(&keys);
-    let mut surveys = vec![Survey::none(); count.div_ceil(GRAIN)];
-    let parts = keys.chunks_mut(GRAIN).zip(&mut surveys).collect();
-    tasks::each(parts, &|task, (keys, survey): (&mut [K], &mut Survey<K>)| {
-        for begin in (0..keys.len()).step_by(BLOCK) {
-            let end = keys.len().min(begin + BLOCK);
-            let (block, range) = (&mut keys[begin..end], task * GRAIN + begin..task * GRAIN + end);
-            put(block, indices, range, 0, layout, fields);
-            *survey = survey.and(&keys[begin.saturating_sub(1)..end]);
-        }
-    });
-    let between = (GRAIN..count).step_by(GRAIN).map(|begin| Survey::none().and(&keys[begin - 1..=begin]));
-    let survey = surveys.iter().copied().chain(between).fold(Survey::none(), Survey::or);
-    (keys, survey)
+/// What keys are made from.
+pub(super) struct Source<'a> {
+    /// Those of each mode.
+    pub(super) indices: &'a [Indices],
+    pub(super) layout: &'a Layout,
+    pub(super) fields: &'a Fields,
 }
 
-/// Puts at least the bits from `from` on into keys.
-fn put<K: Key>(keys: &mut [K], indices: &[Indices], range: Range<usize>, from: u32, layout: &Layout, fields: &Fields) {
-    if layout.stores_modes() {
-        put_modes(keys, indices, range, from, layout, fields);
-    } else {
-        put_computed(keys, indices, range, from, layout, fields);
+impl Source<'_> {
+    /// The key of each entry, and what neighbours tell.
+    pub(super) fn keys<K: Key>(&self, count: usize) -> (Vec<K>, Survey<K>) {
+        let mut keys: Vec<K> = memory::zeroed(count);
+        let mut surveys = vec![Survey::none(); count.div_ceil(GRAIN)];
+        let parts = keys.chunks_mut(GRAIN).zip(&mut surveys).collect();
+        tasks::each(parts, &|task, (keys, survey): (&mut [K], &mut Survey<K>)| {
+            for begin in (0..keys.len()).step_by(BLOCK) {
+                let end = keys.len().min(begin + BLOCK);
+                let (block, range) = (&mut keys[begin..end], task * GRAIN + begin..task * GRAIN + end);
+                if self.layout.stores_modes() {
+                    self.put_modes(block, range, 0);
+                } else {
+                    self.put_computed(block, range);
+                }
+                *survey = survey.and(&keys[begin.saturating_sub(1)..end]);
+            }
+        });
+        let between = (GRAIN..count).step_by(GRAIN).map(|begin| Survey::none().and(&keys[begin - 1..=begin]));
+        let survey = surveys.iter().copied().chain(between).fold(Survey::none(), Survey::or);
+        (keys, survey)
     }
-}
 
-/// Puts what levels store into keys, where that is a mode each.
-fn put_modes<K: Key>(
-    keys: &mut [K],
-    indices: &[Indices],
-    range: Range<usize>,
-    from: u32,
-    layout: &Layout,
-    fields: &Fields,
-) {
-    for (level, &mode) in layout.modes.iter().enumerate().filter(|(level, _)| fields.reaches(*level, from)) {
-        match &indices[mode] {
-            Indices::U32(column) => fields.put(keys, level, column[range.clone()].iter().map(|&index| index.into())),
-            Indices::U64(column) => fields.put(keys, level, column[range.clone()].iter().copied()),
+    /// Puts what levels store into keys, where that is a mode each: at least the bits from `from` on.
+    fn put_modes<K: Key>(&self, keys: &mut [K], range: Range<usize>, from: u32) {
+        let Self { indices, layout, fields } = self;
+        for (level, &mode) in layout.modes.iter().enumerate().filter(|(level, _)| fields.reaches(*level, from)) {
+            match &indices[mode] {
+                Indices::U32(column) => {
+                    fields.put(keys, level, column[range.clone()].iter().map(|&index| index.into()));
+                }
+                Indices::U64(column) => fields.put(keys, level, column[range.clone()].iter().copied()),
+            }
         }
     }
-}
 
-/// Puts what levels store into keys, where that is computed from modes.
-fn put_computed<K: Key>(
-    keys: &mut [K],
-    indices: &[Indices],
-    range: Range<usize>,
-    from: u32,
-    layout: &Layout,
-    fields: &Fields,
-) {
-    let column = |indices: &Indices| match indices {
-        Indices::U32(column) => Column::of(column[range.clone()].iter().map(|&index| index.into()).collect()),
-        Indices::U64(column) => Column::of(column[range.clone()].to_vec()),
-    };
-    let index: Vec<Column> = indices.iter().map(column).collect();
-    for level in (0..layout.depth()).filter(|&level| fields.reaches(level, from)) {
-        match layout.stored_column(level, &index) {
-            Column::Constant(coordinate) => fields.put(keys, level, std::iter::repeat(coordinate)),
-            Column::Values(coordinates) => fields.put(keys, level, coordinates.iter().copied()),
+    /// Puts what levels store into keys, where that is computed from modes.
+    fn put_computed<K: Key>(&self, keys: &mut [K], range: Range<usize>) {
+        let Self { indices, layout, fields } = self;
+        let column = |indices: &Indices| match indices {
+            Indices::U32(column) => Column::of(column[range.clone()].iter().map(|&index| index.into()).collect()),
+            Indices::U64(column) => Column::of(column[range.clone()].to_vec()),
+        };
+        let index: Vec<Column> = indices.iter().map(column).collect();
+        for level in 0..layout.depth() {
+            match layout.stored_column(level, &index) {
+                Column::Constant(coordinate) => fields.put(keys, level, std::iter::repeat(coordinate)),
+                Column::Values(coordinates) => fields.put(keys, level, coordinates.iter().copied()),
+            }
         }
     }
 }
@@ -95,16 +89,11 @@ impl<K: Key, T: Element> Sorted<K, T> {
     ///
     /// # Errors
     /// A key that occurs twice, where that is refused.
-    pub(super) fn new(
-        indices: &[Indices],
-        mut values: Vec<T>,
-        layout: &Layout,
-        fields: &Fields,
-        duplicates: Duplicates,
-    ) -> Result<Self, K> {
+    pub(super) fn new(source: &Source<'_>, mut values: Vec<T>, duplicates: Duplicates) -> Result<Self, K> {
+        let Source { indices, layout, fields } = *source;
         let count = values.len();
         let settled = || if layout.stores_modes() { order::settled_below(indices, &layout.modes, fields) } else { 0 };
-        let put = |keys: &mut [K], range: Range<usize>, from: u32| put(keys, indices, range, from, layout, fields);
+        let put = |keys: &mut [K], range: Range<usize>, from: u32| source.put_modes(keys, range, from);
         let (mut keys, repeat, spare);
         // Computed keys take too long to be made twice.
         let end = if layout.stores_modes() && fields.are_together() { deal::end(count, &put) } else { None };
@@ -116,7 +105,7 @@ impl<K: Key, T: Element> Sorted<K, T> {
             (keys, values, spare) = (dealt.keys, T::from_integers(dealt.values), dealt.spare);
         } else {
             let survey;
-            (keys, survey) = self::keys::<K>(indices, count, layout, fields);
+            (keys, survey) = source.keys(count);
             spare = Vec::new();
             if survey.ascend_from() > 0 {
                 let mut integers = T::into_integers(values);
