@@ -2,57 +2,131 @@
 
 use super::baseline::Baseline;
 use super::plot;
-use super::record::{Findings, Record};
+use super::record::{Findings, Record, Refused};
 use super::table::{heads, ratio, row};
 use crate::failure::Failure;
 use crate::output::{bytes, digits, shape};
-use minijinja::{Environment, context};
+use std::fmt::{self, Display};
 
-/// The page around the figures; the name tells the template engine to escape what goes in.
-const NAME: &str = "page.html";
+/// The page around the figures: what stands between double braces is filled in.
 const TEMPLATE: &str = include_str!("page.html");
 
 /// The page.
 pub(super) fn page(findings: &Findings, baseline: Option<&Baseline>) -> Result<String, Failure> {
-    let picture = plot::roofline(findings)?;
-    render(findings, baseline, &picture).map_err(|error| Failure::refused(format!("the page can't be made: {error}")))
+    let tensors = findings.records.chunk_by(|a, b| a.case.tensor == b.case.tensor);
+    let parts = [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("picture", plot::roofline(findings)?),
+        ("tensors", tensors.map(|records| tensor(records, baseline)).collect()),
+        ("peaks", peaks(findings)),
+        ("machine", machine(findings)),
+        ("refused", refused(&findings.refused)),
+    ];
+    Ok(fill(TEMPLATE, &parts))
 }
 
-fn render(findings: &Findings, baseline: Option<&Baseline>, picture: &str) -> Result<String, minijinja::Error> {
-    let tensor = |records: &[Record]| {
-        let rows: Vec<_> = records
-            .iter()
-            .map(|record| {
-                let mut cells = row(record);
-                cells.extend(baseline.map(|baseline| ratio(baseline.ratio(record))));
-                context! { cells, width => 100.0 * record.share().unwrap_or(0.0).clamp(0.0, 1.0) }
-            })
-            .collect();
-        let first = &records[0];
-        context! { name => first.case.tensor, shape => shape(&first.shape), entries => first.nnz, rows }
+/// The template with each part in its place. What is put in is not looked at again.
+fn fill(template: &str, parts: &[(&str, String)]) -> String {
+    let mut page = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("the template closes its braces");
+        let part = parts.iter().find(|(known, _)| *known == name.trim());
+        page.push_str(before);
+        page.push_str(&part.expect("the template names parts of the page").1);
+        rest = after;
+    }
+    page + rest
+}
+
+/// The rows of one tensor.
+fn tensor(records: &[Record], baseline: Option<&Baseline>) -> String {
+    let heads = &heads()[..heads().len() - usize::from(baseline.is_none())];
+    let first = &records[0];
+    let mut text = format!(
+        "<h2>{}</h2>\n<p>{}, {} entries</p>\n<table>\n{}",
+        Escaped(&first.case.tensor),
+        Escaped(shape(&first.shape)),
+        first.nnz,
+        cells("tr", "th", heads)
+    );
+    for record in records {
+        let mut row = row(record);
+        row.extend(baseline.map(|baseline| ratio(baseline.ratio(record))));
+        let width = 100.0 * record.share().unwrap_or(0.0).clamp(0.0, 1.0);
+        let open = format!("tr class=\"share\" style=\"background-size: {width}% 100%\"");
+        text.push_str(&cells(&open, "td", &row));
+    }
+    text + "</table>\n"
+}
+
+/// What the processor can do at most.
+fn peaks(findings: &Findings) -> String {
+    let peak = |of: &spc::measure::Machine| {
+        let [double, single] = [8, 4].map(|size| digits(of.flops(size) / 1e9));
+        format!("{} threads: {double} GFLOP/s on f64, {single} on f32. ", of.threads())
     };
-    let tensors: Vec<_> = findings.records.chunk_by(|a, b| a.case.tensor == b.case.tensor).map(tensor).collect();
-    let giga = |rate: f64| digits(rate / 1e9);
-    let mut machine = Vec::new();
-    for of_threads in &findings.machines {
-        for point in of_threads.points() {
-            let rates = [point.triad, point.read, point.gather[0], point.gather[1], point.gather[2]].map(giga);
-            machine.push(context! { threads => of_threads.threads(), footprint => bytes(point.footprint), rates });
+    findings.machines.iter().map(peak).collect()
+}
+
+/// What the memory can do, a row for each footprint.
+fn machine(findings: &Findings) -> String {
+    let mut text = String::new();
+    for of in &findings.machines {
+        for point in of.points() {
+            let rates = [point.triad, point.read, point.gather[0], point.gather[1], point.gather[2]];
+            let mut row = vec![of.threads().to_string(), bytes(point.footprint)];
+            row.extend(rates.map(|rate| digits(rate / 1e9)));
+            text.push_str(&cells("tr", "td", &row));
         }
     }
-    let peaks: Vec<_> = findings
-        .machines
-        .iter()
-        .map(|machine| context! { threads => machine.threads(), double => giga(machine.flops(8)), single => giga(machine.flops(4)) })
-        .collect();
-    let refused: Vec<_> = findings
-        .refused
-        .iter()
-        .map(|refused| context! { kernel => refused.case.kernel, tensor => refused.case.tensor, format => refused.case.format, reason => refused.reason })
-        .collect();
-    let heads = &heads()[..heads().len() - usize::from(baseline.is_none())];
-    let mut environment = Environment::new();
-    environment.add_template(NAME, TEMPLATE)?;
-    let version = env!("CARGO_PKG_VERSION");
-    environment.get_template(NAME)?.render(context! { version, picture, tensors, machine, peaks, refused, heads })
+    text
+}
+
+/// The cases that were left out, if any were.
+fn refused(refused: &[Refused]) -> String {
+    if refused.is_empty() {
+        return String::new();
+    }
+    let line = |refused: &Refused| {
+        let case = [&refused.case.kernel, &refused.case.tensor, &refused.case.format].map(Escaped);
+        format!("<li>{} of {} as {}: {}</li>\n", case[0], case[1], case[2], Escaped(&refused.reason))
+    };
+    format!("<h2>Left out</h2>\n<ul>\n{}</ul>\n", refused.iter().map(line).collect::<String>())
+}
+
+/// A row of a table; `open` is its tag with attributes.
+fn cells(open: &str, cell: &str, texts: &[impl Display]) -> String {
+    let cells: String = texts.iter().map(|text| format!("<{cell}>{}</{cell}>", Escaped(text))).collect();
+    format!("<{open}>{cells}</tr>\n")
+}
+
+/// A text without what a browser would take for markup.
+struct Escaped<T>(T);
+
+impl<T: Display> Display for Escaped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.to_string().chars() {
+            match character {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                other => write!(f, "{other}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_filled_in_once_and_texts_escaped() {
+        let filled = fill("<p>{{ a }}{{b}}</p>", &[("a", "{{ b }}".to_owned()), ("b", Escaped("<&>").to_string())]);
+        assert_eq!(filled, "<p>{{ b }}&lt;&amp;&gt;</p>");
+    }
 }

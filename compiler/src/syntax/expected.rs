@@ -1,8 +1,8 @@
 //! From what pest expected to words: where, what else may stand there, and what to do about it. Nobody sees a rule's name.
 
 use super::error::{ONE_POINT, join};
-use super::grammar::Rule;
 use super::lexeme::{Kind, Lexeme};
+use super::parser::Rule;
 use super::recover;
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Span, suggest};

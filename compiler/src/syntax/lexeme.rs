@@ -1,6 +1,6 @@
 //! The text as a flat list of words and marks: what messages call "found", and where recovery looks for statement ends.
 
-use super::grammar::{Grammar, Rule};
+use super::parser::{Grammar, Rule};
 use super::{MAXIMUM_NESTING, error};
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Span};

@@ -20,7 +20,8 @@ pub mod tokens;
 mod build;
 mod error;
 mod expected;
-mod grammar;
+#[rustfmt::skip]
+mod parser;
 mod lexeme;
 mod print;
 mod recover;
@@ -32,7 +33,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::ir::{ElementType, Function, ReduceOperator};
 use build::Builder;
 use expected::Place;
-use grammar::{Grammar, Rule};
+use parser::{Grammar, Rule};
 use pest::Parser as _;
 
 /// Functions of values, conversions among them: a call of one of these names is no access.

@@ -6,7 +6,7 @@ use crate::diagnostics::codes::syntax as codes;
 use crate::ir::{ElementType, ReduceOperator};
 use crate::syntax::ast::*;
 use crate::syntax::error;
-use crate::syntax::grammar::Rule;
+use crate::syntax::parser::Rule;
 use crate::syntax::precedence::Precedence;
 use crate::syntax::{MAXIMUM_DEPTH, REDUCTIONS, functions};
 use std::iter::Peekable;

@@ -7,8 +7,8 @@ mod expression;
 
 use super::ast::*;
 use super::error;
-use super::grammar::Rule;
 use super::lexeme::Lexeme;
+use super::parser::Rule;
 use crate::diagnostics::{Diagnostic, Span};
 use crate::ir::{ElementType, ReduceOperator};
 use expression::number;
