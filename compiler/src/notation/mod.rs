@@ -51,7 +51,7 @@ pub struct Kernel {
     /// Parameters in order, then results in order, then temporaries.
     pub tensors: Vec<Tensor>,
     /// Index variables in order of appearance. Variables of different statements are distinct, and variables that different
-    /// terms sum over, also where the text uses one name for both.
+    /// terms sum over, also where the text uses one name for both: see [`Variable::written`].
     pub variables: Vec<Variable>,
     /// Statements, in order.
     pub statements: Vec<Assignment>,
@@ -97,12 +97,24 @@ pub enum Role {
 pub struct Variable {
     /// Its name; the text of its value where it is computed.
     pub name: String,
+    /// The name that the text has for it, in one of its statements; `None` for windows and for what is computed.
+    pub written: Option<Written>,
     /// Where it first appears.
     pub span: Span,
     /// How it is computed, where it is: `2*i + k` of `x(2*i + k)`. The variables in it run over their extents.
     pub value: Option<IndexExpr<IndexVariable>>,
     /// Its extent, where the text fixes it, as that of a window does.
     pub extent: Option<u64>,
+}
+
+/// An index as written. Variables of one name in one statement run over one range, though the sums of different terms are over
+/// variables of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The name.
+    pub name: String,
+    /// The number of the statement in the text.
+    pub statement: usize,
 }
 
 /// `target operator= value where mask`

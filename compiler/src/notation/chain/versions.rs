@@ -186,9 +186,9 @@ impl Versions {
         let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
         self.push(made);
         for (mode, index) in statement.target.indices.iter_mut().enumerate() {
-            let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();
-            let name = if value.is_some() { self.name_of_mode(before, mode) } else { written };
-            self.result.variables.push(Variable { name, span, value: None, extent: None });
+            let Variable { span, name, written, value, .. } = self.result.variables[index.0].clone();
+            let name = if value.is_some() { self.name_of_mode(before, mode) } else { name };
+            self.result.variables.push(Variable { name, written, span, value: None, extent: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }
         Access { tensor: part, ..statement.target.clone() }
