@@ -94,6 +94,8 @@ pub struct Tensor {
     pub element: ElementType,
     /// What an entry is that is not stored. Results and workspaces hold it at first.
     pub fill: Literal,
+    /// The fill value that the caller gets an output with. Loops may begin with another where they assign all of a dense one.
+    pub delivered_fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
     /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.

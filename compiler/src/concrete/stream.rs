@@ -106,7 +106,7 @@ impl Parts<'_> {
     /// What combines results: what the statement reduces by, or what leaves alone what one part has written.
     fn operator(&self) -> ReduceOperator {
         let by_fill = || {
-            let fill = self.kernel.tensor(self.statement.target.tensor).fill;
+            let fill = self.kernel.begins_with(self.statement);
             let all = [ReduceOperator::Add, ReduceOperator::Multiply, ReduceOperator::Min, ReduceOperator::Max];
             let leaves = |operator: &ReduceOperator| is_identity(*operator, fill);
             all.into_iter().find(leaves).unwrap_or(ReduceOperator::Add)
@@ -116,8 +116,9 @@ impl Parts<'_> {
 
     fn check(&self, operator: ReduceOperator) -> Result<(), Reason> {
         let target = self.kernel.tensor(self.statement.target.tensor);
-        if !is_identity(operator, target.fill) {
-            let what = format!("`{}` begins with {}", target.name, target.fill);
+        let begins = self.kernel.begins_with(self.statement);
+        if !is_identity(operator, begins) {
+            let what = format!("`{}` begins with {begins}", target.name);
             return Err(Reason::new(what, "declare the fill value that the reduction begins with"));
         }
         match &self.statement.mask {

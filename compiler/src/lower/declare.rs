@@ -81,7 +81,7 @@ impl<'a> Lowering<'a> {
                 element: tensor.element,
                 format: tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format).clone(),
                 dimensions: modes.iter().map(|&extent| dimension(extent)).collect(),
-                fill: tensor.fill,
+                fill: tensor.delivered_fill,
                 source,
                 pattern: tensor.pattern.map(|other| self.tensors[&other]),
                 delivered: tensor.delivered.clone(),

@@ -68,8 +68,8 @@ pub struct Tensor {
     pub span: Span,
     /// The type of its elements.
     pub element: ElementType,
-    /// What a missing entry is: zero, unless declared otherwise. What a result holds where nothing was computed: unless
-    /// declared otherwise, what changes nothing for the reduction that it is computed by.
+    /// What a missing entry is, and what a result begins as: what is declared; else zero, but for what only updates make (`min=`)
+    /// what changes nothing for the first of them.
     pub fill: Literal,
     /// Its storage; order 0 for a scalar.
     pub format: Format,
@@ -196,6 +196,26 @@ impl Kernel {
     pub fn scatters(&self, target: &Access) -> bool {
         let value = |index: IndexVariable| self.variables[index.0].value.as_ref();
         scatters(target, &self.tensor(target.tensor).format, &value)
+    }
+
+    /// What the target of a statement that assigns it holds before, as far as that can be seen: its fill value. Where a reduction
+    /// is assigned to every element of a dense tensor, it may begin as what the reduction does, which then needs no place of its
+    /// own.
+    pub fn begins_with(&self, statement: &Assignment) -> Literal {
+        let target = self.tensor(statement.target.tensor);
+        let is_plain = |index: &IndexVariable| self.variables[index.0].value.is_none();
+        let own = &statement.target.indices;
+        let chooses_terms =
+            |mask: &Access| self.running(&mask.indices).iter().any(|variable| !own.contains(variable));
+        let assigns_all = statement.operator.is_none()
+            && own.iter().all(is_plain)
+            && statement.mask.as_ref().is_none_or(chooses_terms)
+            && target.format.is_dense()
+            && target.format.mode_order().is_some();
+        match &statement.value {
+            Expr::Reduce(operator, ..) if assigns_all => operator.identity(target.element).unwrap_or(target.fill),
+            _ => target.fill,
+        }
     }
 
     /// The variables that run over their extents and that `variables` are made of, each once.

@@ -99,7 +99,7 @@ impl Versions {
         let tensor = self.result.tensor(statement.target.tensor);
         let nothing = reduction(&statement.value)?.identity(tensor.element)?;
         let chooses = mask.iter().any(|variable| !target.contains(variable));
-        (chooses && !nothing.equals(tensor.fill)).then_some(nothing)
+        (chooses && !nothing.equals(self.result.begins_with(statement))).then_some(nothing)
     }
 
     /// Makes the sums of which a mask chooses the terms a dense tensor over the variables of the target.
