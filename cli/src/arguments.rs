@@ -71,6 +71,9 @@ pub(crate) struct KernelArguments {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     pub(crate) kernel: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[cfg(test)]

@@ -217,6 +217,7 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
         variables: (0..result.format.order).map(variable).collect(),
         statements: vec![Assignment { target: access(2), operator: None, value, mask: None, span: target.span }],
         schedule: None,
+        warnings: Vec::new(),
         ..kernel.clone()
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod simplify;
 mod tests;
 mod walk;
 
-use crate::diagnostics::Span;
+use crate::diagnostics::{Diagnostic, Span};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
@@ -57,6 +57,8 @@ pub struct Kernel {
     pub statements: Vec<Assignment>,
     /// The schedule block as written; its names are not resolved yet.
     pub schedule: Option<crate::syntax::Schedule>,
+    /// What is probably not meant, by position.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A tensor of a kernel.
@@ -205,8 +207,7 @@ impl Kernel {
         let target = self.tensor(statement.target.tensor);
         let is_plain = |index: &IndexVariable| self.variables[index.0].value.is_none();
         let own = &statement.target.indices;
-        let chooses_terms =
-            |mask: &Access| self.running(&mask.indices).iter().any(|variable| !own.contains(variable));
+        let chooses_terms = |mask: &Access| self.running(&mask.indices).iter().any(|variable| !own.contains(variable));
         let assigns_all = statement.operator.is_none()
             && own.iter().all(is_plain)
             && statement.mask.as_ref().is_none_or(chooses_terms)

@@ -16,7 +16,7 @@ mod spelling;
 mod text;
 mod types;
 
-pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
 #[cfg(feature = "pretty")]
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};

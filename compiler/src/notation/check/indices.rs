@@ -101,7 +101,8 @@ impl Indices {
             let known = self.variables[variable.0].extent;
             return (variable, known.filter(|&known| known != extent));
         }
-        let variable = self.push(Variable { name: "w".to_owned(), written: None, span, value: None, extent: Some(extent) });
+        let variable =
+            self.push(Variable { name: "w".to_owned(), written: None, span, value: None, extent: Some(extent) });
         self.windows.push(variable);
         (variable, None)
     }
