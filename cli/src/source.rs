@@ -78,8 +78,9 @@ impl Source {
 
     /// Leaves only the kernel of that name.
     fn select(&mut self, name: &str) -> Result<(), Failure> {
-        if self.kernels.iter().any(|kernel| kernel.name == name) {
-            self.kernels.retain(|kernel| kernel.name == name);
+        let name = &syntax::normalized(name);
+        if self.kernels.iter().any(|kernel| kernel.name == *name) {
+            self.kernels.retain(|kernel| kernel.name == *name);
             return Ok(());
         }
         let failure = Failure::refused(format!("{} has no kernel `{name}`", self.origin));

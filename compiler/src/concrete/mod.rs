@@ -420,6 +420,7 @@ impl Kernel {
     /// # Errors
     /// Where there is none: the names that there are.
     pub fn extents_called(&self, name: &str) -> Result<Vec<usize>, Vec<&str>> {
+        let name = &crate::syntax::normalized(name);
         let places = self.extents.iter().enumerate().filter(|(_, extent)| extent.is_called(name));
         let places: Vec<usize> = places.map(|(place, _)| place).collect();
         if !places.is_empty() {

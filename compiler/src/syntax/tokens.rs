@@ -114,7 +114,8 @@ impl TokenText {
                     }
                 }
                 TokenTree::Group(group) => self.group(group),
-                TokenTree::Ident(ident) => self.spaced(&ident.to_string(), ident.span()),
+                // A raw identifier is a name of the language like any other.
+                TokenTree::Ident(ident) => self.spaced(ident.to_string().trim_start_matches("r#"), ident.span()),
                 TokenTree::Literal(literal) => self.spaced(&literal.to_string(), literal.span()),
             }
         }

@@ -38,7 +38,7 @@ use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::ir::Size;
-use spc_compiler::syntax::Schedule;
+use spc_compiler::syntax::{self, Schedule};
 use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
@@ -366,6 +366,7 @@ fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Resul
     let declared = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
     let mut operands: Vec<Option<Operand>> = vec![None; kernel.tensors.len()];
     for (name, operand) in inputs {
+        let name = syntax::normalized(&name);
         let is_it = |tensor: &concrete::Tensor| tensor.kind == TensorKind::Input && tensor.name == name;
         let Some(place) = kernel.tensors.iter().position(is_it) else {
             let known = || declared().map(|tensor| tensor.name.as_str());
