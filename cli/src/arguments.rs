@@ -2,6 +2,7 @@
 
 use crate::formats::FormatsArguments;
 use clap::Args;
+use spc_compiler::syntax::normalized;
 
 /// `NAME=TEXT`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(crate) fn named(argument: &str) -> Result<Named, String> {
     if name.is_empty() || text.is_empty() {
         return Err("it has the form NAME=…, with something on both sides".to_owned());
     }
-    Ok(Named { name: name.to_owned(), text: text.to_owned() })
+    Ok(Named { name: normalized(name), text: text.to_owned() })
 }
 
 /// Reads `NAME=EXTENT`.
@@ -71,6 +72,9 @@ pub(crate) struct KernelArguments {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     pub(crate) kernel: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[cfg(test)]

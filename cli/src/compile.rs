@@ -180,14 +180,10 @@ fn report(compiled: &cuda::Compiled) -> String {
 
 /// Makes an extent part of the kernels of a program.
 fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Result<(), Failure> {
-    let kernel = &program.interface;
-    let places: Vec<usize> =
-        kernel.variables.iter().filter(|variable| variable.name == name).map(|variable| variable.extent).collect();
-    if places.is_empty() {
-        let names: Vec<&str> = kernel.variables.iter().map(|variable| variable.name.as_str()).collect();
-        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", kernel.name));
-        return Err(failure.help(format!("its indices are {}", names.join(", "))));
-    }
+    let places = program.interface.extents_called(name).map_err(|known| {
+        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", program.interface.name));
+        failure.help(format!("its indices are {}", known.join(", ")))
+    })?;
     for place in places {
         program.set_size(place, Size::Constant(extent as u64));
     }

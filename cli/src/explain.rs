@@ -29,6 +29,9 @@ pub(crate) struct Explain {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
     /// What the loops are for
     #[arg(long = "target", value_enum, default_value_t = Target::Rust)]
     backend: Target,
@@ -43,8 +46,8 @@ impl Explain {
         if is_like_a_code(&target) {
             return output::print(&code(&target)?);
         }
-        let (formats, named, kernel) = (self.formats, self.named, self.kernel);
-        let source = Source::load(&KernelArguments { program: target, formats, named, kernel })?;
+        let Self { formats, named, kernel, strict, .. } = self;
+        let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
         if self.deterministic && !is_for_gpu {
@@ -69,9 +72,9 @@ impl Explain {
     }
 }
 
-/// An `E` and digits.
+/// An `E` or a `W`, and digits.
 fn is_like_a_code(text: &str) -> bool {
-    text.strip_prefix(['E', 'e'])
+    text.strip_prefix(['E', 'e', 'W', 'w'])
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

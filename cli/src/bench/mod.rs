@@ -81,6 +81,9 @@ pub(crate) struct Bench {
     /// Measure this kernel instead: a `.ti` file or an assignment, as `spc run` takes it
     #[arg(long, value_name = "FILE|EXPR")]
     expression: Option<String>,
+    /// With `--expression`, take warnings for errors
+    #[arg(long, requires = "expression")]
+    strict: bool,
     /// With `--expression`, where an input comes from
     #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named, requires = "expression")]
     inputs: Vec<Named>,
@@ -230,7 +233,8 @@ impl Bench {
             _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
         };
         let program = self.expression.clone().unwrap_or_default();
-        let source = Source::load(&KernelArguments { program, formats, named: self.named.clone(), kernel })?;
+        let (named, strict) = (self.named.clone(), self.strict);
+        let source = Source::load(&KernelArguments { program, formats, named, kernel, strict })?;
         let kernel = source.single()?;
         let progress = Progress::new("reading");
         let start = Instant::now();

@@ -123,7 +123,8 @@ impl Run {
         if let Some(reason) = program.fallback() {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
-        let report = Report { program: &program, outcome: &outcome, kernel, read_time };
+        let warnings = source.warnings_as_json();
+        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
         if self.json {
             return report.print_json();

@@ -22,6 +22,8 @@ pub(super) struct Report<'a> {
     pub(super) program: &'a Program,
     pub(super) outcome: &'a Outcome,
     pub(super) kernel: &'a Kernel,
+    /// What is probably not meant in the kernel.
+    pub(super) warnings: Value,
     pub(super) read_time: Duration,
 }
 
@@ -142,6 +144,7 @@ impl Report<'_> {
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
                 "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),
+            "warnings": self.warnings,
             "checksum": sum.json(),
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),

@@ -182,7 +182,12 @@ impl Directives<'_> {
     }
 
     pub(super) fn declare(&mut self, name: &str, of: ExtentOf) -> IndexVariable {
-        self.kernel.extents.push(Extent { name: name.to_owned(), size: Size::Runtime, of: Some(of) });
+        self.kernel.extents.push(Extent {
+            name: name.to_owned(),
+            written: Vec::new(),
+            size: Size::Runtime,
+            of: Some(of),
+        });
         let extent = self.kernel.extents.len() - 1;
         self.kernel.variables.push(Variable {
             name: name.to_owned(),

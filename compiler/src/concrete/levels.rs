@@ -196,6 +196,7 @@ impl Scheduler<'_> {
                     let level = Level { tensor: access.tensor, level: number, made_of: modes };
                     let extent = Extent {
                         name: name.clone(),
+                        written: Vec::new(),
                         size: Size::Runtime,
                         of: Some(ExtentOf::Level(access.tensor, number)),
                     };

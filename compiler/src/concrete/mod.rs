@@ -94,6 +94,8 @@ pub struct Tensor {
     pub element: ElementType,
     /// What an entry is that is not stored. Results and workspaces hold it at first.
     pub fill: Literal,
+    /// The fill value that the caller gets an output with. Loops may begin with another where they assign all of a dense one.
+    pub delivered_fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
     /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
@@ -300,12 +302,26 @@ pub struct Bound {
 /// The extent of one or more index variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
-    /// The name of the first of them.
+    /// The name of the first of them, or one that no other extent has.
     pub name: String,
+    /// What the text calls them; where that has no name for them, the name of a mode that they index, as `c1_size`.
+    pub written: Vec<String>,
     /// Where its size comes from.
     pub size: crate::ir::Size,
     /// What it follows from, where it does. These stand behind all others.
     pub of: Option<ExtentOf>,
+}
+
+impl Extent {
+    /// What messages call it: as the text does, where it does.
+    pub fn shown(&self) -> &str {
+        self.written.first().unwrap_or(&self.name)
+    }
+
+    /// Whether the text has this name for one of its variables, or this is the name of its mode.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.written.iter().any(|written| written == name)
+    }
 }
 
 /// What an extent follows from.
@@ -397,6 +413,26 @@ impl Kernel {
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]
+    }
+
+    /// The places of the extents that the text has a name for: those of index variables, in any statement, or of a mode.
+    ///
+    /// # Errors
+    /// Where there is none: the names that there are.
+    pub fn extents_called(&self, name: &str) -> Result<Vec<usize>, Vec<&str>> {
+        let name = &crate::syntax::normalized(name);
+        let places = self.extents.iter().enumerate().filter(|(_, extent)| extent.is_called(name));
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        if !places.is_empty() {
+            return Ok(places);
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for name in self.extents.iter().flat_map(|extent| &extent.written) {
+            if !known.contains(&name.as_str()) {
+                known.push(name);
+            }
+        }
+        Err(known)
     }
 
     /// The name of an index variable.

@@ -152,7 +152,8 @@ impl Kernel {
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
-                    fill: tensor.fill,
+                    fill: begins_with(notation, TensorId(id)),
+                    delivered_fill: tensor.fill,
                     pattern: None,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
@@ -184,6 +185,14 @@ impl Kernel {
         let statements = notation.statements.iter();
         kernel.summary = statements.map(|statement| super::print::summary(&kernel, statement)).collect();
         kernel
+    }
+}
+
+/// What a tensor holds at first.
+fn begins_with(notation: &notation::Kernel, tensor: TensorId) -> crate::ir::Literal {
+    match &notation.statements[..] {
+        [statement] if statement.target.tensor == tensor => notation.begins_with(statement),
+        _ => notation.tensor(tensor).fill,
     }
 }
 

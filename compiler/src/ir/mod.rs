@@ -203,8 +203,10 @@ pub struct Kernel {
 /// The extent of an index variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimension {
-    /// The index variable's name.
+    /// The index variable's name, or one that no other dimension has.
     pub name: String,
+    /// What messages call it: the index variable's name as the program writes it.
+    pub written: String,
     /// Where its size comes from.
     pub size: Size,
 }

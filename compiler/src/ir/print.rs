@@ -28,7 +28,11 @@ impl fmt::Display for Kernel {
             line_of_text(f, 1, "///", line)?;
         }
         for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
-            writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
+            write!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
+            if dimension.written != dimension.name {
+                write!(f, " written {}", Name(&dimension.written))?;
+            }
+            writeln!(f)?;
         }
         for bound in &self.bounds {
             writeln!(f, "  bound {bound}")?;

@@ -26,7 +26,7 @@ pub enum ExtentSource {
 impl fmt::Display for ExtentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExtentSource::Mode { tensor, mode } => write!(f, "by mode {mode} of `{tensor}` (modes count from 0)"),
+            ExtentSource::Mode { tensor, mode } => write!(f, "by mode {} of `{tensor}`", mode + 1),
             ExtentSource::Stated => f.write_str("as stated"),
             ExtentSource::Kernel => f.write_str("in the kernel, which is for that extent alone"),
         }
@@ -156,7 +156,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// An output's stored coordinates are too narrow for a mode.
-    #[error("mode {mode} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
+    #[error("mode {} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", mode + 1, width.name(), wider(*width))]
     CoordinateWidth {
         /// The output.
         tensor: String,

@@ -36,7 +36,7 @@ pub(super) fn extents(
             }
         }
         if !any {
-            let known = kernel.dimensions.iter().map(|dimension| format!("`{}`", dimension.name)).collect();
+            let known = kernel.dimensions.iter().map(|dimension| format!("`{}`", dimension.written)).collect();
             return Err(Error::NoSuchIndex { kernel: kernel.name.clone(), name: name.to_owned(), known });
         }
     }
@@ -49,10 +49,10 @@ pub(super) fn extents(
     let bounds = bounds::of_kernel(kernel);
     bounds::infer(&bounds, &mut sizes);
     let settled = |(size, dimension): (Option<usize>, &spc_compiler::ir::Dimension)| {
-        size.ok_or_else(|| Error::NoExtent { index: dimension.name.clone() })
+        size.ok_or_else(|| Error::NoExtent { index: dimension.written.clone() })
     };
     let extents: Vec<usize> = sizes.into_iter().zip(&kernel.dimensions).map(settled).collect::<Result<_, _>>()?;
-    bounds::check(&bounds, &extents, &|place| (&kernel.dimensions[place].name, kernel.dimensions[place].size))?;
+    bounds::check(&bounds, &extents, &|place| (&kernel.dimensions[place].written, kernel.dimensions[place].size))?;
     Ok(extents)
 }
 
@@ -69,7 +69,7 @@ fn meet(
         Some((known, _)) if *known == extent => {}
         Some((known, first)) => {
             return Err(Error::Extents {
-                index: kernel.dimension(dimension).name.clone(),
+                index: kernel.dimension(dimension).written.clone(),
                 first: first.clone(),
                 first_extent: *known,
                 second: source(),

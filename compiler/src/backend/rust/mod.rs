@@ -16,7 +16,7 @@ mod spelling;
 mod text;
 mod types;
 
-pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
 #[cfg(feature = "pretty")]
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};
@@ -43,7 +43,8 @@ pub struct Options {
 /// The function of a kernel.
 pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
     let mut printer = Printer::new(kernel, options);
-    let name = ident(options.name.as_deref().unwrap_or(&kernel.name));
+    let name = options.name.clone().unwrap_or_else(|| function_name(&kernel.name));
+    let name = ident(&name);
     let generics = printer.generics();
     let parameters = printer.parameters();
     let body = printer.block(&kernel.body);
@@ -54,6 +55,11 @@ pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
             #body
         }
     }
+}
+
+/// What the function of a kernel is called where nothing else is asked for: as the kernel, but for what Rust keeps for itself.
+pub fn function_name(kernel: &str) -> String {
+    if reserved::hides(kernel) { format!("{kernel}_") } else { kernel.to_owned() }
 }
 
 /// The state of printing one function.

@@ -8,6 +8,9 @@ const KEYWORDS: &[&str] = &[
     "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
+/// Functions of the prelude: one of another meaning would hide them from generated code.
+const PRELUDE: &[&str] = &["Err", "None", "Ok", "Some"];
+
 /// Names that generated code itself uses.
 const OWN: &[&str] = &[
     "body", "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length",
@@ -19,7 +22,12 @@ pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
+/// Whether no function beside generated code can have the name.
+pub(super) fn hides(word: &str) -> bool {
+    is_keyword(word) || PRELUDE.contains(&word)
+}
+
 /// All words that names in generated functions avoid.
 pub(super) fn words() -> Vec<&'static str> {
-    KEYWORDS.iter().chain(OWN).copied().collect()
+    KEYWORDS.iter().chain(PRELUDE).chain(OWN).copied().collect()
 }

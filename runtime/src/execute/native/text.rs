@@ -2,6 +2,7 @@
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
+use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -105,7 +106,7 @@ fn call(place: usize, signature: &Signature) -> String {
             }
         });
     }
-    line(format!("{module}::{name}({});", arguments.join(", ")));
+    line(format!("{module}::{}({});", function_name(name), arguments.join(", ")));
     for (place, parameter) in parameters.iter().enumerate() {
         if parameter.access == Access::Append {
             line(format!("library::give(&mut *call.arrays.add({place}), a{place});"));

@@ -36,9 +36,9 @@ use super::tuning::{self, Sizes};
 use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
-use spc_compiler::diagnostics::suggest;
+use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::ir::Size;
-use spc_compiler::syntax::Schedule;
+use spc_compiler::syntax::{self, Schedule};
 use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
@@ -114,6 +114,7 @@ pub struct Program {
     dimensions: Vec<(String, usize)>,
     sizes: Sizes,
     tuned: Option<Schedule>,
+    warnings: Vec<Diagnostic>,
     pack_time: Duration,
     compile_time: Duration,
 }
@@ -195,6 +196,7 @@ impl Program {
             dimensions,
             sizes,
             tuned,
+            warnings: kernel.warnings.clone(),
             pack_time,
             compile_time,
         })
@@ -235,6 +237,11 @@ impl Program {
     /// The schedule that was remembered and taken, where one was.
     pub fn tuned(&self) -> Option<&Schedule> {
         self.tuned.as_ref()
+    }
+
+    /// What is probably not meant in the kernel, by position; spans are those of the text that it was checked from.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     pub(super) fn sizes(&self) -> &Sizes {
@@ -359,6 +366,7 @@ fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Resul
     let declared = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
     let mut operands: Vec<Option<Operand>> = vec![None; kernel.tensors.len()];
     for (name, operand) in inputs {
+        let name = syntax::normalized(&name);
         let is_it = |tensor: &concrete::Tensor| tensor.kind == TensorKind::Input && tensor.name == name;
         let Some(place) = kernel.tensors.iter().position(is_it) else {
             let known = || declared().map(|tensor| tensor.name.as_str());
