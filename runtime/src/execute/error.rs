@@ -145,6 +145,18 @@ pub enum Error {
         /// The least value.
         reached: i128,
     },
+    /// Where a computed index is computed, numbers get too large.
+    #[error(
+        "the index `{index}` can't be computed: numbers on the way to it must stay below 2^63 ({}); let it run over less, or \
+         multiply by less",
+        sizes.join(", ")
+    )]
+    IndexTooLarge {
+        /// The index, with the names of the dimensions that it is computed from.
+        index: String,
+        /// These dimensions with their extents, in words.
+        sizes: Vec<String>,
+    },
     /// An extent is stated for an index that the kernel does not have.
     #[error("an extent is stated for `{name}`, but the indices of `{kernel}` are {}", known.join(", "))]
     NoSuchIndex {
@@ -155,15 +167,15 @@ pub enum Error {
         /// The kernel's indices.
         known: Vec<String>,
     },
-    /// An output's stored coordinates are too narrow for a mode.
-    #[error("mode {mode} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
+    /// An output's stored coordinates are too narrow for a mode, or for what is computed of several.
+    #[error("{coordinate} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
     CoordinateWidth {
         /// The output.
         tensor: String,
         /// The level.
         level: usize,
-        /// The mode that it stores.
-        mode: usize,
+        /// What it stores: `mode 0`, or the text of a computed coordinate.
+        coordinate: String,
         /// Its extent.
         extent: usize,
         /// The width of the coordinates.

@@ -19,6 +19,14 @@ pub(crate) struct Layout {
     map: Option<Map>,
 }
 
+/// The extent of each level's coordinate.
+///
+/// # Errors
+/// When the format does not serve the shape.
+pub(crate) fn level_extents(format: &Format, shape: &[usize]) -> Result<Vec<usize>, InvalidTensor> {
+    Ok(Layout::new(format, shape)?.extents)
+}
+
 impl Layout {
     /// Checks that the format serves the shape and that its levels tell each mode.
     pub(crate) fn new(format: &Format, shape: &[usize]) -> Result<Self, InvalidTensor> {
@@ -36,7 +44,7 @@ impl Layout {
                 let map = Map::new(format).map_err(|lost| {
                     unsupported(format!("mode {} can't be told from what the levels store", lost.mode))
                 })?;
-                let extents = computed_extents(&map, format, shape).map_err(unsupported)?;
+                let extents = computed_extents(&map, shape).map_err(unsupported)?;
                 (Some(map), extents)
             }
         };
@@ -175,27 +183,9 @@ fn check_modes(modes: &[usize], order: usize) -> Result<(), String> {
 }
 
 /// The extent of each level, where the shape has room for the map.
-fn computed_extents(map: &Map, format: &Format, shape: &[usize]) -> Result<Vec<usize>, String> {
-    let extent = |mode: usize| shape[mode] as u64;
-    for condition in map.conditions() {
-        let (end, factor) = (condition.summand.end::<u64>(&extent), condition.factor.number::<u64>(&extent));
-        if let (Some(end), Some(factor)) = (end, factor)
-            && end > factor
-        {
-            let (summand, places) = (&condition.summand, &condition.factor);
-            return Err(format!(
-                "`{summand}` has {end} values, but its place in the sum has room for {factor}; write a larger number for `{places}`"
-            ));
-        }
-    }
-    let level = |number: usize| {
-        let extent = map.extent::<u64>(number, &extent).ok_or_else(|| {
-            let coordinate = &format.levels[number].coordinate;
-            format!("`{coordinate}` takes more than 64 bits; interleave fewer modes, and store the others in levels of their own")
-        })?;
-        usize::try_from(extent).map_err(|error| error.to_string())
-    };
-    (0..format.levels.len()).map(level).collect()
+fn computed_extents(map: &Map, shape: &[usize]) -> Result<Vec<usize>, String> {
+    let extents = map.level_extents(&|mode| shape[mode] as u64).map_err(|unfit| unfit.to_string())?;
+    extents.into_iter().map(|extent| usize::try_from(extent).map_err(|error| error.to_string())).collect()
 }
 
 /// Whether each level's format makes sense where it is.

@@ -77,10 +77,7 @@ impl<'s> Values<'_, 's> {
         }
         let value = IndexExpr::binary(operator, left, right);
         if magnitude(&value) > LARGEST {
-            let problem = Diagnostic::new(codes::INDEX_EXPRESSION, span, "an index with too large a number")
-                .label("no mode is as long")
-                .help(format!("factors and constants together must stay below {LARGEST}"));
-            self.found.push(problem);
+            self.found.push(too_large(span));
             return None;
         }
         Some(value)
@@ -123,13 +120,15 @@ impl<'s> Values<'_, 's> {
 
     /// A whole number that is not too large for an index.
     fn index_number(&mut self, expr: &'s syntax::Expr) -> Option<i64> {
-        let number = match &expr.kind {
-            ExprKind::Number { digits, suffix: None } => {
-                digits.parse().ok().filter(|number| u128::from(i64::unsigned_abs(*number)) < LARGEST)
-            }
-            _ => None,
-        };
-        number.or_else(|| self.refuse_index(expr))
+        let ExprKind::Number { digits, suffix: None } = &expr.kind else { return self.refuse_index(expr) };
+        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return self.refuse_index(expr);
+        }
+        let number = digits.parse().ok().filter(|number| u128::from(i64::unsigned_abs(*number)) < LARGEST);
+        number.or_else(|| {
+            self.found.push(too_large(expr.span));
+            None
+        })
     }
 
     fn refuse_index<T>(&mut self, expr: &syntax::Expr) -> Option<T> {
@@ -140,6 +139,12 @@ impl<'s> Values<'_, 's> {
         );
         None
     }
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::INDEX_EXPRESSION, span, "an index with too large a number")
+        .label("no mode is as long")
+        .help(format!("factors and constants together must stay below {LARGEST}"))
 }
 
 /// The largest factor or constant that can come up in an index.
