@@ -87,11 +87,8 @@ pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Er
         let Source::Output { structure, .. } = declared.source else { continue };
         let shape: Vec<usize> = declared.dimensions.iter().map(|dimension| extents[dimension.index()]).collect();
         let level_extents = |format: &Format| {
-            tensor::level_extents(format, &shape).map_err(|source| Error::Convert {
-                tensor: declared.name.clone(),
-                format: format.to_string(),
-                source: source.into(),
-            })
+            tensor::level_extents(format, &shape)
+                .map_err(|source| Error::Shape { tensor: declared.name.clone(), source })
         };
         if let Some(format) = &declared.delivered {
             level_extents(format)?;
