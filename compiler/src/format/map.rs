@@ -19,6 +19,7 @@
 
 use super::number::{Number, Signed};
 use super::{Coordinate, Format, interleave};
+use std::collections::HashMap;
 use std::fmt;
 
 /// The map of a format.
@@ -537,6 +538,8 @@ fn whole_quotient(a: &Coordinate, b: u64) -> Option<u64> {
 #[derive(Default)]
 struct Known {
     facts: Vec<(Coordinate, Inverse)>,
+    /// The place of each coordinate among the facts.
+    places: HashMap<Coordinate, usize>,
     conditions: Vec<Condition>,
 }
 
@@ -545,13 +548,18 @@ impl Known {
         if coordinate.is_known() {
             return Some(Inverse::Known(coordinate.clone()));
         }
-        self.facts.iter().find(|(fact, _)| fact == coordinate).map(|(_, inverse)| inverse.clone())
+        self.places.get(coordinate).map(|&place| self.facts[place].1.clone())
+    }
+
+    fn has(&self, coordinate: &Coordinate) -> bool {
+        self.places.contains_key(coordinate) || coordinate.is_known()
     }
 
     /// Whether this was not known before.
     fn add(&mut self, coordinate: Coordinate, inverse: Inverse) -> bool {
-        let is_new = self.get(&coordinate).is_none();
+        let is_new = !self.has(&coordinate);
         if is_new {
+            self.places.insert(coordinate.clone(), self.facts.len());
             self.facts.push((coordinate, inverse));
         }
         is_new
@@ -578,7 +586,7 @@ impl Known {
         match coordinate {
             Coordinate::Add(a, b) => {
                 let given = |known: &Coordinate, other: &Coordinate| {
-                    let known = Box::new(self.get(known)?);
+                    let known = if self.has(other) { return None } else { Box::new(self.get(known)?) };
                     Some((other.clone(), Inverse::Subtract(inverse(), known)))
                 };
                 given(a, b).into_iter().chain(given(b, a)).collect()
@@ -588,7 +596,9 @@ impl Known {
                 let second = self.get(a).map(|a| ((**b).clone(), Inverse::Subtract(Box::new(a), inverse())));
                 first.into_iter().chain(second).collect()
             }
-            Coordinate::Multiply(x, factor) if factor.is_known() && **factor != Coordinate::Constant(0) => {
+            Coordinate::Multiply(x, factor)
+                if factor.is_known() && **factor != Coordinate::Constant(0) && !self.has(x) =>
+            {
                 vec![((**x).clone(), Inverse::Divide(inverse(), (**factor).clone()))]
             }
             Coordinate::Interleave(parts) => {
@@ -623,8 +633,13 @@ impl Known {
 
     /// Takes `a * n + b` apart. Says whether something new is known.
     fn take_sums_apart(&mut self) -> bool {
-        for (coordinate, inverse) in self.facts.clone() {
-            let Coordinate::Add(left, right) = coordinate else { continue };
+        for place in 0..self.facts.len() {
+            let (Coordinate::Add(left, right), inverse) = &self.facts[place] else { continue };
+            let (left, right) = (left.clone(), right.clone());
+            if self.has(&left) && self.has(&right) {
+                continue;
+            }
+            let inverse = inverse.clone();
             let (product, summand) = match (&*left, &*right) {
                 (Coordinate::Multiply(a, n), summand) | (summand, Coordinate::Multiply(a, n)) => ((a, n), summand),
                 _ => continue,
