@@ -52,6 +52,10 @@ impl Problem {
         self
     }
 
+    pub(super) fn divides_by_zero(&self) -> bool {
+        self.divides_by_zero
+    }
+
     pub(super) fn into_fault(self) -> Fault {
         let path = self.path.iter().rev().map(String::as_str);
         let path = std::iter::once("body").chain(path).collect::<Vec<_>>().join("/");
