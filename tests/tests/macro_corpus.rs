@@ -233,6 +233,7 @@ cases! {
     functions_sqrt "cases/functions/sqrt.ti" [A] roots(&A);
     functions_upper_triangle "cases/functions/upper_triangle.ti" [A] upper(&A);
     functions_zero_only_when_computed "cases/functions/zero_only_when_computed.ti" [A] zero_only_when_computed(&A);
+    indices_rows_behind_the_end "cases/indices/rows_behind_the_end.ti" [x, z] shifted(&x, &z);
     indices_rows_meet "cases/indices/rows_meet.ti" [a, b] products(&a, &b);
     indices_blocks "cases/indices/blocks.ti" [x] blocks(&x);
     indices_both_sparse "cases/indices/both_sparse.ti" [x, w] convolve(&x, &w);
@@ -477,6 +478,8 @@ cases! {
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
     scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
+    schedules_split_inside_of_split "cases/schedules/split_inside_of_split.ti" [x, z] outer(&x, &z);
+    schedules_tiles_of_tiles "cases/schedules/tiles_of_tiles.ti" [A, B] gemm(&A, &B);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
     schedules_convolution_in_tiles "cases/schedules/convolution_in_tiles.ti" [x, w] convolve(&x, &w);
     schedules_fused_sum "cases/schedules/fused_sum.ti" [A, x] gemv(&A, &x);

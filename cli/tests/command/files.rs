@@ -168,3 +168,13 @@ fn formats_of_a_file_have_names_everywhere() {
     let place = place.with("k.ti", "fn k(A: csr) -> y: dense { y(i) = A(i, j); }");
     assert_has(&place.refuses(&["compile", "k.ti", "--formats", "mine.ti"]), &["a file defines its formats"]);
 }
+
+#[test]
+fn linear_coordinates_of_more_than_64_bits_are_refused() {
+    let place = Place::new().with("d.tns", "500000 17000000 2400000 1400 1.5\n1 2 3 4 2.5\n");
+    for format in ["lco", "(i, j, k, l) -> [linear(i, j, k): compressed(u64), l: compressed(u64)]"] {
+        let refusal = place.refuses(&["convert", "d.tns", "d.spct", "--format", format]);
+        assert_has(&refusal, &["takes more than 64 bits in this shape", "levels of their own"]);
+        assert!(!place.path("d.spct").exists());
+    }
+}

@@ -252,3 +252,33 @@ fn computed_indices_say_what_they_need() {
     let message = place.refuses(&["run", "y(i) = x(3 - i)", "-i", "x=x.tns", "--dim", "i=5"]);
     assert_has(&message, &["the index `3 - i` reaches -1, but coordinates begin at 0"]);
 }
+
+#[test]
+fn a_whole_number_divided_by_zero_is_an_error() {
+    let place = Place::new().with("a.tns", "1 5\n2 7\n3 -2147483648\n").with("b.tns", "1 2\n2 0\n3 -1\n");
+    for backend in ["interpreter", "native"] {
+        let run = |expression: &'static str| {
+            let types = ["-f", "a=i32 dense", "-f", "b=i32 dense", "-f", "y=i32 dense"];
+            let files = ["-i", "a=a.tns", "-i", "b=b.tns", "-o", "y=-", "--backend", backend];
+            [&["run", expression][..], &types, &files].concat()
+        };
+        for expression in ["y(i) = a(i) / b(i)", "y(i) = a(i) % b(i)"] {
+            let refusal = place.refuses(&run(expression));
+            assert_has(&refusal, &["divides a whole number by zero", expression]);
+            assert!(!refusal.contains("fault of spc"), "{refusal}");
+        }
+        let chosen = place.prints(&run("y(i) = select(b(i) == 0, 0, a(i) / b(i))"));
+        assert_eq!(chosen, "1 2\n3 -2147483648\n");
+    }
+}
+
+#[test]
+fn results_whose_coordinates_take_more_than_64_bits_are_refused() {
+    let place = Place::new().with("x.tns", "5000000000 1.5\n2 1\n");
+    for backend in ["interpreter", "native"] {
+        let wide = ["-f", "x=[compressed(u64)]", "-f", "z=[compressed(u64)]", "-i", "x=x.tns", "-i", "z=x.tns"];
+        let outer = ["run", "y(i, j) = x(i) * z(j)", "-f", "y=lco", "--backend", backend];
+        let refusal = place.refuses(&[&outer[..], &wide].concat());
+        assert_has(&refusal, &["`y`", "takes more than 64 bits in this shape (`i0` has 33, `i1` has 33)"]);
+    }
+}

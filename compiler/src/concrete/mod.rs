@@ -534,24 +534,28 @@ impl Kernel {
     /// The variables that the indices of a target tell, all that these are computed from included. The number of an iteration of
     /// two fused loops is told by both.
     fn told(&self, target: &Access) -> Vec<IndexVariable> {
-        let mut known = target.indices.clone();
-        loop {
-            let is_told = |id: &IndexVariable| {
-                let parts = |of: &&Variable| matches!(of.value, Some(Computed::Fused { whole, .. }) if whole == *id);
-                let is_known = |of: &Variable| known.iter().any(|known| std::ptr::eq(&self.variables[known.0], of));
-                let both = self.variables.iter().filter(parts);
-                let made = known.iter().filter_map(|known| self.variables[known.0].value.as_ref());
-                let is_made_of =
-                    |value: &Computed| !matches!(value, Computed::Fused { .. }) && value.variables().contains(id);
-                both.clone().count() == 2 && both.clone().all(is_known) || made.clone().any(is_made_of)
-            };
-            let ids = (0..self.variables.len()).map(IndexVariable);
-            let told: Vec<IndexVariable> = ids.filter(|id| !known.contains(id) && is_told(id)).collect();
-            if told.is_empty() {
-                return known;
+        let mut known = Vec::new();
+        let mut is_known = vec![false; self.variables.len()];
+        let mut next = target.indices.clone();
+        while let Some(variable) = next.pop() {
+            if std::mem::replace(&mut is_known[variable.0], true) {
+                continue;
             }
-            known.extend(told);
+            known.push(variable);
+            match &self.variables[variable.0].value {
+                Some(Computed::Fused { whole, .. }) => {
+                    let is_part = |of: &&Variable| matches!(of.value, Some(Computed::Fused { whole: other, .. }) if other == *whole);
+                    let parts = self.variables.iter().zip(&is_known).filter(|(of, _)| is_part(of));
+                    let told = parts.map(|(_, is_known)| *is_known).collect::<Vec<_>>();
+                    if told == [true, true] {
+                        next.push(*whole);
+                    }
+                }
+                Some(value) => next.extend(value.variables()),
+                None => {}
+            }
         }
+        known
     }
 }
 

@@ -39,7 +39,7 @@ mod verify;
 mod walk;
 
 pub use function::Function;
-pub use index::{Affine, IndexExpr, IndexOperator};
+pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};

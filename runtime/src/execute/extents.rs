@@ -2,8 +2,8 @@
 
 use super::bounds;
 use super::error::{Error, ExtentSource};
-use crate::tensor::AnyTensor;
-use spc_compiler::format::{Coordinate, level};
+use crate::tensor::{self, AnyTensor};
+use spc_compiler::format::{Coordinate, Format, level};
 use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 
 /// An extent, and the place where it was met first.
@@ -80,21 +80,32 @@ fn meet(
     Ok(())
 }
 
-/// Checks that the coordinates which a kernel appends fit into the width of their arrays.
-pub(super) fn check_coordinate_widths(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
+/// Checks that each output can be stored in its formats with these extents, and that the coordinates which a kernel appends fit
+/// into the width of their arrays.
+pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
     for declared in &kernel.tensors {
-        if !matches!(declared.source, Source::Output { structure: Structure::Appended, .. }) {
-            continue;
+        let Source::Output { structure, .. } = declared.source else { continue };
+        let shape: Vec<usize> = declared.dimensions.iter().map(|dimension| extents[dimension.index()]).collect();
+        let level_extents = |format: &Format| {
+            tensor::level_extents(format, &shape)
+                .map_err(|source| Error::Shape { tensor: declared.name.clone(), source })
+        };
+        if let Some(format) = &declared.delivered {
+            level_extents(format)?;
         }
-        for (number, level) in declared.format.levels.iter().enumerate() {
-            let Coordinate::Mode(mode) = level.coordinate else { continue };
-            let extent = declared.dimensions.get(mode).map_or(0, |dimension| extents[dimension.index()]);
+        let extents = level_extents(&declared.format)?;
+        let levels = declared.format.levels.iter().zip(extents).enumerate();
+        for (number, (level, extent)) in levels.filter(|_| structure == Structure::Appended) {
             let width = level.format.coordinates;
             if level::is_appended(level.format) && extent as u64 > width.maximum().saturating_add(1) {
+                let coordinate = match &level.coordinate {
+                    Coordinate::Mode(mode) => format!("mode {}", mode + 1),
+                    computed => format!("`{computed}`"),
+                };
                 return Err(Error::CoordinateWidth {
                     tensor: declared.name.clone(),
                     level: number,
-                    mode,
+                    coordinate,
                     extent,
                     width,
                 });

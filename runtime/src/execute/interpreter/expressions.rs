@@ -45,9 +45,13 @@ impl Machine<'_> {
                 _ => values::call(*function, &[]),
             },
             Expr::Select(condition, one, other) => {
-                // Both are evaluated, as targets may: neither may fault.
-                let (one, other) = (self.eval(one)?, self.eval(other)?);
-                Ok(if self.eval(condition)?.truth()? { one } else { other })
+                // Both are evaluated, as what is looked up ahead must be there; only a division may be what is not chosen for a reason.
+                let (one, other) = (self.eval(one), self.eval(other));
+                let (chosen, rest) = if self.eval(condition)?.truth()? { (one, other) } else { (other, one) };
+                match rest {
+                    Err(problem) if !problem.divides_by_zero() => Err(problem),
+                    _ => chosen,
+                }
             }
             Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
             Expr::Search { array, begin, end, value, stride } => {

@@ -181,7 +181,8 @@ impl NativeKernel {
     /// # Errors
     /// When the call is of a kernel with other declarations, or the kernel panics.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        self.signature.check(call.kernel())?;
+        let kernel = call.kernel();
+        self.signature.check(kernel)?;
         let with_call = |&(_, size): &(&usize, &Size)| *size == Size::Runtime;
         let sizes = call.dimensions().iter().zip(&self.signature.sizes).filter(with_call);
         let dimensions: Vec<usize> = sizes.map(|(&extent, _)| extent).collect();
@@ -195,7 +196,7 @@ impl NativeKernel {
         // and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
-        let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });
+        let stopped = |message: String| Err(Error::stopped(kernel, message));
         match status {
             DONE => {}
             PANICKED => {
