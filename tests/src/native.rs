@@ -2,8 +2,8 @@
 
 use crate::engine::Ready;
 use spc::execute::{Chain, Executable, NativeError};
-use spc_compiler::{Compiled, Program};
 use spc_compiler::backend::rust;
+use spc_compiler::{Compiled, Program};
 
 /// The most kernels of one library. To start the compiler takes longer than to compile a small kernel, but what it takes for
 /// hundreds in one crate grows faster than their number.
@@ -58,8 +58,7 @@ fn library(programs: &[&Program]) -> Option<Vec<Chain>> {
         Err(NativeError::NoCompiler { .. }) => return None,
         other => other.unwrap_or_else(|error| panic!("{error}")).into_iter(),
     };
-    let chain = |program: &&Program| {
-        Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect())
-    };
+    let chain =
+        |program: &&Program| Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect());
     Some(programs.iter().map(chain).collect())
 }

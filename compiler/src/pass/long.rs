@@ -31,9 +31,9 @@
 //!     for r in 0..32: t[r] = (t_sums[r] + t[r] as f64) as f32; t_sums[r] = 0
 //! ```
 //!
-//! Other arrays that the kernel makes, in which terms meet anywhere, hold `f64`. So does a copy of a result that chunks have copies of,
-//! as long as it has at most [`SHORT`] elements; of longer ones each element gets fewer terms, as a rule, and the copies are as long
-//! as they are. Complex numbers of two `f32` are treated the same.
+//! Other arrays that the kernel makes, in which terms meet anywhere, hold `f64`. So does what stands for a result that many terms are
+//! added to in memory, as long as it has at most [`SHORT`] elements; of longer ones each element gets fewer terms, as a rule, and
+//! what stands for them would leave the caches. Complex numbers of two `f32` are treated the same.
 //!
 //! ([`Expr::Dot`] and [`Statement::Dots`] say themselves that they lose nothing. Blocked sums: Higham, The Accuracy of Floating Point
 //! Summation, 1993.)
@@ -56,7 +56,7 @@ const FEW: u64 = 8;
 /// How many sums of a row are kept side by side, at most.
 const ROW: u64 = 256;
 
-/// How many elements a result has, at most, whose sums are of `f64` where chunks have copies of it: they stay in a second-level cache.
+/// How many elements a result has, at most, whose sums in memory are of `f64`: they stay in a second-level cache.
 const SHORT: u64 = 1 << 15;
 
 /// The kernel whose long sums lose nothing.
@@ -111,9 +111,10 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         };
     };
     let is_wide = |ty: Type| matches!(ty, Type::Element(ElementType::F64 | ElementType::C64));
-    let has_few = kernel.arrays.iter().any(
-        |array| matches!(array.element, ArrayElement::Value(element) if wide(element).is_some()),
-    );
+    let has_few = kernel
+        .arrays
+        .iter()
+        .any(|array| matches!(array.element, ArrayElement::Value(element) if wide(element).is_some()));
     let mut of_many = false;
     kernel.body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
@@ -330,7 +331,10 @@ impl Arrays<'_> {
                 let region = region(body, place, *array, &self.views);
                 let is_mixed = body[region.clone()].iter().any(|inner| reads(inner, *array, &self.views))
                     || is_viewed_around(&body[region.clone()], *array, &self.views, true);
-                let reduces_outside = body[place + 1..].iter().skip(region.len()).any(|inner| reduces(inner, *array, &self.views) && !opens(inner, *array));
+                let reduces_outside = body[place + 1..]
+                    .iter()
+                    .skip(region.len())
+                    .any(|inner| reduces(inner, *array, &self.views) && !opens(inner, *array));
                 if is_mixed || reduces_outside {
                     self.found.entry(*array).or_default().is_other = true;
                 }
@@ -457,9 +461,9 @@ fn region(body: &[Statement], opening: usize, array: ArrayId, views: &Views) -> 
     first..last.map_or(first, |last| first + last + 1)
 }
 
-// Results that chunks have copies of.
+// Results that terms are added to in memory.
 
-/// Lets chunks that have copies of a short result have such of more bits.
+/// Lets chunks add to sums of more bits than a short result has.
 fn copies(kernel: &mut Kernel, body: &mut Vec<Statement>) {
     for statement in body.iter_mut() {
         let Statement::Parallel(node) = statement else {
@@ -471,9 +475,8 @@ fn copies(kernel: &mut Kernel, body: &mut Vec<Statement>) {
         if results.is_empty() {
             continue;
         }
-        let is_short = |array: &ArrayId| {
-            Expr::binary(BinaryOperator::LessEqual, Expr::Length(*array), Expr::Index(SHORT))
-        };
+        let is_short =
+            |array: &ArrayId| Expr::binary(BinaryOperator::LessEqual, Expr::Length(*array), Expr::Index(SHORT));
         let are_short = results.iter().map(is_short).reduce(Expr::and).expect("there is one");
         let few = std::mem::replace(statement, Statement::Comment(String::new()));
         let wide = of_more_bits(kernel, &few, &results);
@@ -481,12 +484,18 @@ fn copies(kernel: &mut Kernel, body: &mut Vec<Statement>) {
     }
 }
 
-/// Whether a parallel loop does nothing with a result but add to copies of it.
+/// Whether a parallel loop does nothing with a result but add to it, many terms to an element.
 fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
     let is_result = kernel.array(array).role.tensor().is_some_and(|tensor| kernel.is_output(tensor));
     let is_few = value_of(kernel, array).is_some_and(|element| wide(element).is_some());
-    let is_copied = |node: &Parallel| {
-        node.sharing.contains(&(array, Sharing::Private(ReduceOperator::Add))) && {
+    let is_kept = |node: &Parallel| {
+        let sharing = node.sharing.iter().find(|(other, _)| *other == array).map(|(_, sharing)| sharing);
+        let comes_together = match sharing {
+            Some(Sharing::Private(operator) | Sharing::Segmented { operator, .. }) => *operator == ReduceOperator::Add,
+            Some(Sharing::Owned { .. }) => true,
+            _ => false,
+        };
+        comes_together && {
             let views = Views::of(&node.body);
             let mut is_added_to = true;
             let is_it = |other: ArrayId| views.source(other) == array;
@@ -501,7 +510,8 @@ fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
                         expr.for_each(&mut |expr| match expr {
                             Expr::Load(other, _) | Expr::Length(other) => is_added_to &= !is_it(*other),
                             Expr::Dot(factors) => {
-                                is_added_to &= !factors.iter().any(|factor| is_it(factor.run()) || is_it(factor.values()));
+                                is_added_to &=
+                                    !factors.iter().any(|factor| is_it(factor.run()) || is_it(factor.values()));
                             }
                             _ => {}
                         });
@@ -511,7 +521,98 @@ fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
             is_added_to
         }
     };
-    is_result && is_few && node.alternatives().all(is_copied)
+    let is_long = |node: &Parallel| {
+        let is_copied = node.sharing.contains(&(array, Sharing::Private(ReduceOperator::Add)));
+        is_copied || is_repeated(kernel, &node.body, array)
+    };
+    is_result && is_few && node.alternatives().all(is_kept) && node.alternatives().any(is_long)
+}
+
+/// Whether loops may add many terms to one element of an array: those whose counter does not say which.
+fn is_repeated(kernel: &Kernel, body: &[Statement], array: ArrayId) -> bool {
+    let mut lets: BTreeMap<VariableId, Vec<&Expr>> = BTreeMap::new();
+    let mut begins: BTreeMap<ArrayId, (ArrayId, &Expr)> = BTreeMap::new();
+    body.iter().for_each(|statement| see_places(statement, &mut lets, &mut begins));
+    let mut found = false;
+    let mut around = Vec::new();
+    each_sum(kernel, body, &mut around, &mut |to, index, around| {
+        let mut known = BTreeSet::new();
+        tell(index, &lets, &mut known);
+        let mut of = to;
+        while let Some((source, begin)) = begins.get(&of) {
+            tell(begin, &lets, &mut known);
+            of = *source;
+        }
+        let repeated = around.iter().filter(|(counters, _)| counters.is_disjoint(&known)).map(|(_, count)| *count);
+        let terms = repeated.fold(Some(1u64), |terms, count| Some(terms?.saturating_mul(count?)));
+        found |= of == array && terms.is_none_or(|terms| terms > BLOCK);
+    });
+    found
+}
+
+fn see_places<'s>(
+    statement: &'s Statement,
+    lets: &mut BTreeMap<VariableId, Vec<&'s Expr>>,
+    begins: &mut BTreeMap<ArrayId, (ArrayId, &'s Expr)>,
+) {
+    match statement {
+        Statement::Let(variable, value) => lets.entry(*variable).or_default().push(value),
+        Statement::View { array, of, begin, .. } => _ = begins.insert(*array, (*of, begin)),
+        _ => {}
+    }
+    statement.blocks().into_iter().flatten().for_each(|inner| see_places(inner, lets, begins));
+}
+
+/// The variables that say what an expression is.
+fn tell(expr: &Expr, lets: &BTreeMap<VariableId, Vec<&Expr>>, known: &mut BTreeSet<VariableId>) {
+    match expr {
+        // Many numbers have one quotient.
+        Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, ..) => {}
+        Expr::Variable(variable) => {
+            if known.insert(*variable)
+                && let Some(values) = lets.get(variable)
+            {
+                values.iter().for_each(|value| tell(value, lets, known));
+            }
+        }
+        other => other.for_each_child(&mut |child| tell(child, lets, known)),
+    }
+}
+
+/// Loops around a sum: their counters, and how many iterations they have.
+type Around = [(BTreeSet<VariableId>, Option<u64>)];
+
+/// Visits what adds to arrays, with the loops around.
+fn each_sum(
+    kernel: &Kernel,
+    body: &[Statement],
+    around: &mut Vec<(BTreeSet<VariableId>, Option<u64>)>,
+    visit: &mut dyn FnMut(ArrayId, &Expr, &Around),
+) {
+    for statement in body {
+        if let Statement::Reduce(array, index, ReduceOperator::Add, _) = statement {
+            visit(*array, index, around);
+        }
+        let counters = match statement {
+            Statement::For { variable, .. } | Statement::Marked { variable, .. } => BTreeSet::from([*variable]),
+            Statement::Intersect { walks, .. } => walks.iter().map(|walk| walk.place).collect(),
+            Statement::While(_, inner) => {
+                let steps = inner.iter().filter_map(|statement| match statement {
+                    Statement::Assign(variable, _) | Statement::Update(variable, ..) => Some(*variable),
+                    _ => None,
+                });
+                steps.collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        let count = match statement {
+            Statement::If(..) => Some(1),
+            statement => iterations(kernel, statement),
+        };
+        around.push((counters, count));
+        statement.blocks().into_iter().for_each(|block| each_sum(kernel, block, around, visit));
+        around.pop();
+    }
 }
 
 /// The same loop with sums of more bits, which are added to the results when it is done.
@@ -582,7 +683,12 @@ fn in_rows(kernel: &mut Kernel, body: &mut Vec<Statement>, rows: &BTreeMap<Array
     body.splice(0..0, made);
 }
 
-fn rows_in_block(kernel: &mut Kernel, body: &mut Vec<Statement>, rows: &BTreeMap<ArrayId, Expr>, made: &mut Vec<Statement>) {
+fn rows_in_block(
+    kernel: &mut Kernel,
+    body: &mut Vec<Statement>,
+    rows: &BTreeMap<ArrayId, Expr>,
+    made: &mut Vec<Statement>,
+) {
     for statement in body.iter_mut() {
         let is_parallel = matches!(statement, Statement::Parallel(_));
         for block in statement.blocks_mut() {
@@ -679,7 +785,14 @@ impl Row {
     }
 
     /// A loop over parts of a range.
-    fn in_blocks(&self, kernel: &mut Kernel, variable: VariableId, begin: Expr, end: Expr, body: Vec<Statement>) -> Vec<Statement> {
+    fn in_blocks(
+        &self,
+        kernel: &mut Kernel,
+        variable: VariableId,
+        begin: Expr,
+        end: Expr,
+        body: Vec<Statement>,
+    ) -> Vec<Statement> {
         let from = kernel.declare_variable("from", Type::Index, true);
         let to = kernel.declare_index("to");
         let [first, last, terms] = [from, to, self.terms].map(Expr::Variable);

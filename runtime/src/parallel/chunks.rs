@@ -110,7 +110,8 @@ impl Chunks {
 
     /// The same where a chunk appends no more elements than it has work.
     pub fn weighted_appending_bounded(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::AppendingBounded)).begun_in_order()
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::AppendingBounded))
+            .begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where places without work cost nothing: a loop that goes over what is stored never
@@ -159,13 +160,7 @@ impl Chunks {
     }
 
     /// Cuts where equal shares of `total` end; `place(low, share)` is a place, from `low` on, with that work before it.
-    fn cut(
-        begin: usize,
-        end: usize,
-        total: usize,
-        cut: Cut,
-        place: &mut dyn FnMut(usize, usize) -> usize,
-    ) -> Chunks {
+    fn cut(begin: usize, end: usize, total: usize, cut: Cut, place: &mut dyn FnMut(usize, usize) -> usize) -> Chunks {
         let mut bounds = vec![begin];
         if begin < end {
             let count = cut.count(total);

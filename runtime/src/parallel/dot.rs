@@ -21,7 +21,7 @@ use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use super::segments;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide, fetch};
+use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use std::ops::RangeInclusive;
 

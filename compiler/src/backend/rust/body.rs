@@ -467,6 +467,7 @@ impl Printer<'_> {
         match sharing {
             Sharing::Owned { place, start } => {
                 let closure = self.closure(*place, start);
+                let whole = self.borrowed(array, whole);
                 quote!(let #part = chunks.owned(#whole, &#closure);)
             }
             Sharing::Private(operator) => {
@@ -479,6 +480,7 @@ impl Printer<'_> {
                 let element = self.array_element(array).expect("segments are of values");
                 let identity = self.identity(*operator, Type::of(element));
                 let (start, length) = (self.closure(*place, start), self.expr(length));
+                let whole = self.borrowed(array, whole);
                 quote!(let #part = chunks.segmented(#whole, &#start, #length, #identity);)
             }
             Sharing::Joined { positions_of: None } => quote!(let #part = chunks.joined(#whole);),

@@ -5,9 +5,7 @@ use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{
-    ArrayElement, ArrayId, Expr, Factor, ReduceOperator, Statement, VariableId, Walk,
-};
+use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Factor, ReduceOperator, Statement, VariableId, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
