@@ -35,7 +35,7 @@ pub(crate) struct Explain {
     /// What the loops are for
     #[arg(long = "target", value_enum, default_value_t = Target::Rust)]
     backend: Target,
-    /// For kernels that give the same bits in every run, with `--target cuda`
+    /// For kernels that give the same bits in every run, on any number of threads
     #[arg(long)]
     deterministic: bool,
 }
@@ -50,14 +50,12 @@ impl Explain {
         let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
-        if self.deterministic && !is_for_gpu {
-            return Err(Failure::Usage("`--deterministic` is for `--target cuda`".to_owned()));
-        }
         let for_cuda =
             backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
-            let options = concrete::Options { target, ..concrete::Options::default() };
+            let deterministic = self.deterministic;
+            let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
             let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
             let mut text = program_explanation(kernel, &program);
             for compiled in &spc_compiler::compile(program).kernels {

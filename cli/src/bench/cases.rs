@@ -30,6 +30,8 @@ pub(super) struct Choices {
     quick: bool,
     /// Whether other schedules are measured too.
     tune: bool,
+    /// Whether kernels give the same bits on any number of threads.
+    deterministic: bool,
 }
 
 /// One form of a kernel, for one tensor in one format.
@@ -45,6 +47,7 @@ struct Operands<'a> {
     format: &'a str,
     definitions: &'a syntax::Program,
     element: ElementType,
+    deterministic: bool,
     packed: Vec<(Parameter, Packed)>,
 }
 
@@ -75,12 +78,18 @@ impl Choices {
             elements,
             quick,
             tune: false,
+            deterministic: false,
         })
     }
 
     /// The same, with other schedules measured too if `tune` says so.
     pub(super) fn tuned(self, tune: bool) -> Self {
         Self { tune, ..self }
+    }
+
+    /// The same, with kernels that give the same bits on any number of threads if `deterministic` says so.
+    pub(super) fn deterministic(self, deterministic: bool) -> Self {
+        Self { deterministic, ..self }
     }
 
     /// The same, where formats may be those that a program defines.
@@ -100,8 +109,9 @@ impl Choices {
         for &element in &self.elements {
             for format in &formats {
                 progress.step(format!("{}: packing as {format}", data.name));
-                let definitions = &self.definitions;
-                let mut operands = Operands { data: &data, format, definitions, element, packed: Vec::new() };
+                let (definitions, deterministic) = (&self.definitions, self.deterministic);
+                let packed = Vec::new();
+                let mut operands = Operands { data: &data, format, definitions, element, deterministic, packed };
                 for form in self.forms(&data, format) {
                     progress.step(format!("{}: {} as {format}", data.name, form.kernel.name));
                     self.measure_form(&form, &mut operands, budget, findings)?;
@@ -230,7 +240,8 @@ impl Operands<'_> {
             inputs.push((name.to_owned(), operand));
         }
         let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
-        let program = Program::new(&kernel, inputs.clone(), &dimensions, &ProgramOptions::default());
+        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
+        let program = Program::new(&kernel, inputs.clone(), &dimensions, &options);
         let prepared = Prepared { kernel, inputs, dimensions, pack };
         Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }

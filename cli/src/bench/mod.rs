@@ -111,6 +111,9 @@ pub(crate) struct Bench {
     /// Measure other schedules of each kernel too, and remember the fastest where it is better than the default
     #[arg(long)]
     tune: bool,
+    /// Measure kernels that give the same bits in every run, on any number of threads
+    #[arg(long, conflicts_with = "tune")]
+    deterministic: bool,
     /// Show how many times slower each is than in an earlier run's JSON file
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -165,7 +168,7 @@ impl Bench {
     fn choices(&self) -> Result<Choices, Failure> {
         let modes = self.modes.iter().map(|mode| mode.get()).collect();
         let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
-        Ok(choices.tuned(self.tune).defined(self.named.load()?))
+        Ok(choices.tuned(self.tune).deterministic(self.deterministic).defined(self.named.load()?))
     }
 
     fn budget(&self) -> Budget {
@@ -241,7 +244,7 @@ impl Bench {
         let operands = read(kernel, &self.inputs, &progress)?;
         let read_time = start.elapsed();
         progress.step("packing and compiling");
-        let options = ProgramOptions::default();
+        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());

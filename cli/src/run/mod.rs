@@ -43,8 +43,8 @@ pub(crate) struct Run {
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
     device: Vec<usize>,
-    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, with
-    /// `--backend cuda`
+    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, on any
+    /// number of threads
     #[arg(long)]
     deterministic: bool,
     /// An input that comes in parts, and how many: `X=16`
@@ -100,9 +100,6 @@ impl Run {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        if self.deterministic && !matches!(self.backend, Some(BackendName::Cuda)) {
-            return Err(Failure::Usage("`--deterministic` is for `--backend cuda`".to_owned()));
-        }
         let options = self.options();
         let source = Source::load(&self.kernel)?;
         let kernel = source.single()?;

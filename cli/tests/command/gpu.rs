@@ -27,8 +27,6 @@ fn a_kernel_runs_on_a_gpu() {
     let output = spc(&[&run[..], &["--deterministic", "-o", "y=z.tns"]].concat());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(place.read("z.tns"), "1 3\n3 4\n");
-    let output = spc(&[&run[..9], &["native", "--deterministic"]].concat());
-    assert_has(&String::from_utf8_lossy(&output.stderr), &["`--deterministic` is for `--backend cuda`"]);
     let output = spc(&[&run[..], &["--device", "2"]].concat());
     assert_has(&String::from_utf8_lossy(&output.stderr), &["no CUDA device 2: the driver sees 2", "nvidia-smi"]);
     assert_eq!(output.status.code(), Some(1));

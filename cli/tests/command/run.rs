@@ -282,3 +282,41 @@ fn results_whose_coordinates_take_more_than_64_bits_are_refused() {
         assert_has(&refusal, &["`y`", "takes more than 64 bits in this shape (`i0` has 33, `i1` has 33)"]);
     }
 }
+
+/// Two million times a tenth.
+#[test]
+fn long_sums_lose_nothing() {
+    let place = Place::new().with("sums.ti", "fn sums(x: f32 dense, c: f32) -> s: f32 { s = x(i) - c; }");
+    let run = ["run", "sums.ti", "-i", "x=ones", "-i", "c=0.9", "--dim", "i=2000000", "--json", "--threads"];
+    for threads in ["1", "3"] {
+        let sum = place.json(&[&run[..], &[threads]].concat())["checksum"].as_f64().unwrap();
+        let right = 2e6 * f64::from(1.0 - 0.9_f32);
+        assert!((sum / right - 1.0).abs() < 1e-6, "{sum} instead of {right}");
+    }
+    let explained = place.prints(&["explain", "sums.ti"]);
+    assert_has(&explained, &["long sums are formed in f64", "a sum of f32 loses terms"]);
+}
+
+#[test]
+fn deterministic_runs_give_the_same_bits_on_any_number_of_threads() {
+    let place = Place::new()
+        .with("scheduled.ti", "fn f(x: dense, z: dense) -> s: f64 { s = x(i) * z(i); }\nschedule { deterministic(); }");
+    let run = ["run", "scheduled.ti", "-i", "x=random", "-i", "z=random", "--dim", "i=300000", "--json", "--threads"];
+    let bits = |threads: &str, more: &[&str]| {
+        let json = place.json(&[&run[..], &[threads], more].concat());
+        json["checksum"].as_f64().unwrap().to_bits()
+    };
+    let expression = |threads: &str| {
+        let run = ["run", "s = x(i) * z(i)", "--deterministic", "--json", "--threads", threads];
+        let json = place.json(&[&run[..], &["-i", "x=random", "-i", "z=random", "--dim", "i=300000"]].concat());
+        json["checksum"].as_f64().unwrap().to_bits()
+    };
+    let first = bits("1", &[]);
+    for threads in ["1", "2", "3", "5"] {
+        assert_eq!(bits(threads, &[]), first, "{threads} threads");
+        assert_eq!(expression(threads), first, "{threads} threads");
+    }
+    let explained = place.prints(&["explain", "s = x(i) * z(i)", "--deterministic"]);
+    assert_has(&explained, &["results have the same bits on any number of threads"]);
+    assert_has(&place.prints(&["compile", "scheduled.ti"]), &["parallel::Fixed::writing().even(0, i_extent)"]);
+}

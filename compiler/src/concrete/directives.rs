@@ -98,6 +98,7 @@ impl Directives<'_> {
             "fuse" => self.fuse(directive),
             "positions" => self.positions(directive),
             "precompute" => self.precompute(directive),
+            "deterministic" => self.kernel.deterministic = true,
             // Checking the notation has reported it.
             _ => {}
         }

@@ -79,6 +79,8 @@ pub struct Kernel {
     pub asked: Asked,
     /// What the loops are for.
     pub target: Target,
+    /// Whether results have the same bits in every run, on any number of threads.
+    pub deterministic: bool,
     /// What to do.
     pub body: Statement,
     /// Why it is so.

@@ -196,6 +196,9 @@ pub struct Kernel {
     pub arrays: Vec<Array>,
     /// Variables.
     pub variables: Vec<Variable>,
+    /// Whether results have the same bits in every run: chunks of parallel loops follow from the work alone, for any number of
+    /// threads.
+    pub deterministic: bool,
     /// What to do.
     pub body: Vec<Statement>,
 }
@@ -905,8 +908,19 @@ impl Kernel {
 
     /// What the kernel's views show.
     pub fn views(&self) -> Views {
+        Views::of(&self.body)
+    }
+}
+
+/// For each view of a kernel, the array that it shows elements of, which is no view.
+#[derive(Clone, Debug, Default)]
+pub struct Views(BTreeMap<ArrayId, ArrayId>);
+
+impl Views {
+    /// What the views in some statements show.
+    pub fn of(statements: &[Statement]) -> Views {
         let mut views = Views::default();
-        self.body.iter().for_each(|statement| {
+        statements.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
                 if let Statement::View { array, of, .. } = statement {
                     // A view is declared before the views of it.
@@ -916,13 +930,7 @@ impl Kernel {
         });
         views
     }
-}
 
-/// For each view of a kernel, the array that it shows elements of, which is no view.
-#[derive(Clone, Debug, Default)]
-pub struct Views(BTreeMap<ArrayId, ArrayId>);
-
-impl Views {
     /// The array that the elements of an array are stored in: itself, if it is no view.
     pub fn source(&self, array: ArrayId) -> ArrayId {
         self.0.get(&array).copied().unwrap_or(array)

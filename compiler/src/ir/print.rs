@@ -23,7 +23,8 @@ use std::fmt::{self, Display, Formatter};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", Name(&self.name))?;
+        let deterministic = if self.deterministic { " deterministic" } else { "" };
+        writeln!(f, "kernel {}{deterministic} {{", Name(&self.name))?;
         for line in &self.documentation {
             line_of_text(f, 1, "///", line)?;
         }

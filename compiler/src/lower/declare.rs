@@ -35,6 +35,7 @@ impl<'a> Lowering<'a> {
             tensors: Vec::new(),
             arrays: Vec::new(),
             variables: Vec::new(),
+            deterministic: concrete.deterministic,
             body: Vec::new(),
         };
         let mut lowering = Lowering {

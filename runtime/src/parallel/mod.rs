@@ -44,7 +44,7 @@ mod workspace;
 
 pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
-pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
+pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};

@@ -110,6 +110,7 @@ impl Default for Options {
 /// # Errors
 /// What a device can't do.
 pub fn module(kernel: &Verified<Kernel>, name: Option<&str>, options: Options) -> Result<Module, Refusal> {
+    let options = Options { deterministic: options.deterministic || kernel.deterministic, ..options };
     // A kernel may be called `double`, which no function in C++ can be.
     let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
     segment::module(&tables::flattened_elsewhere(kernel), &name, options)

@@ -217,6 +217,7 @@ impl Random {
             tensors: self.many(3, Self::tensor),
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),
+            deterministic: self.yes(),
             body: self.block(4),
         }
     }

@@ -4,7 +4,7 @@ use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
 use spc_compiler::format::level::vacancy;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Type};
 
 /// An element: its buffer, and where in it.
 #[derive(Clone, Copy)]
@@ -111,13 +111,24 @@ impl Machine<'_> {
         let ArrayElement::Value(element) = self.kernel.array(first.values()).element else {
             return problem("a sum of products of indices".to_owned());
         };
-        let mut sum = Value::of_literal(element.zero())?;
-        for place in 0..length {
+        self.sum(element, factors, 0..length)
+    }
+
+    /// The sum of the products at some places, formed in `f64`.
+    pub(super) fn sum(
+        &self,
+        element: ElementType,
+        factors: &[Factor],
+        places: impl Iterator<Item = u64>,
+    ) -> Result<Value> {
+        let wide = Type::Element(ElementType::F64);
+        let mut sum = Value::of_literal(ElementType::F64.zero())?;
+        for place in places {
             if let Some(product) = self.product(factors, place)? {
-                sum = values::binary(BinaryOperator::Add, sum, product)?;
+                sum = values::binary(BinaryOperator::Add, sum, values::cast(wide, product)?)?;
             }
         }
-        Ok(sum)
+        values::cast(Type::Element(element), sum)
     }
 
     /// The product at a place, unless there is none.

@@ -55,8 +55,8 @@ pub struct ProgramOptions {
     /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
     /// that are.
     pub devices: Vec<usize>,
-    /// Whether every run of [`Backend::Cuda`] gives the same bits: floating point numbers come together in an order that only the
-    /// inputs say.
+    /// Whether every run gives the same bits, on any number of threads: floating point numbers come together in an order that only
+    /// the inputs say.
     pub deterministic: bool,
     /// The input that comes in parts, also where the kernel's schedule asks for none.
     pub stream: Option<StreamOptions>,
@@ -74,6 +74,12 @@ impl ProgramOptions {
     /// What a GPU's kernels have to hold to.
     fn cuda(&self) -> backend::cuda::Options {
         backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
+    }
+
+    /// What the scheduler is asked for.
+    pub(super) fn scheduling(&self) -> concrete::Options {
+        let (target, deterministic) = (self.target(), self.deterministic);
+        concrete::Options { target, deterministic, ..concrete::Options::default() }
     }
 
     /// What loops are scheduled for.
@@ -133,7 +139,7 @@ impl Program {
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let schedule_options = concrete::Options { target: options.target(), ..concrete::Options::default() };
+        let schedule_options = options.scheduling();
         let mut concrete = concrete::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
