@@ -73,7 +73,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, function: &'a Function, helpers: &'a mut Helpers) -> Self {
-        let mut namer = Namer::of_ascii(&reserved::words());
+        let mut namer = reserved::namer();
         let mut dimensions = BTreeMap::new();
         for id in function.dimensions() {
             let name = &kernel.dimension(id).name;

@@ -1,7 +1,7 @@
 //! The functions that users call.
 
 use super::module_name;
-use crate::backend::rust::reserved::is_keyword;
+use crate::backend::rust::reserved::user_ident;
 use crate::backend::rust::types::value_type;
 use crate::notation::{Kernel, Role, Tensor};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -76,13 +76,4 @@ fn parameter(tensor: &Tensor) -> TokenStream {
 fn argument(tensor: &Tensor) -> TokenStream {
     let name = user_ident(&tensor.name, Span::call_site());
     if tensor.format.order == 0 { quote!(&::spc::execute::scalar(#name)) } else { quote!(#name.as_any()) }
-}
-
-/// A name of the user's; what Rust keeps for itself becomes a raw identifier.
-fn user_ident(name: &str, span: Span) -> Ident {
-    match name {
-        "self" | "Self" | "super" | "crate" => Ident::new(&format!("{name}_"), span),
-        _ if is_keyword(name) => Ident::new_raw(name, span),
-        _ => Ident::new(name, span),
-    }
 }
