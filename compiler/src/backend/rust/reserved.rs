@@ -20,6 +20,9 @@ const PRELUDE: &[&str] = &[
     "None", "Ok", "Option", "Ord", "Result", "Send", "Sized", "Some", "String", "Sync", "Vec", "alloc", "core", "drop",
 ];
 
+/// Those of the prelude that no binding can be called.
+const NO_BINDINGS: &[&str] = &["Box", "Err", "None", "Ok", "Some"];
+
 /// Names that generated code itself uses.
 const OWN: &[&str] = &[
     "body", "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i32", "i64", "into", "length",
@@ -52,6 +55,18 @@ pub(super) fn user_ident(name: &str, span: Span) -> Ident {
         name if KEYWORDS.contains(&name) => Ident::new_raw(name, span),
         _ => Ident::new(name, span),
     }
+}
+
+/// A parameter of a function that users call, beside others; as [`user_ident`], where a binding can be called that.
+pub(super) fn parameter_ident(name: &str, others: &dyn Fn(&str) -> bool, span: Span) -> Ident {
+    let mut free = name.to_owned();
+    if NO_BINDINGS.contains(&name) {
+        free.push('_');
+        while others(&free) {
+            free.push('_');
+        }
+    }
+    user_ident(&free, span)
 }
 
 #[cfg(test)]
