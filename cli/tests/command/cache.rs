@@ -297,6 +297,30 @@ fn a_cache_that_is_removed_meanwhile_is_made_again() {
     assert!(is_from_cache(&runs(place.native(&cache))));
 }
 
+/// The system refuses more: root it does not, so another user runs where this one can become another.
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_can_not_be_started_are_a_clear_error() {
+    let place = place();
+    mode(place.folder.path(), 0o777);
+    let limited = |user: &[&str], arguments: &[&str]| {
+        let shell =
+            [user, &["sh", "-c", "ulimit -u 1; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_spc")], arguments].concat();
+        Command::new(shell[0]).args(&shell[1..]).current_dir(place.folder.path()).output()
+    };
+    let other = ["setpriv", "--reuid=54321", "--clear-groups"];
+    let Ok(output) = limited(&other, &["convert", "A.tns", "B.spct", "--format", "csr"]) else {
+        return println!("0 runs: there is no setpriv");
+    };
+    let message = String::from_utf8(output.stderr).unwrap();
+    if message.contains("setpriv") || message.contains("Permission denied") {
+        return println!("0 runs: {message}");
+    }
+    assert_has(&message, &["error: the threads can't be started", "= help: "]);
+    let output = limited(&other, &[&RUN[..], &["--threads", "5"]].concat()).unwrap();
+    assert_has(&String::from_utf8(output.stderr).unwrap(), &["error: 5 threads can't be started"]);
+}
+
 #[test]
 fn threads_are_as_many_as_make_sense() {
     let place = place();
