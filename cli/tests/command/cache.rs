@@ -305,7 +305,7 @@ fn threads_that_can_not_be_started_are_a_clear_error() {
     mode(place.folder.path(), 0o777);
     let limited = |user: &[&str], arguments: &[&str]| {
         let shell =
-            [user, &["sh", "-c", "ulimit -u 1; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_spc")], arguments].concat();
+            [user, &["bash", "-c", "ulimit -u 1; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_spc")], arguments].concat();
         Command::new(shell[0]).args(&shell[1..]).current_dir(place.folder.path()).output()
     };
     let other = ["setpriv", "--reuid=54321", "--clear-groups"];
