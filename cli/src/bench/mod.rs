@@ -32,6 +32,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::run::{read, refuse};
 use crate::source::Source;
+use crate::threads;
 use against::Peers;
 use baseline::Baseline;
 use cases::Choices;
@@ -201,10 +202,10 @@ impl Bench {
                 0 => "measuring the machine".to_owned(),
                 threads => format!("measuring the machine, {threads} threads"),
             });
-            let machine = spc::parallel::with_threads(threads, || Machine::measure(effort));
-            machines.push(
-                machine.map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?,
-            );
+            let machine = threads::on(threads, || Machine::measure(effort))?;
+            if machines.iter().all(|other| other.threads() != machine.threads()) {
+                machines.push(machine);
+            }
         }
         Ok(machines)
     }

@@ -8,6 +8,7 @@ use crate::arguments::{KernelArguments, Named, dimension, named};
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
+use crate::threads;
 use clap::{Args, ValueEnum};
 use outputs::Destination;
 use report::Report;
@@ -62,7 +63,7 @@ pub(crate) struct Run {
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
-    /// How many threads work; as many as there are processors if not given
+    /// How many threads work, at most eight for each processor or 256; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// How often the kernel runs
@@ -93,9 +94,7 @@ enum DuplicatesName {
 
 impl Run {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let threads = self.threads.map_or(0, NonZeroUsize::get);
-        spc::parallel::with_threads(threads, || self.run_here())
-            .map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?
+        threads::on(self.threads.map_or(0, NonZeroUsize::get), || self.run_here()).flatten()
     }
 
     /// On the threads that were asked for.

@@ -134,6 +134,7 @@ impl Report<'_> {
             "nnz": self.sparse_entries(),
             "compile_ms": milliseconds(self.program.compile_time()),
             "from_cache": self.program.from_cache(),
+            "cache_warnings": spc::execute::cache_warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "tuned": self.program.tuned().map(on_one_line),
             "read_ms": milliseconds(self.read_time),
             "pack_ms": milliseconds(self.pack_time()),

@@ -178,3 +178,33 @@ fn linear_coordinates_of_more_than_64_bits_are_refused() {
         assert!(!place.path("d.spct").exists());
     }
 }
+
+/// Coordinates that all begin at one slot of a hash table, whoever knows the hash finds them. Slot after slot this took minutes.
+#[test]
+fn coordinates_that_meet_in_one_slot_take_no_longer() {
+    let golden = 0x9e37_79b9_7f4a_7c15_u64;
+    let inverse =
+        (0..6).fold(golden, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(golden.wrapping_mul(inverse))));
+    let meeting = (1..1_000_000u64).map(|low| low.wrapping_mul(inverse)).filter(|&coordinate| coordinate < 1 << 62);
+    let coordinates: Vec<u64> = meeting.take(200_000).collect();
+    assert_eq!(coordinates.len(), 200_000);
+    let lines: String = coordinates.iter().map(|coordinate| format!("{coordinate} 1\n")).collect();
+    let place = Place::new().with("x.tns", &lines);
+    let start = std::time::Instant::now();
+    for arguments in [
+        &["convert", "x.tns", "x.spct", "--format", "[hashed(u64)]"][..],
+        &["convert", "x.spct", "y.tns"],
+        &["run", "s = x(i)", "-f", "x=[hashed(u64)]", "-i", "x=x.spct", "-o", "s=s.tns", "--backend", "interpreter"],
+    ] {
+        place.prints(arguments);
+    }
+    assert!(start.elapsed().as_secs() < 100, "{:?}", start.elapsed());
+    assert_eq!(place.read("s.tns").trim(), "200000");
+    let sorted = |text: String| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let result: Vec<String> = sorted(place.read("y.tns")).into_iter().filter(|line| line.ends_with(" 1")).collect();
+    assert_eq!(result, sorted(lines));
+}

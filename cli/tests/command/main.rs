@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod cache;
 mod compile;
 mod elements;
 mod explain;

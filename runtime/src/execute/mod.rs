@@ -45,6 +45,7 @@ mod tuning;
 mod typed;
 
 pub use array::Stored;
+pub use cache::{CacheWarning, Distrust, cache_warnings};
 pub use call::{Call, conform};
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};

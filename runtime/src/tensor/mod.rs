@@ -32,6 +32,7 @@ mod map_law;
 mod mapped;
 mod pack;
 mod parts;
+mod slots;
 mod statistics;
 mod storage;
 mod tasks;

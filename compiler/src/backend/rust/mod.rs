@@ -17,6 +17,7 @@ mod text;
 mod types;
 
 pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use reserved::function_name;
 #[cfg(feature = "pretty")]
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};
@@ -43,8 +44,11 @@ pub struct Options {
 /// The function of a kernel.
 pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
     let mut printer = Printer::new(kernel, options);
-    let name = options.name.clone().unwrap_or_else(|| function_name(&kernel.name));
-    let name = ident(&name);
+    let name = function_name(options.name.as_deref().unwrap_or(&kernel.name));
+    let name = match name.strip_prefix("r#") {
+        Some(keyword) => Ident::new_raw(keyword, Span::mixed_site()),
+        None => ident(&name),
+    };
     let generics = printer.generics();
     let parameters = printer.parameters();
     let body = printer.block(&kernel.body);
@@ -55,11 +59,6 @@ pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
             #body
         }
     }
-}
-
-/// What the function of a kernel is called where nothing else is asked for: as the kernel, but for what Rust keeps for itself.
-pub fn function_name(kernel: &str) -> String {
-    if reserved::hides(kernel) { format!("{kernel}_") } else { kernel.to_owned() }
 }
 
 /// The state of printing one function.
@@ -80,7 +79,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, options: &'a Options) -> Self {
-        let mut namer = Namer::new(&reserved::words());
+        let mut namer = reserved::namer();
         let mut dimensions = BTreeMap::new();
         for (number, dimension) in (0u32..).zip(&kernel.dimensions) {
             let wish = match dimension.size {

@@ -12,6 +12,9 @@ pub(super) fn entry(place: usize) -> String {
     format!("spc_kernel_{place}")
 }
 
+/// The symbol for the version of how a library is called.
+pub(super) const VERSION: &str = "spc_kernel_version";
+
 const ABI: &str = include_str!("abi.rs");
 const COMPLEX: &str = include_str!("complex.rs");
 const LIBRARY: &str = include_str!("library.rs");
@@ -41,6 +44,9 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
 use complex::{{c32, c64}};
+
+#[unsafe(no_mangle)]
+pub static {VERSION}: u32 = abi::VERSION;
 
 {modules}
 mod parallel {{

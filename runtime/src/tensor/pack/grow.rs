@@ -14,6 +14,7 @@
 
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
+use super::super::slots::FreeSlots;
 use super::super::tasks::{self, split};
 use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
 use super::PackError;
@@ -503,11 +504,9 @@ impl<K: Key> Grow<'_, K> {
             for parent in range.clone() {
                 let begin = positions[parent] - positions[range.start];
                 let slots = positions[parent + 1] - positions[parent];
+                let mut free = FreeSlots::default();
                 for (coordinate, child) in self.each_child(level, &parents[parent]) {
-                    let mut slot = hashed::slot(coordinate, slots);
-                    while rows[begin + slot].is_position() {
-                        slot = (slot + 1) & (slots - 1);
-                    }
+                    let slot = free.take(coordinate, slots, &|slot| rows[begin + slot].is_position());
                     coordinates[begin + slot] = C::narrowed(coordinate);
                     rows[begin + slot] = Entries::of(child);
                 }
