@@ -23,6 +23,8 @@ pub(super) struct Report<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) kernel: &'a Kernel,
     pub(super) read_time: Duration,
+    /// What was said of the inputs on standard error.
+    pub(super) notes: &'a [String],
 }
 
 /// The directives of a schedule.
@@ -143,6 +145,7 @@ impl Report<'_> {
                 "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),
             "checksum": sum.json(),
+            "notes": self.notes,
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
         });

@@ -3,9 +3,11 @@
 mod bad_input;
 mod bench;
 mod compile;
+mod durable;
 mod elements;
 mod explain;
 mod files;
+mod fills;
 mod gpu;
 mod run;
 

@@ -24,11 +24,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assumed;
 mod error;
 mod extents;
 mod operand;
 mod pattern;
 
+pub use assumed::AssumedExtent;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
@@ -112,6 +114,7 @@ pub struct Program {
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
+    assumed: Vec<AssumedExtent>,
     sizes: Sizes,
     tuned: Option<Schedule>,
     pack_time: Duration,
@@ -148,6 +151,7 @@ impl Program {
             }
         }
         let interface = &concrete.interface;
+        let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
         let dimensions = undetermined(interface, &extents);
 
         let start = Instant::now();
@@ -193,6 +197,7 @@ impl Program {
             fallback,
             inputs: packed,
             dimensions,
+            assumed,
             sizes,
             tuned,
             pack_time,
@@ -230,6 +235,11 @@ impl Program {
             }
         };
         self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The modes of inputs that do not state their shape.
+    pub fn assumed_extents(&self) -> &[AssumedExtent] {
+        &self.assumed
     }
 
     /// The schedule that was remembered and taken, where one was.
