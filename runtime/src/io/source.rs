@@ -294,6 +294,9 @@ fn decompress(bytes: &[u8], kind: FileType) -> Result<Vec<u8>, ReadError> {
     if let Some(long) = LongLine::of(&error) {
         return Err(long);
     }
+    if error.kind() == ErrorKind::Other {
+        return Err(ReadError::new(ReadErrorKind::Io, format!("cannot read: {error}")));
+    }
     let lines = text.iter().filter(|&&byte| byte == b'\n').count();
     let message = match error.kind() {
         ErrorKind::UnexpectedEof => format!("the gzip data end early, after {lines} lines: get the file again"),
