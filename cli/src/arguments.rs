@@ -2,7 +2,9 @@
 
 use crate::formats::FormatsArguments;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use spc_compiler::syntax::normalized;
+use std::ffi::{OsStr, OsString};
 
 /// `NAME=TEXT`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,42 @@ pub(crate) fn named(argument: &str) -> Result<Named, String> {
         return Err("it has the form NAME=…, with something on both sides".to_owned());
     }
     Ok(Named { name: normalized(name), text: text.to_owned() })
+}
+
+/// `NAME=TEXT`, where the text may name a file, in whatever bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedFile {
+    /// What stands before the first `=`.
+    pub(crate) name: String,
+    /// What stands after it.
+    pub(crate) text: OsString,
+}
+
+/// Reads `NAME=FILE`.
+pub(crate) fn named_file() -> impl TypedValueParser<Value = NamedFile> {
+    OsStringValueParser::new().try_map(|argument| of_file(&argument))
+}
+
+fn of_file(argument: &OsStr) -> Result<NamedFile, String> {
+    if let Some(argument) = argument.to_str() {
+        return named(argument).map(|Named { name, text }| NamedFile { name, text: text.into() });
+    }
+    let (name, text) = cut(argument).ok_or("it has the form NAME=…, as in `X=x.tns`")?;
+    Ok(NamedFile { name: normalized(name.trim()), text: text.to_owned() })
+}
+
+/// Cuts a text that is not UTF-8 at its first `=`.
+#[cfg(unix)]
+fn cut(argument: &OsStr) -> Option<(&str, &OsStr)> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = argument.as_bytes();
+    let place = bytes.iter().position(|&byte| byte == b'=')?;
+    Some((std::str::from_utf8(&bytes[..place]).ok()?, OsStr::from_bytes(&bytes[place + 1..])))
+}
+
+#[cfg(not(unix))]
+fn cut(_argument: &OsStr) -> Option<(&str, &OsStr)> {
+    None
 }
 
 /// Reads `NAME=EXTENT`.

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("error: this is a fault of spc, please report it together with the command: {panic}");
     }));
+    spc::io::fail_at_size_limit();
     let result = match Command::parse().verb {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),

@@ -14,6 +14,7 @@ use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use spc_compiler::{notation, syntax};
+use std::ffi::OsStr;
 use std::time::Duration;
 
 /// What is to be measured.
@@ -99,8 +100,8 @@ impl Choices {
     }
 
     /// Measures all on one tensor.
-    pub(super) fn measure(&self, tensor: &str, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
-        let progress = Progress::new(format!("reading {tensor}"));
+    pub(super) fn measure(&self, tensor: &OsStr, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
+        let progress = Progress::new(format!("reading {}", tensor.display()));
         let data = Data::load(tensor)?;
         drop(progress);
         let formats = self.formats(data.order());
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn forms_are_those_of_the_order() {
-        let data = Data::load("uniform:9x9x9:50").unwrap();
+        let data = Data::load("uniform:9x9x9:50".as_ref()).unwrap();
         let forms = |choices: &Choices, format| choices.forms(&data, format).len();
         assert_eq!(forms(&choices(&["mttkrp"], &[], false), "csf"), 3 * 2);
         assert_eq!(forms(&choices(&["mttkrp", "ttv"], &[2, 3], false), "csf"), 2 * 2 + 2);

@@ -24,13 +24,13 @@ mod table;
 mod timing;
 mod tune;
 
-use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::arguments::{KernelArguments, NamedFile, dimension, named, named_file};
 use crate::convert::element;
 use crate::failure::{Failure, note};
 use crate::formats::FormatsArguments;
 use crate::output;
 use crate::progress::Progress;
-use crate::run::{read, refuse};
+use crate::run::{notes, read, refuse};
 use crate::source::Source;
 use crate::threads;
 use against::Peers;
@@ -43,6 +43,7 @@ use spc::io;
 use spc::measure::{Effort, Machine, caches};
 use spc::tensor::AnyTensor;
 use spc_compiler::ir::ElementType;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -58,7 +59,7 @@ use timing::{Budget, Measuring, Subject};
 pub(crate) struct Bench {
     /// What to measure on; some generated tensors if not given
     #[arg(value_name = "TENSOR", conflicts_with = "expression")]
-    tensors: Vec<String>,
+    tensors: Vec<OsString>,
     /// The kernels: elementwise multiply add scalar ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
     #[arg(long = "kernel", value_name = "NAME", value_delimiter = ',')]
     kernels: Vec<String>,
@@ -86,8 +87,8 @@ pub(crate) struct Bench {
     #[arg(long, requires = "expression")]
     strict: bool,
     /// With `--expression`, where an input comes from
-    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named, requires = "expression")]
-    inputs: Vec<Named>,
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file(), requires = "expression")]
+    inputs: Vec<NamedFile>,
     /// With `--expression`, the extent of an index
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
     dimensions: Vec<(String, usize)>,
@@ -215,9 +216,9 @@ impl Bench {
             true => &["irrS:0.05", "kronecker:20000x20000:200000"],
             false => &["regS", "irrS", "irr2S4d", "kronecker:100000x100000:1000000"],
         };
-        let mut tensors: Vec<&str> = self.tensors.iter().map(String::as_str).collect();
+        let mut tensors: Vec<&OsStr> = self.tensors.iter().map(OsString::as_os_str).collect();
         if tensors.is_empty() {
-            tensors.extend(generated);
+            tensors.extend(generated.iter().map(OsStr::new));
         }
         for tensor in tensors {
             choices.measure(tensor, self.budget(), findings)?;
@@ -253,7 +254,8 @@ impl Bench {
         let stored = |(name, tensor): (&str, &AnyTensor)| {
             format!("{name}: {}", format_of(name).unwrap_or_else(|| tensor.format().to_string()))
         };
-        let files: Vec<&str> = self.inputs.iter().map(|input| input.text.as_str()).collect();
+        notes(&self.inputs, program.assumed_extents()).iter().for_each(note);
+        let files: Vec<_> = self.inputs.iter().map(|input| input.text.to_string_lossy()).collect();
         let first = sparse().next().or_else(|| program.inputs().next());
         let element = first.map_or(ElementType::F64, |(_, tensor)| tensor.element());
         for machine in findings.machines.clone() {

@@ -4,7 +4,7 @@ mod inputs;
 mod outputs;
 mod report;
 
-use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use outputs::Destination;
 use report::Report;
 
-pub(crate) use inputs::{entries, read};
+pub(crate) use inputs::{literal, notes, read, without_shape};
 pub(crate) use report::on_one_line;
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::Duplicates;
@@ -30,14 +30,14 @@ pub(crate) struct Run {
     #[command(flatten)]
     kernel: KernelArguments,
     /// Where an input comes from: `X=x.tns.gz`, `B=random`, `B=random:SEED`, `B=ones`; for a scalar `alpha=2.5`
-    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named)]
-    inputs: Vec<Named>,
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file())]
+    inputs: Vec<NamedFile>,
     /// The extent of an index: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
     /// Where a result goes: `Y=y.tns`; `Y=-` for standard output
-    #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named)]
-    outputs: Vec<Named>,
+    #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named_file())]
+    outputs: Vec<NamedFile>,
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
@@ -120,7 +120,9 @@ impl Run {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
         let warnings = source.warnings_as_json();
-        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time };
+        let notes = inputs::notes(&self.inputs, program.assumed_extents());
+        notes.iter().for_each(note);
+        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
         if self.json {
             return report.print_json();

@@ -25,6 +25,8 @@ pub(super) struct Report<'a> {
     /// What is probably not meant in the kernel.
     pub(super) warnings: Value,
     pub(super) read_time: Duration,
+    /// What was said of the inputs on standard error.
+    pub(super) notes: &'a [String],
 }
 
 /// The directives of a schedule.
@@ -147,6 +149,7 @@ impl Report<'_> {
             })),
             "warnings": self.warnings,
             "checksum": sum.json(),
+            "notes": self.notes,
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
         });

@@ -4,9 +4,11 @@ mod bad_input;
 mod bench;
 mod cache;
 mod compile;
+mod durable;
 mod elements;
 mod explain;
 mod files;
+mod fills;
 mod gpu;
 mod run;
 

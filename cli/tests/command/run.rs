@@ -19,8 +19,8 @@ fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn the_result_is_right() {
     let place = place();
-    assert_eq!(place.prints(&run(&["-o", "y=-"])), "1 102\n2 30\n");
-    assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "1 102\n2 30\n");
+    assert_eq!(place.prints(&run(&["-o", "y=-"])), "# shape: 2\n1 102\n2 30\n");
+    assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "# shape: 2\n1 102\n2 30\n");
     let text = place.prints(&run(&[]));
     assert_has(&text, &["y: 2, f64 dense, 2 stored", "y(1)  = 102", "y(2)  = 30", "sum of all: 132", "native on"]);
     assert!(!text.contains("pub fn"));
@@ -43,11 +43,11 @@ fn sums_are_the_same_in_every_format() {
 fn results_go_to_files() {
     let place = place();
     place.prints(&run(&["-o", "y=y.tns", "-o", "y=y.mtx"]));
-    assert_eq!(place.read("y.tns"), "1 102\n2 30\n");
-    assert_has(&place.read("y.mtx"), &["%%MatrixMarket matrix coordinate real general\n2 1 2\n"]);
+    assert_eq!(place.read("y.tns"), "# shape: 2\n1 102\n2 30\n");
+    assert_has(&place.read("y.mtx"), &["%%MatrixMarket matrix coordinate real general\n% shape: 2\n2 1 2\n"]);
     // What is read is written over only when all is done.
     place.prints(&["run", "A(i, j) = 2 * B(i, j)", "-f", "A=csr", "-f", "B=csr", "-i", "B=a.tns", "-o", "A=a.tns"]);
-    assert_eq!(place.read("a.tns"), "1 1 4\n1 3 2\n2 2 6\n");
+    assert_eq!(place.read("a.tns"), "# shape: 2 3\n1 1 4\n1 3 2\n2 2 6\n");
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn one_statement_of_a_scalar() {
     let place = Place::new().with("x.tns", "1 3\n4 -4\n");
     let arguments = ["run", "s = x(i) * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns"];
     assert_has(&place.prints(&arguments), &["s = 25\n"]);
-    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "25\n");
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "# shape:\n25\n");
     let arguments =
         ["run", "y(i) = alpha * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns", "-i", "alpha=2.5", "-o", "y=-"];
-    assert_eq!(place.prints(&arguments), "1 7.5\n4 -10\n");
+    assert_eq!(place.prints(&arguments), "# shape: 4\n1 7.5\n2 0\n3 0\n4 -10\n");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn dense_operands_are_random_or_ones() {
 fn several_entries_of_an_index_are_summed_or_refused() {
     let place = Place::new().with("a.tns", "1 1 2\n2 2 1\n1 1 3\n");
     let arguments = ["run", SPMV, "-f", "A=csr", "-i", "A=a.tns", "-i", "x=ones"];
-    assert_eq!(place.prints(&[&arguments[..], &["-o", "y=-"]].concat()), "1 5\n2 1\n");
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "y=-"]].concat()), "# shape: 2\n1 5\n2 1\n");
     let message = place.refuses(&[&arguments[..], &["--duplicates", "refuse"]].concat());
     assert_has(&message, &["`A`", "(1, 1)", "more than once"]);
 }
@@ -134,7 +134,10 @@ fn other_kinds_of_file_are_read() {
     place.prints(&["convert", "a.mtx", "a.npy"]);
     for kind in ["a.spct", "a.npy"] {
         let input = format!("A={kind}");
-        assert_eq!(place.prints(&["run", SPMV, "-f", "A=csr", "-i", &input, "-i", "x=x.tns", "-o", "y=-"]), "2 20\n");
+        assert_eq!(
+            place.prints(&["run", SPMV, "-f", "A=csr", "-i", &input, "-i", "x=x.tns", "-o", "y=-"]),
+            "# shape: 3\n1 0\n2 20\n3 0\n"
+        );
     }
 }
 
@@ -161,7 +164,7 @@ fn without_a_compiler_the_interpreter_runs() {
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 102\n2 30\n", "{message}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "# shape: 2\n1 102\n2 30\n", "{message}");
     assert_has(&message, &["note: the kernel ran in the interpreter", "SPC_RUSTC"]);
     let output = place
         .command(&run(&["--backend", "native"]))
@@ -173,8 +176,7 @@ fn without_a_compiler_the_interpreter_runs() {
     assert_has(&String::from_utf8(output.stderr).unwrap(), &["no Rust compiler", "--backend interpreter"]);
 }
 
-/// The best distances after each step, until nothing changes: from node 1, whose distance of zero a `.tns` leaves out, over the
-/// edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
+/// The best distances after each step, until nothing changes: from node 1 over the edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
 #[test]
 fn steps_of_shortest_paths() {
     let file = examples().join("shortest_paths.ti");
@@ -188,7 +190,7 @@ fn steps_of_shortest_paths() {
         steps.push(distances.clone());
     }
     let expected = ["2 3\n3 9\n4 inf\n", "2 3\n3 7\n4 10\n", "2 3\n3 7\n4 8\n", "2 3\n3 7\n4 8\n"];
-    assert_eq!(steps, expected);
+    assert_eq!(steps, expected.map(|others| format!("# shape: 4\n1 0\n{others}")));
 }
 
 #[test]
@@ -200,7 +202,10 @@ fn levels_of_a_breadth_first_search() {
         .with("seen.tns", "1 1\n2 1\n3 1\n5 0\n");
     let inputs = ["-i", "A=A.tns", "-i", "frontier=frontier.tns", "-i", "seen=seen.tns", "-o", "next=-"];
     let kernel = ["run", file.to_str().unwrap(), "--kernel", "reach", "--backend", "interpreter"];
-    assert_eq!(place.prints(&[&kernel[..], &inputs].concat()), "4 1\n");
+    assert_eq!(
+        place.prints(&[&kernel[..], &inputs].concat()),
+        "# shape: 5\n# element: bool\n1 0\n2 0\n3 0\n4 1\n5 0\n"
+    );
 }
 
 #[test]
@@ -210,15 +215,16 @@ fn sparse_convolutions() {
     let kernel = |name: &'static str| ["run", file.to_str().unwrap(), "--kernel", name, "--backend", "interpreter"];
     let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
     let inputs = ["-i", "x=x.tns", "-i", "w=w.tns", "-o", "y=-"];
-    assert_eq!(run(kernel("convolve"), &inputs), "1 21\n2 2\n3 30\n4 3\n5 40\n");
-    assert_eq!(run(kernel("convolve"), &[&inputs[..], &["--dim", "i=2"]].concat()), "1 21\n2 2\n");
+    assert_eq!(run(kernel("convolve"), &inputs), "# shape: 5\n1 21\n2 2\n3 30\n4 3\n5 40\n");
+    assert_eq!(run(kernel("convolve"), &[&inputs[..], &["--dim", "i=2"]].concat()), "# shape: 2\n1 21\n2 2\n");
 
     let place = Place::new().with("X.tns", "1 1 1\n3 2 2\n").with("W.tns", "1 1 1\n1 2 10\n2 1 100\n");
     let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
     let inputs = ["-i", "X=X.tns", "-i", "W=W.tns", "-o", "Y=-"];
-    let spread = "1 1 1\n1 2 10\n2 1 100\n3 2 2\n3 3 20\n4 2 200\n";
+    let spread =
+        "# shape: 4 3\n1 1 1\n1 2 10\n1 3 0\n2 1 100\n2 2 0\n2 3 0\n3 1 0\n3 2 2\n3 3 20\n4 1 0\n4 2 200\n4 3 0\n";
     assert_eq!(run(kernel("spread"), &inputs), spread);
-    assert_eq!(run(kernel("second_differences"), &["-i", "X=X.tns", "-o", "Y=-"]), "1 1 1\n1 2 2\n");
+    assert_eq!(run(kernel("second_differences"), &["-i", "X=X.tns", "-o", "Y=-"]), "# shape: 1 2\n1 1 1\n1 2 2\n");
     let images = Place::new().with("X.tns", "1 1 1 1\n1 3 3 2\n2 5 5 3\n");
     let json = images.json(
         &[

@@ -69,7 +69,9 @@ pub enum Error {
     },
     /// An input has another value for entries that are not stored.
     #[error(
-        "`{tensor}` is declared with the fill value {expected}, but the input's is {found}; pack it with `pack_filled`"
+        "what is missing in `{tensor}` is declared to be {}, but in the input it is {found}: declare `fill {found}`, or declare it \
+         `dense`, which stores every element",
+        plain(expected), found = plain(found)
     )]
     Fill {
         /// The tensor.
@@ -352,5 +354,14 @@ fn wider(width: IndexWidth) -> &'static str {
         IndexWidth::U8 => "u16",
         IndexWidth::U16 => "u32",
         IndexWidth::U32 | IndexWidth::U64 => "u64",
+    }
+}
+
+/// A value as the language has it in a declaration.
+fn plain(value: &Literal) -> String {
+    match *value {
+        Literal::Float(_, value) => value.to_string(),
+        Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
+        Literal::Integer(_, value) => value.to_string(),
     }
 }

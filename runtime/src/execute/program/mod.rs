@@ -24,11 +24,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assumed;
 mod error;
 mod extents;
 mod operand;
 mod pattern;
 
+pub use assumed::AssumedExtent;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
@@ -118,6 +120,7 @@ pub struct Program {
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
+    assumed: Vec<AssumedExtent>,
     sizes: Sizes,
     tuned: Option<Schedule>,
     warnings: Vec<Diagnostic>,
@@ -155,6 +158,7 @@ impl Program {
             }
         }
         let interface = &concrete.interface;
+        let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
         let dimensions = undetermined(interface, &extents);
 
         let start = Instant::now();
@@ -200,6 +204,7 @@ impl Program {
             fallback,
             inputs: packed,
             dimensions,
+            assumed,
             sizes,
             tuned,
             warnings: kernel.warnings.clone(),
@@ -238,6 +243,11 @@ impl Program {
             }
         };
         self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The modes of inputs that do not state their shape.
+    pub fn assumed_extents(&self) -> &[AssumedExtent] {
+        &self.assumed
     }
 
     /// The schedule that was remembered and taken, where one was.
