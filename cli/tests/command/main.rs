@@ -7,6 +7,7 @@ mod elements;
 mod explain;
 mod files;
 mod gpu;
+mod language;
 mod run;
 
 use std::path::{Path, PathBuf};
