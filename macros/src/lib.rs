@@ -128,4 +128,13 @@ mod tests {
             assert!(tokens.contains(message), "{message}: {tokens}");
         }
     }
+
+    #[test]
+    fn mistakes_of_a_file_say_where_they_are() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/kernels");
+        let tokens = from_file(&folder, "mistake.ti", Span::call_site()).to_string();
+        for part in ["pub fn affine", "deprecated", "mistake.ti:2:91: the index `rwo` is nearly `row` [W0103]"] {
+            assert!(tokens.contains(part), "{part}: {tokens}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod explain;
 mod files;
 mod fills;
 mod gpu;
+mod language;
 mod run;
 
 use std::path::{Path, PathBuf};

@@ -8,6 +8,4 @@ spc::tensor_kernel! {
     fn outer(A: csr, x: dense) -> Y: dense { Y(i, z) = A(i, j) * x(j); }
 }
 
-spc::tensor_kernel!(file = "tests/kernels/mistake.ti");
-
 fn main() {}
