@@ -115,6 +115,8 @@ fn scalar(element: ElementType, text: &str) -> Option<Operand> {
         ElementType::Bool if matches!(text, "true" | "false") => Some(of(text == "true")),
         ElementType::C32 => text.parse::<c32>().ok().map(of),
         ElementType::C64 => text.parse::<c64>().ok().map(of),
+        // A `f64` does not hold every one of these.
+        ElementType::I64 if text.parse::<i64>().is_ok() => text.parse::<i64>().ok().map(of),
         _ => text.parse::<f64>().ok().map(Operand::Scalar),
     }
 }

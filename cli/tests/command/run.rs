@@ -68,6 +68,17 @@ fn json_has_all_figures() {
 }
 
 #[test]
+fn every_whole_number_is_a_scalar() {
+    let place = Place::new();
+    let kernel = ["run", "t = n + 0", "-f", "n=i64", "-f", "t=i64", "--backend", "interpreter", "-o", "t=-", "-i"];
+    // The first is none that a `f64` holds, and the second would be rounded beyond its type.
+    for number in ["9007199254740993", "9223372036854775807", "-9223372036854775807"] {
+        assert_eq!(place.prints(&[&kernel[..], &[&format!("n={number}")]].concat()).trim(), number);
+    }
+    assert_has(&place.refuses(&[&kernel[..], &["n=9223372036854775808"]].concat()), &["i64"]);
+}
+
+#[test]
 fn one_statement_of_a_scalar() {
     let place = Place::new().with("x.tns", "1 3\n4 -4\n");
     let arguments = ["run", "s = x(i) * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns"];

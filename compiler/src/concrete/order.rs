@@ -328,6 +328,8 @@ impl Scheduler<'_> {
             .iter()
             .filter_map(|&index| innermost(index))
             .filter(|variable| !bound.contains(variable))
+            // What shall run in parallel is no vector.
+            .filter(|variable| !self.kernel.asked.parallel.contains(variable))
             .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
