@@ -1,6 +1,8 @@
 //! The corpus through `tensor_kernel!`: what users of the macro get, all in the one run of rustc that compiles this file.
 
 #![allow(non_snake_case)]
+// Some cases are of indices that are warned of.
+#![allow(deprecated)]
 
 use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};

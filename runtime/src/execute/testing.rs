@@ -66,6 +66,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
         arrays,
         variables: Vec::new(),
         body: Vec::new(),
+        deterministic: false,
     }
 }
 
