@@ -288,7 +288,6 @@ fn is_anagram(one: &[char], other: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::diagnostics::Span;
     use crate::notation::check_expression;
     use crate::{format::resolve::Definitions, syntax};
