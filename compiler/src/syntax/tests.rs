@@ -155,7 +155,7 @@ fn errors_stand_at_the_exact_place() {
         ("A(i) + 1;", "+", "expected an assignment such as `=`, found `+`"),
         ("let A(i) = B(i) where 3;", "3", "expected a name, found `3`"),
         ("A(i) = 1 < 2 < 3;", "<", "comparisons do not chain"),
-        ("A(i) = X(_);", "_", "expected `)` or an expression, found `_`"),
+        ("A(i) = X(_);", "_", "`_` is no name"),
     ] {
         assert_eq!(error_of(statement), (underlined.to_owned(), message.to_owned()));
     }

@@ -178,7 +178,7 @@ Correct:
         title: "nested too deeply",
         explanation: "
 Brackets may stand inside one another 64 deep, and an expression may be 256 operators deep. A sum of `n` terms is `n`
-operators deep. Give parts of the expression names with `let`.
+operators deep. A statement may have 128 index variables. Give parts of the expression names with `let`.
 
 Wrong:
 
