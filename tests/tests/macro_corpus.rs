@@ -316,12 +316,14 @@ cases! {
     masks_coo "cases/masks/coo.ti" [M, u, v] sample(&M, &u, &v);
     masks_dense_values "cases/masks/dense_values.ti" [M, B] sample(&M, &B);
     masks_explicit_zero "cases/masks/explicit_zero.ti" [M, B] explicit_zero(&M, &B);
+    masks_least_of_sums "cases/masks/least_of_sums_at_interleaved_coordinates.ti" [M, v] least(&M, &v);
     masks_literal "cases/masks/literal.ti" [M] pattern(&M);
     masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
     masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
     masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
     masks_minimum_of_an_empty_window "cases/masks/minimum_of_an_empty_window.ti" [B, M] kernel(&B, &M);
     masks_other_sparse "cases/masks/other_sparse.ti" [M, A] sample(&M, &A);
+    masks_products_of_sums "cases/masks/products_of_sums_at_computed_coordinates.ti" [M, v] scaled(&M, &v);
     masks_spgemm "cases/masks/spgemm.ti" [A, B, M] triangles(&A, &B, &M);
     masks_to_dense "cases/masks/to_dense.ti" [M, B] sample(&M, &B);
     masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
@@ -501,6 +503,7 @@ cases! {
     schedules_precomputed_windows "cases/schedules/precomputed_windows.ti" [x, w, v] convolve(&x, &w, &v);
     schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
+    schedules_rows_in_parallel "cases/schedules/rows_in_parallel.ti" [A, x] gemv(&A, &x);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);
     schedules_same_pattern_blocks "cases/schedules/same_pattern_blocks.ti" [X, Z] distance(&X, &Z);
     schedules_same_pattern_fills "cases/schedules/same_pattern_fills.ti" [X, Z] fills(&X, &Z);
