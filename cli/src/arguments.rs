@@ -2,6 +2,9 @@
 
 use crate::formats::FormatsArguments;
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use spc_compiler::syntax::normalized;
+use std::ffi::{OsStr, OsString};
 
 /// `NAME=TEXT`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +22,43 @@ pub(crate) fn named(argument: &str) -> Result<Named, String> {
     if name.is_empty() || text.is_empty() {
         return Err("it has the form NAME=…, with something on both sides".to_owned());
     }
-    Ok(Named { name: name.to_owned(), text: text.to_owned() })
+    Ok(Named { name: normalized(name), text: text.to_owned() })
+}
+
+/// `NAME=TEXT`, where the text may name a file, in whatever bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedFile {
+    /// What stands before the first `=`.
+    pub(crate) name: String,
+    /// What stands after it.
+    pub(crate) text: OsString,
+}
+
+/// Reads `NAME=FILE`.
+pub(crate) fn named_file() -> impl TypedValueParser<Value = NamedFile> {
+    OsStringValueParser::new().try_map(|argument| of_file(&argument))
+}
+
+fn of_file(argument: &OsStr) -> Result<NamedFile, String> {
+    if let Some(argument) = argument.to_str() {
+        return named(argument).map(|Named { name, text }| NamedFile { name, text: text.into() });
+    }
+    let (name, text) = cut(argument).ok_or("it has the form NAME=…, as in `X=x.tns`")?;
+    Ok(NamedFile { name: normalized(name.trim()), text: text.to_owned() })
+}
+
+/// Cuts a text that is not UTF-8 at its first `=`.
+#[cfg(unix)]
+fn cut(argument: &OsStr) -> Option<(&str, &OsStr)> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = argument.as_bytes();
+    let place = bytes.iter().position(|&byte| byte == b'=')?;
+    Some((std::str::from_utf8(&bytes[..place]).ok()?, OsStr::from_bytes(&bytes[place + 1..])))
+}
+
+#[cfg(not(unix))]
+fn cut(_argument: &OsStr) -> Option<(&str, &OsStr)> {
+    None
 }
 
 /// Reads `NAME=EXTENT`.
@@ -71,6 +110,9 @@ pub(crate) struct KernelArguments {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     pub(crate) kernel: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[cfg(test)]

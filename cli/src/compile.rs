@@ -26,8 +26,8 @@ pub(crate) struct Compile {
     /// The architecture to compile for, with `--target cuda`
     #[arg(long, value_name = "sm_90")]
     arch: Option<String>,
-    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, with
-    /// `--target cuda`
+    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, on any
+    /// number of threads
     #[arg(long)]
     deterministic: bool,
     /// Print what each function takes of the device: registers, and whether any were spilled
@@ -83,8 +83,8 @@ impl Compile {
             Target::Cuda => Stage::Cuda,
         });
         let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
-        if !is_for_gpu && (self.arch.is_some() || self.report || self.deterministic) {
-            let message = "`--arch`, `--report` and `--deterministic` are for `--target cuda`";
+        if !is_for_gpu && (self.arch.is_some() || self.report) {
+            let message = "`--arch` and `--report` are for `--target cuda`";
             return Err(Failure::Usage(message.to_owned()));
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
@@ -115,7 +115,8 @@ impl Compile {
         if stage == Stage::Notation {
             return Ok(format!("{kernel}\n"));
         }
-        let options = concrete::Options { target, ..concrete::Options::default() };
+        let deterministic = self.deterministic;
+        let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
         let mut program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
@@ -180,14 +181,10 @@ fn report(compiled: &cuda::Compiled) -> String {
 
 /// Makes an extent part of the kernels of a program.
 fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Result<(), Failure> {
-    let kernel = &program.interface;
-    let places: Vec<usize> =
-        kernel.variables.iter().filter(|variable| variable.name == name).map(|variable| variable.extent).collect();
-    if places.is_empty() {
-        let names: Vec<&str> = kernel.variables.iter().map(|variable| variable.name.as_str()).collect();
-        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", kernel.name));
-        return Err(failure.help(format!("its indices are {}", names.join(", "))));
-    }
+    let places = program.interface.extents_called(name).map_err(|known| {
+        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", program.interface.name));
+        failure.help(format!("its indices are {}", known.join(", ")))
+    })?;
     for place in places {
         program.set_size(place, Size::Constant(extent as u64));
     }

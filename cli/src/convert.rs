@@ -1,13 +1,15 @@
 //! `spc convert`: between kinds of file.
 
 use crate::arguments::{Shape, shape};
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::formats::{FormatsArguments, parse_format};
 use crate::progress::Progress;
-use crate::run::entries;
+use crate::run::{literal, without_shape};
 use clap::Args;
-use spc::io::{self, FileType, ReadOptions};
-use spc::tensor::{AnyTensor, Duplicates};
+use spc::execute::Entries;
+use spc::io::{self, Contents, FileType, Filled, ReadOptions, TensorFile};
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, PackError};
+use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
@@ -16,11 +18,12 @@ use std::path::PathBuf;
 /// Convert between kinds of tensor file
 ///
 /// The names say the kinds: .tns, .mtx, .npy, .spct, each also with .gz. Several entries of the same index become their
-/// sum. A .spct file holds a tensor in a format of storage, which `--format` says.
+/// sum. A .spct file holds a tensor in a format of storage, which `--format` says. What is missing stays what the file says that it
+/// is.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The file to read
-    from: String,
+    from: PathBuf,
     /// The file to write
     to: PathBuf,
     /// How a .spct file stores the tensor
@@ -28,9 +31,9 @@ pub(crate) struct Convert {
     format: Option<String>,
     #[command(flatten)]
     named: FormatsArguments,
-    /// The type of the elements
-    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
-    element: ElementType,
+    /// The type of the elements; that of the file if not given, or f64 where it says none
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    element: Option<ElementType>,
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
@@ -57,24 +60,68 @@ impl Convert {
             return Err(Failure::Usage("`--format` is for a .spct file, the only kind that keeps a format".to_owned()));
         }
         let named = self.named.load()?;
-        let progress = Progress::new(format!("reading {}", self.from));
-        let tensor = self.read(&Definitions::of_program(&named))?;
+        let progress = Progress::new(format!("reading {}", self.from.display()));
+        let options = ReadOptions { shape: self.shape.as_ref().map(|shape| shape.0.clone()), file_type: None };
+        let file = TensorFile::open(&self.from, &options)?;
+        let element = element_of(&file, self.element)?;
+        let Converted { tensor, states_fill, note } =
+            with_element!(element, |T| self.read::<T>(&file, &Definitions::of_program(&named)))?;
         progress.step(format!("writing {}", self.to.display()));
-        Ok(io::write_tensor(&self.to, &tensor)?)
+        match states_fill {
+            true => io::write_tensor_stating_fill(&self.to, &tensor)?,
+            false => io::write_tensor(&self.to, &tensor)?,
+        }
+        drop(progress);
+        note.iter().for_each(failure::note);
+        Ok(())
     }
 
-    fn read(&self, named: &Definitions<'_>) -> Result<AnyTensor, Failure> {
-        let options = ReadOptions { shape: self.shape.as_ref().map(|shape| shape.0.clone()), file_type: None };
-        let entries = entries(self.element, &self.from, &options)?;
+    fn read<T: io::Value>(&self, file: &TensorFile, named: &Definitions<'_>) -> Result<Converted, Failure>
+    where
+        Entries: From<Coordinates<T>>,
+    {
+        let contents = file.contents::<T>()?;
+        let refused = |error: PackError| Failure::refused(format!("{}: {error}", self.from.display()));
         let format = match &self.format {
-            Some(text) => parse_format(text, entries.shape().len(), named)?,
-            None => coordinates(entries.shape()),
+            Some(text) => Some(parse_format(text, contents.shape().len(), named)?),
+            None => None,
         };
-        let zero = entries.element().zero();
-        entries
-            .pack(&format, Duplicates::Sum, zero)
-            .map_err(|error| Failure::refused(format!("{}: {error}", self.from)))
+        Ok(match contents {
+            Contents::Entries(Filled { entries, fill }) => {
+                let note = (!entries.shape_is_stated).then(|| without_shape(&self.from, &entries.shape));
+                let literal = literal(fill.unwrap_or(T::ZERO), &self.from)?;
+                let format = format.unwrap_or_else(|| coordinates(&entries.shape));
+                let tensor = Entries::from(entries).pack(&format, Duplicates::Sum, literal).map_err(refused)?;
+                Converted { tensor, states_fill: fill.is_some(), note }
+            }
+            Contents::Tensor(tensor) => {
+                let to_packed = matches!(FileType::of(&self.to), Some((FileType::Spct, _)));
+                let usual = || (to_packed && tensor.format().is_dense()).then(|| coordinates(tensor.shape()));
+                let states_fill = tensor.format().is_dense();
+                let tensor = match format.or_else(usual) {
+                    Some(format) => tensor.convert(&format).map_err(refused)?,
+                    None => tensor,
+                };
+                Converted { tensor, states_fill, note: None }
+            }
+        })
     }
+}
+
+/// What is to be written.
+struct Converted {
+    tensor: AnyTensor,
+    /// Whether the file said what is missing, also where that is zero.
+    states_fill: bool,
+    note: Option<String>,
+}
+
+/// The type that a file is read as: what is asked for, or else what the file says.
+pub(crate) fn element_of(file: &TensorFile, asked: Option<ElementType>) -> Result<ElementType, Failure> {
+    Ok(match asked {
+        Some(element) => element,
+        None => file.element()?.unwrap_or(ElementType::F64),
+    })
 }
 
 /// Coordinates, of 64 bits where a mode needs them.

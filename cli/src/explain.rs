@@ -29,10 +29,13 @@ pub(crate) struct Explain {
     /// The kernel of a file that has several
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
     /// What the loops are for
     #[arg(long = "target", value_enum, default_value_t = Target::Rust)]
     backend: Target,
-    /// For kernels that give the same bits in every run, with `--target cuda`
+    /// For kernels that give the same bits in every run, on any number of threads
     #[arg(long)]
     deterministic: bool,
 }
@@ -43,18 +46,16 @@ impl Explain {
         if is_like_a_code(&target) {
             return output::print(&code(&target)?);
         }
-        let (formats, named, kernel) = (self.formats, self.named, self.kernel);
-        let source = Source::load(&KernelArguments { program: target, formats, named, kernel })?;
+        let Self { formats, named, kernel, strict, .. } = self;
+        let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
-        if self.deterministic && !is_for_gpu {
-            return Err(Failure::Usage("`--deterministic` is for `--target cuda`".to_owned()));
-        }
         let for_cuda =
             backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
-            let options = concrete::Options { target, ..concrete::Options::default() };
+            let deterministic = self.deterministic;
+            let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
             let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
             let mut text = program_explanation(kernel, &program);
             for compiled in &spc_compiler::compile(program).kernels {
@@ -69,9 +70,9 @@ impl Explain {
     }
 }
 
-/// An `E` and digits.
+/// An `E` or a `W`, and digits.
 fn is_like_a_code(text: &str) -> bool {
-    text.strip_prefix(['E', 'e'])
+    text.strip_prefix(['E', 'e', 'W', 'w'])
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

@@ -12,6 +12,7 @@ use spc::tensor::Coordinates;
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::ElementType;
+use std::path::{Path, PathBuf};
 
 /// Generate a tensor
 ///
@@ -53,7 +54,7 @@ struct Common {
     element: ElementType,
     /// The file to write; `-` for standard output, as .tns
     #[arg(short, long, value_name = "FILE")]
-    output: String,
+    output: PathBuf,
 }
 
 /// All places equally likely
@@ -162,11 +163,11 @@ pub(crate) fn suite_tensor(name: &str, scale: f64, seed: u64) -> Result<Coordina
     tensor.generate(scale, seed).map_err(Failure::refused)
 }
 
-fn write<T: io::Value>(output: &str, entries: &Coordinates<T>, progress: Progress) -> Result<(), Failure> {
-    if output == "-" {
+fn write<T: io::Value>(output: &Path, entries: &Coordinates<T>, progress: Progress) -> Result<(), Failure> {
+    if output == Path::new("-") {
         drop(progress);
         return output::with_stdout(|out| io::write_tns(out, entries));
     }
-    progress.step(format!("writing {output}"));
+    progress.step(format!("writing {}", output.display()));
     Ok(io::write(output, entries)?)
 }

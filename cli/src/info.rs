@@ -1,20 +1,21 @@
 //! `spc info`: what a tensor looks like.
 
 use crate::arguments::{Shape, shape};
-use crate::convert::element;
+use crate::convert::{element, element_of};
 use crate::failure::Failure;
 use crate::formats::{FormatsArguments, parse_format};
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
-use crate::run::entries;
 use clap::Args;
 use serde_json::{Value, json};
 use spc::execute::Entries;
-use spc::io::ReadOptions;
-use spc::tensor::{Groups, PackError, Statistics, StorageSize};
+use spc::io::{Filled, ReadOptions, TensorFile};
+use spc::tensor::{Element, Groups, PackError, Statistics, StorageSize};
+use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Show what a tensor looks like
 ///
@@ -24,7 +25,7 @@ use std::fmt::Write;
 #[derive(Debug, Args)]
 pub(crate) struct Info {
     /// The file
-    file: String,
+    file: PathBuf,
     /// The formats whose storage is counted, with commas between them
     #[arg(long = "format", value_name = "FORMATS", default_value = "coo,csf")]
     formats: String,
@@ -33,9 +34,9 @@ pub(crate) struct Info {
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
-    /// The type of the elements
-    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
-    element: ElementType,
+    /// The type of the elements; that of the file if not given, or f64 where it says none
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    element: Option<ElementType>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -47,16 +48,23 @@ type Storage = (String, Result<StorageSize, PackError>);
 impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let named = self.named.load()?;
-        let progress = Progress::new(format!("reading {}", self.file));
+        let name = self.file.display().to_string();
+        let progress = Progress::new(format!("reading {name}"));
         let options = ReadOptions { shape: self.shape.map(|shape| shape.0), file_type: None };
-        let entries = entries(self.element, &self.file, &options)?;
+        let file = TensorFile::open(&self.file, &options)?;
+        let (entries, fill) = with_element!(element_of(&file, self.element)?, |T| {
+            let Filled { entries, fill } = file.contents::<T>()?.into_filled()?;
+            let fill = fill.filter(|&fill| fill != <T as Element>::ZERO).map(|fill| fill.to_string());
+            (Entries::from(entries), fill)
+        });
+        drop(file);
         let order = entries.shape().len();
         let mut formats = Vec::new();
         for text in split_formats(&self.formats) {
             formats.push((text, parse_format(text, order, &Definitions::of_program(&named))?));
         }
         progress.step("counting slices and fibers");
-        let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{}: {error}", self.file)))?;
+        let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{name}: {error}")))?;
         let mut storage: Vec<Storage> = Vec::new();
         for (text, format) in formats {
             progress.step(format!("storing as {text}"));
@@ -64,9 +72,9 @@ impl Info {
         }
         drop(progress);
         if self.json {
-            return output::print(&format!("{}\n", as_json(&self.file, &statistics, &storage)));
+            return output::print(&format!("{}\n", as_json(&name, &entries, fill.as_deref(), &statistics, &storage)));
         }
-        output::print(&as_text(&self.file, &entries, &statistics, &storage))
+        output::print(&as_text(&name, &entries, fill.as_deref(), &statistics, &storage))
     }
 }
 
@@ -84,13 +92,17 @@ pub(crate) fn split_formats(text: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-fn as_text(file: &str, entries: &Entries, statistics: &Statistics, storage: &[Storage]) -> String {
+fn as_text(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Statistics, storage: &[Storage]) -> String {
     let mut text = String::new();
-    let shape_is = if entries.shape_is_stated() { "" } else { " (the largest indices)" };
+    let shape_is =
+        if entries.shape_is_stated() { "" } else { " (it states no shape: extents are the largest indices)" };
     _ = writeln!(text, "{file}: {}{shape_is}", output::shape(&statistics.shape));
     _ = write!(text, "{} entries, density {}", statistics.nnz, digits(statistics.density));
     if statistics.distinct < statistics.nnz {
         _ = write!(text, ", {} of them at an index that another has", statistics.nnz - statistics.distinct);
+    }
+    if let Some(fill) = fill {
+        _ = write!(text, ", missing ones are {fill}");
     }
     text.push_str("\n\n");
     let heads = ["mode", "extent", "slices", "mean", "largest", "skew", "fibers", "mean", "largest", "skew"];
@@ -129,7 +141,7 @@ fn as_text(file: &str, entries: &Entries, statistics: &Statistics, storage: &[St
     text
 }
 
-fn as_json(file: &str, statistics: &Statistics, storage: &[Storage]) -> Value {
+fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Statistics, storage: &[Storage]) -> Value {
     let groups = |groups: &Groups| json!({ "count": groups.count, "mean": groups.mean(), "largest": groups.largest, "skew": groups.skew() });
     let modes: Vec<Value> = statistics
         .modes
@@ -148,7 +160,8 @@ fn as_json(file: &str, statistics: &Statistics, storage: &[Storage]) -> Value {
         })
         .collect();
     json!({
-        "file": file, "shape": statistics.shape, "nnz": statistics.nnz, "distinct": statistics.distinct,
+        "file": file, "shape": statistics.shape, "shape_is_stated": entries.shape_is_stated(),
+        "element": entries.element().name(), "fill": fill.unwrap_or("0"), "nnz": statistics.nnz, "distinct": statistics.distinct,
         "density": statistics.density, "modes": modes, "storage": storage,
     })
 }

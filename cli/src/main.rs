@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod run;
 mod source;
+mod threads;
 
 use clap::{Parser, Subcommand};
 use spc::memory::HugePages;
@@ -51,16 +52,18 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("error: this is a fault of spc, please report it together with the command: {panic}");
     }));
+    spc::io::fail_at_size_limit();
     let result = match Command::parse().verb {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
-        Verb::Info(verb) => verb.run(),
-        Verb::Convert(verb) => verb.run(),
-        Verb::Generate(verb) => verb.run(),
+        Verb::Info(verb) => threads::on(0, || verb.run()).flatten(),
+        Verb::Convert(verb) => threads::on(0, || verb.run()).flatten(),
+        Verb::Generate(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Bench(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
     };
+    spc::execute::cache_warnings().iter().for_each(failure::note);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

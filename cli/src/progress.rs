@@ -1,6 +1,7 @@
 //! What a long command is doing, on a terminal only.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 /// A line on standard error that says what is going on, and disappears in the end.
@@ -12,7 +13,7 @@ impl Progress {
     pub(crate) fn new(step: impl Into<String>) -> Self {
         let bar = ProgressBar::new_spinner();
         bar.set_message(step.into());
-        bar.enable_steady_tick(Duration::from_millis(120));
+        tick(&bar, Duration::from_millis(120));
         Self(bar)
     }
 
@@ -22,7 +23,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)") {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(500));
+        tick(&bar, Duration::from_millis(500));
         Self(bar)
     }
 
@@ -34,6 +35,13 @@ impl Progress {
     /// Says what begins next.
     pub(crate) fn step(&self, step: impl Into<String>) {
         self.0.set_message(step.into());
+    }
+}
+
+/// Has a thread draw, where somebody looks and the system has one left.
+fn tick(bar: &ProgressBar, pace: Duration) {
+    if std::io::stderr().is_terminal() && std::thread::Builder::new().spawn(|| ()).is_ok() {
+        bar.enable_steady_tick(pace);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::Failure;
+use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, render::render, suggest};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
@@ -40,13 +41,46 @@ impl Source {
         if let Some(name) = &arguments.kernel {
             source.select(name)?;
         }
+        source.warn(arguments.strict)?;
         Ok(source)
+    }
+
+    /// What is probably not meant in the kernels.
+    fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.kernels.iter().flat_map(|kernel| &kernel.warnings)
+    }
+
+    /// Shows the warnings, which end the command where they are taken for errors.
+    fn warn(&self, strict: bool) -> Result<(), Failure> {
+        let warnings: Diagnostics = self.warnings().cloned().collect();
+        if strict && !warnings.is_empty() {
+            return Err(self.refuse(warnings.into_iter().map(Diagnostic::into_error).collect()));
+        }
+        if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning") {
+            anstream::eprintln!("{text}");
+        }
+        Ok(())
+    }
+
+    /// The warnings as JSON; lines and columns count from 1.
+    pub(crate) fn warnings_as_json(&self) -> Value {
+        let warning = |warning: &Diagnostic| {
+            let before = self.text.get(..warning.span.start).unwrap_or(&self.text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            json!({
+                "code": warning.code.to_string(), "message": warning.message, "help": warning.help,
+                "line": line, "column": column,
+            })
+        };
+        self.warnings().map(warning).collect()
     }
 
     /// Leaves only the kernel of that name.
     fn select(&mut self, name: &str) -> Result<(), Failure> {
-        if self.kernels.iter().any(|kernel| kernel.name == name) {
-            self.kernels.retain(|kernel| kernel.name == name);
+        let name = &syntax::normalized(name);
+        if self.kernels.iter().any(|kernel| kernel.name == *name) {
+            self.kernels.retain(|kernel| kernel.name == *name);
             return Ok(());
         }
         let failure = Failure::refused(format!("{} has no kernel `{name}`", self.origin));
@@ -137,6 +171,11 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
 
 /// Problems of several texts, each with what the text is called, and how to learn more.
 fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
+    Failure::Rendered(text_of(problems, "an error").unwrap_or_default())
+}
+
+/// The same as text; `None` for no problems. `what` they are is told at the end.
+fn text_of(problems: &[(&str, &str, Diagnostics)], what: &str) -> Option<String> {
     let mut parts = Vec::new();
     let mut first_code = None;
     for (text, origin, found) in problems {
@@ -146,9 +185,7 @@ fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
             parts.push(render(text, origin, &found, true));
         }
     }
-    let mut text = parts.join("\n");
-    if let Some(code) = first_code {
-        text.push_str(&format!("\nfor more about an error: `spc explain {code}`\n"));
-    }
-    Failure::Rendered(text)
+    let code = first_code?;
+    parts.push(format!("for more about {what}: `spc explain {code}`\n"));
+    Some(parts.join("\n"))
 }

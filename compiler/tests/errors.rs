@@ -83,6 +83,33 @@ fn notation() {
     insta::glob!("errors/notation/*.ti", |path| insta::assert_snapshot!(rendered(&program(path))));
 }
 
+/// What a file has that is probably not meant, and nothing else.
+fn mistakes(path: &Path) -> Vec<Messages> {
+    let source = fs::read_to_string(path).expect("the case can be read");
+    let origin = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let kernels = syntax::parse_program(&source).and_then(|program| check(&program)).expect(&origin);
+    schedule_all(kernels.clone()).expect(&origin);
+    let problems = kernels.into_iter().flat_map(|kernel| kernel.warnings).collect();
+    vec![Messages { source, origin, problems }]
+}
+
+#[test]
+fn warnings() {
+    insta::glob!("errors/warnings/*.ti", |path| insta::assert_snapshot!(rendered(&mistakes(path))));
+}
+
+/// Examples say what they mean.
+#[test]
+fn no_example_warns() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let files = fs::read_dir(folder).expect("there are examples").map(|entry| entry.expect("a file").path());
+    let programs: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|ending| ending == "ti")).collect();
+    assert!(programs.len() > 10);
+    for path in programs {
+        assert_eq!(rendered(&mistakes(&path)), "", "{path:?}");
+    }
+}
+
 #[test]
 fn command_lines() {
     insta::glob!("errors/command_line/*.txt", |path| insta::assert_snapshot!(rendered(&command_line(path))));
@@ -100,8 +127,13 @@ fn every_code_has_a_case() {
     };
     let programs = directory("syntax").into_iter().chain(directory("notation")).flat_map(|path| program(&path));
     let command_lines = directory("command_line").into_iter().flat_map(|path| command_line(&path));
-    let seen: BTreeSet<Code> =
-        programs.chain(command_lines).flat_map(|messages| messages.problems).map(|problem| problem.code).collect();
+    let warnings = directory("warnings").into_iter().flat_map(|path| mistakes(&path));
+    let seen: BTreeSet<Code> = programs
+        .chain(command_lines)
+        .chain(warnings)
+        .flat_map(|messages| messages.problems)
+        .map(|problem| problem.code)
+        .collect();
 
     let known: BTreeSet<Code> = all().map(|entry| entry.code).collect();
     let missing: Vec<Code> = known.difference(&seen).copied().collect();

@@ -5,7 +5,9 @@
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, Literal, Span, TokenTree};
 use quote::{quote, quote_spanned};
+use spc_compiler::backend::rust::Expansion;
 use spc_compiler::diagnostics::Diagnostic;
+use spc_compiler::syntax::tokens::warning;
 use std::path::{Path, PathBuf};
 
 /// Compiles kernels in index notation to functions over typed tensors.
@@ -27,11 +29,14 @@ use std::path::{Path, PathBuf};
 /// one type, however it is written: a name where there is one (`csr` and `[dense, compressed]` are both `Csr`), else
 /// `Levels<…>` or `Permuted<…>`.
 ///
-/// Results begin as zeros in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`
+/// Results begin as their fill value in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`
 /// finds in `y`. A kernel that is to add takes the addend as a parameter: `y(i) = b(i) + A(i, j) * x(j)`.
 ///
 /// Where no input says how far an index of a result runs, the shape of what `name_into` gets does: all of `y` in
 /// `y(i) = x(i + k) * w(k)`. Without it, `name` makes the largest result for which all indices stay inside.
+///
+/// What is probably not meant, as the index `jj` in `y(i) = A(i, jj) * x(j)`, is a warning of rustc at that index (it says that
+/// something deprecated is used, as macros have no other warnings), with what to write if it is.
 ///
 /// With the feature `cuda` of the crate `spc`, `gpu.scope(|| mttkrp(&x, &b, &c))` runs the same kernel on a GPU.
 ///
@@ -79,7 +84,11 @@ fn from_file(folder: &Path, path: &str, span: Span) -> proc_macro2::TokenStream 
         }
     };
     let items = match spc_compiler::backend::rust::expand_text(&text, &|_| span) {
-        Ok(items) => items,
+        Ok(Expansion { mut items, warnings }) => {
+            let warn = |found: &Diagnostic| warning(found.code, &located(path, &text, found), span);
+            items.extend(warnings.iter().map(warn));
+            items
+        }
         Err(diagnostics) => {
             let problems = diagnostics.into_sorted();
             problems.iter().map(|problem| compile_error(&located(path, &text, problem), span)).collect()
@@ -117,6 +126,15 @@ mod tests {
             "include_bytes",
         ] {
             assert!(tokens.contains(message), "{message}: {tokens}");
+        }
+    }
+
+    #[test]
+    fn mistakes_of_a_file_say_where_they_are() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/kernels");
+        let tokens = from_file(&folder, "mistake.ti", Span::call_site()).to_string();
+        for part in ["pub fn affine", "deprecated", "mistake.ti:2:91: the index `rwo` is nearly `row` [W0103]"] {
+            assert!(tokens.contains(part), "{part}: {tokens}");
         }
     }
 }

@@ -179,9 +179,9 @@
 //!
 //! `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
 //! arguments as the kernel's plan says. `execute/native` loads libraries that `rustc` has just compiled and hands arrays to
-//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Four
+//! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Five
 //! more files have some: `measure/processor.rs` calls loops that are compiled for several kinds of processor, once it has asked
-//! which this one is, `memory.rs` is an allocator, and `tensor/pack/scatter.rs` puts each entry of a matrix in a place of its own
+//! which this one is, `memory.rs` is an allocator, `io/write/limit.rs` has a signal ignored, and `tensor/pack/scatter.rs` puts each entry of a matrix in a place of its own
 //! among those that were counted, in memory of `tensor/buffer.rs` that need not be cleared before. The helpers that share arrays
 //! among threads, [`parallel`], have little:
 //! `parallel/joined.rs` copies to the ends of vectors, each time to a place that is no one else's; one instruction of
@@ -216,6 +216,7 @@ pub mod complex;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod execute;
+mod fault;
 pub mod generate;
 pub mod io;
 pub mod measure;

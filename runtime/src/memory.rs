@@ -9,6 +9,8 @@
 //! Tensors that this crate makes ask by themselves. [`HugePages`] asks for every large array of a program: for vectors that
 //! tensors are made from, and those that kernels of the macro grow.
 
+use crate::fault;
+use crate::tensor::OutOfMemory;
 use bytemuck::Zeroable;
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -73,10 +75,38 @@ pub(crate) fn in_huge_pages<T>(array: &[T]) {
 }
 
 /// So many zeros, in huge pages.
-pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
-    let array = bytemuck::allocation::zeroed_vec(count);
+pub(crate) fn try_zeroed<T: Zeroable>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let failure = OutOfMemory { length: count, size: size_of::<T>() };
+    if fault::strikes() {
+        return Err(failure);
+    }
+    let array = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| failure)?;
     in_huge_pages(&array);
-    array
+    Ok(array)
+}
+
+/// Room for so many elements.
+pub(crate) fn try_room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut array = Vec::new();
+    try_reserve(&mut array, count)?;
+    Ok(array)
+}
+
+/// More room in a vector.
+pub(crate) fn try_reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
+    let failure = || OutOfMemory { length: array.len().saturating_add(more), size: size_of::<T>() };
+    if fault::strikes() {
+        return Err(failure());
+    }
+    let failure = failure();
+    array.try_reserve(more).map_err(|_| failure)
+}
+
+/// The elements in a vector of its own.
+pub(crate) fn try_collected<T>(elements: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, OutOfMemory> {
+    let mut array = try_room(elements.len())?;
+    array.extend(elements);
+    Ok(array)
 }
 
 /// Asks for huge pages between two addresses. That it can fail is no matter: it is advice.

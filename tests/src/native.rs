@@ -2,8 +2,8 @@
 
 use crate::engine::Ready;
 use spc::execute::{Chain, Executable, NativeError};
-use spc_compiler::Compiled;
 use spc_compiler::backend::rust;
+use spc_compiler::{Compiled, Program};
 
 /// The most kernels of one library. To start the compiler takes longer than to compile a small kernel, but what it takes for
 /// hundreds in one crate grows faster than their number.
@@ -23,26 +23,34 @@ pub fn is_short(ready: &Ready) -> bool {
 /// # Panics
 /// When the compiler refuses the text of one.
 pub fn compile(kernels: &[&Ready]) -> Option<Vec<Chain>> {
-    let mut chains = Vec::with_capacity(kernels.len());
-    while chains.len() < kernels.len() {
-        let rest = &kernels[chains.len()..];
+    compile_programs(&kernels.iter().map(|ready| &ready.program).collect::<Vec<_>>())
+}
+
+/// The same of programs.
+///
+/// # Panics
+/// When the compiler refuses the text of one.
+pub fn compile_programs(programs: &[&Program]) -> Option<Vec<Chain>> {
+    let mut chains = Vec::with_capacity(programs.len());
+    while chains.len() < programs.len() {
+        let rest = &programs[chains.len()..];
         chains.extend(library(&rest[..fitting(rest)])?);
     }
     Some(chains)
 }
 
 /// How many programs go into one library: at least one.
-fn fitting(programs: &[&Ready]) -> usize {
-    let ends = programs.iter().scan(0, |kernels, ready| {
-        *kernels += ready.program.kernels.len();
+fn fitting(programs: &[&Program]) -> usize {
+    let ends = programs.iter().scan(0, |kernels, program| {
+        *kernels += program.kernels.len();
         Some(*kernels)
     });
     ends.take_while(|&end| end <= KERNELS).count().max(1)
 }
 
 /// Programs as one library.
-fn library(programs: &[&Ready]) -> Option<Vec<Chain>> {
-    let compiled: Vec<&Compiled> = programs.iter().flat_map(|ready| &ready.program.kernels).collect();
+fn library(programs: &[&Program]) -> Option<Vec<Chain>> {
+    let compiled: Vec<&Compiled> = programs.iter().flat_map(|program| &program.kernels).collect();
     let texts: Vec<String> = compiled.iter().map(|compiled| rust::text(&compiled.kernel)).collect();
     let kernels_and_texts =
         compiled.iter().map(|compiled| compiled.kernel.clone()).zip(texts.iter().map(String::as_str));
@@ -50,8 +58,7 @@ fn library(programs: &[&Ready]) -> Option<Vec<Chain>> {
         Err(NativeError::NoCompiler { .. }) => return None,
         other => other.unwrap_or_else(|error| panic!("{error}")).into_iter(),
     };
-    let chain = |ready: &&Ready| {
-        Chain::of_links(&ready.program, executables.by_ref().take(ready.program.kernels.len()).collect())
-    };
+    let chain =
+        |program: &&Program| Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect());
     Some(programs.iter().map(chain).collect())
 }

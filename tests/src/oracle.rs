@@ -124,35 +124,30 @@ impl Extents {
     /// Passes extents between modes and the variables that index them; says whether anything was new.
     fn spread(&mut self, kernel: &Kernel) -> bool {
         self.spread_by_name(kernel)
-            || self.spread_to_values(kernel)
+            || self.spread_by_written(kernel)
             || self.spread_by_bounds(kernel, true)
             || self.spread_by_bounds(kernel, false)
     }
 
-    /// Gives a variable that indexes nothing the extent of the first of its name in its statement: they begin at one place of the
-    /// text.
-    fn spread_to_values(&mut self, kernel: &Kernel) -> bool {
-        let of = |variable: &notation::Variable| {
-            let mut same = kernel
-                .variables
-                .iter()
-                .zip(&self.variables)
-                .filter(|(other, _)| other.span == variable.span && other.value.is_none());
-            same.find_map(|(_, extent)| *extent)
+    /// Gives the variables that one statement has one name for one extent.
+    fn spread_by_written(&mut self, kernel: &Kernel) -> bool {
+        let mut known: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+        let written = || {
+            let variables = kernel.variables.iter().enumerate();
+            variables.filter_map(|(id, variable)| Some((id, variable.written.as_ref()?)))
         };
-        let indexes = |id: usize| self.share_a_mode(kernel, id, id);
-        let is_part = |id: usize| {
-            let mut values = kernel.variables.iter().filter_map(|variable| variable.value.as_ref());
-            values.any(|value| value.variables().contains(&IndexVariable(id)))
-        };
-        let is_free = |id: &usize| {
-            self.variables[*id].is_none() && kernel.variables[*id].value.is_none() && !indexes(*id) && !is_part(*id)
-        };
-        let found = (0..self.variables.len()).filter(is_free).find_map(|id| Some((id, of(&kernel.variables[id])?)));
-        found.is_some_and(|(id, extent)| {
-            self.variables[id] = Some(extent);
-            true
-        })
+        for (id, written) in written() {
+            if let Some(extent) = self.variables[id] {
+                let first = *known.entry((written.statement, &written.name)).or_insert(extent);
+                assert_eq!(first, extent, "the extents of `{}` differ", written.name);
+            }
+        }
+        let mut news = false;
+        for (id, written) in written().filter(|(id, _)| self.variables[*id].is_none()).collect::<Vec<_>>() {
+            self.variables[id] = known.get(&(written.statement, &*written.name)).copied();
+            news |= self.variables[id].is_some();
+        }
+        news
     }
 
     /// Finds extents by computed indices: the largest range that stays inside, and the smallest mode that holds all.
@@ -164,9 +159,11 @@ impl Extents {
             if self.variables[unknown].is_some() {
                 continue;
             }
+            let written = |v: usize| kernel.variables[v].written.as_ref();
+            let is_it = |v: usize| v == unknown || written(v).is_some() && written(v) == written(unknown);
             // By trial: sizes in tests are small.
             let fits = |size: usize, (id, value): &(usize, &IndexExpr<IndexVariable>)| {
-                let extent_of = |v: &IndexVariable| if v.0 == unknown { Some(size) } else { self.variables[v.0] };
+                let extent_of = |v: &IndexVariable| if is_it(v.0) { Some(size) } else { self.variables[v.0] };
                 let mode = if is_upper && *id != unknown { self.variables[*id] } else { Some(size) };
                 let mode = mode?;
                 let all = value.variables().iter().map(extent_of).collect::<Option<Vec<_>>>()?;
@@ -177,7 +174,7 @@ impl Extents {
                 bounds.iter().all(|bound| fits(size, bound) == Some(true))
             };
             let mentions = |bound: &&(usize, &IndexExpr<IndexVariable>)| match is_upper {
-                true => bound.1.variables().contains(&IndexVariable(unknown)) && fits(0, bound).is_some(),
+                true => bound.1.variables().iter().any(|v| is_it(v.0)) && fits(0, bound).is_some(),
                 false => self.share_a_mode(kernel, bound.0, unknown),
             };
             let bounds: Vec<_> = computed.iter().filter(mentions).collect();

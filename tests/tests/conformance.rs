@@ -136,7 +136,7 @@ impl Case {
             None => (program(&self.expression, &declared)?, Windowed::default()),
         };
         let code = |diagnostics: Diagnostics| match diagnostics.into_sorted().first() {
-            Some(first) if first.code.0 == 0 => format!("{text}: {}", first.message),
+            Some(first) if first.code.number == 0 => format!("{text}: {}", first.message),
             Some(first) => format!("refused with {}", first.code),
             None => "refused without a reason".to_owned(),
         };

@@ -1,6 +1,8 @@
 //! The corpus through `tensor_kernel!`: what users of the macro get, all in the one run of rustc that compiles this file.
 
 #![allow(non_snake_case)]
+// Some cases are of indices that are warned of.
+#![allow(deprecated)]
 
 use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
@@ -233,6 +235,7 @@ cases! {
     functions_sqrt "cases/functions/sqrt.ti" [A] roots(&A);
     functions_upper_triangle "cases/functions/upper_triangle.ti" [A] upper(&A);
     functions_zero_only_when_computed "cases/functions/zero_only_when_computed.ti" [A] zero_only_when_computed(&A);
+    indices_rows_behind_the_end "cases/indices/rows_behind_the_end.ti" [x, z] shifted(&x, &z);
     indices_rows_meet "cases/indices/rows_meet.ti" [a, b] products(&a, &b);
     indices_blocks "cases/indices/blocks.ti" [x] blocks(&x);
     indices_both_sparse "cases/indices/both_sparse.ti" [x, w] convolve(&x, &w);
@@ -313,12 +316,14 @@ cases! {
     masks_coo "cases/masks/coo.ti" [M, u, v] sample(&M, &u, &v);
     masks_dense_values "cases/masks/dense_values.ti" [M, B] sample(&M, &B);
     masks_explicit_zero "cases/masks/explicit_zero.ti" [M, B] explicit_zero(&M, &B);
+    masks_least_of_sums "cases/masks/least_of_sums_at_interleaved_coordinates.ti" [M, v] least(&M, &v);
     masks_literal "cases/masks/literal.ti" [M] pattern(&M);
     masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
     masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
     masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
     masks_minimum_of_an_empty_window "cases/masks/minimum_of_an_empty_window.ti" [B, M] kernel(&B, &M);
     masks_other_sparse "cases/masks/other_sparse.ti" [M, A] sample(&M, &A);
+    masks_products_of_sums "cases/masks/products_of_sums_at_computed_coordinates.ti" [M, v] scaled(&M, &v);
     masks_spgemm "cases/masks/spgemm.ti" [A, B, M] triangles(&A, &B, &M);
     masks_to_dense "cases/masks/to_dense.ti" [M, B] sample(&M, &B);
     masks_values_at_entries "cases/masks/values_at_entries.ti" [A] ones(&A);
@@ -477,6 +482,8 @@ cases! {
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
     scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
+    schedules_split_inside_of_split "cases/schedules/split_inside_of_split.ti" [x, z] outer(&x, &z);
+    schedules_tiles_of_tiles "cases/schedules/tiles_of_tiles.ti" [A, B] gemm(&A, &B);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
     schedules_convolution_in_tiles "cases/schedules/convolution_in_tiles.ti" [x, w] convolve(&x, &w);
     schedules_fused_sum "cases/schedules/fused_sum.ti" [A, x] gemv(&A, &x);
@@ -496,6 +503,7 @@ cases! {
     schedules_precomputed_windows "cases/schedules/precomputed_windows.ti" [x, w, v] convolve(&x, &w, &v);
     schedules_products_scattered "cases/schedules/products_scattered.ti" [A, B] product(&A, &B);
     schedules_rows_and_columns_as_one "cases/schedules/rows_and_columns_as_one.ti" [A, B] product(&A, &B);
+    schedules_rows_in_parallel "cases/schedules/rows_in_parallel.ti" [A, x] gemv(&A, &x);
     schedules_rows_of_the_result_in_blocks "cases/schedules/rows_of_the_result_in_blocks.ti" [A, B] add(&A, &B);
     schedules_same_pattern_blocks "cases/schedules/same_pattern_blocks.ti" [X, Z] distance(&X, &Z);
     schedules_same_pattern_fills "cases/schedules/same_pattern_fills.ti" [X, Z] fills(&X, &Z);

@@ -14,6 +14,7 @@ use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use spc_compiler::{notation, syntax};
+use std::ffi::OsStr;
 use std::time::Duration;
 
 /// What is to be measured.
@@ -30,6 +31,8 @@ pub(super) struct Choices {
     quick: bool,
     /// Whether other schedules are measured too.
     tune: bool,
+    /// Whether kernels give the same bits on any number of threads.
+    deterministic: bool,
 }
 
 /// One form of a kernel, for one tensor in one format.
@@ -45,6 +48,7 @@ struct Operands<'a> {
     format: &'a str,
     definitions: &'a syntax::Program,
     element: ElementType,
+    deterministic: bool,
     packed: Vec<(Parameter, Packed)>,
 }
 
@@ -75,12 +79,18 @@ impl Choices {
             elements,
             quick,
             tune: false,
+            deterministic: false,
         })
     }
 
     /// The same, with other schedules measured too if `tune` says so.
     pub(super) fn tuned(self, tune: bool) -> Self {
         Self { tune, ..self }
+    }
+
+    /// The same, with kernels that give the same bits on any number of threads if `deterministic` says so.
+    pub(super) fn deterministic(self, deterministic: bool) -> Self {
+        Self { deterministic, ..self }
     }
 
     /// The same, where formats may be those that a program defines.
@@ -90,8 +100,8 @@ impl Choices {
     }
 
     /// Measures all on one tensor.
-    pub(super) fn measure(&self, tensor: &str, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
-        let progress = Progress::new(format!("reading {tensor}"));
+    pub(super) fn measure(&self, tensor: &OsStr, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
+        let progress = Progress::new(format!("reading {}", tensor.display()));
         let data = Data::load(tensor)?;
         drop(progress);
         let formats = self.formats(data.order());
@@ -100,8 +110,9 @@ impl Choices {
         for &element in &self.elements {
             for format in &formats {
                 progress.step(format!("{}: packing as {format}", data.name));
-                let definitions = &self.definitions;
-                let mut operands = Operands { data: &data, format, definitions, element, packed: Vec::new() };
+                let (definitions, deterministic) = (&self.definitions, self.deterministic);
+                let packed = Vec::new();
+                let mut operands = Operands { data: &data, format, definitions, element, deterministic, packed };
                 for form in self.forms(&data, format) {
                     progress.step(format!("{}: {} as {format}", data.name, form.kernel.name));
                     self.measure_form(&form, &mut operands, budget, findings)?;
@@ -230,7 +241,8 @@ impl Operands<'_> {
             inputs.push((name.to_owned(), operand));
         }
         let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
-        let program = Program::new(&kernel, inputs.clone(), &dimensions, &ProgramOptions::default());
+        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
+        let program = Program::new(&kernel, inputs.clone(), &dimensions, &options);
         let prepared = Prepared { kernel, inputs, dimensions, pack };
         Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }
@@ -298,7 +310,7 @@ mod tests {
 
     #[test]
     fn forms_are_those_of_the_order() {
-        let data = Data::load("uniform:9x9x9:50").unwrap();
+        let data = Data::load("uniform:9x9x9:50".as_ref()).unwrap();
         let forms = |choices: &Choices, format| choices.forms(&data, format).len();
         assert_eq!(forms(&choices(&["mttkrp"], &[], false), "csf"), 3 * 2);
         assert_eq!(forms(&choices(&["mttkrp", "ttv"], &[2, 3], false), "csf"), 2 * 2 + 2);

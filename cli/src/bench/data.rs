@@ -2,8 +2,9 @@
 
 use super::suite::Parameter;
 use crate::arguments::{Shape, shape};
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use crate::generate::suite_tensor;
+use crate::run::without_shape;
 use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
 use spc::io::{self, ReadOptions};
@@ -11,6 +12,8 @@ use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
 use spc::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Different seeds for the entries of generated tensors and for what they meet are not needed; this one makes runs alike.
@@ -34,12 +37,16 @@ pub(super) struct Packed {
 impl Data {
     /// Reads or generates what `text` says: a file; a suite's tensor `irrS` or `irrS:0.1`; `uniform:9x9x9:20`, and so `kronecker`
     /// and `power-law`.
-    pub(super) fn load(text: &str) -> Result<Self, Failure> {
+    pub(super) fn load(source: &OsStr) -> Result<Self, Failure> {
         let start = Instant::now();
-        let entries = entries(text)?;
+        let entries = entries(source)?;
+        let text = source.to_string_lossy();
+        if !entries.shape_is_stated {
+            note(without_shape(Path::new(source), &entries.shape));
+        }
         let name = match text.rsplit_once('/') {
             Some((_, file)) => file.to_owned(),
-            None => text.to_owned(),
+            None => text.clone().into_owned(),
         };
         if entries.values.is_empty() {
             return Err(Failure::refused(format!("{text} has no entries to measure with")));
@@ -78,8 +85,8 @@ impl Data {
     }
 }
 
-fn entries(text: &str) -> Result<Coordinates<f64>, Failure> {
-    if !std::path::Path::new(text).exists() {
+fn entries(source: &OsStr) -> Result<Coordinates<f64>, Failure> {
+    if let Some(text) = source.to_str().filter(|_| !Path::new(source).exists()) {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         if suite::find(name).is_some() {
             let scale = if rest.is_empty() { Some(1.0) } else { rest.parse().ok() };
@@ -90,7 +97,7 @@ fn entries(text: &str) -> Result<Coordinates<f64>, Failure> {
             return generated(name, rest);
         }
     }
-    Ok(io::read::<f64>(text, &ReadOptions::default())?)
+    Ok(io::read::<f64>(source, &ReadOptions::default())?)
 }
 
 /// `100x200x300:5000`
@@ -143,18 +150,18 @@ mod tests {
 
     #[test]
     fn tensors_are_generated_by_name() {
-        let data = Data::load("uniform:20x30x40:500").unwrap();
+        let data = Data::load("uniform:20x30x40:500".as_ref()).unwrap();
         assert_eq!((data.order(), data.nnz(), data.name.as_str()), (3, 500, "uniform:20x30x40:500"));
-        assert_eq!(Data::load("irrS:0.001").unwrap().nnz(), 1000);
-        assert_eq!(Data::load("power-law:20x30:50").unwrap().shape(), [20, 30]);
+        assert_eq!(Data::load("irrS:0.001".as_ref()).unwrap().nnz(), 1000);
+        assert_eq!(Data::load("power-law:20x30:50".as_ref()).unwrap().shape(), [20, 30]);
         for wrong in ["uniform:20x30", "irrS:x", "irrX", "uniform:2x2:5", "uniform:2x2:0"] {
-            assert!(Data::load(wrong).is_err(), "{wrong}");
+            assert!(Data::load(wrong.as_ref()).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_turned_tensor_has_other_places() {
-        let data = Data::load("uniform:20x30:50").unwrap();
+        let data = Data::load("uniform:20x30:50".as_ref()).unwrap();
         let format = |name| parse_format(name, 2, &Definitions::prelude()).unwrap();
         let pack = |parameter| data.pack(parameter, &format("csr"), ElementType::F32).unwrap().tensor;
         let (tensor, turned) = (pack(Parameter::Tensor), pack(Parameter::Turned));

@@ -24,14 +24,15 @@ mod table;
 mod timing;
 mod tune;
 
-use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::arguments::{KernelArguments, NamedFile, dimension, named, named_file};
 use crate::convert::element;
 use crate::failure::{Failure, note};
 use crate::formats::FormatsArguments;
 use crate::output;
 use crate::progress::Progress;
-use crate::run::{read, refuse};
+use crate::run::{notes, read, refuse};
 use crate::source::Source;
+use crate::threads;
 use against::Peers;
 use baseline::Baseline;
 use cases::Choices;
@@ -42,6 +43,7 @@ use spc::io;
 use spc::measure::{Effort, Machine, caches};
 use spc::tensor::AnyTensor;
 use spc_compiler::ir::ElementType;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -57,7 +59,7 @@ use timing::{Budget, Measuring, Subject};
 pub(crate) struct Bench {
     /// What to measure on; some generated tensors if not given
     #[arg(value_name = "TENSOR", conflicts_with = "expression")]
-    tensors: Vec<String>,
+    tensors: Vec<OsString>,
     /// The kernels: elementwise multiply add scalar ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
     #[arg(long = "kernel", value_name = "NAME", value_delimiter = ',')]
     kernels: Vec<String>,
@@ -81,9 +83,12 @@ pub(crate) struct Bench {
     /// Measure this kernel instead: a `.ti` file or an assignment, as `spc run` takes it
     #[arg(long, value_name = "FILE|EXPR")]
     expression: Option<String>,
+    /// With `--expression`, take warnings for errors
+    #[arg(long, requires = "expression")]
+    strict: bool,
     /// With `--expression`, where an input comes from
-    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named, requires = "expression")]
-    inputs: Vec<Named>,
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file(), requires = "expression")]
+    inputs: Vec<NamedFile>,
     /// With `--expression`, the extent of an index
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
     dimensions: Vec<(String, usize)>,
@@ -108,6 +113,9 @@ pub(crate) struct Bench {
     /// Measure other schedules of each kernel too, and remember the fastest where it is better than the default
     #[arg(long)]
     tune: bool,
+    /// Measure kernels that give the same bits in every run, on any number of threads
+    #[arg(long, conflicts_with = "tune")]
+    deterministic: bool,
     /// Show how many times slower each is than in an earlier run's JSON file
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -162,7 +170,7 @@ impl Bench {
     fn choices(&self) -> Result<Choices, Failure> {
         let modes = self.modes.iter().map(|mode| mode.get()).collect();
         let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
-        Ok(choices.tuned(self.tune).defined(self.named.load()?))
+        Ok(choices.tuned(self.tune).deterministic(self.deterministic).defined(self.named.load()?))
     }
 
     fn budget(&self) -> Budget {
@@ -195,10 +203,10 @@ impl Bench {
                 0 => "measuring the machine".to_owned(),
                 threads => format!("measuring the machine, {threads} threads"),
             });
-            let machine = spc::parallel::with_threads(threads, || Machine::measure(effort));
-            machines.push(
-                machine.map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?,
-            );
+            let machine = threads::on(threads, || Machine::measure(effort))?;
+            if machines.iter().all(|other| other.threads() != machine.threads()) {
+                machines.push(machine);
+            }
         }
         Ok(machines)
     }
@@ -208,9 +216,9 @@ impl Bench {
             true => &["irrS:0.05", "kronecker:20000x20000:200000"],
             false => &["regS", "irrS", "irr2S4d", "kronecker:100000x100000:1000000"],
         };
-        let mut tensors: Vec<&str> = self.tensors.iter().map(String::as_str).collect();
+        let mut tensors: Vec<&OsStr> = self.tensors.iter().map(OsString::as_os_str).collect();
         if tensors.is_empty() {
-            tensors.extend(generated);
+            tensors.extend(generated.iter().map(OsStr::new));
         }
         for tensor in tensors {
             choices.measure(tensor, self.budget(), findings)?;
@@ -230,14 +238,15 @@ impl Bench {
             _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
         };
         let program = self.expression.clone().unwrap_or_default();
-        let source = Source::load(&KernelArguments { program, formats, named: self.named.clone(), kernel })?;
+        let (named, strict) = (self.named.clone(), self.strict);
+        let source = Source::load(&KernelArguments { program, formats, named, kernel, strict })?;
         let kernel = source.single()?;
         let progress = Progress::new("reading");
         let start = Instant::now();
         let operands = read(kernel, &self.inputs, &progress)?;
         let read_time = start.elapsed();
         progress.step("packing and compiling");
-        let options = ProgramOptions::default();
+        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
@@ -245,7 +254,8 @@ impl Bench {
         let stored = |(name, tensor): (&str, &AnyTensor)| {
             format!("{name}: {}", format_of(name).unwrap_or_else(|| tensor.format().to_string()))
         };
-        let files: Vec<&str> = self.inputs.iter().map(|input| input.text.as_str()).collect();
+        notes(&self.inputs, program.assumed_extents()).iter().for_each(note);
+        let files: Vec<_> = self.inputs.iter().map(|input| input.text.to_string_lossy()).collect();
         let first = sparse().next().or_else(|| program.inputs().next());
         let element = first.map_or(ElementType::F64, |(_, tensor)| tensor.element());
         for machine in findings.machines.clone() {

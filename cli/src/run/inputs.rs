@@ -1,27 +1,66 @@
 //! What `-i` options say.
 
-use crate::arguments::Named;
+use crate::arguments::NamedFile;
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
 use spc::complex::{c32, c64};
-use spc::execute::{Entries, Operand};
-use spc::io::{self, FileType, ReadOptions};
-use spc::tensor::{AnyTensor, Element, Scalar, Tensor};
+use spc::execute::{AssumedExtent, Entries, Operand};
+use spc::io::{self, Contents, Filled, ReadOptions, TensorFile};
+use spc::tensor::{AnyTensor, Coordinates, Element, Scalar, Tensor};
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 use spc_compiler::notation::{Kernel, Role, Tensor as Parameter};
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Reads all inputs.
-pub(crate) fn read(kernel: &Kernel, inputs: &[Named], progress: &Progress) -> Result<Vec<(String, Operand)>, Failure> {
+pub(crate) fn read(
+    kernel: &Kernel,
+    inputs: &[NamedFile],
+    progress: &Progress,
+) -> Result<Vec<(String, Operand)>, Failure> {
     let mut operands = Vec::with_capacity(inputs.len());
     for input in inputs {
         let (place, tensor) = declared(kernel, &input.name)?;
-        progress.step(format!("reading {}", input.text));
+        progress.step(format!("reading {}", input.text.display()));
         operands.push((input.name.clone(), operand(tensor, place as u64, &input.text)?));
     }
     Ok(operands)
+}
+
+/// What is worth knowing of files that do not state their shape: a line each, and one where entries end before the extent does.
+pub(crate) fn notes(inputs: &[NamedFile], assumed: &[AssumedExtent]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for modes in assumed.chunk_by(|a, b| a.tensor == b.tensor) {
+        let name = &modes[0].tensor;
+        let Some(input) = inputs.iter().find(|input| input.name == *name) else { continue };
+        if modes.iter().any(|mode| !mode.is_stated) {
+            let shape: Vec<usize> = modes.iter().map(|mode| mode.largest).collect();
+            let note = without_shape(Path::new(&input.text), &shape);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        for mode in modes.iter().filter(|mode| mode.largest < mode.extent) {
+            let from = match &mode.by {
+                Some(other) => format!(", from `{other}`"),
+                None if mode.is_stated => ", as stated".to_owned(),
+                None => String::new(),
+            };
+            let (number, AssumedExtent { largest, extent, .. }) = (mode.mode + 1, mode);
+            let reach = if *largest == 0 { "no entries".to_owned() } else { format!("indices up to {largest}") };
+            notes.push(format!("`{name}` has {reach} in mode {number}, and the extent is {extent}{from}"));
+        }
+    }
+    notes
+}
+
+/// What is said of a file that does not state its shape.
+pub(crate) fn without_shape(file: &Path, shape: &[usize]) -> String {
+    let (file, shape) = (file.display(), output::shape(shape));
+    format!("{file} states no shape: extents are the largest indices, {shape}")
 }
 
 /// The parameter of that name, and its place.
@@ -38,7 +77,8 @@ fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter)
     })
 }
 
-fn operand(tensor: &Parameter, place: u64, text: &str) -> Result<Operand, Failure> {
+fn operand(tensor: &Parameter, place: u64, source: &OsStr) -> Result<Operand, Failure> {
+    let Some(text) = source.to_str() else { return file(tensor, Path::new(source)) };
     match text.split_once(':') {
         // Operands without a seed of their own differ from each other.
         None if text == "random" => return Ok(Operand::Random { seed: place }),
@@ -63,7 +103,7 @@ fn operand(tensor: &Parameter, place: u64, text: &str) -> Result<Operand, Failur
             }
         };
     }
-    file(tensor, text)
+    file(tensor, Path::new(text))
 }
 
 /// A number, or for parameters of those types `true`, `false` or `1+2i`.
@@ -75,30 +115,33 @@ fn scalar(element: ElementType, text: &str) -> Option<Operand> {
         ElementType::Bool if matches!(text, "true" | "false") => Some(of(text == "true")),
         ElementType::C32 => text.parse::<c32>().ok().map(of),
         ElementType::C64 => text.parse::<c64>().ok().map(of),
+        // A `f64` does not hold every one of these.
+        ElementType::I64 if text.parse::<i64>().is_ok() => text.parse::<i64>().ok().map(of),
         _ => text.parse::<f64>().ok().map(Operand::Scalar),
     }
 }
 
-fn file(tensor: &Parameter, path: &str) -> Result<Operand, Failure> {
-    let options = ReadOptions::default();
-    if let Some((FileType::Npy | FileType::Spct, _)) = FileType::of(path) {
-        let packed: AnyTensor = io::read_tensor(path, &options)?;
-        if packed.element() == tensor.element {
-            return Ok(packed.into());
-        }
+fn file(tensor: &Parameter, path: &Path) -> Result<Operand, Failure> {
+    fn of<T: io::Value>(file: &TensorFile, order: usize, path: &Path) -> Result<Operand, Failure>
+    where
+        Entries: From<Coordinates<T>>,
+    {
+        Ok(match file.contents_of_order::<T>(order)? {
+            Contents::Tensor(tensor) => Operand::Tensor(tensor),
+            Contents::Entries(Filled { entries, fill: None }) => Operand::Entries(entries.into()),
+            Contents::Entries(Filled { entries, fill: Some(fill) }) => {
+                Operand::Filled(entries.into(), literal(fill, path)?)
+            }
+        })
     }
-    match entries(tensor.element, path, &options) {
-        Ok(entries) => Ok(Operand::Entries(entries)),
-        // A file of entries that has none does not say its order, but the parameter does.
-        Err(failure) => {
-            let nothing = ReadOptions { shape: Some(vec![0; tensor.format.order]), ..options };
-            let empty = entries(tensor.element, path, &nothing).ok().filter(Entries::is_empty).ok_or(failure)?;
-            Ok(Operand::Entries(empty.with_least_shape()))
-        }
-    }
+    let file = TensorFile::open(path, &ReadOptions::default())?;
+    with_element!(tensor.element, |T| of::<T>(&file, tensor.format.order, path))
 }
 
-/// Reads the entries of a file as elements of a type.
-pub(crate) fn entries(element: ElementType, path: &str, options: &ReadOptions) -> Result<Entries, Failure> {
-    Ok(with_element!(element, |T| io::read::<T>(path, options)?.into()))
+/// The fill value that a file states.
+pub(crate) fn literal<T: Element>(fill: T, path: &Path) -> Result<Literal, Failure> {
+    fill.literal().ok_or_else(|| {
+        let message = format!("{}: what is missing is {fill}, but it must be a real number", path.display());
+        Failure::refused(message)
+    })
 }

@@ -4,15 +4,16 @@ mod inputs;
 mod outputs;
 mod report;
 
-use crate::arguments::{KernelArguments, Named, dimension, named};
+use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
 use crate::failure::{Failure, note};
 use crate::progress::Progress;
 use crate::source::Source;
+use crate::threads;
 use clap::{Args, ValueEnum};
 use outputs::Destination;
 use report::Report;
 
-pub(crate) use inputs::{entries, read};
+pub(crate) use inputs::{literal, notes, read, without_shape};
 pub(crate) use report::on_one_line;
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::Duplicates;
@@ -29,22 +30,22 @@ pub(crate) struct Run {
     #[command(flatten)]
     kernel: KernelArguments,
     /// Where an input comes from: `X=x.tns.gz`, `B=random`, `B=random:SEED`, `B=ones`; for a scalar `alpha=2.5`
-    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named)]
-    inputs: Vec<Named>,
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file())]
+    inputs: Vec<NamedFile>,
     /// The extent of an index: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
     /// Where a result goes: `Y=y.tns`; `Y=-` for standard output
-    #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named)]
-    outputs: Vec<Named>,
+    #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named_file())]
+    outputs: Vec<NamedFile>,
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
     device: Vec<usize>,
-    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, with
-    /// `--backend cuda`
+    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, on any
+    /// number of threads
     #[arg(long)]
     deterministic: bool,
     /// An input that comes in parts, and how many: `X=16`
@@ -62,7 +63,7 @@ pub(crate) struct Run {
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
-    /// How many threads work; as many as there are processors if not given
+    /// How many threads work, at most eight for each processor or 256; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// How often the kernel runs
@@ -93,16 +94,11 @@ enum DuplicatesName {
 
 impl Run {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let threads = self.threads.map_or(0, NonZeroUsize::get);
-        spc::parallel::with_threads(threads, || self.run_here())
-            .map_err(|error| Failure::refused(format!("{threads} threads can't be started: {error}")))?
+        threads::on(self.threads.map_or(0, NonZeroUsize::get), || self.run_here()).flatten()
     }
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        if self.deterministic && !matches!(self.backend, Some(BackendName::Cuda)) {
-            return Err(Failure::Usage("`--deterministic` is for `--backend cuda`".to_owned()));
-        }
         let options = self.options();
         let source = Source::load(&self.kernel)?;
         let kernel = source.single()?;
@@ -123,7 +119,10 @@ impl Run {
         if let Some(reason) = program.fallback() {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
-        let report = Report { program: &program, outcome: &outcome, kernel, read_time };
+        let warnings = source.warnings_as_json();
+        let notes = inputs::notes(&self.inputs, program.assumed_extents());
+        notes.iter().for_each(note);
+        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
         if self.json {
             return report.print_json();

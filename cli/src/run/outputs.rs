@@ -1,13 +1,13 @@
 //! Where `-o` options send results.
 
-use crate::arguments::Named;
+use crate::arguments::NamedFile;
 use crate::failure::Failure;
 use crate::output;
 use spc::io;
 use spc::tensor::AnyTensor;
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::notation::{Kernel, Role};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where a result goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +19,10 @@ pub(super) enum Destination {
 }
 
 /// Checks the names and the kinds of file, before anything is computed.
-pub(super) fn destinations(kernel: &Kernel, outputs: &[Named]) -> Result<Vec<(String, Destination)>, Failure> {
+pub(super) fn destinations(kernel: &Kernel, outputs: &[NamedFile]) -> Result<Vec<(String, Destination)>, Failure> {
     let names =
         || kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output).map(|tensor| tensor.name.as_str());
-    let destination = |output: &Named| {
+    let destination = |output: &NamedFile| {
         if !names().any(|name| name == output.name) {
             let failure = Failure::refused(format!("`{}` has no result `{}`", kernel.name, output.name));
             return Err(match suggest::similar(&output.name, names()) {
@@ -34,13 +34,55 @@ pub(super) fn destinations(kernel: &Kernel, outputs: &[Named]) -> Result<Vec<(St
             return Ok((output.name.clone(), Destination::Stdout));
         }
         if io::FileType::of(&output.text).is_none() {
-            let message = format!("{}: the name does not say what kind of file it is to be", output.text);
+            let file = output.text.display();
+            let message = format!("{file}: the name does not say what kind of file it is to be");
             let help = format!("known extensions are {}", io::FileType::EXTENSIONS);
             return Err(Failure::refused(message).help(help));
         }
         Ok((output.name.clone(), Destination::File(PathBuf::from(&output.text))))
     };
-    outputs.iter().map(destination).collect()
+    let destinations = outputs.iter().map(destination).collect::<Result<Vec<_>, Failure>>()?;
+    distinct(&destinations)?;
+    Ok(destinations)
+}
+
+/// Refuses two results for one file, however it is spelled: the second would replace the first.
+fn distinct(destinations: &[(String, Destination)]) -> Result<(), Failure> {
+    let mut taken: Vec<(PathBuf, &str)> = Vec::new();
+    let mut printed: Option<&str> = None;
+    for (name, destination) in destinations {
+        let other = match destination {
+            Destination::Stdout => printed.replace(name),
+            Destination::File(path) => {
+                let Some(target) = target(path)? else { continue };
+                let other = taken.iter().find(|(taken, _)| *taken == target).map(|&(_, other)| other);
+                taken.push((target, name));
+                other
+            }
+        };
+        if let Some(other) = other {
+            let place = match destination {
+                Destination::Stdout => "the standard output".to_owned(),
+                Destination::File(path) => path.display().to_string(),
+            };
+            let message = format!("`{other}` and `{name}` would both be written to {place}");
+            return Err(Failure::refused(message).help("give each result a file of its own"));
+        }
+    }
+    Ok(())
+}
+
+/// The file that a path leads to, through links; none of a pipe or a device, which take one result after the other.
+fn target(path: &Path) -> Result<Option<PathBuf>, Failure> {
+    if let Ok(target) = path.canonicalize() {
+        return Ok(target.metadata().map_or(true, |metadata| metadata.is_file()).then_some(target));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let there = folder.canonicalize().map_err(|error| {
+        let message = format!("{}: the folder {} can't be opened: {error}", path.display(), folder.display());
+        Failure::refused(message)
+    })?;
+    Ok(path.file_name().map(|name| there.join(name)))
 }
 
 /// Writes the results. Gives whether one went to standard output.

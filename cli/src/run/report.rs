@@ -22,7 +22,11 @@ pub(super) struct Report<'a> {
     pub(super) program: &'a Program,
     pub(super) outcome: &'a Outcome,
     pub(super) kernel: &'a Kernel,
+    /// What is probably not meant in the kernel.
+    pub(super) warnings: Value,
     pub(super) read_time: Duration,
+    /// What was said of the inputs on standard error.
+    pub(super) notes: &'a [String],
 }
 
 /// The directives of a schedule.
@@ -132,6 +136,7 @@ impl Report<'_> {
             "nnz": self.sparse_entries(),
             "compile_ms": milliseconds(self.program.compile_time()),
             "from_cache": self.program.from_cache(),
+            "cache_warnings": spc::execute::cache_warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "tuned": self.program.tuned().map(on_one_line),
             "read_ms": milliseconds(self.read_time),
             "pack_ms": milliseconds(self.pack_time()),
@@ -142,7 +147,9 @@ impl Report<'_> {
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
                 "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),
+            "warnings": self.warnings,
             "checksum": sum.json(),
+            "notes": self.notes,
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
         });

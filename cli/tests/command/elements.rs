@@ -17,7 +17,7 @@ fn complex_numbers() {
     let inputs = ["-f", "alpha=c64", "-i", "A=a.mtx", "-i", "x=x.tns", "-i", "alpha=0-1i"];
     for backend in ["native", "interpreter"] {
         let run = |more: &[&str]| place.prints(&[&kernel[..], &inputs, &["--backend", backend], more].concat());
-        assert_eq!(run(&["-o", "y=-"]), "1 0 -3\n2 2 -2\n");
+        assert_eq!(run(&["-o", "y=-"]), "# shape: 2\n# element: c64\n1 0 -3\n2 2 -2\n");
         assert_has(&run(&[]), &["y: 2, c64 dense, 2 stored", "y(1)  = 0-3i", "y(2)  = 2-2i", "sum of all: 2-5i"]);
     }
     let json = place.json(&[&kernel[..], &inputs, &["--backend", "interpreter", "--json"]].concat());
@@ -38,8 +38,8 @@ fn truth_values() {
         ["run", "y(j) |= x(i) && A(i, j) != flip", "-f", "A=bool csr", "-f", "x=bool dense", "-f", "y=bool dense"];
     let inputs = ["-f", "flip=bool", "-i", "A=a.tns", "-i", "x=x.tns", "--backend", "interpreter"];
     let run = |flip: &str| place.prints(&[&kernel[..], &inputs, &["-i", flip, "-o", "y=-"]].concat());
-    assert_eq!(run("flip=false"), "2 1\n");
-    assert_eq!(run("flip=1"), "1 1\n2 1\n3 1\n");
+    assert_eq!(run("flip=false"), "# shape: 3\n# element: bool\n1 0\n2 1\n3 0\n");
+    assert_eq!(run("flip=1"), "# shape: 3\n# element: bool\n1 1\n2 1\n3 1\n");
     let refuses = |more: &[&str]| place.refuses(&[&kernel[..], &inputs, more].concat());
     assert_has(&refuses(&["-i", "flip=2"]), &["2", "bool"]);
     let place = place.with("x.tns", "1 5\n");
@@ -53,22 +53,33 @@ fn generated_tensors_have_any_element_type() {
     let generate = |element: &str| {
         place.prints(&["generate", "uniform", "--shape", "9x9", "--nnz", "20", "--element", element, "-o", "-"])
     };
-    let fields = |text: &str| text.lines().map(|line| line.split(' ').count()).collect::<Vec<_>>();
+    let entries =
+        |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>();
+    let fields = |text: &str| entries(text).iter().map(|line| line.split(' ').count()).collect::<Vec<_>>();
     assert_eq!(fields(&generate("c64")), [4; 20]);
-    assert!(generate("bool").lines().all(|line| line.ends_with(" 1")));
-    assert!(generate("u8").lines().all(|line| ('1'..='9').any(|digit| line.ends_with(&format!(" {digit}")))));
+    assert!(entries(&generate("bool")).iter().all(|line| line.ends_with(" 1")));
+    assert!(entries(&generate("u8")).iter().all(|line| ('1'..='9').any(|digit| line.ends_with(&format!(" {digit}")))));
 }
 
 #[test]
 fn files_are_converted_as_what_they_hold() {
     let place = place();
     place.prints(&["convert", "a.mtx", "a.tns", "--element", "c64"]);
-    assert_eq!(place.read("a.tns"), "1 2 0 1\n2 1 2 0\n");
+    assert_eq!(place.read("a.tns"), "# shape: 2 2\n# element: c64\n1 2 0 1\n2 1 2 0\n");
     place.prints(&["convert", "a.tns", "a.spct", "--element", "c32", "--format", "csr"]);
     place.prints(&["convert", "a.spct", "b.mtx", "--element", "c64"]);
-    assert_eq!(place.read("b.mtx"), MATRIX);
-    assert_has(&place.refuses(&["convert", "a.mtx", "b.tns"]), &["the values are complex", "c32 or c64"]);
-    assert_has(&place.refuses(&["convert", "a.spct", "b.tns"]), &["value 0+1i at position 0 is none that f64 holds"]);
-    let info = place.json(&["info", "a.tns", "--element", "c64", "--format", "coo", "--json"]);
+    assert_eq!(place.read("b.mtx"), MATRIX.replacen('\n', "\n% element: c64\n", 1));
+    assert_has(
+        &place.refuses(&["convert", "a.mtx", "b.tns", "--element", "f64"]),
+        &["the values are complex", "c32 or c64"],
+    );
+    assert_has(
+        &place.refuses(&["convert", "a.spct", "b.tns", "--element", "f64"]),
+        &["value 0+1i at position 0 is none that f64 holds"],
+    );
+    // A file that says its type is read as that.
+    place.prints(&["convert", "a.tns", "c.tns"]);
+    assert_eq!(place.read("c.tns"), place.read("a.tns"));
+    let info = place.json(&["info", "a.tns", "--format", "coo", "--json"]);
     assert_eq!((&info["nnz"], &info["shape"]), (&serde_json::json!(2), &serde_json::json!([2, 2])));
 }

@@ -13,7 +13,17 @@ fn info_counts_slices_fibers_and_storage() {
         "--format",
         "csf,coo,(i, j, k) -> [k: compressed, j: compressed, i: compressed]",
     ]);
-    assert_has(&text, &["x.tns: 3 x 2 x 3 (the largest indices)", "3 entries", "slices", "fibers", "csf", "coo"]);
+    assert_has(
+        &text,
+        &[
+            "x.tns: 3 x 2 x 3 (it states no shape: extents are the largest indices)",
+            "3 entries",
+            "slices",
+            "fibers",
+            "csf",
+            "coo",
+        ],
+    );
     let json = place.json(&["info", "x.tns", "--format", "csf,[dense, dense, compressed]", "--json"]);
     assert_eq!((&json["nnz"], &json["shape"]), (&3.into(), &serde_json::json!([3, 2, 3])));
     assert_eq!(json["modes"][0]["slices"]["count"], 2);
@@ -40,7 +50,11 @@ fn info_refuses_what_it_can_not_count() {
 #[test]
 fn generate_knows_skewed_tensors() {
     let place = Place::new();
-    let lines = |arguments: &[&str]| place.prints(&[&["generate"], arguments, &["-o", "-"]].concat()).lines().count();
+    let lines = |arguments: &[&str]| {
+        let text = place.prints(&[&["generate"], arguments, &["-o", "-"]].concat());
+        assert!(text.starts_with("# shape: "), "{text}");
+        text.lines().count() - 1
+    };
     assert_eq!(lines(&["power-law", "--shape", "50x40x30", "--nnz", "300", "--exponents", "1.2,0.5,0"]), 300);
     assert_eq!(lines(&["power-law", "--shape", "50x40", "--nnz", "300"]), 300);
     assert_eq!(lines(&["kronecker", "--shape", "50x40x9", "--nnz", "300"]), 300);
@@ -61,7 +75,8 @@ fn generate_makes_what_it_is_asked_for() {
     let place = Place::new();
     place.prints(&["generate", "uniform", "--shape", "10x20x5", "--nnz", "100", "--seed", "1", "-o", "x.tns"]);
     let text = place.read("x.tns");
-    assert_eq!(text.lines().count(), 100);
+    assert_eq!(text.lines().count(), 101);
+    assert!(text.starts_with("# shape: 10 20 5\n"), "{text}");
     let again = place.prints(&["generate", "uniform", "--shape", "10x20x5", "--nnz", "100", "--seed", "1", "-o", "-"]);
     assert_eq!(again, text);
     let message = place.refuses(&["generate", "uniform", "--shape", "2x3", "--nnz", "7", "-o", "y.tns"]);
@@ -76,12 +91,12 @@ fn convert_goes_between_all_kinds() {
         place.prints(&["convert", from, to]);
         from = to;
     }
-    assert_eq!(place.read("g.tns"), "1 3 2\n2 1 -1\n");
+    assert_eq!(place.read("g.tns"), "# shape: 2 3\n1 3 2\n2 1 -1\n");
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(place.path("f.tns.gz")).unwrap())
         .read_to_string(&mut text)
         .unwrap();
-    assert_eq!(text, "1 3 2\n2 1 -1\n");
+    assert_eq!(text, "# shape: 2 3\n1 3 2\n2 1 -1\n");
     place.prints(&["convert", "a.tns", "wide.npy", "--shape", "4x4"]);
     assert_eq!(place.json(&["info", "wide.npy", "--json"])["shape"], serde_json::json!([4, 4]));
     assert_has(&place.refuses(&["convert", "a.tns", "a.dat"]), &["a.dat", "known extensions"]);
@@ -116,7 +131,7 @@ fn files_keep_formats_with_computed_coordinates() {
         ["alto", "hicoo(4)", "tiled(4)", "bcsf(2)", "(i, j, k) -> [k - i: compressed, j: compressed, i: dense]"]
     {
         place.prints(&["convert", "x.tns", "x.spct", "--format", format]);
-        place.prints(&["convert", "x.spct", "y.tns", "--shape", "9x10x7"]);
+        place.prints(&["convert", "x.spct", "y.tns"]);
         let entries = |name: &str| {
             let text = place.read(name);
             let mut lines: Vec<String> = text.lines().filter(|line| !line.ends_with(" 0")).map(str::to_owned).collect();
@@ -140,7 +155,7 @@ fn formats_of_a_file_have_names_everywhere() {
     place.prints(&["convert", "a.tns", "a.spct", "--format", "rows(2)", "--formats", "mine.ti"]);
     place.prints(&["convert", "a.spct", "b.tns"]);
     let entries = |text: String| text.lines().filter(|line| !line.ends_with(" 0")).collect::<Vec<_>>().join("\n");
-    assert_eq!(entries(place.read("b.tns")), "1 1 2\n2 3 4\n5 2 1");
+    assert_eq!(entries(place.read("b.tns")), "# shape: 5 3\n1 1 2\n2 3 4\n5 2 1");
 
     let json = place.json(&["info", "a.tns", "--format", "rows(2),wide,csr", "--formats", "mine.ti", "--json"]);
     assert_eq!((&json["storage"][0]["format"], &json["storage"][0]["stored"]), (&"rows(2)".into(), &6.into()));
@@ -148,7 +163,7 @@ fn formats_of_a_file_have_names_everywhere() {
 
     let sum = ["y(i) = A(i, j) * x(j)", "-f", "A=rows(2)", "--formats", "mine.ti"];
     let run = ["-i", "A=a.tns", "-i", "x=ones", "--backend", "interpreter", "-o", "y=-"];
-    assert_eq!(place.prints(&[&["run"], &sum[..], &run].concat()), "1 2\n2 4\n5 1\n");
+    assert_eq!(place.prints(&[&["run"], &sum[..], &run].concat()), "# shape: 5\n1 2\n2 4\n3 0\n4 0\n5 1\n");
     assert_has(&place.prints(&[&["compile"], &sum[..], &["--emit", "notation"]].concat()), &["i0 / 2: dense"]);
     assert_has(&place.prints(&[&["explain"], &sum[..]].concat()), &["walk A as it is stored"]);
     let quick =
@@ -167,4 +182,44 @@ fn formats_of_a_file_have_names_everywhere() {
     assert_has(&place.refuses(&["info", "a.tns", "--formats", "bad.ti"]), &["a format `csr` already", "bad.ti:1:8"]);
     let place = place.with("k.ti", "fn k(A: csr) -> y: dense { y(i) = A(i, j); }");
     assert_has(&place.refuses(&["compile", "k.ti", "--formats", "mine.ti"]), &["a file defines its formats"]);
+}
+
+#[test]
+fn linear_coordinates_of_more_than_64_bits_are_refused() {
+    let place = Place::new().with("d.tns", "500000 17000000 2400000 1400 1.5\n1 2 3 4 2.5\n");
+    for format in ["lco", "(i, j, k, l) -> [linear(i, j, k): compressed(u64), l: compressed(u64)]"] {
+        let refusal = place.refuses(&["convert", "d.tns", "d.spct", "--format", format]);
+        assert_has(&refusal, &["takes more than 64 bits in this shape", "levels of their own"]);
+        assert!(!place.path("d.spct").exists());
+    }
+}
+
+/// Coordinates that all begin at one slot of a hash table, whoever knows the hash finds them. Slot after slot this took minutes.
+#[test]
+fn coordinates_that_meet_in_one_slot_take_no_longer() {
+    let golden = 0x9e37_79b9_7f4a_7c15_u64;
+    let inverse =
+        (0..6).fold(golden, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(golden.wrapping_mul(inverse))));
+    let meeting = (1..1_000_000u64).map(|low| low.wrapping_mul(inverse)).filter(|&coordinate| coordinate < 1 << 62);
+    let coordinates: Vec<u64> = meeting.take(200_000).collect();
+    assert_eq!(coordinates.len(), 200_000);
+    let lines: String = coordinates.iter().map(|coordinate| format!("{coordinate} 1\n")).collect();
+    let place = Place::new().with("x.tns", &lines);
+    let start = std::time::Instant::now();
+    for arguments in [
+        &["convert", "x.tns", "x.spct", "--format", "[hashed(u64)]"][..],
+        &["convert", "x.spct", "y.tns"],
+        &["run", "s = x(i)", "-f", "x=[hashed(u64)]", "-i", "x=x.spct", "-o", "s=s.tns", "--backend", "interpreter"],
+    ] {
+        place.prints(arguments);
+    }
+    assert!(start.elapsed().as_secs() < 100, "{:?}", start.elapsed());
+    assert_eq!(place.read("s.tns").trim(), "200000");
+    let sorted = |text: String| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let result: Vec<String> = sorted(place.read("y.tns")).into_iter().filter(|line| line.ends_with(" 1")).collect();
+    assert_eq!(result, sorted(lines));
 }

@@ -2,11 +2,15 @@
 
 mod bad_input;
 mod bench;
+mod cache;
 mod compile;
+mod durable;
 mod elements;
 mod explain;
 mod files;
+mod fills;
 mod gpu;
+mod language;
 mod run;
 
 use std::path::{Path, PathBuf};

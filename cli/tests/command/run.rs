@@ -19,8 +19,8 @@ fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn the_result_is_right() {
     let place = place();
-    assert_eq!(place.prints(&run(&["-o", "y=-"])), "1 102\n2 30\n");
-    assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "1 102\n2 30\n");
+    assert_eq!(place.prints(&run(&["-o", "y=-"])), "# shape: 2\n1 102\n2 30\n");
+    assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "# shape: 2\n1 102\n2 30\n");
     let text = place.prints(&run(&[]));
     assert_has(&text, &["y: 2, f64 dense, 2 stored", "y(1)  = 102", "y(2)  = 30", "sum of all: 132", "native on"]);
     assert!(!text.contains("pub fn"));
@@ -43,11 +43,11 @@ fn sums_are_the_same_in_every_format() {
 fn results_go_to_files() {
     let place = place();
     place.prints(&run(&["-o", "y=y.tns", "-o", "y=y.mtx"]));
-    assert_eq!(place.read("y.tns"), "1 102\n2 30\n");
-    assert_has(&place.read("y.mtx"), &["%%MatrixMarket matrix coordinate real general\n2 1 2\n"]);
+    assert_eq!(place.read("y.tns"), "# shape: 2\n1 102\n2 30\n");
+    assert_has(&place.read("y.mtx"), &["%%MatrixMarket matrix coordinate real general\n% shape: 2\n2 1 2\n"]);
     // What is read is written over only when all is done.
     place.prints(&["run", "A(i, j) = 2 * B(i, j)", "-f", "A=csr", "-f", "B=csr", "-i", "B=a.tns", "-o", "A=a.tns"]);
-    assert_eq!(place.read("a.tns"), "1 1 4\n1 3 2\n2 2 6\n");
+    assert_eq!(place.read("a.tns"), "# shape: 2 3\n1 1 4\n1 3 2\n2 2 6\n");
 }
 
 #[test]
@@ -68,14 +68,25 @@ fn json_has_all_figures() {
 }
 
 #[test]
+fn every_whole_number_is_a_scalar() {
+    let place = Place::new();
+    let kernel = ["run", "t = n + 0", "-f", "n=i64", "-f", "t=i64", "--backend", "interpreter", "-o", "t=-", "-i"];
+    // The first is none that a `f64` holds, and the second would be rounded beyond its type.
+    for number in ["9007199254740993", "9223372036854775807", "-9223372036854775807"] {
+        assert_eq!(place.prints(&[&kernel[..], &[&format!("n={number}")]].concat()).trim(), number);
+    }
+    assert_has(&place.refuses(&[&kernel[..], &["n=9223372036854775808"]].concat()), &["i64"]);
+}
+
+#[test]
 fn one_statement_of_a_scalar() {
     let place = Place::new().with("x.tns", "1 3\n4 -4\n");
     let arguments = ["run", "s = x(i) * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns"];
     assert_has(&place.prints(&arguments), &["s = 25\n"]);
-    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "25\n");
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "# shape:\n25\n");
     let arguments =
         ["run", "y(i) = alpha * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns", "-i", "alpha=2.5", "-o", "y=-"];
-    assert_eq!(place.prints(&arguments), "1 7.5\n4 -10\n");
+    assert_eq!(place.prints(&arguments), "# shape: 4\n1 7.5\n2 0\n3 0\n4 -10\n");
 }
 
 #[test]
@@ -117,7 +128,7 @@ fn dense_operands_are_random_or_ones() {
 fn several_entries_of_an_index_are_summed_or_refused() {
     let place = Place::new().with("a.tns", "1 1 2\n2 2 1\n1 1 3\n");
     let arguments = ["run", SPMV, "-f", "A=csr", "-i", "A=a.tns", "-i", "x=ones"];
-    assert_eq!(place.prints(&[&arguments[..], &["-o", "y=-"]].concat()), "1 5\n2 1\n");
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "y=-"]].concat()), "# shape: 2\n1 5\n2 1\n");
     let message = place.refuses(&[&arguments[..], &["--duplicates", "refuse"]].concat());
     assert_has(&message, &["`A`", "(1, 1)", "more than once"]);
 }
@@ -134,7 +145,10 @@ fn other_kinds_of_file_are_read() {
     place.prints(&["convert", "a.mtx", "a.npy"]);
     for kind in ["a.spct", "a.npy"] {
         let input = format!("A={kind}");
-        assert_eq!(place.prints(&["run", SPMV, "-f", "A=csr", "-i", &input, "-i", "x=x.tns", "-o", "y=-"]), "2 20\n");
+        assert_eq!(
+            place.prints(&["run", SPMV, "-f", "A=csr", "-i", &input, "-i", "x=x.tns", "-o", "y=-"]),
+            "# shape: 3\n1 0\n2 20\n3 0\n"
+        );
     }
 }
 
@@ -161,7 +175,7 @@ fn without_a_compiler_the_interpreter_runs() {
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 102\n2 30\n", "{message}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "# shape: 2\n1 102\n2 30\n", "{message}");
     assert_has(&message, &["note: the kernel ran in the interpreter", "SPC_RUSTC"]);
     let output = place
         .command(&run(&["--backend", "native"]))
@@ -173,8 +187,7 @@ fn without_a_compiler_the_interpreter_runs() {
     assert_has(&String::from_utf8(output.stderr).unwrap(), &["no Rust compiler", "--backend interpreter"]);
 }
 
-/// The best distances after each step, until nothing changes: from node 1, whose distance of zero a `.tns` leaves out, over the
-/// edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
+/// The best distances after each step, until nothing changes: from node 1 over the edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
 #[test]
 fn steps_of_shortest_paths() {
     let file = examples().join("shortest_paths.ti");
@@ -188,7 +201,7 @@ fn steps_of_shortest_paths() {
         steps.push(distances.clone());
     }
     let expected = ["2 3\n3 9\n4 inf\n", "2 3\n3 7\n4 10\n", "2 3\n3 7\n4 8\n", "2 3\n3 7\n4 8\n"];
-    assert_eq!(steps, expected);
+    assert_eq!(steps, expected.map(|others| format!("# shape: 4\n1 0\n{others}")));
 }
 
 #[test]
@@ -200,7 +213,10 @@ fn levels_of_a_breadth_first_search() {
         .with("seen.tns", "1 1\n2 1\n3 1\n5 0\n");
     let inputs = ["-i", "A=A.tns", "-i", "frontier=frontier.tns", "-i", "seen=seen.tns", "-o", "next=-"];
     let kernel = ["run", file.to_str().unwrap(), "--kernel", "reach", "--backend", "interpreter"];
-    assert_eq!(place.prints(&[&kernel[..], &inputs].concat()), "4 1\n");
+    assert_eq!(
+        place.prints(&[&kernel[..], &inputs].concat()),
+        "# shape: 5\n# element: bool\n1 0\n2 0\n3 0\n4 1\n5 0\n"
+    );
 }
 
 #[test]
@@ -210,15 +226,16 @@ fn sparse_convolutions() {
     let kernel = |name: &'static str| ["run", file.to_str().unwrap(), "--kernel", name, "--backend", "interpreter"];
     let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
     let inputs = ["-i", "x=x.tns", "-i", "w=w.tns", "-o", "y=-"];
-    assert_eq!(run(kernel("convolve"), &inputs), "1 21\n2 2\n3 30\n4 3\n5 40\n");
-    assert_eq!(run(kernel("convolve"), &[&inputs[..], &["--dim", "i=2"]].concat()), "1 21\n2 2\n");
+    assert_eq!(run(kernel("convolve"), &inputs), "# shape: 5\n1 21\n2 2\n3 30\n4 3\n5 40\n");
+    assert_eq!(run(kernel("convolve"), &[&inputs[..], &["--dim", "i=2"]].concat()), "# shape: 2\n1 21\n2 2\n");
 
     let place = Place::new().with("X.tns", "1 1 1\n3 2 2\n").with("W.tns", "1 1 1\n1 2 10\n2 1 100\n");
     let run = |kernel: [&str; 6], more: &[&str]| place.prints(&[&kernel[..], more].concat());
     let inputs = ["-i", "X=X.tns", "-i", "W=W.tns", "-o", "Y=-"];
-    let spread = "1 1 1\n1 2 10\n2 1 100\n3 2 2\n3 3 20\n4 2 200\n";
+    let spread =
+        "# shape: 4 3\n1 1 1\n1 2 10\n1 3 0\n2 1 100\n2 2 0\n2 3 0\n3 1 0\n3 2 2\n3 3 20\n4 1 0\n4 2 200\n4 3 0\n";
     assert_eq!(run(kernel("spread"), &inputs), spread);
-    assert_eq!(run(kernel("second_differences"), &["-i", "X=X.tns", "-o", "Y=-"]), "1 1 1\n1 2 2\n");
+    assert_eq!(run(kernel("second_differences"), &["-i", "X=X.tns", "-o", "Y=-"]), "# shape: 1 2\n1 1 1\n1 2 2\n");
     let images = Place::new().with("X.tns", "1 1 1 1\n1 3 3 2\n2 5 5 3\n");
     let json = images.json(
         &[
@@ -251,4 +268,72 @@ fn computed_indices_say_what_they_need() {
     assert_has(&refuses(&["-i", "x=random", "--dim", "x_size=6"]), &["no index `x_size`", "`x1_size`"]);
     let message = place.refuses(&["run", "y(i) = x(3 - i)", "-i", "x=x.tns", "--dim", "i=5"]);
     assert_has(&message, &["the index `3 - i` reaches -1, but coordinates begin at 0"]);
+}
+
+#[test]
+fn a_whole_number_divided_by_zero_is_an_error() {
+    let place = Place::new().with("a.tns", "1 5\n2 7\n3 -2147483648\n").with("b.tns", "1 2\n2 0\n3 -1\n");
+    for backend in ["interpreter", "native"] {
+        let run = |expression: &'static str| {
+            let types = ["-f", "a=i32 dense", "-f", "b=i32 dense", "-f", "y=i32 dense"];
+            let files = ["-i", "a=a.tns", "-i", "b=b.tns", "-o", "y=-", "--backend", backend];
+            [&["run", expression][..], &types, &files].concat()
+        };
+        for expression in ["y(i) = a(i) / b(i)", "y(i) = a(i) % b(i)"] {
+            let refusal = place.refuses(&run(expression));
+            assert_has(&refusal, &["divides a whole number by zero", expression]);
+            assert!(!refusal.contains("fault of spc"), "{refusal}");
+        }
+        let chosen = place.prints(&run("y(i) = select(b(i) == 0, 0, a(i) / b(i))"));
+        assert_eq!(chosen, "1 2\n3 -2147483648\n");
+    }
+}
+
+#[test]
+fn results_whose_coordinates_take_more_than_64_bits_are_refused() {
+    let place = Place::new().with("x.tns", "5000000000 1.5\n2 1\n");
+    for backend in ["interpreter", "native"] {
+        let wide = ["-f", "x=[compressed(u64)]", "-f", "z=[compressed(u64)]", "-i", "x=x.tns", "-i", "z=x.tns"];
+        let outer = ["run", "y(i, j) = x(i) * z(j)", "-f", "y=lco", "--backend", backend];
+        let refusal = place.refuses(&[&outer[..], &wide].concat());
+        assert_has(&refusal, &["`y`", "takes more than 64 bits in this shape (`i0` has 33, `i1` has 33)"]);
+    }
+}
+
+/// Two million times a tenth.
+#[test]
+fn long_sums_lose_nothing() {
+    let place = Place::new().with("sums.ti", "fn sums(x: f32 dense, c: f32) -> s: f32 { s = x(i) - c; }");
+    let run = ["run", "sums.ti", "-i", "x=ones", "-i", "c=0.9", "--dim", "i=2000000", "--json", "--threads"];
+    for threads in ["1", "3"] {
+        let sum = place.json(&[&run[..], &[threads]].concat())["checksum"].as_f64().unwrap();
+        let right = 2e6 * f64::from(1.0 - 0.9_f32);
+        assert!((sum / right - 1.0).abs() < 1e-6, "{sum} instead of {right}");
+    }
+    let explained = place.prints(&["explain", "sums.ti"]);
+    assert_has(&explained, &["long sums are formed in f64", "a sum of f32 loses terms"]);
+}
+
+#[test]
+fn deterministic_runs_give_the_same_bits_on_any_number_of_threads() {
+    let place = Place::new()
+        .with("scheduled.ti", "fn f(x: dense, z: dense) -> s: f64 { s = x(i) * z(i); }\nschedule { deterministic(); }");
+    let run = ["run", "scheduled.ti", "-i", "x=random", "-i", "z=random", "--dim", "i=300000", "--json", "--threads"];
+    let bits = |threads: &str, more: &[&str]| {
+        let json = place.json(&[&run[..], &[threads], more].concat());
+        json["checksum"].as_f64().unwrap().to_bits()
+    };
+    let expression = |threads: &str| {
+        let run = ["run", "s = x(i) * z(i)", "--deterministic", "--json", "--threads", threads];
+        let json = place.json(&[&run[..], &["-i", "x=random", "-i", "z=random", "--dim", "i=300000"]].concat());
+        json["checksum"].as_f64().unwrap().to_bits()
+    };
+    let first = bits("1", &[]);
+    for threads in ["1", "2", "3", "5"] {
+        assert_eq!(bits(threads, &[]), first, "{threads} threads");
+        assert_eq!(expression(threads), first, "{threads} threads");
+    }
+    let explained = place.prints(&["explain", "s = x(i) * z(i)", "--deterministic"]);
+    assert_has(&explained, &["results have the same bits on any number of threads"]);
+    assert_has(&place.prints(&["compile", "scheduled.ti"]), &["parallel::Fixed::writing().even(0, i_extent)"]);
 }

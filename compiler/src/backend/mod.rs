@@ -1,5 +1,5 @@
 //! Targets: a verified kernel to text.
 
 pub mod cuda;
-pub mod namer;
+mod namer;
 pub mod rust;

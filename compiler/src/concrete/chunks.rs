@@ -72,7 +72,7 @@ impl Scheduler<'_> {
         while self.kernel.variables.iter().any(|variable| variable.name == name) {
             name.push('_');
         }
-        self.kernel.extents.push(Extent { name: name.clone(), size: Size::Runtime, of: Some(of) });
+        self.kernel.extents.push(Extent { name: name.clone(), written: Vec::new(), size: Size::Runtime, of: Some(of) });
         let extent = self.kernel.extents.len() - 1;
         self.kernel.variables.push(Variable { name, extent, value: None, has_loop: false, level: None, share: None });
         IndexVariable(self.kernel.variables.len() - 1)

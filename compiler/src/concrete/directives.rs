@@ -17,13 +17,16 @@ use super::fused::Chain;
 use super::precompute::Parts;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::ir::{IndexExpr, IndexOperator, Size};
+use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX, Size};
 use crate::lattice::Lattice;
 use crate::notation;
 use crate::syntax::{Directive, Expr, ExprKind};
 
 /// The longest loop that is written out.
 const MOST_UNROLLED: u64 = 64;
+
+/// How often a kernel's assignments are written out in all, by loops in each other.
+const MOST_WRITTEN_OUT: u64 = 1024;
 
 /// What a schedule block asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -95,6 +98,7 @@ impl Directives<'_> {
             "fuse" => self.fuse(directive),
             "positions" => self.positions(directive),
             "precompute" => self.precompute(directive),
+            "deterministic" => self.kernel.deterministic = true,
             // Checking the notation has reported it.
             _ => {}
         }
@@ -145,23 +149,31 @@ impl Directives<'_> {
                     "split what it is computed from".to_owned(),
                 );
             }
-            self.split_variable(variable, &outer.name, &inner.name, by);
+            if !self.split_variable(variable, &outer.name, &inner.name, by) {
+                let message = format!("the blocks of `{}` get too large", self.kernel.variable(variable));
+                let help =
+                    "blocks of blocks have less than 2^61 values together: split by less, or less often".to_owned();
+                return self.refuse(directive.span, message, "no mode is as long", help);
+            }
         }
     }
 
-    fn split_variable(&mut self, variable: IndexVariable, outer: &str, inner: &str, by: u32) {
+    /// Says whether the indices that it is an index of, or computed from, can still be computed.
+    fn split_variable(&mut self, variable: IndexVariable, outer: &str, inner: &str, by: u32) -> bool {
         let extent = self.kernel.variables[variable.0].extent;
         let outer = self.declare(outer, ExtentOf::Blocks { extent, by: by.into() });
         let inner = self.declare(inner, ExtentOf::Inside(by.into()));
         let blocks =
             IndexExpr::binary(IndexOperator::Multiply, IndexExpr::Variable(outer), IndexExpr::Constant(by.into()));
         let index = IndexExpr::binary(IndexOperator::Add, blocks, IndexExpr::Variable(inner));
+        let mut largest = 0;
         for other in &mut self.kernel.variables {
             if let Some(Computed::Index { index: own, .. }) = &mut other.value {
                 *own = own.replace(&mut |&made_of| match made_of == variable {
                     true => index.clone(),
                     false => IndexExpr::Variable(made_of),
                 });
+                largest = own.magnitude().max(largest);
             }
         }
         let written = self.kernel.asked.original(variable);
@@ -179,10 +191,16 @@ impl Directives<'_> {
         if has_loop {
             self.kernel.asked.order.push((outer, inner));
         }
+        largest <= LARGEST_IN_INDEX
     }
 
     pub(super) fn declare(&mut self, name: &str, of: ExtentOf) -> IndexVariable {
-        self.kernel.extents.push(Extent { name: name.to_owned(), size: Size::Runtime, of: Some(of) });
+        self.kernel.extents.push(Extent {
+            name: name.to_owned(),
+            written: Vec::new(),
+            size: Size::Runtime,
+            of: Some(of),
+        });
         let extent = self.kernel.extents.len() - 1;
         self.kernel.variables.push(Variable {
             name: name.to_owned(),
@@ -199,10 +217,8 @@ impl Directives<'_> {
         for variable in self.all_variables(directive) {
             let declaration = &self.kernel.variables[variable.0];
             let extent = &self.kernel.extents[declaration.extent];
-            match (extent.size, extent.of) {
-                (Size::Constant(1..=MOST_UNROLLED), None) | (_, Some(ExtentOf::Inside(1..=MOST_UNROLLED)))
-                    if declaration.value.is_none() =>
-                {
+            match iterations(extent) {
+                Some(1..=MOST_UNROLLED) if declaration.value.is_none() => {
                     self.kernel.asked.unrolled.push(variable);
                 }
                 _ => {
@@ -212,6 +228,14 @@ impl Directives<'_> {
                 }
             }
         }
+    }
+}
+
+/// How many iterations a loop over all of an extent has, where that is known.
+fn iterations(extent: &Extent) -> Option<u64> {
+    match (extent.size, extent.of) {
+        (Size::Constant(count), None) | (_, Some(ExtentOf::Inside(count))) => Some(count),
+        _ => None,
     }
 }
 
@@ -245,6 +269,17 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
                 "the entries of a sparse result are stored in order, and what is computed comes after what it is computed from",
             );
         }
+    }
+    let count = |variable: IndexVariable| iterations(&kernel.extents[kernel.variables[variable.0].extent]).unwrap_or(1);
+    let written_out = |nest: &Vec<(IndexVariable, Run)>| {
+        let unrolled = nest.iter().filter(|(variable, _)| kernel.asked.unrolled.contains(variable));
+        unrolled.fold(1, |times: u64, (variable, _)| times.saturating_mul(count(*variable)))
+    };
+    let times = nests.iter().map(written_out).filter(|times| *times > 1).fold(0, u64::saturating_add);
+    if times > MOST_WRITTEN_OUT {
+        let message = format!("loops that are written out in each other come to {times} copies of what is inside");
+        let help = format!("leave out an `unroll`, or split by less: together they may come to {MOST_WRITTEN_OUT}");
+        refuse("unroll", message, "is too much code", &help);
     }
     let runs = |variable: IndexVariable, run: Run| nests.iter().flatten().any(|loops| *loops == (variable, run));
     for &variable in kernel.asked.parallel.iter().filter(|&&variable| !runs(variable, Run::Parallel)) {

@@ -3,25 +3,33 @@
 use super::{Access, Bound, Computed, Extent, IndexVariable, TensorId, Variable};
 use crate::ir::{IndexExpr, Size};
 use crate::notation;
+use std::collections::BTreeMap;
 
-/// Index variables and the extents they run over: variables that index the same mode of a tensor share one.
+/// Index variables and the extents they run over: variables that index the same mode of a tensor share one, and so do those that
+/// one statement of the text has one name for.
 pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent>) {
     let mut class: Vec<usize> = (0..notation.variables.len()).collect();
+    let mut unite = |one: usize, other: usize| {
+        let (a, b) = (class[one], class[other]);
+        if a != b {
+            class.iter_mut().filter(|c| **c == a.max(b)).for_each(|c| *c = a.min(b));
+        }
+    };
     let mut first: Vec<Vec<Option<usize>>> =
         notation.tensors.iter().map(|tensor| vec![None; tensor.format.order]).collect();
     for_each_access(notation, &mut |access| {
         for (mode, variable) in access.indices.iter().enumerate() {
             match first[access.tensor.0][mode] {
                 None => first[access.tensor.0][mode] = Some(variable.0),
-                Some(other) => {
-                    let (a, b) = (class[other], class[variable.0]);
-                    class.iter_mut().filter(|c| **c == a.max(b)).for_each(|c| *c = a.min(b));
-                }
+                Some(other) => unite(other, variable.0),
             }
         }
     });
-    for (value, like) in values_like(notation, &class) {
-        class[value] = class[like];
+    let mut named: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    for (id, variable) in notation.variables.iter().enumerate() {
+        if let Some(written) = &variable.written {
+            unite(*named.entry((written.statement, &written.name)).or_insert(id), id);
+        }
     }
     for (value, like) in computed_values(notation) {
         class[value] = class[like];
@@ -49,25 +57,6 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
     (variables, extents)
 }
 
-/// Variables that index nothing, as `i` in the second term of `y(k) = A(i, k) + i`, each with the variable of that name in its
-/// statement whose extent it has: the first that indexes something.
-fn values_like(notation: &notation::Kernel, class: &[usize]) -> Vec<(usize, usize)> {
-    let mut indexes = vec![false; class.len()];
-    for_each_access(notation, &mut |access| access.indices.iter().for_each(|index| indexes[class[index.0]] = true));
-    for variable in &notation.variables {
-        let made_of = variable.value.as_ref().map(IndexExpr::variables).unwrap_or_default();
-        made_of.into_iter().for_each(|index| indexes[class[index.0]] = true);
-    }
-    let variables = || notation.variables.iter().enumerate().filter(|(_, variable)| variable.value.is_none());
-    // What the text has once, terms have each for itself.
-    let like = |(value, variable): (usize, &notation::Variable)| {
-        let mut same = variables().filter(|(_, other)| other.span == variable.span).map(|(other, _)| other);
-        let first = same.clone().find(|&other| indexes[class[other]]).or_else(|| same.next())?;
-        (!indexes[class[value]] && variable.extent.is_none() && first != value).then_some((value, first))
-    };
-    variables().filter_map(like).collect()
-}
-
 /// Computed variables that index nothing, as `j + 1` where `T(j) = j` is read as `T(j + 1)`, each with the variable that it is
 /// made of: nothing asks for an extent of theirs.
 fn computed_values(notation: &notation::Kernel) -> Vec<(usize, usize)> {
@@ -87,12 +76,20 @@ fn computed(index: IndexExpr<IndexVariable>) -> Computed {
 fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
     let of = |&variable: &IndexVariable| &notation.variables[variable.0];
     let size = members.iter().find_map(|member| of(member).extent).map_or(Size::Runtime, Size::Constant);
+    let mut written: Vec<String> = Vec::new();
+    for known in members.iter().filter_map(|member| of(member).written.as_ref()) {
+        if !written.contains(&known.name) {
+            written.push(known.name.clone());
+        }
+    }
+    if written.is_empty() {
+        written.extend(members.iter().find_map(|&member| name_of_mode(notation, member)));
+    }
     let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
-    let of_mode = || members.iter().find_map(|&member| name_of_mode(notation, member));
-    match plain.or_else(of_mode) {
-        Some(name) => Extent { name, size, of: None },
+    match plain.or_else(|| written.first().cloned()) {
+        Some(name) => Extent { name, written, size, of: None },
         // A constant that is only a value: it runs over itself.
-        None => Extent { name: of(&members[0]).name.clone(), size: Size::Constant(1), of: None },
+        None => Extent { name: of(&members[0]).name.clone(), written, size: Size::Constant(1), of: None },
     }
 }
 

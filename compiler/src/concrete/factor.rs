@@ -258,8 +258,20 @@ impl Kernel {
         while self.tensors.iter().any(|tensor| tensor.name == name) {
             name.insert(0, '_');
         }
-        let (delivered, listed, pattern, stored) = (None, None, None, None);
-        let tensor = super::Tensor { name, element, fill, format, delivered, listed, pattern, stored, extents, kind };
+        let (delivered_fill, delivered, listed, pattern, stored) = (fill, None, None, None, None);
+        let tensor = super::Tensor {
+            name,
+            element,
+            fill,
+            delivered_fill,
+            format,
+            delivered,
+            listed,
+            pattern,
+            stored,
+            extents,
+            kind,
+        };
         self.tensors.push(tensor);
         TensorId(self.tensors.len() - 1)
     }

@@ -164,7 +164,7 @@ impl Directives<'_> {
         let value = normalize(&statement.value);
         let body = match &value {
             notation::Expr::Reduce(operator, _, body) => {
-                let fill = self.notation.tensor(statement.target.tensor).fill;
+                let fill = self.notation.begins_with(statement);
                 let told = |part: &IndexVariable| self.kernel.loops_of(&statement.target.indices).contains(part);
                 if !is_identity(*operator, fill) && ![outer, inner].iter().all(told) {
                     return Some("the result begins with something else than the reduction");

@@ -101,8 +101,9 @@ impl Scheduler<'_> {
     /// The operands that are to be walked by their levels: the only ones that are not dense, which decide where there is anything to
     /// do. There are several where all are at the same indices, and stored alike.
     fn drivers(&self, statement: &Statement) -> Vec<Access> {
+        let is_own = |operator: ReduceOperator| statement.operator.is_none_or(|own| own == operator);
         let body = match &statement.value {
-            Expr::Reduce(_, _, body) => body,
+            Expr::Reduce(operator, _, body) if is_own(*operator) => body,
             value => value,
         };
         if has_sum(body) {
@@ -196,6 +197,7 @@ impl Scheduler<'_> {
                     let level = Level { tensor: access.tensor, level: number, made_of: modes };
                     let extent = Extent {
                         name: name.clone(),
+                        written: Vec::new(),
                         size: Size::Runtime,
                         of: Some(ExtentOf::Level(access.tensor, number)),
                     };

@@ -79,6 +79,8 @@ pub struct Kernel {
     pub asked: Asked,
     /// What the loops are for.
     pub target: Target,
+    /// Whether results have the same bits in every run, on any number of threads.
+    pub deterministic: bool,
     /// What to do.
     pub body: Statement,
     /// Why it is so.
@@ -94,6 +96,8 @@ pub struct Tensor {
     pub element: ElementType,
     /// What an entry is that is not stored. Results and workspaces hold it at first.
     pub fill: Literal,
+    /// The fill value that the caller gets an output with. Loops may begin with another where they assign all of a dense one.
+    pub delivered_fill: Literal,
     /// Its storage; all dense for a workspace.
     pub format: Format,
     /// The format that the caller gets an output in, where loops can't write that: it is converted when they are done.
@@ -300,12 +304,26 @@ pub struct Bound {
 /// The extent of one or more index variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
-    /// The name of the first of them.
+    /// The name of the first of them, or one that no other extent has.
     pub name: String,
+    /// What the text calls them; where that has no name for them, the name of a mode that they index, as `c1_size`.
+    pub written: Vec<String>,
     /// Where its size comes from.
     pub size: crate::ir::Size,
     /// What it follows from, where it does. These stand behind all others.
     pub of: Option<ExtentOf>,
+}
+
+impl Extent {
+    /// What messages call it: as the text does, where it does.
+    pub fn shown(&self) -> &str {
+        self.written.first().unwrap_or(&self.name)
+    }
+
+    /// Whether the text has this name for one of its variables, or this is the name of its mode.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.written.iter().any(|written| written == name)
+    }
 }
 
 /// What an extent follows from.
@@ -397,6 +415,26 @@ impl Kernel {
     /// The declaration of a tensor.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]
+    }
+
+    /// The places of the extents that the text has a name for: those of index variables, in any statement, or of a mode.
+    ///
+    /// # Errors
+    /// Where there is none: the names that there are.
+    pub fn extents_called(&self, name: &str) -> Result<Vec<usize>, Vec<&str>> {
+        let name = &crate::syntax::normalized(name);
+        let places = self.extents.iter().enumerate().filter(|(_, extent)| extent.is_called(name));
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        if !places.is_empty() {
+            return Ok(places);
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for name in self.extents.iter().flat_map(|extent| &extent.written) {
+            if !known.contains(&name.as_str()) {
+                known.push(name);
+            }
+        }
+        Err(known)
     }
 
     /// The name of an index variable.
@@ -498,24 +536,28 @@ impl Kernel {
     /// The variables that the indices of a target tell, all that these are computed from included. The number of an iteration of
     /// two fused loops is told by both.
     fn told(&self, target: &Access) -> Vec<IndexVariable> {
-        let mut known = target.indices.clone();
-        loop {
-            let is_told = |id: &IndexVariable| {
-                let parts = |of: &&Variable| matches!(of.value, Some(Computed::Fused { whole, .. }) if whole == *id);
-                let is_known = |of: &Variable| known.iter().any(|known| std::ptr::eq(&self.variables[known.0], of));
-                let both = self.variables.iter().filter(parts);
-                let made = known.iter().filter_map(|known| self.variables[known.0].value.as_ref());
-                let is_made_of =
-                    |value: &Computed| !matches!(value, Computed::Fused { .. }) && value.variables().contains(id);
-                both.clone().count() == 2 && both.clone().all(is_known) || made.clone().any(is_made_of)
-            };
-            let ids = (0..self.variables.len()).map(IndexVariable);
-            let told: Vec<IndexVariable> = ids.filter(|id| !known.contains(id) && is_told(id)).collect();
-            if told.is_empty() {
-                return known;
+        let mut known = Vec::new();
+        let mut is_known = vec![false; self.variables.len()];
+        let mut next = target.indices.clone();
+        while let Some(variable) = next.pop() {
+            if std::mem::replace(&mut is_known[variable.0], true) {
+                continue;
             }
-            known.extend(told);
+            known.push(variable);
+            match &self.variables[variable.0].value {
+                Some(Computed::Fused { whole, .. }) => {
+                    let is_part = |of: &&Variable| matches!(of.value, Some(Computed::Fused { whole: other, .. }) if other == *whole);
+                    let parts = self.variables.iter().zip(&is_known).filter(|(of, _)| is_part(of));
+                    let told = parts.map(|(_, is_known)| *is_known).collect::<Vec<_>>();
+                    if told == [true, true] {
+                        next.push(*whole);
+                    }
+                }
+                Some(value) => next.extend(value.variables()),
+                None => {}
+            }
         }
+        known
     }
 }
 

@@ -10,6 +10,7 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::notation as codes;
 use crate::format::Format;
 use crate::format::level::is_located;
+use std::collections::BTreeMap;
 
 /// `before` must be an outer loop of `after`.
 pub(super) type Edge = (IndexVariable, IndexVariable);
@@ -29,11 +30,14 @@ pub(super) fn storage_edges(kernel: &Kernel, access: &Access) -> Vec<Edge> {
     let format = &kernel.tensor(access.tensor).format;
     let variables = level_variables(access, format);
     let mut edges = Vec::new();
-    for (depth, level) in format.levels.iter().enumerate() {
+    let mut outside: Vec<IndexVariable> = Vec::new();
+    let mut is_outside = vec![false; kernel.variables.len()];
+    for (level, &variable) in format.levels.iter().zip(&variables) {
         if !is_located(level.format) {
-            let outside = kernel.loops_of(&variables[..depth]);
-            edges.extend(outside.into_iter().map(|before| (before, variables[depth])));
+            edges.extend(outside.iter().map(|&before| (before, variable)));
         }
+        let loops = kernel.loops(variable).into_iter();
+        outside.extend(loops.filter(|variable| !std::mem::replace(&mut is_outside[variable.0], true)));
     }
     edges
 }
@@ -70,16 +74,25 @@ pub(super) fn topological<R: Ord>(
     edges: &[Edge],
     rank: impl Fn(IndexVariable) -> R,
 ) -> Option<Vec<IndexVariable>> {
+    let places: BTreeMap<IndexVariable, usize> =
+        variables.iter().enumerate().rev().map(|(place, &variable)| (variable, place)).collect();
+    let mut behind: Vec<Vec<usize>> = vec![Vec::new(); variables.len()];
+    let mut waits_for = vec![0usize; variables.len()];
+    for (before, after) in edges.iter().filter(|(before, after)| before != after) {
+        if let (Some(&before), Some(&after)) = (places.get(before), places.get(after)) {
+            behind[before].push(after);
+            waits_for[after] += 1;
+        }
+    }
+    let ranks: Vec<R> = variables.iter().map(|&variable| rank(variable)).collect();
+    let mut rest: Vec<usize> = (0..variables.len()).collect();
     let mut order: Vec<IndexVariable> = Vec::with_capacity(variables.len());
-    while order.len() < variables.len() {
-        let is_free = |variable: &IndexVariable| {
-            let waits_for = |(before, after): &Edge| {
-                after == variable && before != variable && variables.contains(before) && !order.contains(before)
-            };
-            !order.contains(variable) && !edges.iter().any(waits_for)
-        };
-        let next = variables.iter().copied().filter(is_free).min_by_key(|&variable| rank(variable))?;
-        order.push(next);
+    while !rest.is_empty() {
+        let free = rest.iter().enumerate().filter(|(_, place)| waits_for[**place] == 0);
+        let (at, _) = free.min_by_key(|(_, place)| &ranks[**place])?;
+        let place = rest.remove(at);
+        behind[place].iter().for_each(|&after| waits_for[after] -= 1);
+        order.push(variables[place]);
     }
     Some(order)
 }
@@ -240,6 +253,9 @@ impl Scheduler<'_> {
         // The fewest copies, stand-ins aside, which are copies in any order; of equally many, those of the operands of lower
         // order that come later.
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
+        if movable.len() > MOST_TRIED {
+            return one_after_the_other(variables, edges, movable, &edges_of, &rank);
+        }
         let subsets = 0..(1u64 << movable.len());
         let mut subsets: Vec<u64> = subsets.collect();
         let is_new = |(_, access): &(usize, &&Access)| !self.unsettled.contains(&access.tensor);
@@ -312,10 +328,39 @@ impl Scheduler<'_> {
             .iter()
             .filter_map(|&index| innermost(index))
             .filter(|variable| !bound.contains(variable))
+            // What shall run in parallel is no vector.
+            .filter(|variable| !self.kernel.asked.parallel.contains(variable))
             .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
     }
+}
+
+/// The most operands of which all choices of copies are tried.
+const MOST_TRIED: usize = 10;
+
+/// An order that satisfies the operands one after the other; those that stand against the ones before are copied.
+fn one_after_the_other<R: Ord>(
+    variables: &[IndexVariable],
+    mut edges: Vec<Edge>,
+    movable: Vec<&Access>,
+    edges_of: &dyn Fn(&Access) -> Vec<Edge>,
+    rank: &impl Fn(IndexVariable) -> R,
+) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
+    let mut order = topological(variables, &edges, rank)?;
+    let mut copied = Vec::new();
+    for access in movable {
+        let before = edges.len();
+        edges.extend(edges_of(access));
+        match topological(variables, &edges, rank) {
+            Some(other) => order = other,
+            None => {
+                edges.truncate(before);
+                copied.push(access.clone());
+            }
+        }
+    }
+    Some((order, copied))
 }
 
 /// What is said where the levels of a result and those of the operand whose index arrays it shares ask for loops in each other.

@@ -24,9 +24,9 @@ impl fmt::Display for Kernel {
             };
             let delivered =
                 tensor.delivered.as_ref().map_or(String::new(), |format| format!(", delivered as {format}"));
-            let fill = match tensor.fill.equals(tensor.element.zero()) || tensor.kind.is_workspace() {
+            let fill = match tensor.delivered_fill.equals(tensor.element.zero()) || tensor.kind.is_workspace() {
                 true => String::new(),
-                false => format!(" fill {}", tensor.fill.text()),
+                false => format!(" fill {}", tensor.delivered_fill.text()),
             };
             let element = tensor.element.name();
             writeln!(f, "    {}: {element} {}{fill} ({kind}{delivered})", tensor.name, tensor.format)?;

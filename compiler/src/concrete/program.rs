@@ -86,7 +86,7 @@ fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<P
     let results = chain.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output);
     let results = results.map(|tensor| tensor.name.clone()).collect();
     let mut scope = scope;
-    scope.variables.extend(lost_names(whole, &chain.kernel, &scope));
+    restore_names(whole, &chain.kernel, &mut scope);
     let interface = interface(&chain, scope);
     Ok(Program { chain, interface, results, kernels, stream: None })
 }
@@ -115,25 +115,21 @@ fn name_apart(extents: &mut [Extent]) {
     }
 }
 
-/// Variables as written that the chain has under other names only, as `i` of `A(i) = 1; A(k) += x(k);`: who states their
-/// extents calls them so.
-fn lost_names(whole: &notation::Kernel, chain: &notation::Kernel, scope: &Scope) -> Vec<Variable> {
-    let (written, _) = extents(whole);
-    let mut lost: Vec<Variable> = Vec::new();
+/// Adds the names that the chain has lost, as `i` of `A(i) = 1; A(k) += x(k);`: who states their extents calls them so.
+fn restore_names(whole: &notation::Kernel, chain: &notation::Kernel, scope: &mut Scope) {
+    let (variables, extents) = extents(whole);
     for (id, tensor) in whole.tensors.iter().enumerate() {
         let Some(kept) = chain.tensors.iter().position(|other| other.name == tensor.name) else { continue };
-        let before = mode_extents(whole, TensorId(id), &written);
+        let before = mode_extents(whole, TensorId(id), &variables);
         let after = mode_extents(chain, TensorId(kept), &scope.variables);
-        for (before, extent) in before.into_iter().zip(after) {
-            for variable in written.iter().filter(|variable| variable.extent == before && variable.value.is_none()) {
-                let mut known = scope.variables.iter().chain(&lost);
-                if !known.any(|known| known.name == variable.name && known.extent == extent) {
-                    lost.push(Variable { extent, ..variable.clone() });
+        for (before, after) in before.into_iter().zip(after) {
+            for name in &extents[before].written {
+                if !scope.extents[after].is_called(name) {
+                    scope.extents[after].written.push(name.clone());
                 }
             }
         }
     }
-    lost
 }
 
 impl Scope {

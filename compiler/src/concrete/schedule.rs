@@ -29,11 +29,13 @@ pub struct Options {
     pub fuse: bool,
     /// What the loops are for.
     pub target: Target,
+    /// Whether results have the same bits in every run, on any number of threads.
+    pub deterministic: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { parallel: true, fuse: true, target: Target::Cpu }
+        Self { parallel: true, fuse: true, target: Target::Cpu, deterministic: false }
     }
 }
 
@@ -48,7 +50,8 @@ pub(super) struct Scope {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) -> Result<Kernel, Diagnostics> {
-    let mut declared = Kernel { target: options.target, ..Kernel::declared(kernel, scope) };
+    let Options { target, deterministic, .. } = options;
+    let mut declared = Kernel { target, deterministic, ..Kernel::declared(kernel, scope) };
     let mut diagnostics = Diagnostics::new();
     let aligned = super::pattern::aligned(kernel, &mut declared, &mut diagnostics);
     let kernel = aligned.as_ref().unwrap_or(kernel);
@@ -74,6 +77,13 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if scheduler.kernel.deterministic && target == Target::Cpu {
+        scheduler.decide(Decision {
+            what: "results have the same bits on any number of threads".to_owned(),
+            why: "the work alone says how parallel loops are cut, and sums of chunks are added in the order of the chunks"
+                .to_owned(),
+        });
+    }
     super::pattern::check(&scheduler.kernel, directives, &mut diagnostics);
     if options.parallel {
         directives::check(&scheduler.kernel, directives, &mut diagnostics);
@@ -152,7 +162,8 @@ impl Kernel {
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
-                    fill: tensor.fill,
+                    fill: begins_with(notation, TensorId(id)),
+                    delivered_fill: tensor.fill,
                     pattern: None,
                     stored: None,
                     delivered: stands_in.is_some().then(|| tensor.format.clone()),
@@ -178,12 +189,21 @@ impl Kernel {
             bounds,
             asked: Asked::default(),
             target: Target::default(),
+            deterministic: false,
             body: Statement::Empty,
             decisions: Vec::new(),
         };
         let statements = notation.statements.iter();
         kernel.summary = statements.map(|statement| super::print::summary(&kernel, statement)).collect();
         kernel
+    }
+}
+
+/// What a tensor holds at first.
+fn begins_with(notation: &notation::Kernel, tensor: TensorId) -> crate::ir::Literal {
+    match &notation.statements[..] {
+        [statement] if statement.target.tensor == tensor => notation.begins_with(statement),
+        _ => notation.tensor(tensor).fill,
     }
 }
 

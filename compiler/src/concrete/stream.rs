@@ -106,7 +106,7 @@ impl Parts<'_> {
     /// What combines results: what the statement reduces by, or what leaves alone what one part has written.
     fn operator(&self) -> ReduceOperator {
         let by_fill = || {
-            let fill = self.kernel.tensor(self.statement.target.tensor).fill;
+            let fill = self.kernel.begins_with(self.statement);
             let all = [ReduceOperator::Add, ReduceOperator::Multiply, ReduceOperator::Min, ReduceOperator::Max];
             let leaves = |operator: &ReduceOperator| is_identity(*operator, fill);
             all.into_iter().find(leaves).unwrap_or(ReduceOperator::Add)
@@ -116,8 +116,9 @@ impl Parts<'_> {
 
     fn check(&self, operator: ReduceOperator) -> Result<(), Reason> {
         let target = self.kernel.tensor(self.statement.target.tensor);
-        if !is_identity(operator, target.fill) {
-            let what = format!("`{}` begins with {}", target.name, target.fill);
+        let begins = self.kernel.begins_with(self.statement);
+        if !is_identity(operator, begins) {
+            let what = format!("`{}` begins with {begins}", target.name);
             return Err(Reason::new(what, "declare the fill value that the reduction begins with"));
         }
         match &self.statement.mask {
@@ -203,8 +204,10 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
     };
     let tensors = vec![operand("so_far"), operand("part"), result.clone()];
     let indices: Vec<IndexVariable> = (0..result.format.order).map(IndexVariable).collect();
-    let variable =
-        |place: usize| notation::Variable { name: format!("i{place}"), span: target.span, value: None, extent: None };
+    let variable = |place: usize| {
+        let name = format!("i{place}");
+        notation::Variable { name, written: None, span: target.span, value: None, extent: None }
+    };
     let access = |tensor| Access::new(TensorId(tensor), indices.clone(), target.span);
     let value = notation::combine::combine(operator, result.element, Expr::Access(access(0)), Expr::Access(access(1)));
     notation::Kernel {
@@ -214,6 +217,7 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
         variables: (0..result.format.order).map(variable).collect(),
         statements: vec![Assignment { target: access(2), operator: None, value, mask: None, span: target.span }],
         schedule: None,
+        warnings: Vec::new(),
         ..kernel.clone()
     }
 }

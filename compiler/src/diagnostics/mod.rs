@@ -36,9 +36,20 @@ impl Span {
     }
 }
 
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Nothing comes of the program.
+    Error,
+    /// The program has a meaning, which is probably not what was meant.
+    Warning,
+}
+
 /// One problem of a program: what, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// How bad it is: as its code says, unless warnings are to be errors.
+    pub severity: Severity,
     /// Which kind of problem; `spc explain CODE` expands it.
     pub code: Code,
     /// The headline, without a full stop.
@@ -56,7 +67,13 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A problem of kind `code` at `span`.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), span, label: String::new(), related: Vec::new(), help: Vec::new() }
+        let (severity, message) = (code.severity, message.into());
+        Self { severity, code, message, span, label: String::new(), related: Vec::new(), help: Vec::new() }
+    }
+
+    /// The same as an error.
+    pub fn into_error(self) -> Self {
+        Self { severity: Severity::Error, ..self }
     }
 
     /// Sets the words beside the underlined text.
@@ -117,6 +134,12 @@ impl From<Diagnostic> for Diagnostics {
     }
 }
 
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(found: I) -> Self {
+        Self(found.into_iter().collect())
+    }
+}
+
 impl Extend<Diagnostic> for Diagnostics {
     fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, iter: I) {
         self.0.extend(iter);
@@ -132,13 +155,34 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// The number of a kind of problem, printed as `E0102`.
+/// The number of a kind of problem, printed as `E0102`; that of a warning as `W0101`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Code(pub u16);
+pub struct Code {
+    /// How bad such a problem is.
+    pub severity: Severity,
+    /// The digits.
+    pub number: u16,
+}
+
+impl Code {
+    /// The code of an error.
+    pub const fn error(number: u16) -> Self {
+        Self { severity: Severity::Error, number }
+    }
+
+    /// The code of a warning.
+    pub const fn warning(number: u16) -> Self {
+        Self { severity: Severity::Warning, number }
+    }
+}
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "E{:04}", self.0)
+        let letter = match self.severity {
+            Severity::Error => 'E',
+            Severity::Warning => 'W',
+        };
+        write!(f, "{letter}{:04}", self.number)
     }
 }
 
@@ -148,7 +192,7 @@ pub struct NotACode;
 
 impl fmt::Display for NotACode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a code: a code is an `E` and four digits, such as `E0102`")
+        f.write_str("not a code: a code is an `E` or a `W` and four digits, such as `E0102`")
     }
 }
 
@@ -157,12 +201,14 @@ impl std::error::Error for NotACode {}
 impl FromStr for Code {
     type Err = NotACode;
 
-    /// Reads `E0102`, also with a small `e`.
+    /// Reads `E0102` and `W0101`, also with a small letter.
     fn from_str(text: &str) -> Result<Self, NotACode> {
-        let digits = text.strip_prefix(['E', 'e']).ok_or(NotACode)?;
+        let error = text.strip_prefix(['E', 'e']).map(|digits| (Severity::Error, digits));
+        let warning = || text.strip_prefix(['W', 'w']).map(|digits| (Severity::Warning, digits));
+        let (severity, digits) = error.or_else(warning).ok_or(NotACode)?;
         if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(NotACode);
         }
-        digits.parse().map(Code).map_err(|_| NotACode)
+        digits.parse().map(|number| Code { severity, number }).map_err(|_| NotACode)
     }
 }

@@ -10,7 +10,7 @@
 //!   = help: a product needs `*`, a list needs `,`
 //! ```
 
-use super::{Diagnostic, Span};
+use super::{Diagnostic, Severity, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
 use std::ops::Range;
 
@@ -32,7 +32,11 @@ pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], color: boo
 }
 
 fn report<'a>(source: &'a str, origin: &'a str, diagnostic: &'a Diagnostic) -> Group<'a> {
-    let title = Level::ERROR.primary_title(normalize_untrusted_str(&diagnostic.message));
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(normalize_untrusted_str(&diagnostic.message));
     let mut group = Group::with_title(title.id(diagnostic.code.to_string()));
     if !source.is_empty() {
         let related = diagnostic.related.iter();
@@ -65,7 +69,7 @@ mod tests {
     #[test]
     fn a_message_looks_like_rustc_s() {
         let source = "fn f(X: cfs) -> y: dense {\n    y(i) = X(i, j);\n}\n";
-        let problem = Diagnostic::new(Code(201), Span::new(8, 11), "there is no format `cfs`")
+        let problem = Diagnostic::new(Code::error(201), Span::new(8, 11), "there is no format `cfs`")
             .label("not a format")
             .related(Span::new(38, 45), "used with order 2 here")
             .help("there is a format `csf`");
@@ -75,7 +79,7 @@ mod tests {
     #[test]
     fn any_span_and_no_source_are_fine() {
         let problem =
-            |start, end| Diagnostic::new(Code(601), Span::new(start, end), "the file is empty").help("fill it");
+            |start, end| Diagnostic::new(Code::error(601), Span::new(start, end), "the file is empty").help("fill it");
         assert_eq!(
             render("", "x.tns", &[problem(0, 0)], false),
             "error[E0601]: the file is empty\n |\n = help: fill it\n"
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn color_is_optional() {
-        let problem = Diagnostic::new(Code(1), Span::new(0, 1), "no");
+        let problem = Diagnostic::new(Code::error(1), Span::new(0, 1), "no");
         assert!(!render("a", "a", std::slice::from_ref(&problem), false).contains('\x1b'));
         assert!(render("a", "a", &[problem], true).contains('\x1b'));
     }

@@ -18,7 +18,9 @@
 //! longer digit; what is interleaved is known from the code; and `a * n + b` tells `a` and `b` where `b` is less than `n`.
 
 use super::number::{Number, Signed};
-use super::{Coordinate, Format};
+use super::{Coordinate, Format, interleave};
+use std::collections::HashMap;
+use std::fmt;
 
 /// The map of a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,84 @@ pub struct Unrecoverable {
     pub mode: usize,
 }
 
+/// Why a map can't be computed for the shape of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// A coordinate, or something on the way to it or back to the modes, is more than 64 bits hold.
+    TooLarge {
+        /// The coordinate.
+        coordinate: Coordinate,
+        /// The modes that it is made of, with the bits that each takes.
+        modes: Vec<(usize, u32)>,
+    },
+    /// The digits below a factor have more values than the factor has room for.
+    NoRoom {
+        /// What is added, and how large it must be kept.
+        condition: Condition,
+        /// How many values the summand has.
+        values: u64,
+        /// The factor.
+        room: u64,
+    },
+    /// A factor is zero, or less.
+    NoFactor {
+        /// The factor.
+        factor: Coordinate,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::TooLarge { coordinate, modes } => {
+                let bits: Vec<String> = modes.iter().map(|(mode, bits)| format!("`i{mode}` has {bits}")).collect();
+                let all = bits.join(", ");
+                write!(
+                    f,
+                    "`{coordinate}` takes more than 64 bits in this shape ({all}); make it of fewer modes, and store the others in \
+                     levels of their own"
+                )
+            }
+            Unfit::NoRoom { condition: Condition { summand, factor }, values, room } => write!(
+                f,
+                "`{summand}` has {values} values, but its place in the sum has room for {room}; write a larger number for `{factor}`"
+            ),
+            Unfit::NoFactor { factor } => {
+                write!(f, "the factor `{factor}` is not above zero in this shape; write a larger number for it")
+            }
+        }
+    }
+}
+
+/// The largest that each part of a number gets: what is added, and what is subtracted.
+struct Most {
+    plus: u64,
+    minus: u64,
+}
+
+impl Most {
+    fn of(plus: u64) -> Self {
+        Self { plus, minus: 0 }
+    }
+
+    fn of_parts(number: Signed<Option<u64>>) -> Option<Self> {
+        let (plus, minus) = number.parts();
+        Some(Self { plus: plus?, minus: minus.unwrap_or(Some(0))? })
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(Self { plus: self.plus.checked_add(other.plus)?, minus: self.minus.checked_add(other.minus)? })
+    }
+
+    fn minus(self, other: Self) -> Option<Self> {
+        self.plus(Self { plus: other.minus, minus: other.plus })
+    }
+
+    fn times(self, factor: u64) -> Option<Self> {
+        Some(Self { plus: self.plus.checked_mul(factor)?, minus: self.minus.checked_mul(factor)? })
+    }
+}
+
 /// The values that a coordinate takes: so many from the least on.
 struct Range<N> {
     least: Signed<N>,
@@ -89,9 +169,62 @@ impl Map {
         Ok(Map { levels, inverse, conditions: known.conditions })
     }
 
-    /// What must hold of a shape for modes to come back.
-    pub fn conditions(&self) -> &[Condition] {
-        &self.conditions
+    /// The extent of what each level stores in a tensor of a shape, if the map serves that: each coordinate, and all that is
+    /// computed on the way from modes to levels and back, fits 64 bits. `shape` gives the extent of each mode.
+    ///
+    /// # Errors
+    /// What the shape has no room for.
+    pub fn level_extents(&self, shape: &dyn Fn(usize) -> u64) -> Result<Vec<u64>, Unfit> {
+        let checked = |mode: usize| Some(shape(mode));
+        let is_empty = (0..self.inverse.len()).any(|mode| shape(mode) == 0);
+        let negative = self.levels.iter().find_map(|level| level.negative_factor(shape));
+        let zero = || self.inverse.iter().find_map(|inverse| inverse.zero_divisor(shape)).filter(|_| !is_empty);
+        if let Some(factor) = negative.or_else(zero) {
+            return Err(Unfit::NoFactor { factor: factor.clone() });
+        }
+        for condition in &self.conditions {
+            let values = condition.summand.end::<Option<u64>>(&checked).flatten();
+            let room = condition.factor.number::<Option<u64>>(&checked).flatten();
+            if let (Some(values), Some(room)) = (values, room)
+                && values > room
+            {
+                return Err(Unfit::NoRoom { condition: condition.clone(), values, room });
+            }
+        }
+        let level = |level: &Coordinate| level.checked_extent(shape).ok_or_else(|| level.too_large(shape));
+        let extents: Vec<u64> = self.levels.iter().map(level).collect::<Result<_, _>>()?;
+        for mode in 0..self.inverse.len() {
+            let most = self.most_of(&self.inverse[mode], &extents, shape);
+            // Loops compare what is added with the extent and what is subtracted.
+            if most.and_then(|most| most.minus.checked_add(shape(mode))).is_none() {
+                return Err(self.levels[self.levels_of(mode)[0]].too_large(shape));
+            }
+        }
+        Ok(extents)
+    }
+
+    /// The largest that the parts of an index become on the way from levels of these extents, also at padding.
+    fn most_of(&self, inverse: &Inverse, levels: &[u64], shape: &dyn Fn(usize) -> u64) -> Option<Most> {
+        let checked = |mode: usize| Some(shape(mode));
+        let inner = |inverse: &Inverse| self.most_of(inverse, levels, shape);
+        let number = |coordinate: &Coordinate| coordinate.number::<Option<u64>>(&checked).flatten();
+        match inverse {
+            Inverse::Level(level) => {
+                let least = Most::of_parts(self.levels[*level].range(&checked)?.least)?;
+                Most::of(levels[*level].saturating_sub(1)).plus(least)
+            }
+            Inverse::Known(coordinate) => Most::of_parts(coordinate.known(&checked)?),
+            Inverse::Add(a, b) => inner(a)?.plus(inner(b)?),
+            Inverse::Subtract(a, b) => inner(a)?.minus(inner(b)?),
+            Inverse::Multiply(a, factor) => inner(a)?.times(number(factor)?),
+            Inverse::Divide(a, divisor) => Some(Most::of(inner(a)?.plus.divided_by(number(divisor)?))),
+            Inverse::Remainder(a, divisor) => Some(Most::of(inner(a)?.plus.min(number(divisor)?.saturating_sub(1)))),
+            Inverse::Part(code, parts, part) => {
+                inner(code)?;
+                let end = parts[*part].end::<Option<u64>>(&checked)??;
+                Some(Most::of(u64::MAX.checked_shr(64 - interleave::width(end)).unwrap_or(0)))
+            }
+        }
     }
 
     /// The extent of what a level stores. `extents` gives the extent of each mode. `None` where it can't be computed.
@@ -143,7 +276,7 @@ impl Map {
         let inner = |inverse: &Inverse| self.inverse(inverse, stored, extents);
         Some(match inverse {
             Inverse::Level(level) => Signed::of(stored(*level)).plus(self.levels[*level].range(extents)?.least),
-            Inverse::Known(coordinate) => Signed::of(coordinate.number(extents)?),
+            Inverse::Known(coordinate) => coordinate.known(extents)?,
             Inverse::Add(a, b) => inner(a)?.plus(inner(b)?),
             Inverse::Subtract(a, b) => inner(a)?.minus(inner(b)?),
             Inverse::Multiply(a, factor) => inner(a)?.times(factor.number(extents)?),
@@ -158,6 +291,19 @@ impl Map {
 }
 
 impl Inverse {
+    /// Something that it divides by, and that is zero in this shape.
+    fn zero_divisor(&self, shape: &dyn Fn(usize) -> u64) -> Option<&Coordinate> {
+        match self {
+            Inverse::Level(_) | Inverse::Known(_) => None,
+            Inverse::Add(a, b) | Inverse::Subtract(a, b) => a.zero_divisor(shape).or_else(|| b.zero_divisor(shape)),
+            Inverse::Multiply(a, _) | Inverse::Part(a, ..) => a.zero_divisor(shape),
+            Inverse::Divide(a, divisor) | Inverse::Remainder(a, divisor) => {
+                let is_zero = divisor.number::<u64>(shape) == Some(0);
+                if is_zero { Some(divisor) } else { a.zero_divisor(shape) }
+            }
+        }
+    }
+
     fn for_each_level(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             Inverse::Level(level) => visit(*level),
@@ -174,6 +320,62 @@ impl Inverse {
 }
 
 impl Coordinate {
+    /// How many values it takes, where all that it is made of fits 64 bits.
+    fn checked_extent(&self, shape: &dyn Fn(usize) -> u64) -> Option<u64> {
+        let Range { least, extent } = self.range::<Option<u64>>(&|mode| Some(shape(mode)))?;
+        // What is stored is the value less the least.
+        self.most(shape)?.minus(Most::of_parts(least)?)?;
+        extent
+    }
+
+    /// The largest that the parts of its value get.
+    fn most(&self, shape: &dyn Fn(usize) -> u64) -> Option<Most> {
+        let checked = |mode: usize| Some(shape(mode));
+        let inner = |coordinate: &Coordinate| coordinate.most(shape);
+        let number = |coordinate: &Coordinate| coordinate.number::<Option<u64>>(&checked).flatten();
+        match self {
+            Coordinate::Mode(mode) => Some(Most::of(shape(*mode).saturating_sub(1))),
+            Coordinate::Constant(_) | Coordinate::Extent(_) => number(self).map(Most::of),
+            Coordinate::Add(a, b) => inner(a)?.plus(inner(b)?),
+            Coordinate::Subtract(a, b) => inner(a)?.minus(inner(b)?),
+            Coordinate::Multiply(a, b) if a.is_known() => inner(b)?.times(number(a)?),
+            Coordinate::Multiply(a, b) => inner(a)?.times(number(b)?),
+            Coordinate::Divide(a, b) => Some(Most::of(inner(a)?.plus.divided_by(number(b)?))),
+            Coordinate::Remainder(a, b) => Some(Most::of(inner(a)?.plus.min(number(b)?.saturating_sub(1)))),
+            Coordinate::Interleave(parts) => {
+                parts.iter().try_for_each(|part| inner(part).map(|_| ()))?;
+                self.range::<Option<u64>>(&checked)?.extent.map(Most::of)
+            }
+        }
+    }
+
+    /// A factor in it that is less than zero.
+    fn negative_factor(&self, shape: &dyn Fn(usize) -> u64) -> Option<&Coordinate> {
+        match self {
+            Coordinate::Mode(_) | Coordinate::Constant(_) | Coordinate::Extent(_) => None,
+            Coordinate::Multiply(a, b) => {
+                let (factor, other) = if a.is_known() { (a, b) } else { (b, a) };
+                let (plus, minus) = factor.known(&|mode| Some(shape(mode)))?.parts();
+                let is_negative = plus < minus.unwrap_or(Some(0));
+                if is_negative { Some(factor) } else { other.negative_factor(shape) }
+            }
+            Coordinate::Add(a, b)
+            | Coordinate::Subtract(a, b)
+            | Coordinate::Divide(a, b)
+            | Coordinate::Remainder(a, b) => a.negative_factor(shape).or_else(|| b.negative_factor(shape)),
+            Coordinate::Interleave(parts) => parts.iter().find_map(|part| part.negative_factor(shape)),
+        }
+    }
+
+    fn too_large(&self, shape: &dyn Fn(usize) -> u64) -> Unfit {
+        let mut modes = Vec::new();
+        self.for_each_mode(&mut |mode| modes.push(mode));
+        modes.sort_unstable();
+        modes.dedup();
+        let modes = modes.into_iter().map(|mode| (mode, interleave::width(shape(mode)))).collect();
+        Unfit::TooLarge { coordinate: self.clone(), modes }
+    }
+
     /// Its value for an entry.
     fn value<N: Number>(&self, modes: &dyn Fn(usize) -> N, extents: &dyn Fn(usize) -> N) -> Option<Signed<N>> {
         let inner = |coordinate: &Coordinate| coordinate.value(modes, extents);
@@ -198,11 +400,14 @@ impl Coordinate {
         match self {
             Coordinate::Constant(value) => Some(N::constant(*value)),
             Coordinate::Extent(mode) => Some(extents(*mode)),
-            _ if self.is_known() => {
-                Some(self.value(&|_| unreachable!("what is known mentions no mode"), extents)?.number())
-            }
+            _ if self.is_known() => Some(self.known(extents)?.number()),
             _ => None,
         }
+    }
+
+    /// The value of what is made of constants and extents alone.
+    fn known<N: Number>(&self, extents: &dyn Fn(usize) -> N) -> Option<Signed<N>> {
+        self.value(&|_| unreachable!("what is known mentions no mode"), extents)
     }
 
     /// One more than the largest value of a coordinate that is never less than zero.
@@ -218,7 +423,7 @@ impl Coordinate {
         let from_zero = |extent| Range { least: Signed::zero(), extent };
         Some(match self {
             Coordinate::Mode(mode) => from_zero(extents(*mode)),
-            known if known.is_known() => Range { least: Signed::of(known.number(extents)?), extent: one() },
+            known if known.is_known() => Range { least: known.known(extents)?, extent: one() },
             Coordinate::Constant(_) | Coordinate::Extent(_) => unreachable!("constants and extents are known"),
             Coordinate::Add(a, b) => {
                 let (a, b) = (inner(a)?, inner(b)?);
@@ -333,6 +538,8 @@ fn whole_quotient(a: &Coordinate, b: u64) -> Option<u64> {
 #[derive(Default)]
 struct Known {
     facts: Vec<(Coordinate, Inverse)>,
+    /// The place of each coordinate among the facts.
+    places: HashMap<Coordinate, usize>,
     conditions: Vec<Condition>,
 }
 
@@ -341,13 +548,18 @@ impl Known {
         if coordinate.is_known() {
             return Some(Inverse::Known(coordinate.clone()));
         }
-        self.facts.iter().find(|(fact, _)| fact == coordinate).map(|(_, inverse)| inverse.clone())
+        self.places.get(coordinate).map(|&place| self.facts[place].1.clone())
+    }
+
+    fn has(&self, coordinate: &Coordinate) -> bool {
+        self.places.contains_key(coordinate) || coordinate.is_known()
     }
 
     /// Whether this was not known before.
     fn add(&mut self, coordinate: Coordinate, inverse: Inverse) -> bool {
-        let is_new = self.get(&coordinate).is_none();
+        let is_new = !self.has(&coordinate);
         if is_new {
+            self.places.insert(coordinate.clone(), self.facts.len());
             self.facts.push((coordinate, inverse));
         }
         is_new
@@ -374,7 +586,7 @@ impl Known {
         match coordinate {
             Coordinate::Add(a, b) => {
                 let given = |known: &Coordinate, other: &Coordinate| {
-                    let known = Box::new(self.get(known)?);
+                    let known = if self.has(other) { return None } else { Box::new(self.get(known)?) };
                     Some((other.clone(), Inverse::Subtract(inverse(), known)))
                 };
                 given(a, b).into_iter().chain(given(b, a)).collect()
@@ -384,7 +596,9 @@ impl Known {
                 let second = self.get(a).map(|a| ((**b).clone(), Inverse::Subtract(Box::new(a), inverse())));
                 first.into_iter().chain(second).collect()
             }
-            Coordinate::Multiply(x, factor) if factor.is_known() && **factor != Coordinate::Constant(0) => {
+            Coordinate::Multiply(x, factor)
+                if factor.is_known() && **factor != Coordinate::Constant(0) && !self.has(x) =>
+            {
                 vec![((**x).clone(), Inverse::Divide(inverse(), (**factor).clone()))]
             }
             Coordinate::Interleave(parts) => {
@@ -419,8 +633,13 @@ impl Known {
 
     /// Takes `a * n + b` apart. Says whether something new is known.
     fn take_sums_apart(&mut self) -> bool {
-        for (coordinate, inverse) in self.facts.clone() {
-            let Coordinate::Add(left, right) = coordinate else { continue };
+        for place in 0..self.facts.len() {
+            let (Coordinate::Add(left, right), inverse) = &self.facts[place] else { continue };
+            let (left, right) = (left.clone(), right.clone());
+            if self.has(&left) && self.has(&right) {
+                continue;
+            }
+            let inverse = inverse.clone();
             let (product, summand) = match (&*left, &*right) {
                 (Coordinate::Multiply(a, n), summand) | (summand, Coordinate::Multiply(a, n)) => ((a, n), summand),
                 _ => continue,
@@ -530,8 +749,107 @@ mod tests {
 
     #[test]
     fn what_depends_on_the_shape_is_a_condition() {
-        let conditions = |text| Map::new(&format(text, 2)).unwrap().conditions().len();
+        let conditions = |text| Map::new(&format(text, 2)).unwrap().conditions.len();
         assert_eq!(conditions("(i, j) -> [16 * i + j: compressed]"), 1);
         assert_eq!(conditions("(i, j) -> [2 * i + j: compressed, j: dense]"), 0);
+    }
+    /// What a coordinate is for an index, in numbers that are long enough.
+    fn exact(coordinate: &Coordinate, index: &[u64], shape: &[u64]) -> i128 {
+        let inner = |coordinate: &Coordinate| exact(coordinate, index, shape);
+        match coordinate {
+            Coordinate::Mode(mode) => i128::from(index[*mode]),
+            Coordinate::Constant(value) => i128::from(*value),
+            Coordinate::Extent(mode) => i128::from(shape[*mode]),
+            Coordinate::Add(a, b) => inner(a).saturating_add(inner(b)),
+            Coordinate::Subtract(a, b) => inner(a).saturating_sub(inner(b)),
+            Coordinate::Multiply(a, b) => inner(a).saturating_mul(inner(b)),
+            Coordinate::Divide(a, b) => inner(a) / inner(b),
+            Coordinate::Remainder(a, b) => inner(a) % inner(b),
+            Coordinate::Interleave(_) => unreachable!("not tested here"),
+        }
+    }
+
+    #[test]
+    fn shapes_that_a_map_serves_are_stored_exactly_and_come_back() {
+        let texts = [
+            "(i, j) -> [linear(i, j): dense]",
+            "(i, j) -> [i * 4294967296 + j: dense]",
+            "(i, j) -> [j - i: dense, i: dense]",
+            "(i, j) -> [i * 3 - j: dense, j: dense]",
+            "(i, j) -> [i * 1099511627776 * 1073741824 / 1152921504606846976: dense, i: dense, j: dense]",
+            "(i, j) -> [i + 18446744073709551615: dense, j: dense]",
+            "(i, j) -> [18446744073709551615 - i: dense, j: dense]",
+            "(i, j) -> [i / 4: dense, i % 4: dense, j: dense]",
+            "(i, j) -> [i * (extent(j) - 5) : dense, j: dense]",
+            "(i, j) -> [extent(i) - extent(j) + i: dense, j: dense]",
+            "(i, j) -> [i * 9223372036854775808 + j: dense]",
+        ];
+        let extents = [
+            1,
+            2,
+            3,
+            5,
+            6,
+            70,
+            65_535,
+            1 << 31,
+            (1 << 32) - 1,
+            1 << 32,
+            (1 << 32) + 1,
+            1 << 62,
+            1 << 63,
+            u64::MAX - 3,
+            u64::MAX,
+        ];
+        let (mut served, mut refused) = (0, 0);
+        for text in texts {
+            let map = Map::new(&format(text, 2)).expect(text);
+            for shape in extents.iter().flat_map(|&rows| extents.map(|columns| [rows, columns])) {
+                let extent = |mode: usize| shape[mode];
+                let Ok(levels) = map.level_extents(&extent) else {
+                    refused += 1;
+                    continue;
+                };
+                served += 1;
+                let ends =
+                    |mode: usize| [0, 1, shape[mode] / 2, shape[mode] - 1].map(|index| index.min(shape[mode] - 1));
+                let corners = ends(0).into_iter().flat_map(|i| ends(1).map(|j| [i, j]));
+                let first: Vec<u64> =
+                    (0..levels.len()).map(|level| map.stored(level, &|_| 0, &extent).unwrap()).collect();
+                for index in corners {
+                    let stored: Vec<u64> = (0..levels.len())
+                        .map(|level| map.stored(level, &|mode| index[mode], &extent).unwrap())
+                        .collect();
+                    for (level, coordinate) in map.levels.iter().enumerate() {
+                        let offset = exact(coordinate, &index, &shape) - exact(coordinate, &[0, 0], &shape);
+                        assert_eq!(i128::from(stored[level]) - i128::from(first[level]), offset, "{text} {shape:?}");
+                        assert!(stored[level] < levels[level], "{text} {shape:?}");
+                    }
+                    for (mode, &expected) in index.iter().enumerate() {
+                        assert_eq!(map.mode(mode, &|level| stored[level], &extent), Some(expected), "{text} {shape:?}");
+                    }
+                }
+            }
+        }
+        assert!(served > 300 && refused > 300, "{served} served, {refused} refused");
+    }
+
+    #[test]
+    fn what_a_shape_has_no_room_for_is_named() {
+        let refusal = |text: &str, shape: &[u64]| {
+            let map = Map::new(&format(text, shape.len())).unwrap();
+            map.level_extents(&|mode| shape[mode]).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal("(i...) -> [linear(i): compressed(u64)]", &[532_924, 17_262_471, 2_480_308, 1443]),
+            "`(((((i0 * extent(i1)) + i1) * extent(i2)) + i2) * extent(i3)) + i3` takes more than 64 bits in this shape (`i0` has 20, \
+             `i1` has 25, `i2` has 22, `i3` has 11); make it of fewer modes, and store the others in levels of their own"
+        );
+        assert!(
+            refusal("(i, j, k) -> [linear(i, k): dense, j: dense]", &[1 << 33, 2, 1 << 33]).contains("`i2` has 33")
+        );
+        assert!(refusal("(i, j) -> [16 * i + j: dense]", &[4, 17]).contains("has 17 values"));
+        assert!(refusal("(i, j) -> [i * (2 - 5): dense, j: dense]", &[4, 4]).contains("`2 - 5` is not above zero"));
+        assert!(refusal("(i, j) -> [i * (extent(j) - 3): dense, j: dense]", &[4, 3]).contains("not above zero"));
     }
 }

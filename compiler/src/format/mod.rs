@@ -14,7 +14,7 @@ pub mod resolve;
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
 pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");
 
-pub use map::{Condition, Map, Unrecoverable};
+pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
 
 use std::fmt;

@@ -34,6 +34,7 @@ pub trait Number: Clone {
     fn part(self, extents: &[Self], part: usize) -> Option<Self>;
 }
 
+/// Saturates: [`Map::level_extents`](super::Map::level_extents) refuses shapes for which anything would be too large.
 impl Number for u64 {
     fn constant(value: u64) -> Self {
         value
@@ -71,6 +72,48 @@ impl Number for u64 {
 
     fn part(self, extents: &[Self], part: usize) -> Option<Self> {
         Some(super::interleave::spreads(extents).ok()?.get(part)?.compress(self))
+    }
+}
+
+/// A number that must fit 64 bits; `None` once something of what it is made of does not.
+impl Number for Option<u64> {
+    fn constant(value: u64) -> Self {
+        Some(value)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self?.checked_add(other?)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Some(self?.minus(other?))
+    }
+
+    fn times(self, other: Self) -> Self {
+        self?.checked_mul(other?)
+    }
+
+    fn divided_by(self, other: Self) -> Self {
+        Some(self?.divided_by(other?))
+    }
+
+    fn remainder(self, other: Self) -> Self {
+        Some(Number::remainder(self?, other?))
+    }
+
+    fn minimum(self, other: Self) -> Self {
+        Some(self?.minimum(other?))
+    }
+
+    fn interleave(parts: &[(Self, Self)]) -> Option<Self> {
+        let both = |(number, extent): &(Self, Self)| Some(((*number)?, (*extent)?));
+        let parts: Option<Vec<(u64, u64)>> = parts.iter().map(both).collect();
+        Some(parts.and_then(|parts| u64::interleave(&parts)))
+    }
+
+    fn part(self, extents: &[Self], part: usize) -> Option<Self> {
+        let extents: Option<Vec<u64>> = extents.iter().copied().collect();
+        Some(extents.and_then(|extents| self?.part(&extents, part)))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Short ways to declare, and to write expressions. These fold what is constant, so that `0 * n + i` is `i` from the start.
+//! Short ways to declare, and to write expressions. These fold what is constant, so that `0 * n + i` is `i` from the start. What gets
+//! too large stays at the largest number: calls with such extents are refused.
 
 use super::{Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Type, Variable, VariableId};
 
@@ -44,7 +45,7 @@ impl Expr {
     pub fn plus(self, other: Expr) -> Expr {
         match (self, other) {
             (Expr::Index(0), e) | (e, Expr::Index(0)) => e,
-            (Expr::Index(a), Expr::Index(b)) => Expr::Index(a + b),
+            (Expr::Index(a), Expr::Index(b)) => Expr::Index(a.saturating_add(b)),
             (Expr::Binary(BinaryOperator::Subtract, a, less), more) if *less == more => *a,
             (a, b) => Expr::binary(BinaryOperator::Add, a, b),
         }
@@ -64,7 +65,7 @@ impl Expr {
         match (self, other) {
             (Expr::Index(0), _) | (_, Expr::Index(0)) => Expr::Index(0),
             (Expr::Index(1), e) | (e, Expr::Index(1)) => e,
-            (Expr::Index(a), Expr::Index(b)) => Expr::Index(a * b),
+            (Expr::Index(a), Expr::Index(b)) => Expr::Index(a.saturating_mul(b)),
             (a, b) => Expr::binary(BinaryOperator::Multiply, a, b),
         }
     }

@@ -53,6 +53,9 @@ pub struct Affine<V> {
     pub terms: Vec<(V, i64)>,
 }
 
+/// The largest number in an index, also of those that splitting loops brings in; sums of a few of them can still be computed.
+pub const LARGEST_IN_INDEX: u128 = (i64::MAX / 4) as u128;
+
 impl<V: Clone + PartialEq> IndexExpr<V> {
     /// An operator between two index expressions.
     pub fn binary(operator: IndexOperator, left: Self, right: Self) -> Self {
@@ -104,6 +107,22 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
             IndexExpr::Binary(operator, left, right) => {
                 let left = Box::new(left.replace(by));
                 IndexExpr::Binary(*operator, left, Box::new(right.replace(by)))
+            }
+        }
+    }
+
+    /// The largest factor or constant that can come up in it.
+    pub fn magnitude(&self) -> u128 {
+        match self {
+            IndexExpr::Variable(_) => 1,
+            IndexExpr::Constant(value) => u128::from(value.unsigned_abs()),
+            IndexExpr::Binary(operator, left, right) => {
+                let (left, right) = (left.magnitude(), right.magnitude());
+                match operator {
+                    IndexOperator::Add | IndexOperator::Subtract => left.saturating_add(right),
+                    IndexOperator::Multiply => left.saturating_mul(right),
+                    IndexOperator::Divide | IndexOperator::Remainder => left,
+                }
             }
         }
     }

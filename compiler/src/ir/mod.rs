@@ -39,7 +39,7 @@ mod verify;
 mod walk;
 
 pub use function::Function;
-pub use index::{Affine, IndexExpr, IndexOperator};
+pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
@@ -196,6 +196,9 @@ pub struct Kernel {
     pub arrays: Vec<Array>,
     /// Variables.
     pub variables: Vec<Variable>,
+    /// Whether results have the same bits in every run: chunks of parallel loops follow from the work alone, for any number of
+    /// threads.
+    pub deterministic: bool,
     /// What to do.
     pub body: Vec<Statement>,
 }
@@ -203,8 +206,10 @@ pub struct Kernel {
 /// The extent of an index variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimension {
-    /// The index variable's name.
+    /// The index variable's name, or one that no other dimension has.
     pub name: String,
+    /// What messages call it: the index variable's name as the program writes it.
+    pub written: String,
     /// Where its size comes from.
     pub size: Size,
 }
@@ -903,8 +908,19 @@ impl Kernel {
 
     /// What the kernel's views show.
     pub fn views(&self) -> Views {
+        Views::of(&self.body)
+    }
+}
+
+/// For each view of a kernel, the array that it shows elements of, which is no view.
+#[derive(Clone, Debug, Default)]
+pub struct Views(BTreeMap<ArrayId, ArrayId>);
+
+impl Views {
+    /// What the views in some statements show.
+    pub fn of(statements: &[Statement]) -> Views {
         let mut views = Views::default();
-        self.body.iter().for_each(|statement| {
+        statements.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
                 if let Statement::View { array, of, .. } = statement {
                     // A view is declared before the views of it.
@@ -914,13 +930,7 @@ impl Kernel {
         });
         views
     }
-}
 
-/// For each view of a kernel, the array that it shows elements of, which is no view.
-#[derive(Clone, Debug, Default)]
-pub struct Views(BTreeMap<ArrayId, ArrayId>);
-
-impl Views {
     /// The array that the elements of an array are stored in: itself, if it is no view.
     pub fn source(&self, array: ArrayId) -> ArrayId {
         self.0.get(&array).copied().unwrap_or(array)

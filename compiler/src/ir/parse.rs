@@ -61,6 +61,7 @@ fn empty_kernel() -> Kernel {
         tensors: Vec::new(),
         arrays: Vec::new(),
         variables: Vec::new(),
+        deterministic: false,
         body: Vec::new(),
     }
 }
@@ -153,6 +154,7 @@ impl<'t> Parser<'t> {
     fn kernel(&mut self) -> Result<()> {
         self.require("kernel")?;
         self.kernel.name = self.name()?;
+        self.kernel.deterministic = self.accept("deterministic")?;
         self.require("{")?;
         self.declarations()?;
         self.require("body")?;

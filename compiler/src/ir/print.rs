@@ -23,12 +23,17 @@ use std::fmt::{self, Display, Formatter};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", Name(&self.name))?;
+        let deterministic = if self.deterministic { " deterministic" } else { "" };
+        writeln!(f, "kernel {}{deterministic} {{", Name(&self.name))?;
         for line in &self.documentation {
             line_of_text(f, 1, "///", line)?;
         }
         for (id, dimension) in (0..).map(DimensionId).zip(&self.dimensions) {
-            writeln!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
+            write!(f, "  dimension {id} {} {}", Name(&dimension.name), dimension.size)?;
+            if dimension.written != dimension.name {
+                write!(f, " written {}", Name(&dimension.written))?;
+            }
+            writeln!(f)?;
         }
         for bound in &self.bounds {
             writeln!(f, "  bound {bound}")?;

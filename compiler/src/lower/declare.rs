@@ -9,7 +9,12 @@ use std::collections::BTreeMap;
 impl<'a> Lowering<'a> {
     pub(super) fn new(concrete: &'a concrete::Kernel) -> Self {
         let dimensions = concrete.extents.iter().filter(|e| e.of.is_none());
-        let dimensions = dimensions.map(|e| ir::Dimension { name: e.name.clone(), size: e.size }).collect();
+        let dimension_of = |extent: &concrete::Extent| ir::Dimension {
+            name: extent.name.clone(),
+            written: extent.shown().to_owned(),
+            size: extent.size,
+        };
+        let dimensions = dimensions.map(dimension_of).collect();
         let bounds = concrete.bounds.iter().map(|bound| ir::Bound {
             dimension: dimension(bound.extent),
             index: bound.index.map(&mut |&extent| dimension(extent)),
@@ -30,6 +35,7 @@ impl<'a> Lowering<'a> {
             tensors: Vec::new(),
             arrays: Vec::new(),
             variables: Vec::new(),
+            deterministic: concrete.deterministic,
             body: Vec::new(),
         };
         let mut lowering = Lowering {
@@ -76,7 +82,7 @@ impl<'a> Lowering<'a> {
                 element: tensor.element,
                 format: tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format).clone(),
                 dimensions: modes.iter().map(|&extent| dimension(extent)).collect(),
-                fill: tensor.fill,
+                fill: tensor.delivered_fill,
                 source,
                 pattern: tensor.pattern.map(|other| self.tensors[&other]),
                 delivered: tensor.delivered.clone(),

@@ -20,6 +20,16 @@ use crate::ir::{self, BinaryOperator, Expr};
 /// Blocks with more indices of a mode have one version of their loops: those are long enough to take a length at run time.
 const MOST_IN_BLOCK: u64 = 32;
 
+/// The part of a loop's range whose values keep indices inside.
+pub(super) struct TightRange {
+    pub begin: Expr,
+    pub end: Expr,
+    /// What must hold for there to be such values: else the range is not one.
+    pub condition: Option<Expr>,
+    /// The indices.
+    pub inside: Vec<IndexVariable>,
+}
+
 impl Number for Expr {
     fn constant(value: u64) -> Self {
         Expr::Index(value)
@@ -153,27 +163,30 @@ impl Lowering<'_> {
         conditions.reduce(Expr::and)
     }
 
-    /// The part of a loop's range whose values keep what they make known inside, and what that is.
-    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, Vec<IndexVariable>)> {
+    /// The part of a loop's range whose values keep what they make known inside.
+    pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<TightRange> {
         let guarded = self.unguarded(loops.variable, loops.scope);
-        let ranges: Vec<(Expr, Expr)> =
+        let ranges: Vec<(Expr, Expr, Option<Expr>)> =
             guarded.iter().map(|&guarded| self.range_inside(guarded, loops, end)).collect::<Option<_>>()?;
+        let conditions = ranges.iter().filter_map(|(.., condition)| condition.clone());
+        let condition = conditions.reduce(|one, other| if one == other { one } else { one.and(other) });
+        let ranges = ranges.into_iter().map(|(begin, end, _)| (begin, end));
         let both = |operator, one: Expr, other: Expr| match one == other {
             true => one,
             false => Expr::binary(operator, one, other),
         };
-        let (begin, end) = ranges.into_iter().reduce(|(begin, end), (other_begin, other_end)| {
+        let (begin, end) = ranges.reduce(|(begin, end), (other_begin, other_end)| {
             let begin = match (begin, other_begin) {
                 (Expr::Index(0), begin) | (begin, Expr::Index(0)) => begin,
                 (begin, other) => both(BinaryOperator::Maximum, begin, other),
             };
             (begin, both(BinaryOperator::Minimum, end, other_end))
         })?;
-        Some((begin, end, guarded))
+        Some(TightRange { begin, end, condition, inside: guarded })
     }
 
-    /// The part of a loop's range whose values keep one index inside.
-    fn range_inside(&self, guarded: IndexVariable, loops: &Loop, end: &Expr) -> Option<(Expr, Expr)> {
+    /// The part of a loop's range whose values keep one index inside, and what must hold for there to be any.
+    fn range_inside(&self, guarded: IndexVariable, loops: &Loop, end: &Expr) -> Option<(Expr, Expr, Option<Expr>)> {
         let declaration = &self.concrete.variables[guarded.0];
         let used = self.concrete.running(guarded);
         let at = |coordinate: u64| self.parts(guarded, &loops.scope.at(loops.variable, Expr::Index(coordinate)));
@@ -186,16 +199,18 @@ impl Lowering<'_> {
             && let (Expr::Index(extent), Expr::Index(by)) = (&extent, end)
             && extent.is_multiple_of(*by)
         {
-            return Some((Expr::Index(0), end.clone()));
+            return Some((Expr::Index(0), end.clone(), None));
         }
         let at_least = |value: Expr| Expr::binary(BinaryOperator::Maximum, value, first.clone()).minus(first.clone());
-        let (begin, inside) = match less {
-            Some(less) => (at_least(less.clone()), at_least(extent.plus(less))),
+        let (begin, inside, condition) = match less {
+            Some(less) => (at_least(less.clone()), at_least(extent.plus(less)), None),
             // An outer block may stand out as a whole, but the outermost does not.
-            None if used.len() > 2 => (Expr::Index(0), at_least(extent)),
-            None => (Expr::Index(0), extent.minus(first)),
+            None if used.len() > 2 => {
+                (Expr::Index(0), extent.clone().minus(first.clone()), Some(first.clone().less(extent)))
+            }
+            None => (Expr::Index(0), extent.minus(first), None),
         };
-        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside)))
+        Some((begin, Expr::binary(BinaryOperator::Minimum, end.clone(), inside), condition))
     }
 
     /// A statement inside of the loop over `variable`; where that numbers small blocks, once for those that lie inside of the tensor

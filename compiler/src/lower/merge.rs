@@ -16,6 +16,7 @@
 
 use super::Lowering;
 use super::forall::{Bounds, Loop};
+use super::mapped::TightRange;
 use crate::concrete::{Access, IndexVariable, Statement};
 use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
@@ -194,10 +195,16 @@ impl Lowering<'_> {
             Some(bounds) => (bounds.low.clone(), bounds.high.clone()),
             None => (Expr::Index(0), self.size(extent)),
         };
-        if let Some((begin, end, inside)) = self.tight_range(loops, &end).filter(|_| bounds.is_none()) {
+        if let Some(TightRange { begin, end, condition, inside }) =
+            self.tight_range(loops, &end).filter(|_| bounds.is_none())
+        {
             let mut scope = loops.scope.clone();
             scope.inside.extend(inside);
-            return self.counted_loop(&Loop { scope: &scope, ..loops.clone() }, None, (begin, end), out);
+            let loops = Loop { scope: &scope, ..loops.clone() };
+            let Some(condition) = condition else { return self.counted_loop(&loops, None, (begin, end), out) };
+            let mut counted = Vec::new();
+            self.counted_loop(&loops, None, (begin, end), &mut counted);
+            return out.push(ir::Statement::If(vec![(condition, counted)], Vec::new()));
         }
         self.counted_loop(loops, bounds, (begin, end), out);
     }

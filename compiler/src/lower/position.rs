@@ -2,6 +2,7 @@
 
 use super::{Lowering, Scope, Workspace};
 use crate::concrete::{Access, IndexVariable, OutputStructure, TensorId, TensorKind};
+use crate::format::Coordinate;
 use crate::format::level::{self, Parents, Storage};
 use crate::ir::{self, ArrayRole, Expr};
 
@@ -27,8 +28,10 @@ impl Lowering<'_> {
     }
 
     fn mode(&self, tensor: TensorId, depth: usize) -> usize {
-        let order = self.concrete.tensor(tensor).format.mode_order();
-        order.expect("what has computed coordinates is read from a stand-in")[depth]
+        match self.concrete.tensor(tensor).format.levels[depth].coordinate {
+            Coordinate::Mode(mode) => mode,
+            _ => unreachable!("what has computed coordinates is read from a stand-in"),
+        }
     }
 
     /// The index variable of a level of an access.
@@ -40,9 +43,10 @@ impl Lowering<'_> {
     pub(super) fn resolve(&self, access: &Access, scope: &Scope) -> (usize, Parents) {
         let levels = &self.concrete.tensor(access.tensor).format.levels;
         let mut parents = Parents { begin: Expr::Index(0), end: None };
+        let key = |depth: usize| (access.tensor, access.indices.clone(), depth);
+        let mut walked = scope.positions.range(key(0)..=key(levels.len())).peekable();
         for (depth, stored) in levels.iter().enumerate() {
-            let key = (access.tensor, access.indices.clone(), depth);
-            if let Some(walked) = scope.positions.get(&key) {
+            if let Some((_, walked)) = walked.next_if(|((.., walked), _)| *walked == depth) {
                 parents = walked.clone();
                 continue;
             }

@@ -18,7 +18,7 @@ pub(crate) mod simplify;
 mod tests;
 mod walk;
 
-use crate::diagnostics::Span;
+use crate::diagnostics::{Diagnostic, Span};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
@@ -51,12 +51,14 @@ pub struct Kernel {
     /// Parameters in order, then results in order, then temporaries.
     pub tensors: Vec<Tensor>,
     /// Index variables in order of appearance. Variables of different statements are distinct, and variables that different
-    /// terms sum over, also where the text uses one name for both.
+    /// terms sum over, also where the text uses one name for both: see [`Variable::written`].
     pub variables: Vec<Variable>,
     /// Statements, in order.
     pub statements: Vec<Assignment>,
     /// The schedule block as written; its names are not resolved yet.
     pub schedule: Option<crate::syntax::Schedule>,
+    /// What is probably not meant, by position.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A tensor of a kernel.
@@ -68,8 +70,8 @@ pub struct Tensor {
     pub span: Span,
     /// The type of its elements.
     pub element: ElementType,
-    /// What a missing entry is: zero, unless declared otherwise. What a result holds where nothing was computed: unless
-    /// declared otherwise, what changes nothing for the reduction that it is computed by.
+    /// What a missing entry is, and what a result begins as: what is declared; else zero, but for what only updates make (`min=`)
+    /// what changes nothing for the first of them.
     pub fill: Literal,
     /// Its storage; order 0 for a scalar.
     pub format: Format,
@@ -97,12 +99,24 @@ pub enum Role {
 pub struct Variable {
     /// Its name; the text of its value where it is computed.
     pub name: String,
+    /// The name that the text has for it, in one of its statements; `None` for windows and for what is computed.
+    pub written: Option<Written>,
     /// Where it first appears.
     pub span: Span,
     /// How it is computed, where it is: `2*i + k` of `x(2*i + k)`. The variables in it run over their extents.
     pub value: Option<IndexExpr<IndexVariable>>,
     /// Its extent, where the text fixes it, as that of a window does.
     pub extent: Option<u64>,
+}
+
+/// An index as written. Variables of one name in one statement run over one range, though the sums of different terms are over
+/// variables of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The name.
+    pub name: String,
+    /// The number of the statement in the text.
+    pub statement: usize,
 }
 
 /// `target operator= value where mask`
@@ -184,6 +198,25 @@ impl Kernel {
     pub fn scatters(&self, target: &Access) -> bool {
         let value = |index: IndexVariable| self.variables[index.0].value.as_ref();
         scatters(target, &self.tensor(target.tensor).format, &value)
+    }
+
+    /// What the target of a statement that assigns it holds before, as far as that can be seen: its fill value. Where a reduction
+    /// is assigned to every element of a dense tensor, it may begin as what the reduction does, which then needs no place of its
+    /// own.
+    pub fn begins_with(&self, statement: &Assignment) -> Literal {
+        let target = self.tensor(statement.target.tensor);
+        let is_plain = |index: &IndexVariable| self.variables[index.0].value.is_none();
+        let own = &statement.target.indices;
+        let chooses_terms = |mask: &Access| self.running(&mask.indices).iter().any(|variable| !own.contains(variable));
+        let assigns_all = statement.operator.is_none()
+            && own.iter().all(is_plain)
+            && statement.mask.as_ref().is_none_or(chooses_terms)
+            && target.format.is_dense()
+            && target.format.mode_order().is_some();
+        match &statement.value {
+            Expr::Reduce(operator, ..) if assigns_all => operator.identity(target.element).unwrap_or(target.fill),
+            _ => target.fill,
+        }
     }
 
     /// The variables that run over their extents and that `variables` are made of, each once.

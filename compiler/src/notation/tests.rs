@@ -27,7 +27,7 @@ fn program_codes(text: &str) -> Vec<u16> {
     let scheduled = |kernel: &Kernel| schedule(kernel, Options::default()).map(drop);
     let found = check(&parse_program(text).expect(text)).and_then(|kernels| kernels.iter().try_for_each(scheduled));
     let found = found.expect_err(text);
-    found.into_sorted().into_iter().map(|problem| problem.code.0).collect()
+    found.into_sorted().into_iter().map(|problem| problem.code.number).collect()
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn explicit_sums_bind_their_own_variables() {
     assert_eq!(statement("y(i) = 2 * sum(k)(A(i, k))", &[]), "y(i) = 2.0 * sum(k)(A(i, k));");
     assert_eq!(statement("a = sum(k)(b(k)) * sum(k)(c(k))", &[]), "a = sum(k)(b(k)) * sum(k_1)(c(k_1));");
     assert_eq!(statement("y(i) = sum(k)(A(i, k)) * x(j)", &[]), "y(i) = sum(j)(sum(k)(A(i, k)) * x(j));");
-    assert_eq!(codes("a = sum(k)(b(k)) * c(k)", &[]), [Code(113)]);
-    assert_eq!(codes("a(k) = sum(k)(b(k))", &[]), [Code(113)]);
-    assert_eq!(codes("a = sum(k)(sum(k)(b(k)))", &[]), [Code(113)]);
-    assert_eq!(codes("a = sum(k, l)(b(k))", &[]), [Code(112)]);
+    assert_eq!(codes("a = sum(k)(b(k)) * c(k)", &[]), [Code::error(113)]);
+    assert_eq!(codes("a(k) = sum(k)(b(k))", &[]), [Code::error(113)]);
+    assert_eq!(codes("a = sum(k)(sum(k)(b(k)))", &[]), [Code::error(113)]);
+    assert_eq!(codes("a = sum(k, l)(b(k))", &[]), [Code::error(112)]);
 }
 
 #[test]
@@ -98,11 +98,11 @@ fn literals_take_the_type_of_the_tensors() {
     assert_eq!(statement("y(i) = 2 * x(i) + 1e-3", &[]), "y(i) = 2.0 * x(i) + 0.001;");
     let integer = [("x", "i32 dense"), ("y", "i32 dense")];
     assert_eq!(statement("y(i) = 1_000 * x(i) - -0x10", &integer), "y(i) = 1000 * x(i) - -16;");
-    assert_eq!(codes("y(i) = 2.5 * x(i)", &integer), [Code(303)]);
-    assert_eq!(codes("y(i) = sqrt(x(i))", &integer), [Code(302)]);
-    assert_eq!(codes("y(i) = 300 * x(i)", &[("x", "u8 dense"), ("y", "u8 dense")]), [Code(303)]);
-    assert_eq!(codes("y(i) |= x(i)", &[]), [Code(302)]);
-    assert_eq!(codes("y(i) = x(i)", &[("y", "f32 dense")]), [Code(404)]);
+    assert_eq!(codes("y(i) = 2.5 * x(i)", &integer), [Code::error(303)]);
+    assert_eq!(codes("y(i) = sqrt(x(i))", &integer), [Code::error(302)]);
+    assert_eq!(codes("y(i) = 300 * x(i)", &[("x", "u8 dense"), ("y", "u8 dense")]), [Code::error(303)]);
+    assert_eq!(codes("y(i) |= x(i)", &[]), [Code::error(302)]);
+    assert_eq!(codes("y(i) = x(i)", &[("y", "f32 dense")]), [Code::error(404)]);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn operands_are_converted_where_nothing_is_lost() {
         "y(i) = i + f64(select(i < 2, x(i), 1.0));"
     );
     let integers = [("x", "i64 dense")];
-    assert_eq!(codes("y(i) = x(i) * z(i)", &integers), [Code(404)]);
+    assert_eq!(codes("y(i) = x(i) * z(i)", &integers), [Code::error(404)]);
     assert_eq!(statement("y(i) = f64(x(i)) * z(i)", &integers), "y(i) = f64(x(i)) * z(i);");
-    assert_eq!(codes("y(i) = 1.5 * x(i)", &integers), [Code(303)]);
+    assert_eq!(codes("y(i) = 1.5 * x(i)", &integers), [Code::error(303)]);
 }
 
 #[test]
@@ -142,19 +142,19 @@ fn a_sparse_result_stays_sparse() {
     for dense in
         ["Y(i, j) = X(i, j) + 1", "Y(i, j) = exp(X(i, j))", "Y(i, j) = X(i, j) + B(i, j)", "Y(i, j) = max(X(i, j), 1)"]
     {
-        assert_eq!(codes(dense, &sparse), [Code(307)], "{dense}");
+        assert_eq!(codes(dense, &sparse), [Code::error(307)], "{dense}");
     }
-    assert_eq!(codes("Y(i, j) = d(i)", &[("Y", "csr")]), [Code(308)]);
+    assert_eq!(codes("Y(i, j) = d(i)", &[("Y", "csr")]), [Code::error(308)]);
     assert!(bare("Y(i, j) = d(i)", &[]).is_ok());
 }
 
 #[test]
 fn missing_entries_do_not_divide() {
     let sparse = [("X", "csr"), ("Y", "csr"), ("Z", "csr")];
-    assert_eq!(codes("Z(i, j) = X(i, j) / Y(i, j)", &sparse), [Code(306)]);
+    assert_eq!(codes("Z(i, j) = X(i, j) / Y(i, j)", &sparse), [Code::error(306)]);
     assert!(bare("Z(i, j) = X(i, j) / Y(i, j) where X(i, j)", &sparse).is_ok());
     assert!(bare("Z(i, j) = X(i, j) / (1 + Y(i, j))", &sparse).is_ok());
-    assert_eq!(codes("z(i) = x(i) / sum(j)(Y(i, j))", &[("Y", "csr")]), [Code(306)]);
+    assert_eq!(codes("z(i) = x(i) / sum(j)(Y(i, j))", &[("Y", "csr")]), [Code::error(306)]);
 }
 
 #[test]
@@ -208,9 +208,21 @@ fn example(explanation: &str, heading: &str) -> String {
 fn the_examples_of_explanations_are_what_they_say() {
     for entry in crate::diagnostics::codes::notation::ENTRIES {
         let wrong = example(entry.explanation, "Wrong:");
-        assert!(program_codes(&wrong).contains(&entry.code.0), "{}: {:?}", entry.code, program_codes(&wrong));
+        assert!(program_codes(&wrong).contains(&entry.code.number), "{}: {:?}", entry.code, program_codes(&wrong));
         let correct = example(entry.explanation, "Correct:");
         let program = parse_program(&correct).expect(&correct);
         assert_eq!(check(&program).err(), None, "{}:\n{correct}", entry.code);
+    }
+}
+
+#[test]
+fn the_examples_of_warnings_are_what_they_say() {
+    for entry in crate::diagnostics::codes::warnings::ENTRIES {
+        let warnings = |heading| {
+            let kernels = check(&parse_program(&example(entry.explanation, heading)).expect(heading)).expect(heading);
+            kernels.into_iter().flat_map(|kernel| kernel.warnings).map(|warning| warning.code).collect::<Vec<_>>()
+        };
+        assert!(warnings("Wrong:").contains(&entry.code), "{}", entry.code);
+        assert_eq!(warnings("Correct:"), [], "{}", entry.code);
     }
 }

@@ -37,7 +37,7 @@
 use super::lanes::size;
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
-use super::views::{base, declare, is_touched};
+use super::views::{base, declare, is_touched, where_any};
 use crate::format::level::vacancy;
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, TensorId,
@@ -155,8 +155,7 @@ impl Sum {
             Factor::At { of, run, filled } => Factor::At { of, run: view(kernel, run, begin), filled },
         });
         let dot = Expr::Dot(factors.collect());
-        statements.push(Statement::Update(self.total, ReduceOperator::Add, dot));
-        statements
+        where_any(statements, Statement::Update(self.total, ReduceOperator::Add, dot))
     }
 }
 

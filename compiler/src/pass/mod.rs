@@ -11,6 +11,7 @@ mod flatten;
 mod hoist;
 mod intersections;
 mod lanes;
+mod long;
 mod masks;
 mod neighbours;
 mod runs;
@@ -47,6 +48,7 @@ pub const PASSES: &[Pass] = &[
     ("codes", codes::codes),
     ("intersections", intersections::intersections),
     ("children", children::children),
+    ("long", long::long),
 ];
 
 /// Those for a GPU, whose threads are its lanes.
@@ -85,6 +87,7 @@ pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
         codes::decisions,
         intersections::decisions,
         children::decisions,
+        long::decisions,
     ];
     let mut found: Vec<Decision> = Vec::new();
     for decision in of_passes.iter().flat_map(|decisions| decisions(kernel)) {

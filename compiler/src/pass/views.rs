@@ -28,10 +28,40 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTr
             done.extend(from_zero);
             continue;
         }
-        done.extend(view_rows(kernel, &mut statement, rest.as_slice(), lengths, base));
-        done.push(statement);
+        let views = view_rows(kernel, &mut statement, rest.as_slice(), lengths, base);
+        done.extend(where_any(views, statement));
     }
     *statements = done;
+}
+
+/// Views and the statement that uses them. Rows of no elements may begin behind the end of an array, as those of `x(i + 20)` do where
+/// `i` has no values: then there is nothing to view.
+pub(super) fn where_any(views: Vec<Statement>, statement: Statement) -> Vec<Statement> {
+    let length = views.iter().find_map(|view| match view {
+        Statement::View { begin, length, .. } if may_be_behind(begin, length) => Some(length.clone()),
+        _ => None,
+    });
+    let all: Vec<Statement> = views.into_iter().chain([statement]).collect();
+    match length {
+        Some(length) => vec![Statement::If(vec![(Expr::Index(0).less(length), all)], Vec::new())],
+        None => all,
+    }
+}
+
+/// Whether a row as long as a mode may begin where there is no place for it if it has no elements: unless it is one of several that
+/// lie side by side. What else a row's length is made of, as the rest of a block, is never zero: there the loop is skipped.
+fn may_be_behind(begin: &Expr, length: &Expr) -> bool {
+    let is_extent = matches!(length, Expr::Dimension(_) | Expr::Index(0));
+    is_extent && !is_multiple(begin, length)
+}
+
+fn is_multiple(expr: &Expr, of: &Expr) -> bool {
+    match expr {
+        Expr::Index(0) => true,
+        Expr::Binary(BinaryOperator::Add, one, other) => is_multiple(one, of) && is_multiple(other, of),
+        Expr::Binary(BinaryOperator::Multiply, one, other) => is_multiple(one, of) || is_multiple(other, of),
+        expr => expr == of,
+    }
 }
 
 /// What an index adds to a counter.

@@ -170,6 +170,10 @@ fn special(place: &Place, expected: &Expected) -> Option<Diagnostic> {
         return Some(misplaced_documentation(lexeme.span));
     }
     let found = found?;
+    if found.text == "_" {
+        let problem = Diagnostic::new(codes::RESERVED_WORD, found.span, "`_` is no name");
+        return Some(problem.label("a name must stand here").help("add a letter: `_i`"));
+    }
     if let Some(problem) = unknown_element_type(place, found) {
         return Some(problem);
     }

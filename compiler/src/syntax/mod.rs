@@ -35,6 +35,7 @@ use build::Builder;
 use expected::Place;
 use parser::{Grammar, Rule};
 use pest::Parser as _;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Functions of values, conversions among them: a call of one of these names is no access.
 pub fn functions() -> impl Iterator<Item = &'static str> {
@@ -186,6 +187,12 @@ fn collect(problems: Vec<Diagnostic>) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     diagnostics.extend(problems);
     diagnostics
+}
+
+/// A name as names are compared: what Unicode writes in several ways, as `é` in one letter or in two, is one, as in Rust
+/// (normalization form C).
+pub fn normalized(name: &str) -> String {
+    name.nfc().collect()
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ fn errors_stand_at_the_exact_place() {
         ("A(i) + 1;", "+", "expected an assignment such as `=`, found `+`"),
         ("let A(i) = B(i) where 3;", "3", "expected a name, found `3`"),
         ("A(i) = 1 < 2 < 3;", "<", "comparisons do not chain"),
-        ("A(i) = X(_);", "_", "expected `)` or an expression, found `_`"),
+        ("A(i) = X(_);", "_", "`_` is no name"),
     ] {
         assert_eq!(error_of(statement), (underlined.to_owned(), message.to_owned()));
     }
@@ -182,7 +182,7 @@ fn every_broken_statement_is_reported() {
         fn g(X: csf) -> A: dense { A(i) = X(i) }
         frmat x = 3;
         fn h(X: csf) -> A: dense { A(i) = 1.2.3 * X(i); A(i) = @; } schedule { parallel i; fuse(; }";
-    let codes: Vec<u16> = codes_of(text).into_iter().map(|code| code.0).collect();
+    let codes: Vec<u16> = codes_of(text).into_iter().map(|code| code.number).collect();
     assert_eq!(codes, [1, 1, 1, 1, 1, 5, 4, 1, 1]);
 }
 
@@ -282,7 +282,7 @@ fn what_is_just_within_the_limits_parses() {
 
 #[test]
 fn examples_of_explanations_are_wrong_and_correct() {
-    for entry in crate::diagnostics::all().filter(|entry| entry.code.0 < 100) {
+    for entry in crate::diagnostics::all().filter(|entry| entry.code.number < 100) {
         let example = |heading: &str| {
             let (_, rest) = entry.explanation.split_once(heading).unwrap();
             let lines = rest.lines().skip(1).take_while(|line| line.is_empty() || line.starts_with("    "));

@@ -9,8 +9,8 @@
 //! X ( i j )   ──render──▶   "X (i j ) "   ──parse──▶   6..7 is wrong   ──spans_of──▶   the span of `j`
 //! ```
 
-use crate::diagnostics::{Diagnostic, Span};
-use proc_macro2::{Delimiter, Group, Literal, Spacing, TokenStream, TokenTree};
+use crate::diagnostics::{Code, Diagnostic, Span};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, TokenStream, TokenTree};
 use quote::quote_spanned;
 use std::iter::Peekable;
 
@@ -28,6 +28,19 @@ pub fn render(tokens: TokenStream) -> TokenText {
     let mut text = TokenText { text: String::new(), tokens: Vec::new() };
     text.stream(tokens);
     text
+}
+
+/// What makes rustc warn at `span`: on stable Rust, the use of something deprecated is all that a macro can have warned of.
+pub fn warning(code: Code, message: &str, span: proc_macro2::Span) -> TokenStream {
+    let name = Ident::new(&code.to_string(), span);
+    let message = Literal::string(message);
+    quote_spanned! {span=>
+        const _: () = {
+            #[deprecated(note = #message)]
+            struct #name;
+            let _ = #name;
+        };
+    }
 }
 
 impl TokenText {
@@ -58,6 +71,12 @@ impl TokenText {
                 tokens
             })
             .collect()
+    }
+
+    /// A warning of rustc for each diagnostic, at the diagnostic's first token.
+    pub fn warnings(&self, diagnostics: &[Diagnostic]) -> TokenStream {
+        let warning = |found: &Diagnostic| warning(found.code, &self.message(found), self.spans_of(found.span).0);
+        diagnostics.iter().map(warning).collect()
     }
 
     /// The words of a diagnostic for rustc, which adds its place, but has no room for other places and labels.
@@ -95,7 +114,8 @@ impl TokenText {
                     }
                 }
                 TokenTree::Group(group) => self.group(group),
-                TokenTree::Ident(ident) => self.spaced(&ident.to_string(), ident.span()),
+                // A raw identifier is a name of the language like any other.
+                TokenTree::Ident(ident) => self.spaced(ident.to_string().trim_start_matches("r#"), ident.span()),
                 TokenTree::Literal(literal) => self.spaced(&literal.to_string(), literal.span()),
             }
         }

@@ -55,18 +55,23 @@ fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
     let place = terms.iter().position(|(dimension, _)| *dimension == unknown)?;
     let (_, factor) = terms.remove(place);
     let (least, greatest) = range(&Affine { constant, terms }, sizes)?;
-    let room = if factor > 0 { limit - 1 - greatest } else { least };
+    let room = if factor > 0 { limit.saturating_sub(1).saturating_sub(greatest) } else { least };
     let last = room.div_euclid(i128::from(factor.unsigned_abs()));
-    Some(usize::try_from(last + 1).unwrap_or(0))
+    Some(size(last.saturating_add(1)))
+}
+
+/// A size: none below zero, and the largest where it is beyond that, which [`check`] refuses.
+fn size(size: i128) -> usize {
+    usize::try_from(size.max(0)).unwrap_or(usize::MAX)
 }
 
 /// `i` below 8 is the same as `i / 2` below 4, or `i / 2 + 3` below 7.
 fn undivided(index: &IndexExpr<usize>, limit: i128) -> (&IndexExpr<usize>, i128) {
     let IndexExpr::Binary(operator, left, right) = index else { return (index, limit) };
     match (operator, left.constant(), right.constant()) {
-        (IndexOperator::Divide, _, Some(by)) => undivided(left, limit * i128::from(by)),
-        (IndexOperator::Add, _, Some(offset)) => undivided(left, limit - i128::from(offset)),
-        (IndexOperator::Add, Some(offset), _) => undivided(right, limit - i128::from(offset)),
+        (IndexOperator::Divide, _, Some(by)) => undivided(left, limit.saturating_mul(i128::from(by))),
+        (IndexOperator::Add, _, Some(offset)) => undivided(left, limit.saturating_sub(i128::from(offset))),
+        (IndexOperator::Add, Some(offset), _) => undivided(right, limit.saturating_sub(i128::from(offset))),
         _ => (index, limit),
     }
 }
@@ -76,10 +81,11 @@ pub(super) fn end(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> 
     let is_own = bound.dimension == unknown;
     let (_, greatest) = is_own.then(|| index_range(bound, sizes)).flatten()?;
     let is_empty = bound.index.variables().iter().any(|dimension| sizes[*dimension] == Some(0));
-    Some(if is_empty { 0 } else { usize::try_from(greatest + 1).unwrap_or(0) })
+    Some(if is_empty { 0 } else { size(greatest + 1) })
 }
 
-/// Checks that all computed indices are inside of their modes; `dimension` gives a dimension's name and size.
+/// Checks that all computed indices are inside of their modes, and that nothing on the way to them is larger than numbers get;
+/// `dimension` gives a dimension's name and size.
 pub(super) fn check<'a>(
     bounds: &[Bound],
     extents: &[usize],
@@ -87,6 +93,11 @@ pub(super) fn check<'a>(
 ) -> Result<(), Error> {
     let sizes: Vec<Option<usize>> = extents.iter().copied().map(Some).collect();
     for bound in bounds {
+        if greatest_on_the_way(&bound.index, extents).is_none() {
+            let sizes = bound.index.variables().into_iter();
+            let sizes = sizes.map(|place| format!("`{}` has {}", dimension(place).0, extents[place])).collect();
+            return Err(Error::IndexTooLarge { index: text(&bound.index, extents, dimension), sizes });
+        }
         let (least, greatest) = index_range(bound, &sizes).unwrap_or((0, 0));
         let extent = extents[bound.dimension];
         // Where there is nothing to do, no index is used, but a part of it may be computed.
@@ -100,6 +111,25 @@ pub(super) fn check<'a>(
         }
     }
     Ok(())
+}
+
+/// The greatest number that comes up where an index is computed, up to one place behind the last; `None` where it is not below 2^63.
+fn greatest_on_the_way(index: &IndexExpr<usize>, extents: &[usize]) -> Option<i64> {
+    let part = |index: &IndexExpr<usize>| greatest_on_the_way(index, extents);
+    match index {
+        IndexExpr::Variable(dimension) => i64::try_from(extents[*dimension]).ok(),
+        IndexExpr::Constant(value) => value.checked_abs(),
+        IndexExpr::Binary(operator, left, right) => {
+            let (left, right) = (part(left)?, part(right)?);
+            match operator {
+                // What is subtracted is a sum of its own.
+                IndexOperator::Add | IndexOperator::Subtract => left.checked_add(right),
+                IndexOperator::Multiply => left.checked_mul(right),
+                IndexOperator::Divide => Some(left / right.max(1)),
+                IndexOperator::Remainder => Some(left.min(right)),
+            }
+        }
+    }
 }
 
 /// An index as it is written; a window as `3..7`.
@@ -165,6 +195,24 @@ mod tests {
     fn a_mode_that_nothing_else_sizes_holds_every_index() {
         assert_eq!(sizes("bound d2 d0 + d1", &[Some(3), Some(4), None]).0[2], Some(6));
         assert_eq!(sizes("bound d1 3 * d0 + 1", &[Some(0), None]), (vec![Some(0), Some(0)], None));
+    }
+
+    #[test]
+    fn numbers_too_large_to_compute_are_an_error() {
+        let huge = 1usize << 60;
+        for (bounds, given) in [
+            (format!("bound d1 d0 * {huge} % 7"), [Some(8), Some(7)]),
+            (format!("bound d1 d0 * {huge} / {huge}"), [Some(9), None]),
+            (format!("bound d1 d0 * {huge} - d0 * {huge}"), [Some(4), None]),
+            (format!("bound d1 d0 * {huge}"), [Some(usize::MAX), None]),
+            (format!("bound d1 d0 / {huge}"), [None, Some(huge)]),
+            (format!("bound d1 d0 / {huge} / {huge} / {huge}"), [None, Some(huge)]),
+        ] {
+            let (_, error) = sizes(&bounds, &given);
+            assert!(error.as_ref().is_some_and(|error| error.contains("below 2^63")), "{bounds}: {error:?}");
+        }
+        let (found, error) = sizes(&format!("bound d1 d0 * {huge}"), &[Some(4), None]);
+        assert_eq!((found[1], error), (Some(3 * huge + 1), None));
     }
 
     #[test]

@@ -37,7 +37,7 @@
 
 use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
-use super::extents::{check_coordinate_widths, extents};
+use super::extents::{check_outputs, extents};
 use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Listed, Values};
 use spc_compiler::format::Format;
@@ -176,7 +176,7 @@ impl<'k> Call<'k> {
         }
         check_patterns(&inputs)?;
         let dimensions = extents(kernel, &inputs, extra, &[])?;
-        check_coordinate_widths(kernel, &dimensions)?;
+        check_outputs(kernel, &dimensions)?;
         let start = Instant::now();
         let tensors = read_tensors(kernel, &inputs)?;
         let prepare_time = start.elapsed();

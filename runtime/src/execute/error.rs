@@ -2,9 +2,9 @@
 
 use super::interpreter::Fault;
 use super::native::NativeError;
-use crate::tensor::{OutOfMemory, PackError};
+use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::ir::{ElementType, Kernel, Literal};
 use std::fmt;
 
 /// Where the extent of an index comes from.
@@ -26,7 +26,7 @@ pub enum ExtentSource {
 impl fmt::Display for ExtentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ExtentSource::Mode { tensor, mode } => write!(f, "by mode {mode} of `{tensor}` (modes count from 0)"),
+            ExtentSource::Mode { tensor, mode } => write!(f, "by mode {} of `{tensor}`", mode + 1),
             ExtentSource::Stated => f.write_str("as stated"),
             ExtentSource::Kernel => f.write_str("in the kernel, which is for that extent alone"),
         }
@@ -69,7 +69,9 @@ pub enum Error {
     },
     /// An input has another value for entries that are not stored.
     #[error(
-        "`{tensor}` is declared with the fill value {expected}, but the input's is {found}; pack it with `pack_filled`"
+        "what is missing in `{tensor}` is declared to be {}, but in the input it is {found}: declare `fill {found}`, or declare it \
+         `dense`, which stores every element",
+        plain(expected), found = plain(found)
     )]
     Fill {
         /// The tensor.
@@ -145,6 +147,18 @@ pub enum Error {
         /// The least value.
         reached: i128,
     },
+    /// Where a computed index is computed, numbers get too large.
+    #[error(
+        "the index `{index}` can't be computed: numbers on the way to it must stay below 2^63 ({}); let it run over less, or \
+         multiply by less",
+        sizes.join(", ")
+    )]
+    IndexTooLarge {
+        /// The index, with the names of the dimensions that it is computed from.
+        index: String,
+        /// These dimensions with their extents, in words.
+        sizes: Vec<String>,
+    },
     /// An extent is stated for an index that the kernel does not have.
     #[error("an extent is stated for `{name}`, but the indices of `{kernel}` are {}", known.join(", "))]
     NoSuchIndex {
@@ -155,15 +169,15 @@ pub enum Error {
         /// The kernel's indices.
         known: Vec<String>,
     },
-    /// An output's stored coordinates are too narrow for a mode.
-    #[error("mode {mode} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
+    /// An output's stored coordinates are too narrow for a mode, or for what is computed of several.
+    #[error("{coordinate} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
     CoordinateWidth {
         /// The output.
         tensor: String,
         /// The level.
         level: usize,
-        /// The mode that it stores.
-        mode: usize,
+        /// What it stores: `mode 1`, or the text of a computed coordinate.
+        coordinate: String,
         /// Its extent.
         extent: usize,
         /// The width of the coordinates.
@@ -213,6 +227,14 @@ pub enum Error {
         /// Why not.
         source: PackError,
     },
+    /// An output's format does not serve its shape.
+    #[error("`{tensor}`: {source}")]
+    Shape {
+        /// The output.
+        tensor: String,
+        /// Why not.
+        source: InvalidTensor,
+    },
     /// What a kernel made is not a tensor.
     #[error(
         "the kernel made arrays for `{tensor}` that are not a tensor: {reason}; this is a fault of spc, please report it"
@@ -246,6 +268,18 @@ pub enum Error {
         kernel: String,
         /// What it said.
         message: String,
+    },
+    /// A kernel divided a whole number by zero.
+    #[error(
+        "kernel `{kernel}` divides a whole number by zero{}; that has no value: choose another, as in `select(b(i) == 0, 0, a(i) / b(i))`, \
+         or divide as `f64`",
+        .statements.iter().map(|statement| format!(", in `{statement}`")).collect::<String>()
+    )]
+    DivisionByZero {
+        /// The kernel.
+        kernel: String,
+        /// Its statements with a division, as far as they are known.
+        statements: Vec<String>,
     },
     /// The interpreter stopped a kernel.
     #[error("kernel `{kernel}` does what it must not, at {fault}; this is a fault of spc, please report it")]
@@ -292,6 +326,23 @@ pub enum Error {
     },
 }
 
+impl Error {
+    pub(super) fn division_by_zero(kernel: &Kernel) -> Self {
+        let divides = |line: &&String| line.contains('=') && (line.contains(" / ") || line.contains(" % "));
+        let statements = kernel.documentation.iter().filter(divides).cloned().collect();
+        Error::DivisionByZero { kernel: kernel.name.clone(), statements }
+    }
+
+    /// For a kernel that panicked with a message. What divides by zero says so in the words of Rust's standard library.
+    pub(super) fn stopped(kernel: &Kernel, message: String) -> Self {
+        let of_division = ["attempt to divide by zero", "attempt to calculate the remainder with a divisor of zero"];
+        match of_division.iter().any(|words| message.contains(words)) {
+            true => Error::division_by_zero(kernel),
+            false => Error::Stopped { kernel: kernel.name.clone(), message },
+        }
+    }
+}
+
 /// `1 tensor`, `2 tensors`
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -303,5 +354,14 @@ fn wider(width: IndexWidth) -> &'static str {
         IndexWidth::U8 => "u16",
         IndexWidth::U16 => "u32",
         IndexWidth::U32 | IndexWidth::U64 => "u64",
+    }
+}
+
+/// A value as the language has it in a declaration.
+fn plain(value: &Literal) -> String {
+    match *value {
+        Literal::Float(_, value) => value.to_string(),
+        Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
+        Literal::Integer(_, value) => value.to_string(),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::bounds;
 use super::error::{Error, ExtentSource};
-use crate::tensor::AnyTensor;
-use spc_compiler::format::{Coordinate, level};
+use crate::tensor::{self, AnyTensor};
+use spc_compiler::format::{Coordinate, Format, level};
 use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 
 /// An extent, and the place where it was met first.
@@ -36,7 +36,7 @@ pub(super) fn extents(
             }
         }
         if !any {
-            let known = kernel.dimensions.iter().map(|dimension| format!("`{}`", dimension.name)).collect();
+            let known = kernel.dimensions.iter().map(|dimension| format!("`{}`", dimension.written)).collect();
             return Err(Error::NoSuchIndex { kernel: kernel.name.clone(), name: name.to_owned(), known });
         }
     }
@@ -49,10 +49,10 @@ pub(super) fn extents(
     let bounds = bounds::of_kernel(kernel);
     bounds::infer(&bounds, &mut sizes);
     let settled = |(size, dimension): (Option<usize>, &spc_compiler::ir::Dimension)| {
-        size.ok_or_else(|| Error::NoExtent { index: dimension.name.clone() })
+        size.ok_or_else(|| Error::NoExtent { index: dimension.written.clone() })
     };
     let extents: Vec<usize> = sizes.into_iter().zip(&kernel.dimensions).map(settled).collect::<Result<_, _>>()?;
-    bounds::check(&bounds, &extents, &|place| (&kernel.dimensions[place].name, kernel.dimensions[place].size))?;
+    bounds::check(&bounds, &extents, &|place| (&kernel.dimensions[place].written, kernel.dimensions[place].size))?;
     Ok(extents)
 }
 
@@ -69,7 +69,7 @@ fn meet(
         Some((known, _)) if *known == extent => {}
         Some((known, first)) => {
             return Err(Error::Extents {
-                index: kernel.dimension(dimension).name.clone(),
+                index: kernel.dimension(dimension).written.clone(),
                 first: first.clone(),
                 first_extent: *known,
                 second: source(),
@@ -80,21 +80,32 @@ fn meet(
     Ok(())
 }
 
-/// Checks that the coordinates which a kernel appends fit into the width of their arrays.
-pub(super) fn check_coordinate_widths(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
+/// Checks that each output can be stored in its formats with these extents, and that the coordinates which a kernel appends fit
+/// into the width of their arrays.
+pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
     for declared in &kernel.tensors {
-        if !matches!(declared.source, Source::Output { structure: Structure::Appended, .. }) {
-            continue;
+        let Source::Output { structure, .. } = declared.source else { continue };
+        let shape: Vec<usize> = declared.dimensions.iter().map(|dimension| extents[dimension.index()]).collect();
+        let level_extents = |format: &Format| {
+            tensor::level_extents(format, &shape)
+                .map_err(|source| Error::Shape { tensor: declared.name.clone(), source })
+        };
+        if let Some(format) = &declared.delivered {
+            level_extents(format)?;
         }
-        for (number, level) in declared.format.levels.iter().enumerate() {
-            let Coordinate::Mode(mode) = level.coordinate else { continue };
-            let extent = declared.dimensions.get(mode).map_or(0, |dimension| extents[dimension.index()]);
+        let extents = level_extents(&declared.format)?;
+        let levels = declared.format.levels.iter().zip(extents).enumerate();
+        for (number, (level, extent)) in levels.filter(|_| structure == Structure::Appended) {
             let width = level.format.coordinates;
             if level::is_appended(level.format) && extent as u64 > width.maximum().saturating_add(1) {
+                let coordinate = match &level.coordinate {
+                    Coordinate::Mode(mode) => format!("mode {}", mode + 1),
+                    computed => format!("`{computed}`"),
+                };
                 return Err(Error::CoordinateWidth {
                     tensor: declared.name.clone(),
                     level: number,
-                    mode,
+                    coordinate,
                     extent,
                     width,
                 });

@@ -17,8 +17,10 @@ pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Opti
     let arrays = call.begin();
     let mut values: Vec<ArrayValue> = arrays.iter().map(copy).collect();
     let start = Instant::now();
-    interpreter::run(kernel, &dimensions, &mut values, options)
-        .map_err(|fault| Error::Fault { kernel: kernel.name.clone(), fault })?;
+    interpreter::run(kernel, &dimensions, &mut values, options).map_err(|fault| match fault.divides_by_zero {
+        true => Error::division_by_zero(kernel),
+        false => Error::Fault { kernel: kernel.name.clone(), fault },
+    })?;
     let time = start.elapsed();
     for (array, value) in arrays.iter_mut().zip(values) {
         match (array.parameter.access, &mut array.data) {

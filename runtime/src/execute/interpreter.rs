@@ -64,6 +64,8 @@ pub struct Fault {
     pub path: String,
     /// What it did.
     pub message: String,
+    /// Whether the data is to blame: a whole number was divided by zero.
+    pub divides_by_zero: bool,
 }
 
 /// Runs a kernel.
@@ -91,7 +93,8 @@ pub fn run(
 
 /// That the arguments are those that the kernel declares.
 fn check_call(kernel: &Kernel, dimensions: &[u64], arrays: &[ArrayValue]) -> Result<(), Fault> {
-    let fault = |message: String| Err(Fault { path: format!("call of {}", kernel.name), message });
+    let fault =
+        |message: String| Err(Fault { path: format!("call of {}", kernel.name), message, divides_by_zero: false });
     if dimensions.len() != kernel.dimensions.len() {
         return fault(format!("{} dimensions for {}", dimensions.len(), kernel.dimensions.len()));
     }

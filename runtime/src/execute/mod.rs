@@ -45,13 +45,14 @@ mod tuning;
 mod typed;
 
 pub use array::Stored;
+pub use cache::{CacheWarning, Distrust, cache_warnings};
 pub use call::{Call, conform};
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
-pub use program::{Entries, Operand, Program, ProgramError, ProgramOptions};
+pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};
 pub use stream::{Spent, StreamOptions, Streamed};
 pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

@@ -3,9 +3,8 @@
 use super::array::Data;
 use super::error::Error;
 use crate::parallel::Chunks;
-use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, values::with_values_mut};
+use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, level_extents, values::with_values_mut};
 use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Format, Map};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
@@ -24,21 +23,9 @@ pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: 
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
 pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
-    let extent_of = |mode: usize| declared.dimensions.get(mode).map(|dimension| extents[dimension.index()]);
-    let mut count = 1usize;
-    for (number, storage) in levels.iter().enumerate() {
-        count = storage.position_count(count, level_extent(&declared.format, number, &extent_of)?)?;
-    }
-    Some(count)
-}
-
-/// How many coordinates a level may have, by the extents of modes; `None` where that can't be counted.
-fn level_extent(format: &Format, number: usize, extent_of: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {
-    if let Coordinate::Mode(mode) = format.levels.get(number)?.coordinate {
-        return extent_of(mode);
-    }
-    let extent = Map::new(format).ok()?.extent(number, &|mode| extent_of(mode).unwrap_or(0) as u64)?;
-    usize::try_from(extent).ok()
+    let shape: Vec<usize> = declared.dimensions.iter().map(|dimension| extents[dimension.index()]).collect();
+    let extents = level_extents(&declared.format, &shape).ok()?;
+    levels.iter().zip(extents).try_fold(1, |count, (storage, extent)| storage.position_count(count, extent))
 }
 
 /// Whether two tensors of one shape and format have entries at the same places.
@@ -119,7 +106,8 @@ pub(super) fn assemble(
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {
     let mut parents = 1usize;
-    for (number, storage) in levels.iter().enumerate() {
+    let extents = level_extents(&declared.format, shape).map_err(|error| wrong(declared, error.to_string()))?;
+    for (number, (storage, extent)) in levels.iter().zip(extents).enumerate() {
         let expect = |what: &str, expected: Option<usize>, found: usize| {
             if expected == Some(found) {
                 return Ok(());
@@ -136,10 +124,8 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
             // No kernel appends to others: they are an operand's.
             _ => {}
         }
-        let extent = level_extent(&declared.format, number, &|mode| shape.get(mode).copied());
-        parents = extent
-            .and_then(|extent| storage.position_count(parents, extent))
-            .ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
+        parents =
+            storage.position_count(parents, extent).ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
     }
     if values.len() == parents {
         return Ok(());

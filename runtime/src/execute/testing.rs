@@ -44,7 +44,10 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
     Kernel {
         name: name.to_owned(),
         documentation: Vec::new(),
-        dimensions: dimensions.iter().map(|&(name, size)| Dimension { name: name.to_owned(), size }).collect(),
+        dimensions: dimensions
+            .iter()
+            .map(|&(name, size)| Dimension { name: name.to_owned(), written: name.to_owned(), size })
+            .collect(),
         bounds: Vec::new(),
         tensors: tensors
             .iter()
@@ -63,6 +66,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
         arrays,
         variables: Vec::new(),
         body: Vec::new(),
+        deterministic: false,
     }
 }
 

@@ -53,7 +53,7 @@ pub fn tune(
     let program = |kernel: &notation::Kernel| Program::new(kernel, inputs.to_vec(), dimensions, &options);
     let plain = program(kernel)?;
     let mut plain_time = median(&plain, budget)?;
-    let schedule_options = concrete::Options { target: options.target(), ..concrete::Options::default() };
+    let schedule_options = options.scheduling();
     let others = match options.stream {
         Some(_) => Vec::new(),
         None => alternatives(kernel, schedule_options, &|name| plain.sizes().extent(name)),
@@ -88,7 +88,7 @@ pub fn tune(
 /// The schedule that is remembered for a kernel with operands of these sizes.
 pub(super) fn remembered(kernel: &notation::Kernel, sizes: &Sizes, options: &ProgramOptions) -> Option<Schedule> {
     let is_measured = options.backend != Some(Backend::Interpreter) && options.stream.is_none();
-    let asks = options.tuned && kernel.schedule.is_none() && is_measured;
+    let asks = options.tuned && !options.deterministic && kernel.schedule.is_none() && is_measured;
     asks.then(|| Memory::of_environment().recall(kernel, &key(kernel, sizes, options)))?
 }
 

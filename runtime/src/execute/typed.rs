@@ -11,6 +11,7 @@ use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
 #[cfg(feature = "cuda")]
 use spc_compiler::{concrete, diagnostics::Diagnostics, notation, syntax};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,8 +127,7 @@ impl StaticKernel {
         let flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
         let outputs = flow.run(&mut |link, call| {
             outputs_of(&parts.links[link]).try_for_each(|output| prepare(call, output))?;
-            (self.links[link].run)(call);
-            Ok(())
+            catch(call, self.links[link].run)
         })?;
         let tensors: Vec<AnyTensor> = outputs.into_iter().map(|(_, tensor)| tensor).collect();
         Ok(Results { tensors: tensors.into_iter() })
@@ -164,6 +164,18 @@ impl StaticKernel {
             })
         };
         self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))
+    }
+}
+
+/// Runs a function of the macro's. That a whole number was divided by zero is an error; other panics go on.
+fn catch(call: &mut Call<'_>, run: fn(&mut Call<'_>)) -> Result<(), Error> {
+    let kernel = call.kernel();
+    // A call that stops is dropped: nobody sees what it left half done.
+    let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| run(call))) else { return Ok(()) };
+    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    match message.or_else(|| payload.downcast_ref::<String>().cloned()).map(|message| Error::stopped(kernel, message)) {
+        Some(error @ Error::DivisionByZero { .. }) => Err(error),
+        _ => panic::resume_unwind(payload),
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::tensor::{InvalidTensor, OutOfMemory};
+
 /// Why a file could not be read: a [kind](ReadErrorKind), where, and a sentence with the offending text and a remedy.
 ///
 /// Prints as `x.tns:17:4: index 0: indices start from 1`; the parts that are not known are left out.
@@ -50,6 +52,8 @@ pub enum ReadErrorKind {
     Entries,
     /// The shape is unknown, or not the one that the caller stated.
     Shape,
+    /// The file is right as far as can be seen, but this machine has not enough memory for it.
+    Memory,
     /// A binary file is cut short, has a wrong checksum or arrays that contradict one another.
     Corrupt,
 }
@@ -64,6 +68,14 @@ impl ReadError {
         let mut this = Self::new(ReadErrorKind::Io, format!("cannot {doing}: {error}")).in_file(path);
         this.0.source = Some(error);
         this
+    }
+
+    /// Why arrays out of a file make no tensor: damage, or too little memory.
+    pub(crate) fn of_arrays(error: InvalidTensor) -> Self {
+        match error {
+            InvalidTensor::Memory(error) => error.into(),
+            error => Self::new(ReadErrorKind::Corrupt, error.to_string()),
+        }
     }
 
     /// States the file that the error is about.
@@ -119,6 +131,12 @@ impl ReadError {
     }
 }
 
+impl From<OutOfMemory> for ReadError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::new(ReadErrorKind::Memory, format!("the file is too large to be read: {error}"))
+    }
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.path, self.0.place) {
@@ -155,6 +173,8 @@ struct WriteFailure {
 pub enum WriteErrorKind {
     /// The operating system refused: no such folder, no permission, a full disk.
     Io,
+    /// This machine has not enough memory for what is to be written.
+    Memory,
     /// The name does not say what kind of file to write.
     UnknownFormat,
     /// This kind of file cannot hold this tensor, such as a third-order tensor in a `.mtx` file.
@@ -166,11 +186,17 @@ impl WriteError {
         Self(Box::new(WriteFailure { kind, path: path.to_owned(), message: message.into(), source: None }))
     }
 
+    /// What is to be written does not fit into memory.
+    pub(crate) fn memory(path: &Path, error: &ReadError) -> Self {
+        Self::new(WriteErrorKind::Memory, path, error.message())
+    }
+
     /// An error of the operating system, or of a writer that says [`io::ErrorKind::InvalidInput`] to mean that the file
     /// format cannot hold the tensor.
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let (kind, message) = match error.kind() {
             io::ErrorKind::InvalidInput => (WriteErrorKind::NotSupported, error.to_string()),
+            io::ErrorKind::OutOfMemory => (WriteErrorKind::Memory, error.to_string()),
             _ => (WriteErrorKind::Io, format!("cannot write: {error}")),
         };
         let mut this = Self::new(kind, path, message);

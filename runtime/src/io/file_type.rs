@@ -29,19 +29,14 @@ impl FileType {
     /// ```
     #[must_use]
     pub fn of(path: impl AsRef<Path>) -> Option<(Self, bool)> {
-        let name = path.as_ref().file_name()?.to_str()?.to_ascii_lowercase();
-        let (name, compressed) = match name.strip_suffix(".gz") {
-            Some(inner) => (inner, true),
-            None => (name.as_str(), false),
-        };
-        let (_, extension) = name.rsplit_once('.')?;
-        let kind = match extension {
-            "tns" => Self::Tns,
-            "mtx" => Self::Mtx,
-            "npy" => Self::Npy,
-            "spct" => Self::Spct,
-            _ => return None,
-        };
+        // Whatever the bytes of the rest of the name are.
+        let name = Path::new(path.as_ref().file_name()?);
+        let is =
+            |name: &Path, extension: &str| name.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension));
+        let compressed = is(name, "gz");
+        let name = if compressed { Path::new(name.file_stem()?) } else { name };
+        let kinds = [("tns", Self::Tns), ("mtx", Self::Mtx), ("npy", Self::Npy), ("spct", Self::Spct)];
+        let (_, kind) = kinds.into_iter().find(|(extension, _)| is(name, extension))?;
         Some((kind, compressed))
     }
 

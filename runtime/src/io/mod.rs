@@ -18,29 +18,29 @@
 //!
 //! An error says where: `x.tns:17:4: index 0: indices start from 1`.
 
+mod contents;
 mod entries;
 mod error;
 mod file_type;
-mod indices;
 pub mod mtx;
 pub mod npy;
 mod source;
 pub mod spct;
+mod stated;
 pub mod tns;
 mod value;
 mod write;
 
+pub use contents::{Contents, Filled, TensorFile};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
 pub use file_type::FileType;
 pub use value::Value;
-pub use write::{write_mtx, write_tns};
+pub use write::{fail_at_size_limit, write_mtx, write_tns};
 
+use std::io::{self, Write};
 use std::path::Path;
 
-use spc_compiler::format::level;
-
-use self::source::Source;
-use crate::tensor::{AnyTensor, Coordinates, WrongElement};
+use crate::tensor::{AnyTensor, Coordinates};
 use crate::with_element;
 
 /// What a caller knows about a file that is to be read.
@@ -54,30 +54,17 @@ pub struct ReadOptions {
 
 /// Reads the entries of a tensor file, in the order in which they stand there.
 ///
-/// A dense file (`.npy`, or `array` in `.mtx`) gives an entry for each element that is not zero.
+/// A dense file (`.npy`, or `array` in `.mtx`) gives an entry for each element that is not zero, row by row.
 ///
 /// # Errors
 ///
 /// [`ReadError`] if the file cannot be read, is of no known kind, or is not what its kind prescribes; the first such
-/// place in the file is told. Integer types also refuse values that they do not hold exactly. A `.spct` file whose missing
-/// entries are not zero is refused: [`read_tensor`] reads it.
+/// place in the file is told. Integer types also refuse values that they do not hold exactly. A file whose missing
+/// entries are not zero is refused: [`TensorFile::contents`] reads it.
 pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
     let path = path.as_ref();
-    let (file_type, source) = load(path, options)?;
-    let shape = options.shape.as_deref();
-    if let Source::Gzip(bytes) = &source
-        && let Some(entries) = parse_compressed(file_type, bytes, shape)
-    {
-        return agreeing(entries, shape).map_err(|error| error.in_file(path));
-    }
-    let bytes = source.text(path)?;
-    let entries = match file_type {
-        FileType::Tns => tns::parse(&bytes, shape),
-        FileType::Mtx => mtx::parse(&bytes),
-        FileType::Npy => npy::parse(&bytes),
-        FileType::Spct => spct::parse(&bytes).and_then(|tensor| converted(&tensor)),
-    };
-    entries.and_then(|entries| agreeing(entries, shape)).map_err(|error| error.in_file(path))
+    let contents = TensorFile::open(path, options)?.contents::<T>()?;
+    contents.into_coordinates().map_err(|error| error.in_file(path))
 }
 
 /// Reads a file that holds a tensor with its format: `.spct`, or `.npy`, which is dense.
@@ -86,18 +73,7 @@ pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<C
 ///
 /// As [`read`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
 pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyTensor, ReadError> {
-    let path = path.as_ref();
-    let (file_type, source) = load(path, options)?;
-    let bytes = source.text(path)?;
-    let tensor = match file_type {
-        FileType::Npy => npy::parse_tensor(&bytes),
-        FileType::Spct => spct::parse(&bytes),
-        FileType::Tns | FileType::Mtx => {
-            let message = "the file holds entries and not a packed tensor: read the entries, and pack them";
-            Err(ReadError::new(ReadErrorKind::NotSupported, message))
-        }
-    };
-    tensor.map_err(|error| error.in_file(path))
+    TensorFile::open(path, options)?.tensor()
 }
 
 /// Writes entries to a file of the kind that the extension says, `.spct` excepted.
@@ -108,49 +84,51 @@ pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyT
 ///
 /// [`WriteError`] if the file cannot be written, or its kind is unknown or cannot hold the tensor.
 pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Result<(), WriteError> {
-    let path = path.as_ref();
-    let (file_type, compressed) = writable(path)?;
-    write::to_file(path, compressed, |out| match file_type {
-        FileType::Tns => write_tns(out, entries),
-        FileType::Mtx => write_mtx(out, entries),
-        FileType::Npy => npy::write(out, entries),
-        FileType::Spct => {
-            let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
-            Err(write::invalid(message.to_owned()))
-        }
-    })
+    write_filled(path.as_ref(), entries, None)
 }
 
 /// Writes a tensor to a file of the kind that the extension says. Only `.spct` keeps its format.
 ///
-/// Fill values that are stored because the last level is dense, and has a place for every coordinate, are left out of `.tns`
-/// and `.mtx` files, which do not say what a missing entry is.
+/// A dense tensor is written with all its elements, zeros too. Of another, `.tns` and `.mtx` files have the stored entries and,
+/// where what is missing is not zero, a comment that says what it is; values that stand for what is missing, and are stored
+/// because the last level is dense and has a place for every coordinate, are left out. A `.npy` file has the fill value
+/// wherever nothing is stored.
 ///
 /// # Errors
 ///
 /// As [`write()`].
 pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), WriteError> {
-    fn entries<T: Value>(path: &Path, tensor: &AnyTensor) -> Result<(), WriteError> {
-        let refuse = |error: WrongElement| WriteError::new(WriteErrorKind::NotSupported, path, error.to_string());
-        write(path, &stored::<T>(tensor).map_err(refuse)?)
-    }
     let path = path.as_ref();
-    match writable(path)? {
-        (FileType::Spct, compressed) => write::to_file(path, compressed, |out| spct::write(out, tensor)),
-        _ => with_element!(tensor.element(), |T| entries::<T>(path, tensor)),
-    }
+    let (file_type, compressed) = writable(path)?;
+    write::to_file(path, compressed, |out| write_tensor_as(file_type, out, tensor))
 }
 
-/// Writes the entries of a tensor as `.tns` text: what [`write_tensor`] writes to a `.tns` file.
+/// The same, but `.tns` and `.mtx` files say in any case what is missing, also where it is zero, and of a dense tensor have the
+/// elements that are not zero.
 ///
 /// # Errors
 ///
-/// As [`write_tns`].
-pub fn write_tensor_tns(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std::io::Result<()> {
-    fn entries<T: Value>(out: &mut dyn std::io::Write, tensor: &AnyTensor) -> std::io::Result<()> {
-        write_tns(out, &stored::<T>(tensor).map_err(|error| write::invalid(error.to_string()))?)
+/// As [`write()`].
+pub fn write_tensor_stating_fill(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), WriteError> {
+    fn entries<T: Value>(path: &Path, tensor: AnyTensor) -> Result<(), WriteError> {
+        let filled = Contents::<T>::Tensor(tensor).into_filled();
+        let Filled { entries, fill } = filled.map_err(|error| WriteError::memory(path, &error))?;
+        write_filled(path, &entries, fill)
     }
-    with_element!(tensor.element(), |T| entries::<T>(out, tensor))
+    let path = path.as_ref();
+    match writable(path)? {
+        (FileType::Tns | FileType::Mtx, _) => with_element!(tensor.element(), |T| entries::<T>(path, tensor.clone())),
+        _ => write_tensor(path, tensor),
+    }
+}
+
+/// Writes a tensor as `.tns` text, as [`write_tensor`] does.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_tensor_tns(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    write_tensor_as(FileType::Tns, out, tensor)
 }
 
 /// Writes text to a file of any name, which appears when it is complete.
@@ -162,76 +140,59 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> 
     write::to_file(path.as_ref(), false, |out| out.write_all(text.as_bytes()))
 }
 
-/// The entries of text that is decompressed on one thread and parsed on the others. None where there is one thread only, or too
-/// little text; and where anything is wrong, which is found again, with its place, in the whole text.
-fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&[usize]>) -> Option<Coordinates<T>> {
-    const LEAST: usize = 1 << 16;
-    if rayon::current_num_threads() == 1 || bytes.len() < LEAST {
-        return None;
-    }
+/// Writes a tensor as a file of a kind.
+fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    with_element!(tensor.element(), |T| match file_type {
+        FileType::Spct => spct::write(out, tensor),
+        FileType::Npy => write_npy::<T>(out, tensor),
+        FileType::Tns | FileType::Mtx => {
+            let (entries, fill) = listed::<T>(tensor)?;
+            write_entries_as(file_type, out, &entries, fill)
+        }
+    })
+}
+
+/// Writes entries; others are `fill`, or not said to be anything.
+fn write_filled<T: Value>(path: &Path, entries: &Coordinates<T>, fill: Option<T>) -> Result<(), WriteError> {
+    let (file_type, compressed) = writable(path)?;
+    write::to_file(path, compressed, |out| write_entries_as(file_type, out, entries, fill))
+}
+
+fn write_entries_as<T: Value>(
+    file_type: FileType,
+    out: &mut dyn Write,
+    entries: &Coordinates<T>,
+    fill: Option<T>,
+) -> io::Result<()> {
     match file_type {
-        FileType::Tns => tns::parse_blocks(&mut source::decompressed(bytes), shape, entries::BLOCK),
-        FileType::Mtx => mtx::parse_blocks(&mut source::decompressed(bytes), entries::BLOCK),
-        FileType::Npy | FileType::Spct => None,
+        FileType::Tns => write::write_tns_filled(out, entries, fill),
+        FileType::Mtx => write::write_mtx_filled(out, entries, fill),
+        FileType::Npy => npy::write_filled(out, entries, fill.unwrap_or(T::ZERO)),
+        FileType::Spct => {
+            let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
+            Err(write::invalid(message.to_owned()))
+        }
     }
 }
 
-/// The kind and the bytes of a file.
-fn load(path: &Path, options: &ReadOptions) -> Result<(FileType, Source), ReadError> {
-    let Some(file_type) = options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind)) else {
-        return Err(ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path));
-    };
-    Ok((file_type, source::load(path)?))
+fn write_npy<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    let entries = tensor.try_to_coordinates::<T>().map_err(write::short)?;
+    npy::write_filled(out, &entries, T::from_literal(tensor.fill()).unwrap_or(T::ZERO))
+}
+
+/// What a text has of a tensor: its entries, and what the others are unless that is zero or there are none.
+fn listed<T: Value>(tensor: &AnyTensor) -> io::Result<(Coordinates<T>, Option<T>)> {
+    if tensor.format().is_dense() {
+        return Ok((tensor.try_to_coordinates().map_err(write::short)?, None));
+    }
+    let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
+    let entries = contents::present(tensor, fill).map_err(write::short)?;
+    Ok((entries, (!fill.is_zero()).then_some(fill)))
 }
 
 fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {
     let unknown = || WriteError::new(WriteErrorKind::UnknownFormat, path, FileType::unknown(path));
     FileType::of(path).ok_or_else(unknown)
-}
-
-/// The entries of a tensor without the fill values that only a last level that fills up stores.
-fn stored<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, WrongElement> {
-    let mut entries = tensor.to_coordinates::<T>()?;
-    if tensor.format().levels.last().is_some_and(|last| level::of(last.format.kind).fills()) {
-        // A dense tensor lacks nothing, and readers take what has no entry for zero.
-        let absent =
-            if tensor.format().is_dense() { T::ZERO } else { T::from_literal(tensor.fill()).unwrap_or(T::ZERO) };
-        let kept: Vec<bool> = entries.values.iter().map(|value| *value != absent).collect();
-        let mut flags = kept.iter();
-        entries.values.retain(|_| flags.next() == Some(&true));
-        entries.indices.iter_mut().for_each(|mode| indices::retain(mode, &kept));
-    }
-    Ok(entries)
-}
-
-/// The entries of a tensor with another element type, by the rules for text.
-fn converted<T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
-    fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<Coordinates<T>, ReadError> {
-        let fail = |message: String| ReadError::new(ReadErrorKind::Value, message);
-        if !tensor.fill().is_zero() && !tensor.format().is_dense() {
-            let message = format!("what is not stored is {}, which a list of entries can't say", tensor.fill());
-            let message = message + ": read the file as a tensor of its element type";
-            return Err(ReadError::new(ReadErrorKind::NotSupported, message));
-        }
-        let Coordinates { shape, shape_is_stated, indices, values } =
-            stored::<F>(tensor).map_err(|error| fail(error.to_string()))?;
-        let values = value::converted(&values).map_err(fail)?;
-        Ok(Coordinates { shape, shape_is_stated, indices, values })
-    }
-    with_element!(tensor.element(), |F| of::<F, T>(tensor))
-}
-
-/// The entries, if the file's shape is the one that the caller stated.
-fn agreeing<T>(entries: Coordinates<T>, stated: Option<&[usize]>) -> Result<Coordinates<T>, ReadError> {
-    match stated {
-        Some(stated) if stated != entries.shape => {
-            let shown = |shape: &[usize]| shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
-            let (found, stated) = (shown(&entries.shape), shown(stated));
-            let message = format!("the file has shape {found}, but {stated} is asked for: state the file's, or none");
-            Err(ReadError::new(ReadErrorKind::Shape, message))
-        }
-        _ => Ok(entries),
-    }
 }
 
 #[cfg(test)]

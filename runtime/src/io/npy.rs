@@ -5,27 +5,19 @@
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
 use super::entries::quote;
 use super::value::sealed::Value as Sealed;
 use super::value::{self, Value};
-use super::write::{check, invalid};
-use super::{ReadError, ReadErrorKind, indices};
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, LevelStorage};
+use super::write::{check, invalid, short};
+use super::{ReadError, ReadErrorKind};
+use crate::memory;
+use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory};
 use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-
-/// A dense array, its last mode contiguous.
-#[derive(Debug, Clone, PartialEq)]
-struct Array<T> {
-    shape: Vec<usize>,
-    values: Vec<T>,
-}
 
 /// What the header says, and the bytes of the elements.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,8 +35,7 @@ struct Header<'file> {
 /// [`ReadError`] if it is no such file, is cut short, has an element type that is not supported, or an element that `T`
 /// does not hold.
 pub fn parse<T: Value>(file: &[u8]) -> Result<Coordinates<T>, ReadError> {
-    let array = elements::<T>(&header(file)?)?;
-    Ok(nonzeros(&array.shape, &array.values))
+    Ok(super::contents::present(&parse_as::<T>(file)?, T::ZERO)?)
 }
 
 /// Reads a `.npy` file as a dense tensor of the element type that the file has.
@@ -53,15 +44,34 @@ pub fn parse<T: Value>(file: &[u8]) -> Result<Coordinates<T>, ReadError> {
 ///
 /// As [`parse`].
 pub fn parse_tensor(file: &[u8]) -> Result<AnyTensor, ReadError> {
-    fn tensor<T: Value>(header: &Header<'_>) -> Result<AnyTensor, ReadError> {
-        let Array { shape, values } = elements::<T>(header)?;
-        let format = Format::dense(shape.len());
-        let levels = vec![LevelStorage::Dense; shape.len()];
-        let values = T::wrap(Arc::new(Buffer::from(values)));
-        AnyTensor::from_parts(shape, format, levels, values).map_err(|error| corrupt(error.to_string()))
-    }
     let header = header(file)?;
-    with_element!(header.element, |T| tensor::<T>(&header))
+    with_element!(header.element, |T| elements::<T>(&header))
+}
+
+/// The same of another element type.
+pub(super) fn parse_as<T: Value>(file: &[u8]) -> Result<AnyTensor, ReadError> {
+    elements::<T>(&header(file)?)
+}
+
+/// The type of the elements.
+pub(super) fn element_of(file: &[u8]) -> Result<ElementType, ReadError> {
+    Ok(header(file)?.element)
+}
+
+/// How many bytes a file has that begins so, as far as that can be told.
+pub(super) fn total(start: &[u8]) -> Option<usize> {
+    let Header { element, shape, data, .. } = description(start).ok()?;
+    let bytes = shape.iter().try_fold(element.bytes(), |bytes, &extent| bytes.checked_mul(extent))?;
+    bytes.checked_add(start.len() - data.len())
+}
+
+pub(super) fn check_magic(file: &[u8]) -> Result<(), ReadError> {
+    if file.starts_with(MAGIC) {
+        return Ok(());
+    }
+    let start = quote(&file[..file.len().min(8)]);
+    let message = format!("begins with {start}: a .npy file begins with '\\x93NUMPY'");
+    Err(ReadError::new(ReadErrorKind::Header, message))
 }
 
 /// Writes entries as a dense array; what has no entry is zero.
@@ -71,8 +81,13 @@ pub fn parse_tensor(file: &[u8]) -> Result<AnyTensor, ReadError> {
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the array does not fit into memory, or an entry
 /// occurs twice.
 pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
+    write_filled(out, entries, T::ZERO)
+}
+
+/// The same where what has no entry is `fill`.
+pub(super) fn write_filled<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, fill: T) -> io::Result<()> {
     check(entries)?;
-    let values = scatter(entries)?;
+    let values = scatter(entries, fill)?;
     let shape: Vec<String> = entries.shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let shape = shape.join(", ");
@@ -86,7 +101,7 @@ pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Res
     out.write_all(&[1, 0])?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(header.as_bytes())?;
-    let mut bytes = Vec::new();
+    let mut bytes = memory::try_room(values.len().min(1 << 15) * size_of::<T>()).map_err(short)?;
     for block in values.chunks(1 << 15) {
         bytes.clear();
         block.iter().for_each(|value| value.append_bytes(&mut bytes));
@@ -95,14 +110,22 @@ pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Res
     Ok(())
 }
 
-fn scatter<T: Value>(entries: &Coordinates<T>) -> io::Result<Vec<T>> {
+fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>> {
+    let count = entries.shape.iter().try_fold(1_u128, |count, &extent| count.checked_mul(extent as u128));
     let too_large = || {
-        let remedy = "write it as .tns or .spct";
-        invalid(format!("a dense array of shape {:?} does not fit into memory: {remedy}", entries.shape))
+        let bytes = count.and_then(|count| count.checked_mul(size_of::<T>() as u128));
+        let bytes = bytes.map_or_else(String::new, |bytes| format!(", {bytes} bytes"));
+        let message = format!(
+            "a dense array of shape {:?}{bytes}, does not fit into the memory here: write it as .tns or .spct",
+            entries.shape
+        );
+        io::Error::new(io::ErrorKind::OutOfMemory, message)
     };
-    let count = entries.shape.iter().try_fold(1_usize, |count, &extent| count.checked_mul(extent));
-    let count = count.ok_or_else(too_large)?;
+    let count = count.and_then(|count| usize::try_from(count).ok()).ok_or_else(too_large)?;
     let mut values: Buffer<T> = Buffer::try_zeroed(count).map_err(|_| too_large())?;
+    if !fill.is_zero() {
+        values.fill(fill);
+    }
     let mut taken: Buffer<u8> = Buffer::try_zeroed(count.div_ceil(8)).map_err(|_| too_large())?;
     for (entry, &value) in entries.values.iter().enumerate() {
         let position = entries.indices.iter().zip(&entries.shape).fold(0, |position, (mode, &extent)| {
@@ -119,38 +142,24 @@ fn scatter<T: Value>(entries: &Coordinates<T>) -> io::Result<Vec<T>> {
         taken[position / 8] |= bit;
         values[position] = value;
     }
-    Ok(values.into_vec())
+    Ok(values)
 }
 
-/// An entry for each element that is not zero.
-fn nonzeros<T: Value>(shape: &[usize], values: &[T]) -> Coordinates<T> {
-    let kept: Vec<usize> = (0..values.len()).filter(|&position| !values[position].is_zero()).collect();
-    let mut stride = 1_usize;
-    let mut columns: Vec<Indices> = Vec::with_capacity(shape.len());
-    for &extent in shape.iter().rev() {
-        columns.push(indices::from_usize(extent, kept.iter().map(|position| position / stride % extent)));
-        stride = stride.saturating_mul(extent.max(1)); // saturates only where there is no element
-    }
-    columns.reverse();
-    let values = kept.iter().map(|&position| values[position]).collect();
-    Coordinates { shape: shape.to_vec(), shape_is_stated: true, indices: columns, values }
-}
-
-/// The elements as `T`, the last mode contiguous.
-fn elements<T: Value>(header: &Header<'_>) -> Result<Array<T>, ReadError> {
+/// The elements as a dense tensor of `T`.
+fn elements<T: Value>(header: &Header<'_>) -> Result<AnyTensor, ReadError> {
     let values = with_element!(header.element, |F| converted::<F, T>(header))?;
-    let values = if header.fortran_order { transposed(&header.shape, values) } else { values };
-    Ok(Array { shape: header.shape.clone(), values })
+    let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
+    super::contents::dense(header.shape.clone(), values.into())
 }
 
 /// The elements as `F`, and then as `T`.
 fn converted<F: Value, T: Value>(header: &Header<'_>) -> Result<Vec<T>, ReadError> {
-    let elements: Vec<F> = header.data.chunks_exact(size_of::<F>()).map(F::from_bytes).collect();
-    value::converted(&elements).map_err(|message| ReadError::new(ReadErrorKind::Value, message))
+    let elements: Vec<F> = memory::try_collected(header.data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
+    value::converted(&elements)
 }
 
 /// From first mode contiguous to last mode contiguous.
-fn transposed<T: Copy>(shape: &[usize], values: Vec<T>) -> Vec<T> {
+fn transposed<T: Copy>(shape: &[usize], values: &[T]) -> Result<Vec<T>, OutOfMemory> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1_usize;
     for &extent in shape {
@@ -164,7 +173,7 @@ fn transposed<T: Copy>(shape: &[usize], values: Vec<T>) -> Vec<T> {
             position + index * stride
         })
     };
-    (0..values.len()).map(|place| values[position(place)]).collect()
+    memory::try_collected((0..values.len()).map(|place| values[position(place)]))
 }
 
 fn corrupt(message: impl Into<String>) -> ReadError {
@@ -172,11 +181,21 @@ fn corrupt(message: impl Into<String>) -> ReadError {
 }
 
 fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
+    let header = description(file)?;
+    let Header { element, shape, data, .. } = &header;
+    let bytes = shape.iter().try_fold(element.bytes(), |bytes, &extent| bytes.checked_mul(extent));
+    if bytes == Some(data.len()) {
+        return Ok(header);
+    }
+    let found = data.len();
+    Err(corrupt(format!("{found} bytes of data, which is not what shape {shape:?} takes: get the file again")))
+}
+
+/// What a header says, and what stands behind it.
+fn description(file: &[u8]) -> Result<Header<'_>, ReadError> {
     let wrong = |message: String| ReadError::new(ReadErrorKind::Header, message);
-    let Some(rest) = file.strip_prefix(MAGIC) else {
-        let start = quote(&file[..file.len().min(8)]);
-        return Err(wrong(format!("begins with {start}: a .npy file begins with '\\x93NUMPY'")));
-    };
+    check_magic(file)?;
+    let rest = &file[MAGIC.len()..];
     let cut_short = || corrupt("the file ends within its header: get it again");
     let (length, rest) = match rest {
         [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
@@ -196,19 +215,13 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
         let message = format!("elements of type '{descr}' are not supported: use one of {known}");
         ReadError::new(ReadErrorKind::NotSupported, message)
     })?;
-    let width = element.bytes();
     let fortran_order = match field(text, "fortran_order") {
         Some(value) if value.starts_with("True") => true,
         Some(value) if value.starts_with("False") => false,
         _ => return Err(missing("fortran_order")),
     };
     let shape = field(text, "shape").and_then(tuple).ok_or_else(|| missing("shape"))?;
-    let bytes = shape.iter().try_fold(width, |bytes, &extent| bytes.checked_mul(extent));
-    if bytes == Some(data.len()) {
-        return Ok(Header { element, fortran_order, shape, data });
-    }
-    let found = data.len();
-    Err(corrupt(format!("{found} bytes of data, which is not what shape {shape:?} takes: get the file again")))
+    Ok(Header { element, fortran_order, shape, data })
 }
 
 /// What `NumPy` calls an element type, in little-endian order.

@@ -3,19 +3,33 @@
 //! Files are copied into memory instead of being mapped: a mapped file that another process shortens kills the reader
 //! with a signal, and mapping is `unsafe` for that reason. The copy is made by all threads, so that it costs little
 //! beside the parsing (`examples/read.rs` measures it).
+//!
+//! What has no end is not read to it: text whose first line is too long for one, and a binary file that begins otherwise than its
+//! kind does, are refused before the rest is read; so is a later line of text that comes compressed or out of a pipe.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::{ReadError, ReadErrorKind};
+use super::{FileType, ReadError, ReadErrorKind, npy, spct};
+use crate::{fault, memory};
 
 /// The first two bytes of any gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes of a file, as they are on disk.
+/// No line of a text is longer: an entry of 255 modes has less than 6000 bytes.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Every binary file has as many bytes.
+const START: usize = 16;
+
+/// How much is read at a time from what does not say its size.
+const STEP: usize = 1 << 20;
+
+/// The bytes of a file, as they are on disk; binary files are uncompressed.
 pub(crate) enum Source {
     Plain(Vec<u8>),
     Gzip(Vec<u8>),
@@ -23,89 +37,298 @@ pub(crate) enum Source {
 
 impl Source {
     /// The bytes, uncompressed.
-    pub(crate) fn text(self, path: &Path) -> Result<Vec<u8>, ReadError> {
+    pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>, ReadError> {
         match self {
-            Source::Plain(bytes) => Ok(bytes),
-            Source::Gzip(bytes) => decompress(&bytes).map_err(|error| error.in_file(path)),
+            Source::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Gzip(bytes) => decompress(bytes, FileType::Tns).map(Cow::Owned),
+        }
+    }
+
+    /// The first lines of a text.
+    pub(crate) fn head(&self) -> Result<Cow<'_, [u8]>, ReadError> {
+        match self {
+            Source::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
+            Source::Gzip(bytes) => {
+                let mut text = Vec::new();
+                // What is wrong with it is told when all of it is read.
+                _ = decompressed_lines(bytes).take(2 * LONGEST_LINE as u64).read_to_end(&mut text);
+                if text.len() == 2 * LONGEST_LINE {
+                    text.truncate(text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
+                }
+                Ok(Cow::Owned(text))
+            }
         }
     }
 }
 
 /// Reads all of `path`; gzip is recognised by its first bytes, and demanded where the name ends in `.gz`.
-pub(crate) fn load(path: &Path) -> Result<Source, ReadError> {
-    let file = File::open(path).map_err(|error| ReadError::io(path, "open", error))?;
-    let metadata = file.metadata().map_err(|error| ReadError::io(path, "open", error))?;
+pub(crate) fn load(path: &Path, file_type: FileType) -> Result<Source, ReadError> {
+    let failed = |doing: &'static str| move |error: io::Error| ReadError::io(path, doing, error);
+    fault::operation().map_err(failed("open"))?;
+    let mut file = File::open(path).map_err(failed("open"))?;
+    let metadata = file.metadata().map_err(failed("open"))?;
     if metadata.is_dir() {
-        return Err(ReadError::new(ReadErrorKind::Io, "is a directory, not a file").in_file(path));
+        return Err(ReadError::new(ReadErrorKind::Io, "is a directory, not a file"));
     }
-    let size = if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(0) } else { 0 };
-    let bytes = read_all(file, size).map_err(|error| ReadError::io(path, "read", error))?;
+    let mut head = Vec::new();
+    file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head).map_err(failed("read"))?;
+    let is_gzip = head == GZIP_MAGIC;
     let named_gz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    if bytes.starts_with(&GZIP_MAGIC) {
-        Ok(Source::Gzip(bytes))
-    } else if named_gz {
+    if named_gz && !is_gzip {
         let message = "the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
-        Err(ReadError::new(ReadErrorKind::Compression, message).in_file(path))
+        return Err(ReadError::new(ReadErrorKind::Compression, message));
+    }
+    let bytes = if metadata.is_file() {
+        let rest = LONGEST_LINE + 1 - head.len();
+        file.by_ref().take(rest as u64).read_to_end(&mut head).map_err(failed("read"))?;
+        if !is_gzip {
+            check_start(&head, file_type)?;
+        }
+        file.rewind().map_err(failed("read"))?;
+        let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        let mut bytes = read_known(path, &file, size)?;
+        read_rest(&mut file, &mut bytes, None).map_err(|failure| failure.of_file(path))?;
+        bytes
     } else {
-        Ok(Source::Plain(bytes))
+        let kind = (!is_gzip).then_some(file_type);
+        let mut bytes = head;
+        let start = io::Cursor::new(std::mem::take(&mut bytes));
+        read_rest(&mut start.chain(file), &mut bytes, kind).map_err(|failure| failure.of_file(path))?;
+        bytes
+    };
+    match (is_gzip, file_type) {
+        (false, _) => Ok(Source::Plain(bytes)),
+        (true, FileType::Tns | FileType::Mtx) => Ok(Source::Gzip(bytes)),
+        (true, FileType::Npy | FileType::Spct) => decompress(&bytes, file_type).map(Source::Plain),
     }
 }
 
-/// The whole file. `size` is what the system says, and only a hint: pipes have none, and files grow.
-fn read_all(mut file: File, size: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = read_known(&file, size)?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Refuses what can't be a file of that kind, by its first bytes: up to one more than a line has.
+fn check_start(head: &[u8], file_type: FileType) -> Result<(), ReadError> {
+    match file_type {
+        FileType::Tns | FileType::Mtx if head.len() > LONGEST_LINE => {
+            if head.iter().any(|&byte| ends_line(byte)) {
+                Ok(())
+            } else {
+                Err(too_long(1))
+            }
+        }
+        FileType::Tns | FileType::Mtx => Ok(()),
+        FileType::Npy => npy::check_magic(head),
+        FileType::Spct => spct::check_magic(head),
+    }
+}
+
+fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+fn too_long(line: usize) -> ReadError {
+    let message = format!("line {line} has more than {LONGEST_LINE} bytes, which is no entry: is this text?");
+    ReadError::new(ReadErrorKind::FieldCount, message)
 }
 
 /// The first `size` bytes, each part read by another thread; `file` then stands behind them.
 #[cfg(unix)]
-fn read_known(file: &File, size: usize) -> std::io::Result<Vec<u8>> {
+fn read_known(path: &Path, file: &File, size: usize) -> Result<Vec<u8>, ReadError> {
     use rayon::prelude::*;
-    use std::io::{Seek, SeekFrom};
+    use std::io::SeekFrom;
     use std::os::unix::fs::FileExt;
 
     const PART: usize = 4 << 20;
     if size < PART {
-        return Ok(Vec::with_capacity(size));
+        return Ok(memory::try_room(size)?);
     }
-    let mut bytes = vec![0; size];
+    let mut bytes: Vec<u8> = memory::try_zeroed(size)?;
     let parts = bytes.par_chunks_mut(PART).enumerate();
-    let read = parts.map(|(part, into)| file.read_exact_at(into, (part * PART) as u64)).collect::<Result<(), _>>();
-    match read {
+    let read = |(part, into): (usize, &mut [u8])| {
+        fault::operation()?;
+        file.read_exact_at(into, (part * PART) as u64)
+    };
+    match parts.map(read).collect::<Result<(), _>>() {
         Ok(()) => {}
         // The file became shorter since its size was asked.
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Vec::new()),
-        Err(error) => return Err(error),
+        Err(error) => return Err(ReadError::io(path, "read", error)),
     }
     let mut position = file;
-    position.seek(SeekFrom::Start(size as u64))?;
+    position.seek(SeekFrom::Start(size as u64)).map_err(|error| ReadError::io(path, "read", error))?;
     Ok(bytes)
 }
 
 #[cfg(not(unix))]
-fn read_known(_file: &File, size: usize) -> std::io::Result<Vec<u8>> {
-    Ok(Vec::with_capacity(size))
+fn read_known(_path: &Path, _file: &File, size: usize) -> Result<Vec<u8>, ReadError> {
+    Ok(memory::try_room(size)?)
 }
 
-/// What the members of a gzip file hold, one after another.
-pub(crate) fn decompressed(bytes: &[u8]) -> impl Read + Send {
-    MultiGzDecoder::new(bytes)
+/// Why a stream was not read to its end.
+enum Failure {
+    Io(io::Error),
+    Refused(ReadError),
 }
 
-/// The same as one text.
-fn decompress(bytes: &[u8]) -> Result<Vec<u8>, ReadError> {
-    // The last four bytes hint at the size, but nobody vouches for them: reserve at most what text usually takes.
-    let mut text = Vec::with_capacity(bytes.len().saturating_mul(4));
-    match decompressed(bytes).read_to_end(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => {
-            let lines = text.iter().filter(|&&byte| byte == b'\n').count();
-            let message = match error.kind() {
-                ErrorKind::UnexpectedEof => format!("the gzip data end early, after {lines} lines: get the file again"),
-                _ => format!("the gzip data are damaged after {lines} lines ({error}): get the file again"),
+impl Failure {
+    fn of_file(self, path: &Path) -> ReadError {
+        match self {
+            Failure::Io(error) => match LongLine::of(&error) {
+                Some(long) => long,
+                None => ReadError::io(path, "read", error),
+            },
+            Failure::Refused(error) => error,
+        }
+    }
+}
+
+/// Appends what a stream has; where a kind is said, only as much as a file of that kind can have.
+fn read_rest(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) -> Result<(), Failure> {
+    match kind {
+        Some(FileType::Tns | FileType::Mtx) => read_all(&mut Lines::new(stream), bytes, kind),
+        _ => read_all(stream, bytes, kind),
+    }
+}
+
+fn read_all(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) -> Result<(), Failure> {
+    let mut most = u64::MAX;
+    loop {
+        fault::operation().map_err(Failure::Io)?;
+        let before = bytes.len();
+        if bytes.capacity() == before {
+            // What fills its memory often has come to its end, and need not be copied to where more fits.
+            let mut next = [0; 64];
+            let count = stream.read(&mut next).map_err(Failure::Io)?;
+            if count == 0 {
+                return Ok(());
+            }
+            memory::try_reserve(bytes, (before / 2).max(STEP)).map_err(|error| Failure::Refused(error.into()))?;
+            bytes.extend_from_slice(&next[..count]);
+        } else {
+            let step = (bytes.capacity() - before).min(STEP) as u64;
+            (&mut *stream).take(step.min(most - before as u64)).read_to_end(bytes).map_err(Failure::Io)?;
+        }
+        if bytes.len() == before || bytes.len() as u64 >= most {
+            return Ok(());
+        }
+        let is_start = before < START && bytes.len() >= START;
+        if is_start && let Some(kind @ (FileType::Npy | FileType::Spct)) = kind {
+            check_start(bytes, kind).map_err(Failure::Refused)?;
+            // One byte more, so that too many are noticed.
+            if kind == FileType::Npy
+                && let Some(total) = npy::total(bytes)
+            {
+                most = (total as u64).saturating_add(1).max(bytes.len() as u64);
+            }
+        }
+    }
+}
+
+/// Text whose lines are no longer than lines are.
+struct Lines<R> {
+    text: R,
+    /// The line that comes next, from 1, and how much of it has been read.
+    line: usize,
+    length: usize,
+}
+
+impl<R> Lines<R> {
+    fn new(text: R) -> Self {
+        Self { text, line: 1, length: 0 }
+    }
+}
+
+/// The error of a line that is too long.
+#[derive(Debug)]
+struct LongLine(usize);
+
+impl LongLine {
+    fn of(error: &io::Error) -> Option<ReadError> {
+        error.get_ref()?.downcast_ref::<LongLine>().map(|long| too_long(long.0))
+    }
+}
+
+impl std::fmt::Display for LongLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {} is too long", self.0)
+    }
+}
+
+impl std::error::Error for LongLine {}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.text.read(into)?;
+        let read = &into[..count];
+        match read.iter().rposition(|&byte| ends_line(byte)) {
+            // Within what is read at once, a line is no longer than that.
+            Some(end) if self.length + end <= LONGEST_LINE => {
+                self.line += read.iter().filter(|&&byte| byte == b'\n').count();
+                self.length = count - end - 1;
+            }
+            None if self.length + count <= LONGEST_LINE => self.length += count,
+            _ => {
+                for &byte in read {
+                    self.length = if ends_line(byte) { 0 } else { self.length + 1 };
+                    self.line += usize::from(byte == b'\n');
+                    if self.length > LONGEST_LINE {
+                        return Err(io::Error::new(ErrorKind::InvalidData, LongLine(self.line)));
+                    }
+                }
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The text that the members of a gzip file hold, one after another.
+pub(crate) fn decompressed_lines(bytes: &[u8]) -> impl Read + Send {
+    Lines::new(MultiGzDecoder::new(bytes))
+}
+
+/// What the members of a gzip file hold.
+fn decompress(bytes: &[u8], kind: FileType) -> Result<Vec<u8>, ReadError> {
+    let mut text = Vec::new();
+    let error = match read_rest(&mut MultiGzDecoder::new(bytes), &mut text, Some(kind)) {
+        Ok(()) => return Ok(text),
+        Err(Failure::Refused(error)) => return Err(error),
+        Err(Failure::Io(error)) => error,
+    };
+    if let Some(long) = LongLine::of(&error) {
+        return Err(long);
+    }
+    if error.kind() == ErrorKind::Other {
+        return Err(ReadError::new(ReadErrorKind::Io, format!("cannot read: {error}")));
+    }
+    let lines = text.iter().filter(|&&byte| byte == b'\n').count();
+    let message = match error.kind() {
+        ErrorKind::UnexpectedEof => format!("the gzip data end early, after {lines} lines: get the file again"),
+        _ => format!("the gzip data are damaged after {lines} lines ({error}): get the file again"),
+    };
+    Err(ReadError::new(ReadErrorKind::Compression, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_a_limit_wherever_they_are_cut() {
+        let long = [vec![b'1'; LONGEST_LINE], b"\n".to_vec()].concat();
+        let longer = [vec![b'1'; LONGEST_LINE + 1], b"\n".to_vec()].concat();
+        for size in [1 << 12, 100_003, 1 << 20, 1 << 24] {
+            let read = |text: &[u8]| {
+                let (mut lines, mut buffer) = (Lines::new(text), vec![0; size]);
+                loop {
+                    match lines.read(&mut buffer) {
+                        Ok(0) => return Ok(()),
+                        Ok(_) => {}
+                        Err(error) => return Err(LongLine::of(&error).unwrap().to_string()),
+                    }
+                }
             };
-            Err(ReadError::new(ReadErrorKind::Compression, message))
+            let message = read(&longer).unwrap_err();
+            assert_eq!(message, "line 1 has more than 1048576 bytes, which is no entry: is this text?");
+            assert_eq!(read(&[b"1 2\n".to_vec(), long.clone(), long.clone()].concat()), Ok(()));
+            let message = read(&[long.clone(), b"1\r\n".to_vec(), longer.clone()].concat()).unwrap_err();
+            assert_eq!(message, "line 3 has more than 1048576 bytes, which is no entry: is this text?");
         }
     }
 }

@@ -7,22 +7,37 @@
 //! ```
 //!
 //! Each line has the indices of an entry, from 1, and its value, separated by blanks or tabs. `#` starts a comment,
-//! blank lines are skipped. There is no header: the first line says the order, and the largest indices are the shape
-//! unless the caller states one.
+//! blank lines are skipped. The first line says the order, and the largest indices are the shape unless the caller states one, or
+//! a comment at the start:
 //!
-//! A complex number is two values, the real part and the imaginary part. The file does not tell them from indices: what reads
-//! it as `c32` or `c64` expects them, and what reads it as another element type does not.
+//! ```text
+//! # shape: 10 20 30
+//! # fill: inf
+//! # element: f32
+//! ```
+//!
+//! Other programs read over these lines; what is written here begins with the shape, with the fill value where what is missing is not
+//! zero, and with the element type where it is not `f64`. No index may be beyond a shape that is stated. Where no fill value is,
+//! what is missing is whatever the reader takes it for.
+//!
+//! A complex number is two values, the real part and the imaginary part. A file that states neither its element type nor its shape
+//! does not tell them from indices: what reads it as `c32` or `c64` expects them, and what reads it as another element type does not.
 //!
 //! Source: S. Smith et al., FROSTT: The Formidable Repository of Open Sparse Tensors and Tools, 2017.
 
 use std::io::Read;
+use std::sync::OnceLock;
 
+use spc_compiler::ir::ElementType;
+
+use super::contents::Filled;
 use super::entries::{self, Entries, LARGEST_INDEX, Layout, Values, quote};
+use super::stated::{At, Stated};
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::{Coordinates, Indices};
 
-const COMMENT: u8 = b'#';
+pub(super) const COMMENT: u8 = b'#';
 
 /// More modes than any tensor has; a line with more fields is no entry.
 const LARGEST_ORDER: usize = 255;
@@ -35,9 +50,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// # Errors
 ///
 /// [`ReadError`] with line and column of the first thing in the text that is wrong; or without, if there is no entry and
-/// no stated shape.
+/// no stated shape, or if the text states a fill value other than zero.
 pub fn parse<T: Value>(text: &[u8], shape: Option<&[usize]>) -> Result<Coordinates<T>, ReadError> {
-    parse_in_chunks(text, shape, entries::chunk_bytes(text))
+    parse_in_chunks(text, shape, entries::chunk_bytes(text)).and_then(Filled::of_zeros)
 }
 
 /// As [`parse`], with chunks of about `chunk_bytes`.
@@ -45,16 +60,16 @@ pub(crate) fn parse_in_chunks<T: Value>(
     text: &[u8],
     shape: Option<&[usize]>,
     chunk_bytes: usize,
-) -> Result<Coordinates<T>, ReadError> {
-    let (start, layout) = layout::<T>(text, shape, chunk_bytes)?;
-    let Entries { indices, largest, values, fault } = entries::parse(text, start, &layout);
+) -> Result<Filled<T>, ReadError> {
+    let Start { begin, layout, shape, fill } = start::<T>(text, shape, chunk_bytes)?;
+    let Entries { indices, largest, values, fault } = entries::parse(text, begin, &layout)?;
     if let Some(fault) = fault {
         let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
         let error = fault.in_text(text);
         let hint = "; if the first line is a header, remove it";
         return Err(if after_one_line { error.with_hint(hint) } else { error });
     }
-    Ok(coordinates(indices, &largest, values, shape))
+    Ok(Filled { entries: coordinates(indices, &largest, values, shape), fill })
 }
 
 /// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
@@ -62,44 +77,95 @@ pub(crate) fn parse_blocks<T: Value>(
     text: &mut (dyn Read + Send),
     shape: Option<&[usize]>,
     block: usize,
-) -> Option<Coordinates<T>> {
+) -> Option<Filled<T>> {
+    let stated = OnceLock::new();
     let layout_of = |text: &[u8]| {
         entries::first_entry(text, 0, COMMENT)?;
-        layout::<T>(text, shape, block).ok()
+        let Start { begin, layout, shape, fill } = start::<T>(text, shape, block).ok()?;
+        stated.set((shape, fill)).ok()?;
+        Some((begin, layout))
     };
     let Entries { indices, largest, values, .. } = entries::parse_blocks(text, block, &layout_of)?;
-    Some(coordinates(indices, &largest, values, shape))
+    let (shape, fill) = stated.into_inner()?;
+    Some(Filled { entries: coordinates(indices, &largest, values, shape), fill })
 }
 
-/// Where the first line begins, and how lines are to be read.
-fn layout<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> Result<(usize, Layout), ReadError> {
-    let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let values = if T::COMPLEX { Values::Complex } else { Values::Real };
-    let order = match (entries::first_entry(text, start, COMMENT), shape) {
-        (Some((offset, fields)), _) => order(&fields, values, shape).map_err(|error| error.at(text, offset))?,
+/// The element type that a text states.
+pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
+    Ok(Stated::of(text, begin(text), COMMENT)?.element.map(|element| element.what))
+}
+
+/// How the lines of a text are to be read, and what it states.
+struct Start<T> {
+    /// Where the first line begins.
+    begin: usize,
+    layout: Layout,
+    /// As the caller or the text states it.
+    shape: Option<Vec<usize>>,
+    fill: Option<T>,
+}
+
+fn begin(text: &[u8]) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
+fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> Result<Start<T>, ReadError> {
+    let begin = begin(text);
+    let stated = Stated::of(text, begin, COMMENT)?;
+    let fill = stated.fill(text)?;
+    let asked = |stated: &At<Vec<usize>>| {
+        let fail = |error: ReadError| error.at(text, stated.offset);
+        super::contents::same_shape(&stated.what, shape).map_err(fail)
+    };
+    stated.shape.as_ref().map_or(Ok(()), asked)?;
+    let by_file = stated.shape.is_some();
+    let shape = stated.shape.map(|shape| shape.what).or_else(|| shape.map(<[usize]>::to_vec));
+    let first = entries::first_entry(text, begin, COMMENT);
+    let known = stated.element.as_ref().map(|element| element.what.is_complex());
+    if let (Some(true), Some(element), false) = (known, &stated.element, T::COMPLEX) {
+        let message = format!("the values are complex, which {} is not: read them as c32 or c64", T::NAME);
+        return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, element.offset));
+    }
+    // Lines of a known number of indices tell whether one value stands behind them or two.
+    let alone =
+        || first.as_ref().zip(shape.as_ref()).is_some_and(|((_, fields), shape)| fields.len() == shape.len() + 1);
+    let complex = T::COMPLEX && known.unwrap_or_else(|| !alone());
+    let values = if complex { Values::Complex } else { Values::Real };
+    let order = match (first, &shape) {
+        (Some((offset, fields)), _) => {
+            order(&fields, values, shape.as_deref(), by_file).map_err(|error| error.at(text, offset))?
+        }
         (None, Some(shape)) => shape.len(),
         (None, None) => return Err(without_entries()),
     };
-    let limits = match shape {
+    let limits = match &shape {
         Some(shape) => shape.iter().map(|&extent| extent as u64).collect(),
         None => vec![LARGEST_INDEX; order],
     };
-    Ok((start, Layout { limits, limits_are_stated: shape.is_some(), values, comment: COMMENT, chunk_bytes }))
+    let larger = if by_file { "correct the line `# shape:`" } else { "state a larger shape" };
+    let larger = shape.is_some().then_some(larger);
+    Ok(Start { begin, layout: Layout { limits, larger, values, comment: COMMENT, chunk_bytes }, shape, fill })
 }
 
-fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape: Option<&[usize]>) -> Coordinates<T> {
+fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape: Option<Vec<usize>>) -> Coordinates<T> {
     let shape_is_stated = shape.is_some();
-    let shape = shape.map_or_else(|| largest.iter().map(|&index| index as usize).collect(), <[usize]>::to_vec);
+    let shape = shape.unwrap_or_else(|| largest.iter().map(|&index| index as usize).collect());
     Coordinates { shape, shape_is_stated, indices, values }
 }
 
 /// The order that the first line has.
-fn order(fields: &[&[u8]], values: Values, shape: Option<&[usize]>) -> Result<usize, ReadError> {
+fn order(fields: &[&[u8]], values: Values, shape: Option<&[usize]>, by_file: bool) -> Result<usize, ReadError> {
     let refuse = |message| Err(ReadError::new(ReadErrorKind::FieldCount, message));
     let Some(order) = fields.len().checked_sub(values.fields()) else {
         return refuse(format!("{} alone: of a complex number, both parts stand in a line", quote(fields[0])));
     };
     match shape {
+        Some(shape) if shape.len() != order && by_file => refuse(format!(
+            "{} fields, where the line `# shape:` states {} modes and so {} fields: correct the one or the other",
+            fields.len(),
+            shape.len(),
+            shape.len() + values.fields()
+        )),
         Some(shape) if shape.len() != order => refuse(format!(
             "{} fields, where the stated shape has order {} and so {}: state an extent for each mode",
             fields.len(),

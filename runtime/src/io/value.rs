@@ -1,6 +1,8 @@
 //! Numbers as files hold them.
 
+use super::{ReadError, ReadErrorKind};
 use crate::complex::{c32, c64};
+use crate::memory;
 use std::io::Write;
 
 /// An element type that files can hold: all of them. In text, `true` is 1 and `false` is 0, and a complex number is two
@@ -78,14 +80,20 @@ pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
 }
 
 /// The same values in another type, each by way of its text, so that the rules for text files hold; or why one has none.
-pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, String> {
+///
+/// # Errors
+///
+/// [`ReadErrorKind::Value`]: a number that `T` does not hold, or a whole number that it only nearly holds.
+pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
+    let mut converted: Vec<T> = memory::try_room(values.len())?;
     if let Ok(same) = bytemuck::checked::try_cast_slice(values)
         && F::TYPE == T::TYPE
     {
-        return Ok(same.to_vec());
+        converted.extend_from_slice(same);
+        return Ok(converted);
     }
     let mut text = Vec::new();
-    let values = values.iter().enumerate().map(|(position, value)| {
+    for (position, value) in values.iter().enumerate() {
         text.clear();
         value.print(&mut text);
         let found = match text.iter().position(|&byte| byte == b' ') {
@@ -93,11 +101,22 @@ pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, Stri
             Some(_) if !T::COMPLEX => Err(Refusal::NotANumber),
             Some(blank) => parse(&text[..blank]).and_then(|re| Ok(T::of_parts(re, parse(&text[blank + 1..])?))),
         };
-        found.map_err(|_| {
-            format!("value {value} at position {position} is none that {} holds: read it as {}", T::NAME, F::NAME)
-        })
-    });
-    values.collect()
+        match found {
+            Ok(found) if !F::INTEGER || T::INTEGER || is_exact(value, found) => converted.push(found),
+            _ => {
+                let message = format!("value {value} at position {position} is none that {} holds", T::NAME);
+                return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + F::NAME));
+            }
+        }
+    }
+    Ok(converted)
+}
+
+/// Whether a whole number stayed what it was.
+fn is_exact<F: Value, T: Value>(whole: &F, number: T) -> bool {
+    let mut digits = Vec::new();
+    whole.print(&mut digits);
+    parse::<i64>(&digits).is_ok_and(|whole| number.to_f64() as i128 == i128::from(whole))
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.
@@ -489,13 +508,23 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_stay_what_they_are() {
+        let largest = 1_i64 << 53;
+        assert_eq!(converted::<i64, f64>(&[largest, -largest]).unwrap(), [2f64.powi(53), -(2f64.powi(53))]);
+        let message = converted::<i64, f64>(&[0, largest + 1]).unwrap_err();
+        assert_eq!(message.message(), "value 9007199254740993 at position 1 is none that f64 holds: read it as i64");
+        assert!(converted::<i32, f32>(&[(1 << 24) + 1]).is_err() && converted::<i64, c64>(&[largest + 1]).is_err());
+        assert_eq!(converted::<bool, c32>(&[true]).unwrap(), [c32::new(1.0, 0.0)]);
+    }
+
+    #[test]
     fn complex_numbers_convert_by_their_parts() {
         let numbers = [c64::new(0.1, -2.0), c64::new(f64::NEG_INFINITY, 3e30)];
         assert_eq!(printed(numbers[0]), "0.1 -2");
         assert_eq!(converted::<c64, c32>(&numbers).unwrap(), [c32::new(0.1, -2.0), c32::new(f32::NEG_INFINITY, 3e30)]);
         assert_eq!(converted::<f32, c64>(&[1.5]).unwrap(), [c64::new(1.5, 0.0)]);
         let message = converted::<c64, f64>(&numbers).unwrap_err();
-        assert_eq!(message, "value 0.1-2i at position 0 is none that f64 holds: read it as c64");
+        assert_eq!(message.message(), "value 0.1-2i at position 0 is none that f64 holds: read it as c64");
         assert!(converted::<c64, c32>(&[c64::new(0.0, 1e39)]).is_err());
     }
 }

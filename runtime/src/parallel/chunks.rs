@@ -35,11 +35,19 @@ const APPENDING_PER_THREAD: usize = 32;
 /// So much work of a chunk leaves in the caches what it appends, if that is no more than its work.
 const BOUNDED: usize = 1 << 16;
 
+/// As many threads as chunks are cut for where their number must not matter: [`Fixed`].
+const FIXED: usize = 16;
+
+/// At most so many elements are in all copies of fixed chunks, which may have more copies than there are threads.
+const COPIED: usize = 1 << 26;
+
 /// What chunks do, for which a thread has fewer or more of them.
 #[derive(Debug, Clone, Copy)]
 enum Chunking {
     /// They have copies of an array.
     Copying,
+    /// They have copies of arrays of so many elements, whatever the number of threads is.
+    CopyingFixed(usize),
     /// They write to places that are there.
     Writing,
     /// They append as much as they like.
@@ -64,22 +72,22 @@ pub struct Chunks {
 impl Chunks {
     /// `begin..end` in chunks of equally many places. No chunks where `begin >= end`, one where there is little work.
     pub fn even(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, Chunking::Writing)
+        Chunks::even_of(begin, end, Cut::of(Chunking::Writing))
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn even_per_thread(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, Chunking::Copying)
+        Chunks::even_of(begin, end, Cut::of(Chunking::Copying))
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn even_appending(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, Chunking::Appending).begun_in_order()
+        Chunks::even_of(begin, end, Cut::of(Chunking::Appending)).begun_in_order()
     }
 
     /// The same for loops whose chunks append no more elements than they have work: fewer chunks, as each of them costs something.
     pub fn even_appending_bounded(begin: usize, end: usize) -> Chunks {
-        Chunks::even_of(begin, end, Chunking::AppendingBounded).begun_in_order()
+        Chunks::even_of(begin, end, Cut::of(Chunking::AppendingBounded)).begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where `before(place)` is the work before a place of `begin..=end`, ascending.
@@ -87,80 +95,75 @@ impl Chunks {
     /// A place counts one unit beside its work: a million empty rows are work too (as in Merrill & Garland, Merge-based
     /// parallel sparse matrix-vector multiplication, 2016). A place is never divided, however much work it is.
     pub fn weighted(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Writing)
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::Writing))
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn weighted_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Copying)
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::Copying))
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn weighted_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::Appending).begun_in_order()
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::Appending)).begun_in_order()
     }
 
     /// The same where a chunk appends no more elements than it has work.
     pub fn weighted_appending_bounded(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, &beside_places(begin, before), Chunking::AppendingBounded).begun_in_order()
+        Chunks::weighted_of(begin, end, &beside_places(begin, before), Cut::of(Chunking::AppendingBounded))
+            .begun_in_order()
     }
 
     /// `begin..end` in chunks of equal work, where places without work cost nothing: a loop that goes over what is stored never
     /// comes by them.
     pub fn by_work(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, Chunking::Writing)
+        Chunks::weighted_of(begin, end, before, Cut::of(Chunking::Writing))
     }
 
     /// The same with at most one chunk a thread, for where a chunk has a copy of an array.
     pub fn by_work_per_thread(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, Chunking::Copying)
+        Chunks::weighted_of(begin, end, before, Cut::of(Chunking::Copying))
     }
 
     /// The same for loops that append: more chunks, which begin in order.
     pub fn by_work_appending(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, Chunking::Appending).begun_in_order()
+        Chunks::weighted_of(begin, end, before, Cut::of(Chunking::Appending)).begun_in_order()
     }
 
     /// The same where a chunk appends no more elements than it has work.
     pub fn by_work_appending_bounded(begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
-        Chunks::weighted_of(begin, end, before, Chunking::AppendingBounded).begun_in_order()
+        Chunks::weighted_of(begin, end, before, Cut::of(Chunking::AppendingBounded)).begun_in_order()
     }
 
-    fn even_of(begin: usize, end: usize, chunking: Chunking) -> Chunks {
+    fn even_of(begin: usize, end: usize, cut: Cut) -> Chunks {
         let total = end.saturating_sub(begin);
-        Chunks::cut(begin, end, total, chunking, &mut |_, share| begin + share)
+        Chunks::cut(begin, end, total, cut, &mut |_, share| begin + share)
     }
 
-    fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, chunking: Chunking) -> Chunks {
+    fn weighted_of(begin: usize, end: usize, before: &dyn Fn(usize) -> usize, cut: Cut) -> Chunks {
         if begin >= end {
             return Chunks { bounds: vec![begin], work: Vec::new(), are_even: true, in_order: false };
         }
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
-        let share = total / chunk_count(total, chunking);
+        let share = total / cut.count(total);
         let mut search = Search { before: &work, slack: share / 64, low: (begin, 0), behind: vec![(end, total)] };
         let mut chunks =
-            Chunks::cut(begin, end, total, chunking, &mut |low, work| search.place(work).unwrap_or(end).max(low));
+            Chunks::cut(begin, end, total, cut, &mut |low, work| search.place(work).unwrap_or(end).max(low));
         let bounds: Vec<usize> = chunks.bounds.iter().map(|&bound| work(bound)).collect();
         chunks.work = lengths(&bounds);
         let longest = chunks.work.iter().copied().max().unwrap_or(0);
-        let allowance = total / (CHUNKS_PER_THREAD * super::threads().max(1));
+        let allowance = total / (CHUNKS_PER_THREAD * cut.threads);
         chunks.are_even = longest <= share.saturating_add(allowance).max(GRAIN);
         chunks
     }
 
     /// Cuts where equal shares of `total` end; `place(low, share)` is a place, from `low` on, with that work before it.
-    fn cut(
-        begin: usize,
-        end: usize,
-        total: usize,
-        chunking: Chunking,
-        place: &mut dyn FnMut(usize, usize) -> usize,
-    ) -> Chunks {
+    fn cut(begin: usize, end: usize, total: usize, cut: Cut, place: &mut dyn FnMut(usize, usize) -> usize) -> Chunks {
         let mut bounds = vec![begin];
         if begin < end {
-            let count = chunk_count(total, chunking);
+            let count = cut.count(total);
             for chunk in 1..count {
                 let share = (total as u128 * chunk as u128 / count as u128) as usize;
                 let low = bounds[bounds.len() - 1];
@@ -306,19 +309,99 @@ fn beside_places<'w>(begin: usize, before: &'w dyn Fn(usize) -> usize) -> impl F
     move |place| before(place).saturating_add(place - begin)
 }
 
-/// Into how many chunks to cut this much work. Chunks that append are worth it on one thread too: what grows is small then.
-fn chunk_count(work: usize, chunking: Chunking) -> usize {
-    let threads = super::threads().max(1);
-    let most = match chunking {
-        Chunking::Copying => threads,
-        Chunking::Writing if threads == 1 => 1,
-        Chunking::Writing => CHUNKS_PER_THREAD * threads,
-        Chunking::Appending => APPENDING_PER_THREAD * threads,
-        Chunking::AppendingBounded => {
-            (work / BOUNDED).clamp(CHUNKS_PER_THREAD * threads, APPENDING_PER_THREAD * threads)
+/// Into how many chunks work is cut.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    chunking: Chunking,
+    threads: usize,
+}
+
+impl Cut {
+    /// For the threads that there are.
+    fn of(chunking: Chunking) -> Cut {
+        Cut { chunking, threads: super::threads().max(1) }
+    }
+
+    /// Of this much work. Chunks that append are worth it on one thread too: what grows is small then.
+    fn count(self, work: usize) -> usize {
+        let threads = self.threads;
+        let most = match self.chunking {
+            Chunking::Copying => threads,
+            // To make and to add copies takes no longer than the work, about.
+            Chunking::CopyingFixed(length) => {
+                let worth = threads.saturating_mul(work) / length.max(1);
+                threads.min(worth).min(COPIED / length.max(1)).max(1)
+            }
+            Chunking::Writing if threads == 1 => 1,
+            Chunking::Writing => CHUNKS_PER_THREAD * threads,
+            Chunking::Appending => APPENDING_PER_THREAD * threads,
+            Chunking::AppendingBounded => {
+                (work / BOUNDED).clamp(CHUNKS_PER_THREAD * threads, APPENDING_PER_THREAD * threads)
+            }
+        };
+        (work / GRAIN).clamp(1, most)
+    }
+}
+
+/// Cuts ranges into chunks that are the same on any number of threads. What comes together from them, in their order, then has the
+/// same bits.
+///
+/// ```
+/// use spc::parallel::{Fixed, with_threads};
+///
+/// let cut = || Fixed::writing().even(0, 1_000_000);
+/// assert_eq!(with_threads(2, cut)?, with_threads(5, cut)?);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Fixed(Chunking);
+
+impl Fixed {
+    /// For loops that write to places that are there.
+    pub fn writing() -> Fixed {
+        Fixed(Chunking::Writing)
+    }
+
+    /// For chunks that have copies of arrays of so many elements together: fewer chunks where these are long.
+    pub fn copying(length: usize) -> Fixed {
+        Fixed(Chunking::CopyingFixed(length))
+    }
+
+    /// For loops that append.
+    pub fn appending() -> Fixed {
+        Fixed(Chunking::Appending)
+    }
+
+    /// For loops whose chunks append no more elements than they have work.
+    pub fn appending_bounded() -> Fixed {
+        Fixed(Chunking::AppendingBounded)
+    }
+
+    /// As [`Chunks::even`].
+    pub fn even(self, begin: usize, end: usize) -> Chunks {
+        self.in_order(Chunks::even_of(begin, end, self.cut()))
+    }
+
+    /// As [`Chunks::weighted`].
+    pub fn weighted(self, begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        self.in_order(Chunks::weighted_of(begin, end, &beside_places(begin, before), self.cut()))
+    }
+
+    /// As [`Chunks::by_work`].
+    pub fn by_work(self, begin: usize, end: usize, before: &dyn Fn(usize) -> usize) -> Chunks {
+        self.in_order(Chunks::weighted_of(begin, end, before, self.cut()))
+    }
+
+    fn cut(self) -> Cut {
+        Cut { chunking: self.0, threads: FIXED }
+    }
+
+    fn in_order(self, chunks: Chunks) -> Chunks {
+        match self.0 {
+            Chunking::Appending | Chunking::AppendingBounded => chunks.begun_in_order(),
+            Chunking::Copying | Chunking::CopyingFixed(_) | Chunking::Writing => chunks,
         }
-    };
-    (work / GRAIN).clamp(1, most)
+    }
 }
 
 /// A search for places with so much work before them, ascending. A range may be that of all numbers that stand for an entry, and each

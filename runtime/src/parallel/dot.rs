@@ -9,6 +9,9 @@
 //! assert_eq!(run(&values).times(at(&x, &coordinates)).sum(), 5020.0);
 //! ```
 //!
+//! No sum takes more than [`LONG`] terms in a lane before it is added to one of `f64`, which loses nothing of millions of them: in
+//! `f32`, terms that are small beside their sum are lost.
+//!
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
 //! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
 //! under a mask: most rows are short, and nobody can guess how short the next one is. AMD's processors, which take longer to gather
@@ -18,20 +21,56 @@ use super::Fused;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use super::segments;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Wide, fetch};
+use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 use std::ops::RangeInclusive;
 
+/// How many terms a lane takes before its sum is added to one of `f64`.
+pub(super) const LONG: usize = 64;
+
 /// What sums are made of: `f32` and `f64`.
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-pub trait Number: Fused + Wide + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+pub trait Number: Fused + Wide + Widened + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
 
 /// What sums are made of: `f32` and `f64`.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
-pub trait Number: Fused + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+pub trait Number: Fused + Widened + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
 
 impl Number for f32 {}
 impl Number for f64 {}
+
+/// Numbers that are `f64` without loss.
+pub trait Widened {
+    /// As an `f64`.
+    fn widened(self) -> f64;
+
+    /// The nearest to an `f64`.
+    fn rounded(wide: f64) -> Self;
+}
+
+impl Widened for f32 {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn rounded(wide: f64) -> Self {
+        wide as f32
+    }
+}
+
+impl Widened for f64 {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn rounded(wide: f64) -> Self {
+        wide
+    }
+}
 
 mod sealed {
     /// Nobody else's type is a coordinate: those of four bytes are loaded as bits.
@@ -287,6 +326,30 @@ fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
     if length <= L::COUNT {
         return factor.first_lanes();
     }
+    if length > LONG * L::COUNT {
+        return lanes_of_long(factor);
+    }
+    lanes_of_some(factor)
+}
+
+/// Sums in lanes of so many that they are added up in parts.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(never)]
+fn lanes_of_long<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
+    let (mut sums, mut place, length) = (L::none(), 0, factor.length());
+    while length - place > LONG * L::COUNT {
+        sums = lanes_of_some::<L, F>(factor.part(place, LONG * L::COUNT)).add_to(sums);
+        place += LONG * L::COUNT;
+    }
+    // There is at least one left, and it may be alone.
+    L::rounded(lanes_of::<L, F>(factor.part(place, length - place)).add_to(sums))
+}
+
+/// Sums in lanes of more than there are lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[inline(always)]
+fn lanes_of_some<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
+    let length = factor.length();
     let mut sums = factor.part(0, L::COUNT).first_lanes::<L>();
     let mut rest = factor.part(L::COUNT, length - L::COUNT);
     while rest.length() >= L::COUNT {
@@ -412,7 +475,7 @@ fn sum_each<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F:
 #[cold]
 #[inline(never)]
 fn sum_of_far<F: Factor>(factor: F) -> F::Number {
-    sum_one_by_one(factor)
+    sum_in_parts(factor, LONG, &sum_one_by_one)
 }
 
 /// In vectors, a lane for each sum.
@@ -426,6 +489,19 @@ fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
     for (block, sums) in sums.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
         let mut lanes = <F::Number as Wide>::Gathered::load(sums);
         let mut place = block * <F::Number as Wide>::Gathered::COUNT;
+        if length > LONG * all {
+            let mut total = <F::Number as Wide>::Gathered::none();
+            while place < length {
+                let end = length.min(place + LONG * all);
+                while place < end {
+                    lanes = factor.part(place, sums.len()).add_lanes(lanes);
+                    place += all;
+                }
+                total = lanes.add_to(total);
+                lanes = <F::Number as Wide>::Gathered::load(&[]);
+            }
+            lanes = <F::Number as Wide>::Gathered::rounded(total);
+        }
         while place < length {
             lanes = factor.part(place, sums.len()).add_lanes(lanes);
             place += all;
@@ -452,6 +528,9 @@ fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
 #[inline(always)]
 fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
     let (all, mut first) = (sums.len(), 0);
+    if factor.length() > LONG * all {
+        return add_each(factor, sums);
+    }
     while first < factor.length() {
         let products = factor.part(first, all);
         for (place, sum) in sums.iter_mut().enumerate() {
@@ -459,6 +538,34 @@ fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
         }
         first += all;
     }
+}
+
+/// One sum after the other, as each has many terms.
+#[inline(never)]
+fn add_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+    let all = sums.len();
+    for (first, sum) in sums.iter_mut().enumerate() {
+        let mut total = 0.0;
+        for place in (first..factor.length()).step_by(all) {
+            let mut product = F::Number::default();
+            factor.add_to(&mut product, place);
+            total += product.widened();
+        }
+        *sum = F::Number::rounded(total);
+    }
+}
+
+/// The sum of the sums of parts of some length.
+#[inline(always)]
+fn sum_in_parts<F: Factor>(factor: F, length: usize, sum: &dyn Fn(F) -> F::Number) -> F::Number {
+    let mut total = 0.0;
+    let mut first = 0;
+    while first < factor.length() {
+        let part = factor.part(first, length.min(factor.length() - first));
+        total += sum(part).widened();
+        first += length;
+    }
+    F::Number::rounded(total)
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
@@ -475,7 +582,20 @@ fn sum_one_by_one<F: Factor>(factor: F) -> F::Number {
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
 #[inline(always)]
 fn sum<F: Factor>(factor: F) -> F::Number {
-    if F::IS_GATHERED { sum_in::<4, F>(factor) } else { sum_in::<8, F>(factor) }
+    if F::IS_GATHERED { sum_of_all::<4, F>(factor) } else { sum_of_all::<8, F>(factor) }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(always)]
+fn sum_of_all<const LANES: usize, F: Factor>(factor: F) -> F::Number {
+    if factor.length() > LONG * LANES { sum_of_long::<LANES, F>(factor) } else { sum_in::<LANES, F>(factor) }
+}
+
+/// Of so many that they are added up in parts.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[inline(never)]
+fn sum_of_long<const LANES: usize, F: Factor>(factor: F) -> F::Number {
+    sum_in_parts(factor, LONG * LANES, &sum_in::<LANES, F>)
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]

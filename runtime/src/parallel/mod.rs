@@ -44,7 +44,7 @@ mod workspace;
 
 pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
-pub use chunks::{Chunks, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
+pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
@@ -66,11 +66,25 @@ pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
     linger::linger();
 }
 
-/// Calls `body` with `count` threads to run parallel loops on (all of the machine's where `count` is 0).
+/// The most threads that [`with_threads`] starts: eight for each processor, and 256 in any case. More of them only wait for each
+/// other.
+pub fn most_threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    processors.saturating_mul(8).max(256)
+}
+
+/// Calls `body` with `count` threads to run parallel loops on, or with [`most_threads`] if that is less. Where `count` is 0,
+/// there are as many as `RAYON_NUM_THREADS` says, or else as the machine has processors.
 ///
 /// # Errors
 /// When the system refuses that many threads.
 pub fn with_threads<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> std::io::Result<R> {
+    let usual = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    let count = match count {
+        // That of the variable counts only where it is too large: rayon reads it too.
+        0 => usual().filter(|&usual| usual > most_threads()).map_or(0, |_: usize| most_threads()),
+        count => count.min(most_threads()),
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(std::io::Error::other)?;
     Ok(pool.install(body))
 }

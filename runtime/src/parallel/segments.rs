@@ -17,7 +17,7 @@
 #![cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
 
 use super::Coordinate;
-use super::dot::{Factor, eights};
+use super::dot::{Factor, LONG, eights};
 use super::wide::{EightLanes, Wide, fetch, set_bytes};
 
 /// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
@@ -78,7 +78,8 @@ fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks)
     let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
     let (shortest, longest) =
         lengths.fold((usize::MAX, 0), |(least, most), length| (length.min(least), length.max(most)));
-    if !(3..=all).contains(&longest) {
+    // Those that are longer than a lane's share allows are added up in parts.
+    if !(3..=all.min(8 * LONG)).contains(&longest) {
         return false;
     }
     (marks.count, marks.has_empty) = (all, shortest == 0);

@@ -702,3 +702,24 @@ fn no_number_is_beyond_the_bound() {
         assert!(std::panic::catch_unwind(|| bits.numbers(&[1_u32, 2, 4], below).at(0)).is_err());
     }
 }
+
+/// Keys that a multiplication with the golden ratio puts into one place of a table of any length. One after the other this took
+/// minutes.
+#[test]
+fn keys_that_meet_in_one_place_are_spread() {
+    let golden = 0x9e37_79b9_7f4a_7c15_u64;
+    let inverse =
+        (0..6).fold(golden, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(golden.wrapping_mul(inverse))));
+    let all: Vec<u64> = (0..200_000u64).map(|low| low.wrapping_mul(inverse)).collect();
+    let mut table = Table::new(usize::MAX);
+    let mut keys: Vec<u64> = Vec::new();
+    for _ in 0..2 {
+        let places: Vec<usize> = all.iter().map(|&key| table.insert(&mut keys, key)).collect();
+        assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
+        assert!(all.iter().enumerate().all(|(place, &key)| table.insert(&mut keys, key) == place || place < 256));
+        assert_eq!(keys.len(), all.len());
+        table.reset(&mut keys);
+    }
+    // A table that was changed is as good as new.
+    assert_eq!([5u64, 5, 1 << 40].map(|key| table.insert(&mut keys, key)), [0, 1, 2]);
+}

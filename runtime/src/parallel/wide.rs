@@ -5,8 +5,23 @@
 use super::Coordinate;
 use std::arch::x86_64::*;
 
+/// Registers that are added up in lanes of `f64`, which lose nothing of so many.
+pub trait Lasting: Copy {
+    /// The lanes.
+    type Sums: Copy;
+
+    /// Zeros.
+    fn none() -> Self::Sums;
+
+    /// Sums.
+    fn add_to(self, sums: Self::Sums) -> Self::Sums;
+
+    /// Sums, rounded.
+    fn rounded(sums: Self::Sums) -> Self;
+}
+
 /// Numbers in the lanes of a register.
-pub trait Lanes: Copy {
+pub trait Lanes: Lasting {
     /// Their type.
     type Number: Copy;
 
@@ -397,6 +412,48 @@ lanes!(
     _mm_mask3_fmadd_ps,
     |all| of_four(all)
 );
+
+macro_rules! lasting {
+    ($($name:ident: $sums:ty, $none:expr, |$lanes:ident, $into:ident| $add:expr, $rounded:expr;)*) => {
+        $(impl Lasting for $name {
+            type Sums = $sums;
+
+            #[inline(always)]
+            fn none() -> $sums {
+                // SAFETY: the crate is compiled for processors that have these instructions.
+                unsafe { $none }
+            }
+
+            #[inline(always)]
+            fn add_to(self, $into: $sums) -> $sums {
+                let $lanes = self.0;
+                // SAFETY: as above.
+                unsafe { $add }
+            }
+
+            #[inline(always)]
+            fn rounded($into: $sums) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $rounded })
+            }
+        })*
+    };
+}
+
+lasting! {
+    F64x8: __m512d, _mm512_setzero_pd(), |lanes, sums| _mm512_add_pd(sums, lanes), sums;
+    F64x4: __m256d, _mm256_setzero_pd(), |lanes, sums| _mm256_add_pd(sums, lanes), sums;
+    F32x4: __m256d, _mm256_setzero_pd(), |lanes, sums| _mm256_add_pd(sums, _mm256_cvtps_pd(lanes)), _mm256_cvtpd_ps(sums);
+    F32x8: __m512d, _mm512_setzero_pd(), |lanes, sums| _mm512_add_pd(sums, _mm512_cvtps_pd(lanes)), _mm512_cvtpd_ps(sums);
+    F32x16: [__m512d; 2], [_mm512_setzero_pd(); 2], |lanes, sums| {
+        let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes)));
+        let halves = [_mm512_castps512_ps256(lanes), upper];
+        [0, 1].map(|half| _mm512_add_pd(sums[half], _mm512_cvtps_pd(halves[half])))
+    }, {
+        let [lower, upper] = sums.map(|half| _mm256_castps_pd(_mm512_cvtpd_ps(half)));
+        _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(lower), upper))
+    };
+}
 
 macro_rules! eight_lanes {
     (

@@ -21,6 +21,13 @@ const FEW: usize = SHORT;
 /// The length of a hash table at first.
 const HASHED: usize = 64;
 
+/// What keys are multiplied with to spread them: 2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, volume
+/// 3, section 6.4).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A key that lies so many slots behind its first shows that the multiplier does not suit the keys.
+const PATIENCE: usize = 128;
+
 /// An unsigned integer that keys are stored as.
 pub trait Key: Copy + Ord {
     /// As it is.
@@ -49,7 +56,9 @@ keys!(u8 u16 u32 u64);
 
 /// Where in a list of keys each of them stands.
 ///
-/// Where keys are small, each has a slot of its own. Else the slots are a hash table with open addressing, at most half full.
+/// Where keys are small, each has a slot of its own. Else the slots are a hash table with open addressing, at most half full. Keys
+/// may be chosen so that they meet in one place; a table that notices that spreads them anew, by a number that nobody can guess
+/// (Dietzfelbinger et al., A reliable randomized algorithm for the closest-pair problem, 1997). What a table answers does not depend on that.
 /// Either way [`Table::reset`] touches the slots that are taken and no others. The first few keys are listed as they come, so
 /// that some may stand there twice, until there are so many that they get slots.
 ///
@@ -77,6 +86,10 @@ pub struct Table {
     summary: Vec<u64>,
     /// The keys and one more than their places; a power of two.
     hashed: Vec<(u64, u32)>,
+    /// What keys are multiplied with; odd.
+    multiplier: u64,
+    /// How many slots behind its first a key may lie.
+    patience: usize,
 }
 
 impl Table {
@@ -86,7 +99,8 @@ impl Table {
         let bits = vec![0; direct.div_ceil(64)];
         let summary = vec![0; bits.len().div_ceil(64)];
         let (again, hashed) = (Vec::new(), Vec::new());
-        Table { is_open: false, again, direct: vec![0; direct], bits, summary, hashed }
+        let direct = vec![0; direct];
+        Table { is_open: false, again, direct, bits, summary, hashed, multiplier: GOLDEN, patience: PATIENCE }
     }
 
     /// The place of `key` in `keys`, to which it is appended if it is not there, or if there are few.
@@ -133,7 +147,8 @@ impl Table {
         if 2 * next >= self.hashed.len() {
             self.grow(next);
         }
-        let mut slot = self.slot(key);
+        let first = self.slot(key);
+        let mut slot = first;
         loop {
             match self.hashed[slot] {
                 (_, 0) => break,
@@ -141,16 +156,36 @@ impl Table {
                 _ => slot = (slot + 1) & (self.hashed.len() - 1),
             }
         }
+        if self.is_far(first, slot) {
+            slot = self.spread_for(key);
+        }
         self.hashed[slot] = (key, next as u32 + 1);
         next
     }
 
-    /// Where the search for a key begins: the upper bits of a product with the golden ratio (Knuth, The Art of Computer
-    /// Programming, volume 3, section 6.4).
+    /// Where the search for a key begins: the upper bits of a product.
     #[inline(always)]
     fn slot(&self, key: u64) -> usize {
         let bits = self.hashed.len().trailing_zeros();
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+        (key.wrapping_mul(self.multiplier) >> (64 - bits)) as usize
+    }
+
+    #[inline(always)]
+    fn is_far(&self, first: usize, slot: usize) -> bool {
+        slot.wrapping_sub(first) & (self.hashed.len() - 1) > self.patience
+    }
+
+    /// The slot for a key that is not there yet; `None` where that is far from its first.
+    fn free(&self, key: u64) -> Option<usize> {
+        let first = self.slot(key);
+        let mut slot = first;
+        while self.hashed[slot].1 != 0 {
+            slot = (slot + 1) & (self.hashed.len() - 1);
+            if self.is_far(first, slot) {
+                return None;
+            }
+        }
+        Some(slot)
     }
 
     /// Makes room for twice as many keys.
@@ -160,13 +195,43 @@ impl Table {
         assert!(keys < 1 << 31, "a workspace holds at most 2^31 entries");
         let length = (2 * self.hashed.len()).max(HASHED);
         let full = std::mem::replace(&mut self.hashed, vec![(0, 0); length]);
-        for (key, place) in full.into_iter().filter(|(_, place)| *place != 0) {
-            let mut slot = self.slot(key);
-            while self.hashed[slot].1 != 0 {
-                slot = (slot + 1) & (length - 1);
-            }
-            self.hashed[slot] = (key, place);
+        while !self.fill(&full) {
+            self.change();
         }
+    }
+
+    /// Spreads all keys anew, until there is a slot for one more. Gives that.
+    #[cold]
+    #[inline(never)]
+    fn spread_for(&mut self, key: u64) -> usize {
+        let full = self.hashed.clone();
+        loop {
+            self.change();
+            if self.fill(&full)
+                && let Some(slot) = self.free(key)
+            {
+                return slot;
+            }
+        }
+    }
+
+    /// Puts the keys of another table into this one. Whether none is far from its first slot.
+    fn fill(&mut self, full: &[(u64, u32)]) -> bool {
+        self.hashed.fill((0, 0));
+        full.iter().filter(|(_, place)| *place != 0).all(|&(key, place)| {
+            let slot = self.free(key);
+            if let Some(slot) = slot {
+                self.hashed[slot] = (key, place);
+            }
+            slot.is_some()
+        })
+    }
+
+    /// Another multiplier, and more patience with it.
+    fn change(&mut self) {
+        use std::hash::BuildHasher;
+        self.multiplier = std::hash::RandomState::new().hash_one(self.multiplier) | 1;
+        self.patience *= 2;
     }
 
     /// Forgets `keys`, in whatever order they are, and empties the list.

@@ -1,6 +1,6 @@
 //! Contiguous values that begin on a cache line.
 
-use crate::memory;
+use crate::{fault, memory};
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -45,12 +45,19 @@ impl<T: Zeroable + NoUninit + CheckedBitPattern + Send + Sync> Plain for T {}
 
 /// There is not enough memory for a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is not enough memory for {length} elements of {size} bytes")]
+#[error(
+    "there is not enough memory here for {} bytes, {length} elements of {size} bytes each",
+    total(.length, .size)
+)]
 pub struct OutOfMemory {
     /// The number of elements asked for.
     pub length: usize,
     /// The size of each in bytes.
     pub size: usize,
+}
+
+fn total(length: &usize, size: &usize) -> u128 {
+    *length as u128 * *size as u128
 }
 
 impl<T: Plain> Buffer<T> {
@@ -59,7 +66,7 @@ impl<T: Plain> Buffer<T> {
     /// # Panics
     /// When there is not enough memory; [`Buffer::try_zeroed`] does not.
     pub fn zeroed(length: usize) -> Self {
-        Self::try_zeroed(length).unwrap_or_else(|error| panic!("{error}"))
+        Self::allocate(length).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// As [`Buffer::zeroed`], for a length that comes from outside.
@@ -67,6 +74,13 @@ impl<T: Plain> Buffer<T> {
     /// # Errors
     /// When there is not enough memory.
     pub fn try_zeroed(length: usize) -> Result<Self, OutOfMemory> {
+        if fault::strikes() {
+            return Err(OutOfMemory { length, size: size_of::<T>() });
+        }
+        Self::allocate(length)
+    }
+
+    fn allocate(length: usize) -> Result<Self, OutOfMemory> {
         let size = size_of::<T>();
         let failure = OutOfMemory { length, size };
         if length == 0 {
@@ -103,6 +117,9 @@ impl<T: Plain> Room<T> {
     pub(crate) fn try_new(length: usize) -> Result<Self, OutOfMemory> {
         let size = size_of::<T>();
         let failure = OutOfMemory { length, size };
+        if fault::strikes() {
+            return Err(failure);
+        }
         let slack = if length == 0 { 0 } else { ALIGNMENT.checked_div(size).unwrap_or(0) };
         let mut storage = Vec::<T>::new();
         storage.try_reserve_exact(length.checked_add(slack).ok_or(failure)?).map_err(|_| failure)?;

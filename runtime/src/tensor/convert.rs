@@ -83,11 +83,12 @@ impl AnyTensor {
         format: &Format,
         without_zeros: bool,
     ) -> Result<AnyTensor, PackError> {
-        let (indices, values) = self.listed(values);
+        let (indices, values) = self.listed(values)?;
         let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
         let fill = T::from_literal(self.fill).unwrap_or(T::ZERO);
         if without_zeros {
-            entries.remove(fill);
+            // A negative zero is no zero that was filled in.
+            entries.retain(|value| bytemuck::bytes_of(value) != bytemuck::bytes_of(&fill));
         }
         pack_filled(entries, format, Duplicates::Sum, fill)
     }
@@ -105,20 +106,20 @@ impl AnyTensor {
 }
 
 impl<T: Element> Coordinates<T> {
-    /// Removes the entries of a value.
-    fn remove(&mut self, fill: T) {
+    /// Keeps the entries of some values.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
         let values = &self.values;
         for indices in &mut self.indices {
             match indices {
-                Indices::U32(indices) => retain_others(indices, values, fill),
-                Indices::U64(indices) => retain_others(indices, values, fill),
+                Indices::U32(indices) => retain_with(indices, values, &is_kept),
+                Indices::U64(indices) => retain_with(indices, values, &is_kept),
             }
         }
-        self.values.retain(|&value| value != fill);
+        self.values.retain(is_kept);
     }
 }
 
-fn retain_others<I, T: Element>(indices: &mut Vec<I>, values: &[T], fill: T) {
+fn retain_with<I, T>(indices: &mut Vec<I>, values: &[T], is_kept: impl Fn(&T) -> bool) {
     let mut values = values.iter();
-    indices.retain(|_| values.next().is_some_and(|&value| value != fill));
+    indices.retain(|_| values.next().is_some_and(&is_kept));
 }

@@ -4,7 +4,8 @@ use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
 use super::walk::{row_width, slice_row};
-use super::{AnyTensor, Coordinates, Element, Index, IndexArray, Indices, LevelStorage, WrongElement};
+use super::{AnyTensor, Coordinates, Element, Index, IndexArray, Indices, LevelStorage, OutOfMemory, WrongElement};
+use crate::memory;
 use spc_compiler::format::level::{hashed, vacancy};
 use std::ops::Range;
 
@@ -81,8 +82,21 @@ impl AnyTensor {
     ///
     /// # Errors
     /// When the elements are not of type `T`.
+    ///
+    /// # Panics
+    /// When there is not enough memory for the list.
     pub fn to_coordinates<T: Element>(&self) -> Result<Coordinates<T>, WrongElement> {
-        let (indices, values) = self.listed(self.values_as::<T>()?);
+        let values = self.values_as::<T>()?;
+        Ok(self.coordinates_of(values).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// The same, where there may not be enough memory for a list.
+    pub(crate) fn try_to_coordinates<T: Element>(&self) -> Result<Coordinates<T>, OutOfMemory> {
+        self.coordinates_of(self.values_as::<T>().expect("the caller asks for the elements' type"))
+    }
+
+    fn coordinates_of<T: Element>(&self, values: &[T]) -> Result<Coordinates<T>, OutOfMemory> {
+        let (indices, values) = self.listed(values)?;
         Ok(Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values })
     }
 
@@ -112,9 +126,9 @@ impl AnyTensor {
     }
 
     /// The index of each position in each mode and its value, in storage order, without padding.
-    pub(super) fn listed_positions<T: Element>(&self, values: &[T]) -> (Vec<Indices>, Vec<T>) {
-        let (mut indices, is_entry) = self.indices();
-        let mut values = values.to_vec();
+    pub(super) fn listed_positions<T: Element>(&self, values: &[T]) -> Result<(Vec<Indices>, Vec<T>), OutOfMemory> {
+        let (mut indices, is_entry) = self.indices()?;
+        let mut values = memory::try_collected(values.iter().copied())?;
         if let Some(is_entry) = is_entry.filter(|is_entry| is_entry.contains(&false)) {
             indices.iter_mut().for_each(|indices| match indices {
                 Indices::U32(indices) => retain(indices, &is_entry),
@@ -122,18 +136,23 @@ impl AnyTensor {
             });
             retain(&mut values, &is_entry);
         }
-        (indices, values)
+        Ok((indices, values))
     }
 
     /// The index of each position in each mode, in storage order; and which positions are entries, where there may be padding.
-    fn indices(&self) -> (Vec<Indices>, Option<Vec<bool>>) {
+    fn indices(&self) -> Result<(Vec<Indices>, Option<Vec<bool>>), OutOfMemory> {
         let count = self.values.len();
         let narrow = |&extent: &usize| u32::try_from(extent.saturating_sub(1)).is_ok();
-        let zeros = |narrow| if narrow { Indices::U32(vec![0; count]) } else { Indices::U64(vec![0; count]) };
-        let mut indices: Vec<Indices> = self.shape.iter().map(narrow).map(zeros).collect();
+        let zeros = |narrow| match narrow {
+            true => memory::try_zeroed(count).map(Indices::U32),
+            false => memory::try_zeroed(count).map(Indices::U64),
+        };
+        let mut indices = self.shape.iter().map(narrow).map(zeros).collect::<Result<Vec<Indices>, _>>()?;
         let expansion = Expansion { tensor: self, layout: self.layout() };
         let is_computed = !expansion.layout.stores_modes();
-        let mut is_entry = vec![true; if is_computed { count } else { 0 }];
+        let flags = if is_computed { count } else { 0 };
+        let mut is_entry = memory::try_room(flags)?;
+        is_entry.resize(flags, true);
         let size = if is_computed { BLOCK } else { BLOCK * 16 };
         let ranges = tasks::ranges(count, size);
         let mut rest: Vec<ColumnMut<'_>> = indices.iter_mut().map(ColumnMut::of).collect();
@@ -154,7 +173,7 @@ impl AnyTensor {
                 expansion.expand(ranges[task].clone(), write);
             }
         });
-        (indices, is_computed.then_some(is_entry))
+        Ok((indices, is_computed.then_some(is_entry)))
     }
 
     /// The position of `index[level]` under one parent, in levels that tell it by arithmetic or by a table.

@@ -19,27 +19,37 @@ pub(crate) struct Layout {
     map: Option<Map>,
 }
 
+/// The extent of each level's coordinate, whatever the levels are: kernels list entries in levels that no tensor has.
+///
+/// # Errors
+/// When the format's map does not serve the shape.
+pub(crate) fn level_extents(format: &Format, shape: &[usize]) -> Result<Vec<usize>, InvalidTensor> {
+    Ok(map_and_extents(format, shape)?.1)
+}
+
+/// How levels follow from modes, where they do not store each as it is, and their extents.
+fn map_and_extents(format: &Format, shape: &[usize]) -> Result<(Option<Map>, Vec<usize>), InvalidTensor> {
+    if format.order != shape.len() {
+        return Err(InvalidTensor::Order { format: format.to_string(), order: format.order, modes: shape.len() });
+    }
+    let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
+    modes(format).map_err(unsupported)?;
+    if let Some(modes) = format.mode_order() {
+        check_modes(&modes, format.order).map_err(unsupported)?;
+        return Ok((None, modes.iter().map(|&mode| shape[mode]).collect()));
+    }
+    let map = Map::new(format)
+        .map_err(|lost| unsupported(format!("mode {} can't be told from what the levels store", lost.mode)))?;
+    let extents = computed_extents(&map, shape).map_err(unsupported)?;
+    Ok((Some(map), extents))
+}
+
 impl Layout {
     /// Checks that the format serves the shape and that its levels tell each mode.
     pub(crate) fn new(format: &Format, shape: &[usize]) -> Result<Self, InvalidTensor> {
-        if format.order != shape.len() {
-            return Err(InvalidTensor::Order { format: format.to_string(), order: format.order, modes: shape.len() });
-        }
+        let (map, extents) = map_and_extents(format, shape)?;
         let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
         let modes = modes(format).map_err(unsupported)?;
-        let (map, extents) = match format.mode_order() {
-            Some(modes) => {
-                check_modes(&modes, format.order).map_err(unsupported)?;
-                (None, modes.iter().map(|&mode| shape[mode]).collect())
-            }
-            None => {
-                let map = Map::new(format).map_err(|lost| {
-                    unsupported(format!("mode {} can't be told from what the levels store", lost.mode))
-                })?;
-                let extents = computed_extents(&map, format, shape).map_err(unsupported)?;
-                (Some(map), extents)
-            }
-        };
         check_levels(format, &extents).map_err(unsupported)?;
         let levels = format.levels.iter().map(|level| level.format).collect();
         Ok(Self { modes, extents, levels, shape: shape.to_vec(), map })
@@ -175,27 +185,9 @@ fn check_modes(modes: &[usize], order: usize) -> Result<(), String> {
 }
 
 /// The extent of each level, where the shape has room for the map.
-fn computed_extents(map: &Map, format: &Format, shape: &[usize]) -> Result<Vec<usize>, String> {
-    let extent = |mode: usize| shape[mode] as u64;
-    for condition in map.conditions() {
-        let (end, factor) = (condition.summand.end::<u64>(&extent), condition.factor.number::<u64>(&extent));
-        if let (Some(end), Some(factor)) = (end, factor)
-            && end > factor
-        {
-            let (summand, places) = (&condition.summand, &condition.factor);
-            return Err(format!(
-                "`{summand}` has {end} values, but its place in the sum has room for {factor}; write a larger number for `{places}`"
-            ));
-        }
-    }
-    let level = |number: usize| {
-        let extent = map.extent::<u64>(number, &extent).ok_or_else(|| {
-            let coordinate = &format.levels[number].coordinate;
-            format!("`{coordinate}` takes more than 64 bits; interleave fewer modes, and store the others in levels of their own")
-        })?;
-        usize::try_from(extent).map_err(|error| error.to_string())
-    };
-    (0..format.levels.len()).map(level).collect()
+fn computed_extents(map: &Map, shape: &[usize]) -> Result<Vec<usize>, String> {
+    let extents = map.level_extents(&|mode| shape[mode] as u64).map_err(|unfit| unfit.to_string())?;
+    extents.into_iter().map(|extent| usize::try_from(extent).map_err(|error| error.to_string())).collect()
 }
 
 /// Whether each level's format makes sense where it is.

@@ -167,7 +167,7 @@ fn maps_without_room_for_a_shape_are_refused() {
         "{linear}"
     );
     let wide = refusal("(i...) -> [interleave(i): compressed(u64)]", &[1 << 30, 1 << 30, 1 << 30]);
-    assert!(wide.contains("takes more than 64 bits; interleave fewer modes"), "{wide}");
+    assert!(wide.contains("takes more than 64 bits in this shape"), "{wide}");
     let narrow = pack(
         Coordinates {
             shape: vec![1 << 20, 1 << 20],

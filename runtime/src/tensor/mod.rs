@@ -32,6 +32,7 @@ mod map_law;
 mod mapped;
 mod pack;
 mod parts;
+mod slots;
 mod statistics;
 mod storage;
 mod tasks;
@@ -51,6 +52,7 @@ pub use formats::{
     Scalar, Scoo, Singleton, Sliced, StorageFormat, Unique, Unordered,
 };
 pub use index_array::{Index, IndexArray};
+pub(crate) use layout::level_extents;
 pub use mapped::{
     Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,

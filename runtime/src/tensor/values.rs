@@ -24,6 +24,11 @@ pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fm
     /// The sum; integers wrap, as they do in kernels. Of truth values, whether one is true.
     fn plus(self, other: Self) -> Self;
 
+    /// The sum of values that are one entry together; none of integers that sum up to more or less than the type holds.
+    fn exact_sum(values: &[Self]) -> Option<Self> {
+        values.iter().copied().reduce(Self::plus)
+    }
+
     /// The product; integers wrap, as they do in kernels. Of truth values, whether both are true.
     fn times(self, other: Self) -> Self;
 
@@ -318,7 +323,7 @@ macro_rules! element {
 }
 
 macro_rules! reals {
-    ($($type:ident $variant:ident $zero:literal $one:literal |$a:ident, $b:ident| $plus:expr;)*) => {$(
+    ($($type:ident $variant:ident $zero:literal $one:literal |$a:ident, $b:ident| $plus:expr $(, by $wide:ident)?;)*) => {$(
         element! { $type $variant
             const ZERO: Self = $zero;
             const ONE: Self = $one;
@@ -328,6 +333,10 @@ macro_rules! reals {
                 let ($a, $b) = (self, other);
                 $plus
             }
+
+            $(fn exact_sum(values: &[Self]) -> Option<Self> {
+                Self::try_from(values.iter().map(|&value| $wide::from(value)).sum::<$wide>()).ok()
+            })?
 
             fn times(self, other: Self) -> Self {
                 let product = self.literal().zip(other.literal()).and_then(|(left, right)| {
@@ -366,9 +375,9 @@ macro_rules! reals {
 reals! {
     f64 F64 0.0 1.0 |a, b| a + b;
     f32 F32 0.0 1.0 |a, b| a + b;
-    i32 I32 0 1 |a, b| a.wrapping_add(b);
-    i64 I64 0 1 |a, b| a.wrapping_add(b);
-    u8 U8 0 1 |a, b| a.wrapping_add(b);
+    i32 I32 0 1 |a, b| a.wrapping_add(b), by i128;
+    i64 I64 0 1 |a, b| a.wrapping_add(b), by i128;
+    u8 U8 0 1 |a, b| a.wrapping_add(b), by i128;
 }
 
 element! { bool Bool

@@ -5,7 +5,8 @@
 
 use super::index_array::with_indices;
 use super::layout::Layout;
-use super::{AnyTensor, Element, Index, IndexArray, Indices, LevelStorage};
+use super::{AnyTensor, Element, Index, IndexArray, Indices, LevelStorage, OutOfMemory};
+use crate::memory;
 use spc_compiler::format::level::vacancy;
 use std::iter::StepBy;
 use std::ops::Range;
@@ -31,27 +32,34 @@ impl AnyTensor {
     }
 
     /// The index of each entry in each mode and its value, in storage order.
-    pub(super) fn listed<T: Element>(&self, values: &[T]) -> (Vec<Indices>, Vec<T>) {
+    pub(super) fn listed<T: Element>(&self, values: &[T]) -> Result<(Vec<Indices>, Vec<T>), OutOfMemory> {
         if self.is_plain() {
             return self.listed_positions(values);
         }
-        let mut columns = vec![Vec::new(); self.order()];
-        let mut listed = Vec::new();
+        // Counted before, so that there is room for all.
+        let count = self.walk().count();
+        let mut columns = Vec::with_capacity(self.order());
+        for _ in 0..self.order() {
+            columns.push(memory::try_room(count)?);
+        }
+        let mut listed = memory::try_room(count)?;
         self.walk().each(&mut |index, position| {
             columns.iter_mut().zip(index).for_each(|(column, &index)| column.push(index));
             listed.push(values[position]);
         });
-        (columns.into_iter().zip(&self.shape).map(|(column, &extent)| Indices::of(&column, extent)).collect(), listed)
+        let columns = columns.into_iter().zip(&self.shape);
+        let indices = columns.map(|(column, &extent)| Indices::of(&column, extent)).collect::<Result<_, _>>()?;
+        Ok((indices, listed))
     }
 }
 
 impl Indices {
     /// Indices below an extent.
-    fn of(indices: &[usize], extent: usize) -> Self {
+    fn of(indices: &[usize], extent: usize) -> Result<Self, OutOfMemory> {
         if u32::try_from(extent.saturating_sub(1)).is_ok() {
-            Indices::U32(indices.iter().map(|&index| index as u32).collect())
+            memory::try_collected(indices.iter().map(|&index| index as u32)).map(Indices::U32)
         } else {
-            Indices::U64(indices.iter().map(|&index| index as u64).collect())
+            memory::try_collected(indices.iter().map(|&index| index as u64)).map(Indices::U64)
         }
     }
 }

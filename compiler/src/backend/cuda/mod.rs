@@ -70,7 +70,6 @@ pub use plan::{
 };
 pub use print::{plan_text, text};
 
-use super::namer::Namer;
 use crate::ir::{Kernel, Verified};
 
 /// Why a kernel can't run on a device.
@@ -110,7 +109,8 @@ impl Default for Options {
 /// # Errors
 /// What a device can't do.
 pub fn module(kernel: &Verified<Kernel>, name: Option<&str>, options: Options) -> Result<Module, Refusal> {
+    let options = Options { deterministic: options.deterministic || kernel.deterministic, ..options };
     // A kernel may be called `double`, which no function in C++ can be.
-    let name = Namer::of_ascii(&reserved::words()).name(name.unwrap_or(&kernel.name));
+    let name = reserved::namer().name(name.unwrap_or(&kernel.name));
     segment::module(&tables::flattened_elsewhere(kernel), &name, options)
 }

@@ -418,17 +418,40 @@ impl Printer<'_> {
                 quote!(.aligned(&|#place| #name[#place] == #name[#place - 1]))
             }
         };
-        match &parallel.work {
-            None => {
-                let even = ident(&format!("even{chunks_for}"));
-                quote!(let chunks = #helpers::Chunks::#even(#begin, #end)#aligned;)
-            }
-            Some(work) => {
-                let cut = if work.is_all { "by_work" } else { "weighted" };
-                let weighted = ident(&format!("{cut}{chunks_for}"));
-                let closure = self.closure(work.place, &work.before);
-                quote!(let chunks = #helpers::Chunks::#weighted(#begin, #end, &#closure)#aligned;)
-            }
+        let name = match &parallel.work {
+            None => "even",
+            Some(work) if work.is_all => "by_work",
+            Some(_) => "weighted",
+        };
+        let cut = if self.kernel.deterministic {
+            let (fixed, name) = (self.fixed(parallel), ident(name));
+            quote!(#helpers::Fixed::#fixed.#name)
+        } else {
+            let name = ident(&format!("{name}{chunks_for}"));
+            quote!(#helpers::Chunks::#name)
+        };
+        let before = parallel.work.as_ref().map(|work| {
+            let closure = self.closure(work.place, &work.before);
+            quote!(, &#closure)
+        });
+        quote!(let chunks = #cut(#begin, #end #before)#aligned;)
+    }
+
+    /// What says for which chunks a range is cut that are the same on any number of threads.
+    fn fixed(&self, parallel: &Parallel) -> TokenStream {
+        let copied = parallel.sharing.iter().filter(|(_, sharing)| matches!(sharing, Sharing::Private(_)));
+        let lengths: Vec<TokenStream> = copied
+            .map(|(array, _)| {
+                let name = &self.arrays[array];
+                quote!(#name.len())
+            })
+            .collect();
+        let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
+        match (&lengths[..], appends) {
+            ([first, rest @ ..], _) => quote!(copying(#first #(+ #rest)*)),
+            ([], true) if parallel.is_bounded => quote!(appending_bounded()),
+            ([], true) => quote!(appending()),
+            ([], false) => quote!(writing()),
         }
     }
 
@@ -444,6 +467,7 @@ impl Printer<'_> {
         match sharing {
             Sharing::Owned { place, start } => {
                 let closure = self.closure(*place, start);
+                let whole = self.borrowed(array, whole);
                 quote!(let #part = chunks.owned(#whole, &#closure);)
             }
             Sharing::Private(operator) => {
@@ -456,6 +480,7 @@ impl Printer<'_> {
                 let element = self.array_element(array).expect("segments are of values");
                 let identity = self.identity(*operator, Type::of(element));
                 let (start, length) = (self.closure(*place, start), self.expr(length));
+                let whole = self.borrowed(array, whole);
                 quote!(let #part = chunks.segmented(#whole, &#start, #length, #identity);)
             }
             Sharing::Joined { positions_of: None } => quote!(let #part = chunks.joined(#whole);),

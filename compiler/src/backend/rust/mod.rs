@@ -16,7 +16,8 @@ mod spelling;
 mod text;
 mod types;
 
-pub use expansion::{FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use reserved::function_name;
 #[cfg(feature = "pretty")]
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};
@@ -43,7 +44,11 @@ pub struct Options {
 /// The function of a kernel.
 pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
     let mut printer = Printer::new(kernel, options);
-    let name = ident(options.name.as_deref().unwrap_or(&kernel.name));
+    let name = function_name(options.name.as_deref().unwrap_or(&kernel.name));
+    let name = match name.strip_prefix("r#") {
+        Some(keyword) => Ident::new_raw(keyword, Span::mixed_site()),
+        None => ident(&name),
+    };
     let generics = printer.generics();
     let parameters = printer.parameters();
     let body = printer.block(&kernel.body);
@@ -74,7 +79,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, options: &'a Options) -> Self {
-        let mut namer = Namer::new(&reserved::words());
+        let mut namer = reserved::namer();
         let mut dimensions = BTreeMap::new();
         for (number, dimension) in (0u32..).zip(&kernel.dimensions) {
             let wish = match dimension.size {

@@ -12,12 +12,14 @@
 //! | `E04xx` | not supported yet | [`notation`] |
 //! | `E05xx` | schedules | [`notation`] |
 //! | `E06xx` | data and run time | |
+//! | `W01xx` | what is probably a mistake | [`warnings`] |
 //!
 //! An explanation says what the code means in a few sentences; then, indented by four blanks, a small example under a line
 //! `Wrong:` and the same example under a line `Correct:`.
 
 pub mod notation;
 pub mod syntax;
+pub mod warnings;
 
 use super::Code;
 use std::fmt;
@@ -40,7 +42,7 @@ impl fmt::Display for Entry {
 }
 
 /// The areas' tables, in the order of their codes.
-const TABLES: &[&[Entry]] = &[syntax::ENTRIES, notation::ENTRIES];
+const TABLES: &[&[Entry]] = &[syntax::ENTRIES, notation::ENTRIES, warnings::ENTRIES];
 
 /// The explanation of a code; `None` where there is no such code.
 pub fn explain(code: Code) -> Option<&'static Entry> {
@@ -74,10 +76,10 @@ mod tests {
 
     #[test]
     fn a_code_is_read_as_it_prints() {
-        assert_eq!("E0102".parse(), Ok(Code(102)));
-        assert_eq!("e0102".parse(), Ok(Code(102)));
+        assert_eq!("E0102".parse(), Ok(Code::error(102)));
+        assert_eq!("e0102".parse(), Ok(Code::error(102)));
         assert!("E01".parse::<Code>().is_err());
         assert!("X0102".parse::<Code>().is_err());
-        assert!(explain(Code(9999)).is_none());
+        assert!(explain(Code::error(9999)).is_none());
     }
 }

@@ -3,97 +3,97 @@
 use super::{Code, Entry};
 
 /// A tensor, scalar or index variable that nothing declares.
-pub const UNKNOWN_NAME: Code = Code(101);
+pub const UNKNOWN_NAME: Code = Code::error(101);
 /// Two things of one name.
-pub const DUPLICATE_NAME: Code = Code(102);
+pub const DUPLICATE_NAME: Code = Code::error(102);
 /// A parameter that no statement reads.
-pub const UNUSED_PARAMETER: Code = Code(103);
+pub const UNUSED_PARAMETER: Code = Code::error(103);
 /// A result that no statement assigns.
-pub const RESULT_NOT_ASSIGNED: Code = Code(104);
+pub const RESULT_NOT_ASSIGNED: Code = Code::error(104);
 /// A statement assigns a parameter.
-pub const PARAMETER_ASSIGNED: Code = Code(105);
+pub const PARAMETER_ASSIGNED: Code = Code::error(105);
 /// A statement reads the tensor that it assigns.
-pub const RESULT_READ: Code = Code(106);
+pub const RESULT_READ: Code = Code::error(106);
 /// A function that does not exist.
-pub const UNKNOWN_FUNCTION: Code = Code(107);
+pub const UNKNOWN_FUNCTION: Code = Code::error(107);
 /// One name for an index variable and a tensor, or for a tensor and a function.
-pub const NAME_CLASH: Code = Code(108);
+pub const NAME_CLASH: Code = Code::error(108);
 /// A tensor with different numbers of indices.
-pub const ORDER_MISMATCH: Code = Code(109);
+pub const ORDER_MISMATCH: Code = Code::error(109);
 /// A scalar with indices.
-pub const SCALAR_INDEXED: Code = Code(110);
+pub const SCALAR_INDEXED: Code = Code::error(110);
 /// A tensor without indices.
-pub const MISSING_INDICES: Code = Code(111);
+pub const MISSING_INDICES: Code = Code::error(111);
 /// An index variable whose extent nothing gives.
-pub const UNBOUND_INDEX: Code = Code(112);
+pub const UNBOUND_INDEX: Code = Code::error(112);
 /// An explicit sum over a variable that is not its own.
-pub const REDUCTION_VARIABLE: Code = Code(113);
+pub const REDUCTION_VARIABLE: Code = Code::error(113);
 /// A mask with an index that the statement lacks.
-pub const MASK_INDEX: Code = Code(114);
+pub const MASK_INDEX: Code = Code::error(114);
 /// An index that can't be computed.
-pub const INDEX_EXPRESSION: Code = Code(115);
+pub const INDEX_EXPRESSION: Code = Code::error(115);
 /// A temporary or a result that is read before a statement makes it.
-pub const READ_BEFORE_MADE: Code = Code(120);
+pub const READ_BEFORE_MADE: Code = Code::error(120);
 /// A temporary or a result that is assigned again.
-pub const ASSIGNED_TWICE: Code = Code(121);
+pub const ASSIGNED_TWICE: Code = Code::error(121);
 /// A temporary that no statement reads.
-pub const UNUSED_TEMPORARY: Code = Code(122);
+pub const UNUSED_TEMPORARY: Code = Code::error(122);
 
 /// A named format that does not exist.
-pub const UNKNOWN_FORMAT: Code = Code(201);
+pub const UNKNOWN_FORMAT: Code = Code::error(201);
 /// A level format that does not exist.
-pub const UNKNOWN_LEVEL: Code = Code(202);
+pub const UNKNOWN_LEVEL: Code = Code::error(202);
 /// Wrong arguments of a named format.
-pub const FORMAT_ARGUMENTS: Code = Code(203);
+pub const FORMAT_ARGUMENTS: Code = Code::error(203);
 /// A property that a level does not have.
-pub const LEVEL_PROPERTY: Code = Code(204);
+pub const LEVEL_PROPERTY: Code = Code::error(204);
 /// A tensor with more or fewer indices than its format has modes.
-pub const FORMAT_ORDER: Code = Code(205);
+pub const FORMAT_ORDER: Code = Code::error(205);
 /// A mode that a format does not store, or stores twice.
-pub const FORMAT_MODES: Code = Code(206);
+pub const FORMAT_MODES: Code = Code::error(206);
 /// A name in a format's map that is neither a mode nor an argument.
-pub const FORMAT_MAP_NAME: Code = Code(207);
+pub const FORMAT_MAP_NAME: Code = Code::error(207);
 /// `...` where it has no meaning, or missing where it has one.
-pub const FORMAT_VARIADIC: Code = Code(208);
+pub const FORMAT_VARIADIC: Code = Code::error(208);
 /// A coordinate that can't be computed.
-pub const FORMAT_COORDINATE: Code = Code(209);
+pub const FORMAT_COORDINATE: Code = Code::error(209);
 /// A `singleton` level without a level that it can follow.
-pub const MISPLACED_SINGLETON: Code = Code(210);
+pub const MISPLACED_SINGLETON: Code = Code::error(210);
 
 /// A function with too few or too many arguments.
-pub const ARGUMENT_COUNT: Code = Code(301);
+pub const ARGUMENT_COUNT: Code = Code::error(301);
 /// A function or an operator that the element type lacks.
-pub const UNDEFINED_FOR_TYPE: Code = Code(302);
+pub const UNDEFINED_FOR_TYPE: Code = Code::error(302);
 /// A literal that the element type can't hold.
-pub const LITERAL_OUT_OF_RANGE: Code = Code(303);
+pub const LITERAL_OUT_OF_RANGE: Code = Code::error(303);
 /// A truth value where a number must stand.
-pub const CONDITION_AS_VALUE: Code = Code(304);
+pub const CONDITION_AS_VALUE: Code = Code::error(304);
 /// A number where a truth value must stand.
-pub const VALUE_AS_CONDITION: Code = Code(305);
+pub const VALUE_AS_CONDITION: Code = Code::error(305);
 /// A division by a missing entry.
-pub const DIVISION_BY_MISSING: Code = Code(306);
+pub const DIVISION_BY_MISSING: Code = Code::error(306);
 /// A statement that would make a sparse result dense.
-pub const DENSE_RESULT: Code = Code(307);
+pub const DENSE_RESULT: Code = Code::error(307);
 /// An index of a sparse result that no operand has.
-pub const SPARSE_BROADCAST: Code = Code(308);
+pub const SPARSE_BROADCAST: Code = Code::error(308);
 /// An element of the result that is assigned several times.
-pub const ASSIGNED_AGAIN: Code = Code(309);
+pub const ASSIGNED_AGAIN: Code = Code::error(309);
 
 /// Values that meet at a computed index of a result whose fill value takes part.
-pub const COMPUTED_RESULT_NOT_YET: Code = Code(402);
+pub const COMPUTED_RESULT_NOT_YET: Code = Code::error(402);
 /// Operands of different element types.
-pub const MIXED_ELEMENTS: Code = Code(404);
+pub const MIXED_ELEMENTS: Code = Code::error(404);
 /// A mask with an index that only some terms sum over.
-pub const SUMMED_MASK_NOT_YET: Code = Code(407);
+pub const SUMMED_MASK_NOT_YET: Code = Code::error(407);
 /// More sparse operands than one merge lattice can hold.
-pub const TOO_MANY_OPERANDS: Code = Code(410);
+pub const TOO_MANY_OPERANDS: Code = Code::error(410);
 
 /// A directive that does not exist.
-pub const UNKNOWN_DIRECTIVE: Code = Code(501);
+pub const UNKNOWN_DIRECTIVE: Code = Code::error(501);
 /// A directive with wrong arguments.
-pub const DIRECTIVE_ARGUMENTS: Code = Code(502);
+pub const DIRECTIVE_ARGUMENTS: Code = Code::error(502);
 /// A directive that a kernel can't keep to.
-pub const SCHEDULE_REFUSED: Code = Code(503);
+pub const SCHEDULE_REFUSED: Code = Code::error(503);
 
 /// The table.
 pub(crate) const ENTRIES: &[Entry] = &[

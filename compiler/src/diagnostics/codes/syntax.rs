@@ -3,33 +3,33 @@
 use super::{Code, Entry};
 
 /// Something else was expected at this place.
-pub const UNEXPECTED_TOKEN: Code = Code(1);
+pub const UNEXPECTED_TOKEN: Code = Code::error(1);
 /// The text ends too early.
-pub const UNEXPECTED_END: Code = Code(2);
+pub const UNEXPECTED_END: Code = Code::error(2);
 /// Text follows a complete expression or format.
-pub const TRAILING_TEXT: Code = Code(3);
+pub const TRAILING_TEXT: Code = Code::error(3);
 /// A character that the language has no use for.
-pub const UNKNOWN_CHARACTER: Code = Code(4);
+pub const UNKNOWN_CHARACTER: Code = Code::error(4);
 /// A literal that is not a number.
-pub const INVALID_NUMBER: Code = Code(5);
+pub const INVALID_NUMBER: Code = Code::error(5);
 /// A `/*` without its `*/`.
-pub const UNCLOSED_COMMENT: Code = Code(6);
+pub const UNCLOSED_COMMENT: Code = Code::error(6);
 /// A brace without its partner.
-pub const UNCLOSED_DELIMITER: Code = Code(7);
+pub const UNCLOSED_DELIMITER: Code = Code::error(7);
 /// Too many parentheses or operators inside one another.
-pub const TOO_DEEP: Code = Code(8);
+pub const TOO_DEEP: Code = Code::error(8);
 /// A word of the language where a name must stand.
-pub const RESERVED_WORD: Code = Code(9);
+pub const RESERVED_WORD: Code = Code::error(9);
 /// A word where an element type must stand, that is none.
-pub const UNKNOWN_ELEMENT_TYPE: Code = Code(10);
+pub const UNKNOWN_ELEMENT_TYPE: Code = Code::error(10);
 /// `name(…)(…)` where `name` is no reduction.
-pub const UNKNOWN_REDUCTION: Code = Code(11);
+pub const UNKNOWN_REDUCTION: Code = Code::error(11);
 /// `a < b < c`
-pub const CHAINED_COMPARISON: Code = Code(12);
+pub const CHAINED_COMPARISON: Code = Code::error(12);
 /// A range where only one index can stand.
-pub const MISPLACED_RANGE: Code = Code(13);
+pub const MISPLACED_RANGE: Code = Code::error(13);
 /// A `///` comment before nothing that it could document.
-pub const MISPLACED_DOCUMENTATION: Code = Code(14);
+pub const MISPLACED_DOCUMENTATION: Code = Code::error(14);
 
 /// The table.
 pub(crate) const ENTRIES: &[Entry] = &[
@@ -178,7 +178,7 @@ Correct:
         title: "nested too deeply",
         explanation: "
 Brackets may stand inside one another 64 deep, and an expression may be 256 operators deep. A sum of `n` terms is `n`
-operators deep. Give parts of the expression names with `let`.
+operators deep. A statement may have 128 index variables. Give parts of the expression names with `let`.
 
 Wrong:
 

@@ -17,7 +17,7 @@ fn resolved(text: &str, order: usize) -> String {
 
 fn codes(text: &str, order: usize) -> Vec<u16> {
     let found = resolve(&format(text), order, &Definitions::prelude()).expect_err(text);
-    found.into_sorted().into_iter().map(|problem| problem.code.0).collect()
+    found.into_sorted().into_iter().map(|problem| problem.code.number).collect()
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl<'t> Parser<'t> {
             Token::Number(_) => Size::Constant(self.number()?),
             _ => self.one_of("a size", [("runtime", Size::Runtime), ("generic", Size::Generic)])?,
         };
-        self.kernel.dimensions.push(Dimension { name, size });
+        let written = if self.accept("written")? { self.name()? } else { name.clone() };
+        self.kernel.dimensions.push(Dimension { name, written, size });
         Ok(())
     }
 

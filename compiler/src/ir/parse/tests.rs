@@ -204,7 +204,7 @@ impl Random {
             documentation: self.many(3, Self::text),
             dimensions: self.many(3, |r| {
                 let constant = Size::Constant(r.next());
-                Dimension { name: r.text(), size: r.one(&[Size::Runtime, Size::Generic, constant]) }
+                Dimension { name: r.text(), written: r.text(), size: r.one(&[Size::Runtime, Size::Generic, constant]) }
             }),
             bounds: self.many(2, |r| Bound {
                 dimension: DimensionId(r.next() as u32),
@@ -217,6 +217,7 @@ impl Random {
             tensors: self.many(3, Self::tensor),
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),
+            deterministic: self.yes(),
             body: self.block(4),
         }
     }

@@ -42,6 +42,7 @@ fn link(kernel: &Kernel, place: usize, statement: &Assignment) -> Link {
         tensors,
         variables: variables.iter().map(declared).collect(),
         statements: vec![statement],
+        warnings: Vec::new(),
         ..kernel.clone()
     };
     Link { kernel, variables }

@@ -99,7 +99,7 @@ impl Versions {
         let tensor = self.result.tensor(statement.target.tensor);
         let nothing = reduction(&statement.value)?.identity(tensor.element)?;
         let chooses = mask.iter().any(|variable| !target.contains(variable));
-        (chooses && !nothing.equals(tensor.fill)).then_some(nothing)
+        (chooses && !nothing.equals(self.result.begins_with(statement))).then_some(nothing)
     }
 
     /// Makes the sums of which a mask chooses the terms a dense tensor over the variables of the target.
@@ -186,9 +186,9 @@ impl Versions {
         let made = Assignment { target: Access { tensor: part, ..statement.target.clone() }, ..statement.clone() };
         self.push(made);
         for (mode, index) in statement.target.indices.iter_mut().enumerate() {
-            let Variable { span, name: written, value, .. } = self.result.variables[index.0].clone();
-            let name = if value.is_some() { self.name_of_mode(before, mode) } else { written };
-            self.result.variables.push(Variable { name, span, value: None, extent: None });
+            let Variable { span, name, written, value, .. } = self.result.variables[index.0].clone();
+            let name = if value.is_some() { self.name_of_mode(before, mode) } else { name };
+            self.result.variables.push(Variable { name, written, span, value: None, extent: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }
         Access { tensor: part, ..statement.target.clone() }

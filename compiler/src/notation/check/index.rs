@@ -2,15 +2,12 @@
 
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::ir::{IndexExpr, IndexOperator};
+use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 use crate::notation::IndexVariable;
 use crate::syntax::{self, BinaryOperator, ExprKind, UnaryOperator};
 
 /// No index is as large.
 const LARGE: i128 = 1 << 62;
-
-/// The largest number in an index; sums of a few of them can still be computed.
-const LARGEST: u128 = (i64::MAX / 4) as u128;
 
 /// An index while it is checked.
 type Index = IndexExpr<IndexVariable>;
@@ -76,11 +73,8 @@ impl<'s> Values<'_, 's> {
             return None;
         }
         let value = IndexExpr::binary(operator, left, right);
-        if magnitude(&value) > LARGEST {
-            let problem = Diagnostic::new(codes::INDEX_EXPRESSION, span, "an index with too large a number")
-                .label("no mode is as long")
-                .help(format!("factors and constants together must stay below {LARGEST}"));
-            self.found.push(problem);
+        if value.magnitude() > LARGEST_IN_INDEX {
+            self.found.push(too_large(span));
             return None;
         }
         Some(value)
@@ -123,13 +117,15 @@ impl<'s> Values<'_, 's> {
 
     /// A whole number that is not too large for an index.
     fn index_number(&mut self, expr: &'s syntax::Expr) -> Option<i64> {
-        let number = match &expr.kind {
-            ExprKind::Number { digits, suffix: None } => {
-                digits.parse().ok().filter(|number| u128::from(i64::unsigned_abs(*number)) < LARGEST)
-            }
-            _ => None,
-        };
-        number.or_else(|| self.refuse_index(expr))
+        let ExprKind::Number { digits, suffix: None } = &expr.kind else { return self.refuse_index(expr) };
+        if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return self.refuse_index(expr);
+        }
+        let number = digits.parse().ok().filter(|number| u128::from(i64::unsigned_abs(*number)) < LARGEST_IN_INDEX);
+        number.or_else(|| {
+            self.found.push(too_large(expr.span));
+            None
+        })
     }
 
     fn refuse_index<T>(&mut self, expr: &syntax::Expr) -> Option<T> {
@@ -142,20 +138,10 @@ impl<'s> Values<'_, 's> {
     }
 }
 
-/// The largest factor or constant that can come up in an index.
-fn magnitude(index: &Index) -> u128 {
-    match index {
-        IndexExpr::Variable(_) => 1,
-        IndexExpr::Constant(value) => u128::from(value.unsigned_abs()),
-        IndexExpr::Binary(operator, left, right) => {
-            let (left, right) = (magnitude(left), magnitude(right));
-            match operator {
-                IndexOperator::Add | IndexOperator::Subtract => left.saturating_add(right),
-                IndexOperator::Multiply => left.saturating_mul(right),
-                IndexOperator::Divide | IndexOperator::Remainder => left,
-            }
-        }
-    }
+fn too_large(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::INDEX_EXPRESSION, span, "an index with too large a number")
+        .label("no mode is as long")
+        .help(format!("factors and constants together must stay below {LARGEST_IN_INDEX}"))
 }
 
 fn index_operator(operator: BinaryOperator) -> Option<IndexOperator> {

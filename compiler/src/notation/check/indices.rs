@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Span;
 use crate::ir::{IndexExpr, IndexOperator};
-use crate::notation::{Assignment, IndexVariable, Variable, running};
+use crate::notation::{Assignment, IndexVariable, Variable, Written, running};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -15,6 +15,8 @@ pub(super) struct Indices {
     windows: Vec<IndexVariable>,
     /// The first variable of the statement.
     begin: usize,
+    /// How many statements there are so far.
+    statements: usize,
 }
 
 impl Indices {
@@ -24,6 +26,7 @@ impl Indices {
         self.bound.clear();
         self.windows.clear();
         self.begin = self.variables.len();
+        self.statements += 1;
     }
 
     /// The variable of a name: of the innermost reduction that binds it, else one of the whole statement.
@@ -52,13 +55,20 @@ impl Indices {
         variable
     }
 
+    /// How many variables the statement has so far that are not computed.
+    pub(super) fn of_statement(&self) -> usize {
+        self.variables[self.begin..].iter().filter(|variable| variable.value.is_none()).count()
+    }
+
     /// Leaves the reduction that bound the last `number` variables.
     pub(super) fn unbind(&mut self, number: usize) {
         self.bound.truncate(self.bound.len() - number);
     }
 
     fn declare(&mut self, name: &Ident) -> IndexVariable {
-        self.push(Variable { name: name.name.clone(), span: name.span, value: None, extent: None })
+        let written = Written { name: name.name.clone(), statement: self.statements };
+        let (name, span) = (name.name.clone(), name.span);
+        self.push(Variable { name, written: Some(written), span, value: None, extent: None })
     }
 
     fn push(&mut self, variable: Variable) -> IndexVariable {
@@ -73,7 +83,7 @@ impl Indices {
             Some(place) => IndexVariable(self.begin + place),
             None => {
                 let name = text(&value, &self.variables);
-                self.push(Variable { name, span, value: Some(value), extent: None })
+                self.push(Variable { name, written: None, span, value: Some(value), extent: None })
             }
         }
     }
@@ -96,7 +106,8 @@ impl Indices {
             let known = self.variables[variable.0].extent;
             return (variable, known.filter(|&known| known != extent));
         }
-        let variable = self.push(Variable { name: "w".to_owned(), span, value: None, extent: Some(extent) });
+        let variable =
+            self.push(Variable { name: "w".to_owned(), written: None, span, value: None, extent: Some(extent) });
         self.windows.push(variable);
         (variable, None)
     }

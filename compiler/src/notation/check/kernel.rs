@@ -4,7 +4,7 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{call, functions, result, schedule, sequence, statement, temporary, tensors};
+use super::{call, functions, mistakes, result, schedule, sequence, statement, temporary, tensors};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
 use crate::format::{Format, resolve::Definitions};
 use crate::notation::{Assignment, Kernel, Role, Tensor};
@@ -39,6 +39,9 @@ pub(super) fn check(
         schedule::check(schedule, &tensors, source.body, &mut problems.expression);
     }
 
+    let mut warnings = Diagnostics::new();
+    source.body.iter().for_each(|statement| mistakes::check(statement, &tensors, &mut warnings));
+
     let mut statements = statements.into_iter().collect::<Option<Vec<_>>>()?;
     let taken: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let variables = indices::in_order(&mut statements, &indices.variables, &taken);
@@ -51,6 +54,7 @@ pub(super) fn check(
         variables,
         statements,
         schedule: source.schedule.cloned(),
+        warnings: warnings.into_sorted(),
     })
 }
 

@@ -10,6 +10,7 @@ mod index;
 mod indices;
 mod kernel;
 mod literal;
+mod mistakes;
 mod problems;
 mod reduction;
 mod result;

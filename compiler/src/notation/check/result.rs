@@ -36,7 +36,14 @@ pub(super) fn check(
     let value = afterwards(statement, target, updates);
     let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
     if let Some(operand) = sparse.filter(|_| fills(statement, tensors, updates)) {
-        found.push(dense_result(target, operand, tensors, indices, &source.value));
+        let missing = |access: &Access| tensors[access.tensor.0].missing();
+        let problem = dense_result(target, operand, tensors, indices, &source.value);
+        found.push(match simplify::known(&value, &missing) {
+            Some(known) if !target.fill.equals(known) => {
+                problem.help(format!("or declare what is missing in it: `fill {}` behind its format", known.text()))
+            }
+            _ => problem,
+        });
     }
 }
 

@@ -36,6 +36,7 @@ const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
     ("unroll", &[Argument::Old], "unroll(k1)"),
     ("same_pattern", &[Argument::Tensor, Argument::Tensor], "same_pattern(X, Z)"),
     ("stream", &[Argument::Tensor, Argument::Number], "stream(X, 16)"),
+    ("deterministic", &[], "deterministic()"),
     ("precompute", &[Argument::Expression, Argument::Pairs], "precompute(B(i, k) * C(k, j), j, jw)"),
 ];
 

@@ -4,12 +4,16 @@ use super::indices::Indices;
 use super::uses;
 use super::value::Values;
 use super::{reduction, result, types};
+use crate::diagnostics::codes::syntax::TOO_DEEP;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
 use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
+
+/// The most index variables of one statement.
+const MOST_INDICES: usize = 128;
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
 /// has assigned the target.
@@ -46,6 +50,10 @@ pub(super) fn check(
     let value = values.terms(&statement.value, element);
     let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
     let reduced = std::mem::take(&mut values.reduced);
+    if let Some(problem) = too_many_indices(statement, indices) {
+        found.push(problem);
+        return None;
+    }
     let mut checked = Assignment {
         target: target?,
         operator,
@@ -62,6 +70,15 @@ pub(super) fn check(
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, found);
     Some(checked)
+}
+
+/// Each index variable is a loop, and loops nest.
+fn too_many_indices(statement: &Statement, indices: &Indices) -> Option<Diagnostic> {
+    let count = indices.of_statement();
+    let message = format!("{count} index variables are too many for one statement");
+    let problem = Diagnostic::new(TOO_DEEP, statement.span, message);
+    let problem = problem.label(format!("at most {MOST_INDICES} loops can be nested"));
+    (count > MOST_INDICES).then(|| problem.help("make a part of it first: `let T(i) = …;`"))
 }
 
 /// Truth values have no sum.

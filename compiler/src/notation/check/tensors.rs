@@ -9,7 +9,7 @@ use crate::format::resolve::{self, Definitions};
 use crate::format::{Format, LevelFormat};
 use crate::ir::{ElementType, Literal};
 use crate::notation::{Role, Tensor};
-use crate::syntax::{AssignOperator, ExprKind, FormatExpr, FormatExprKind, Statement};
+use crate::syntax::{AssignOperator, FormatExpr, FormatExprKind, Statement};
 
 /// The tensors of a kernel in the order of their declarations. Where a problem was found, what is returned is a stand-in that
 /// lets the other checks go on.
@@ -50,11 +50,10 @@ fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType,
     })
 }
 
-/// What a tensor holds where nothing was computed: what the first statement that assigns it reduces from, else zero.
+/// What a tensor begins as of which the text does not say it: what the first statement that makes it updates from, else zero.
 pub(super) fn start(first: Option<&Statement>, element: ElementType) -> Literal {
-    let operator = match first.map(|statement| (statement.operator, &statement.value.kind)) {
-        Some((AssignOperator::Reduce(operator), _)) => Some(operator),
-        Some((AssignOperator::Assign, ExprKind::Reduce { operator, .. })) => Some(*operator),
+    let operator = match first.map(|statement| statement.operator) {
+        Some(AssignOperator::Reduce(operator)) => Some(operator),
         _ => None,
     };
     operator.and_then(|operator| operator.identity(element)).unwrap_or(element.zero())

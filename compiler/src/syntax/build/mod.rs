@@ -352,7 +352,7 @@ impl Builder {
     }
 
     fn ident(&self, pair: Pair) -> Ident {
-        Ident { name: pair.as_str().to_owned(), span: self.span(&pair) }
+        Ident { name: crate::syntax::normalized(pair.as_str()), span: self.span(&pair) }
     }
 }
 

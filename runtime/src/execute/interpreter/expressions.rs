@@ -4,7 +4,7 @@ use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
 use spc_compiler::format::level::vacancy;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Type};
 
 /// An element: its buffer, and where in it.
 #[derive(Clone, Copy)]
@@ -45,9 +45,13 @@ impl Machine<'_> {
                 _ => values::call(*function, &[]),
             },
             Expr::Select(condition, one, other) => {
-                // Both are evaluated, as targets may: neither may fault.
-                let (one, other) = (self.eval(one)?, self.eval(other)?);
-                Ok(if self.eval(condition)?.truth()? { one } else { other })
+                // Both are evaluated, as what is looked up ahead must be there; only a division may be what is not chosen for a reason.
+                let (one, other) = (self.eval(one), self.eval(other));
+                let (chosen, rest) = if self.eval(condition)?.truth()? { (one, other) } else { (other, one) };
+                match rest {
+                    Err(problem) if !problem.divides_by_zero() => Err(problem),
+                    _ => chosen,
+                }
             }
             Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
             Expr::Search { array, begin, end, value, stride } => {
@@ -107,13 +111,24 @@ impl Machine<'_> {
         let ArrayElement::Value(element) = self.kernel.array(first.values()).element else {
             return problem("a sum of products of indices".to_owned());
         };
-        let mut sum = Value::of_literal(element.zero())?;
-        for place in 0..length {
+        self.sum(element, factors, 0..length)
+    }
+
+    /// The sum of the products at some places, formed in `f64`.
+    pub(super) fn sum(
+        &self,
+        element: ElementType,
+        factors: &[Factor],
+        places: impl Iterator<Item = u64>,
+    ) -> Result<Value> {
+        let wide = Type::Element(ElementType::F64);
+        let mut sum = Value::of_literal(ElementType::F64.zero())?;
+        for place in places {
             if let Some(product) = self.product(factors, place)? {
-                sum = values::binary(BinaryOperator::Add, sum, product)?;
+                sum = values::binary(BinaryOperator::Add, sum, values::cast(wide, product)?)?;
             }
         }
-        Ok(sum)
+        values::cast(Type::Element(element), sum)
     }
 
     /// The product at a place, unless there is none.

@@ -5,9 +5,7 @@ use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, Factor, ReduceOperator, Statement, VariableId, Walk,
-};
+use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Factor, ReduceOperator, Statement, VariableId, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
@@ -217,12 +215,7 @@ impl Machine<'_> {
         let ArrayElement::Value(element) = self.kernel.array(array).element else {
             return problem(format!("{} holds no values", self.name(array)));
         };
-        let mut sum = Value::of_literal(element.zero())?;
-        for place in places {
-            if let Some(product) = self.product(factors, place)? {
-                sum = values::binary(BinaryOperator::Add, sum, product)?;
-            }
-        }
+        let sum = self.sum(element, factors, places)?;
         let element = self.place(array, number)?;
         self.check_write(array, element)?;
         let result = self.buffers[element.buffer].data.set(element.at, sum);

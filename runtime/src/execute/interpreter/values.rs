@@ -25,12 +25,18 @@ pub(super) enum Value {
 pub(super) struct Problem {
     message: String,
     path: Vec<String>,
+    divides_by_zero: bool,
 }
 
 pub(super) type Result<T> = std::result::Result<T, Box<Problem>>;
 
 pub(super) fn problem<T>(message: impl Into<String>) -> Result<T> {
-    Err(Box::new(Problem { message: message.into(), path: Vec::new() }))
+    Err(Box::new(Problem { message: message.into(), path: Vec::new(), divides_by_zero: false }))
+}
+
+fn divided_by_zero<T>(dividend: String) -> Result<T> {
+    let message = format!("{dividend} is divided by zero");
+    Err(Box::new(Problem { message, path: Vec::new(), divides_by_zero: true }))
 }
 
 impl Problem {
@@ -46,9 +52,14 @@ impl Problem {
         self
     }
 
+    pub(super) fn divides_by_zero(&self) -> bool {
+        self.divides_by_zero
+    }
+
     pub(super) fn into_fault(self) -> Fault {
         let path = self.path.iter().rev().map(String::as_str);
-        Fault { path: std::iter::once("body").chain(path).collect::<Vec<_>>().join("/"), message: self.message }
+        let path = std::iter::once("body").chain(path).collect::<Vec<_>>().join("/");
+        Fault { path, message: self.message, divides_by_zero: self.divides_by_zero }
     }
 }
 
@@ -153,7 +164,7 @@ macro_rules! of_integers {
             BinaryOperator::Subtract => $a.wrapping_sub($b),
             BinaryOperator::Multiply => $a.wrapping_mul($b),
             BinaryOperator::Divide | BinaryOperator::Remainder if $b == 0 => {
-                return problem(format!("{} is divided by zero", $a));
+                return divided_by_zero($a.to_string());
             }
             BinaryOperator::Divide => $a.wrapping_div($b),
             BinaryOperator::Remainder => $a.wrapping_rem($b),

@@ -4,6 +4,9 @@
 
 use std::ffi::c_void;
 
+/// The version of what is below.
+pub(super) const VERSION: u32 = 1;
+
 /// What the host does for a kernel. It outlives every call.
 #[repr(C)]
 pub(super) struct Host {

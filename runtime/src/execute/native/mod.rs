@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `text` | puts the helpers of [`crate::parallel`] and a way to the host around a kernel's text |
 //! | `rustc` | finds the compiler and calls it |
+//! | `process` | runs it, for a limited time |
+//! | `load` | opens what it made |
 //! | `abi` | what host and library hand to each other; compiled on both sides |
 //! | `complex` | complex numbers for the library; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
@@ -20,24 +22,26 @@ mod abi;
 #[allow(unreachable_pub)]
 mod complex;
 mod host;
+mod load;
+mod process;
 mod rustc;
 #[cfg(test)]
 mod tests;
 mod text;
 
 use self::abi::{DONE, Entry, Invocation, PANICKED};
+use self::load::load;
 use self::rustc::{FLAGS, Rustc, for_wide_vectors};
 use self::text::Sources;
 use super::array::{Access, Signature};
-use super::cache::Cache;
+use super::cache::{Cache, LibraryFile, Workshop};
 use super::call::Call;
 use super::error::Error;
 use super::hash::Fnv128;
-use libloading::Library;
 use spc_compiler::ir::{Kernel, Size};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,6 +63,24 @@ pub enum NativeError {
         /// What it said.
         output: String,
     },
+    /// The compiler took too long.
+    #[error("`{}` took longer than {limit} s to compile the kernel; SPC_RUSTC_TIMEOUT gives it more seconds", compiler.display())]
+    TimeLimit {
+        /// The compiler.
+        compiler: PathBuf,
+        /// The time that it had, in seconds.
+        limit: f64,
+    },
+    /// An environment variable says nothing that makes sense.
+    #[error("{name} is `{value}`, and should be {expected}")]
+    Setting {
+        /// The variable.
+        name: &'static str,
+        /// What it says.
+        value: String,
+        /// What it could.
+        expected: &'static str,
+    },
     /// A file can't be written or read.
     #[error("{}: {source}; SPC_CACHE names another folder for compiled kernels", path.display())]
     File {
@@ -74,6 +96,14 @@ pub enum NativeError {
         path: PathBuf,
         /// Why not.
         source: libloading::Error,
+    },
+    /// The compiled kernel is of another version of this crate.
+    #[error("{} is of version {version}, and can't be called", path.display())]
+    Version {
+        /// The library.
+        path: PathBuf,
+        /// The version of how it is called.
+        version: u32,
     },
     /// The kernel's name is none that a function can have.
     #[error("`{kernel}` is not the name of a function")]
@@ -117,8 +147,8 @@ static LOADED: Mutex<BTreeMap<Fnv128, Vec<Entry>>> = Mutex::new(BTreeMap::new())
 impl NativeKernel {
     /// Compiles a kernel, or finds it where it was compiled before.
     ///
-    /// `text` is what the Rust backend prints for `kernel`: safe Rust that defines `pub fn NAME`, named as the kernel, and uses
-    /// [`crate::parallel`] under the name `parallel`. The function takes each dimension whose size comes with the call as
+    /// `text` is what the Rust backend prints for `kernel`: safe Rust that defines `pub fn NAME`, named as the kernel (as
+    /// [`function_name`](spc_compiler::backend::rust::function_name) spells that), and uses [`crate::parallel`] under the name `parallel`. The function takes each dimension whose size comes with the call as
     /// `usize`, and then each parameter: `&[T]` for an array that is read, `&mut [T]` for the values of an output whose
     /// structure is given, `&mut Vec<T>` for an array that is appended to.
     ///
@@ -148,7 +178,9 @@ impl NativeKernel {
                 return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
             }
             // It stands in the text that calls the kernel, which is not safe code.
-            if !kernel.name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            let is_of_names =
+                |c: char| c.is_alphanumeric() || c == '_' || !(c.is_ascii() || c.is_whitespace() || c.is_control());
+            if !kernel.name.chars().all(is_of_names) {
                 return Err(NativeError::Name { kernel: kernel.name.clone() });
             }
         }
@@ -181,7 +213,8 @@ impl NativeKernel {
     /// # Errors
     /// When the call is of a kernel with other declarations, or the kernel panics.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        self.signature.check(call.kernel())?;
+        let kernel = call.kernel();
+        self.signature.check(kernel)?;
         let with_call = |&(_, size): &(&usize, &Size)| *size == Size::Runtime;
         let sizes = call.dimensions().iter().zip(&self.signature.sizes).filter(with_call);
         let dimensions: Vec<usize> = sizes.map(|(&extent, _)| extent).collect();
@@ -195,7 +228,7 @@ impl NativeKernel {
         // and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
         let time = start.elapsed();
-        let stopped = |message: String| Err(Error::Stopped { kernel: self.signature.name.clone(), message });
+        let stopped = |message: String| Err(Error::stopped(kernel, message));
         match status {
             DONE => {}
             PANICKED => {
@@ -229,43 +262,57 @@ fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), Nativ
     if let Some(entries) = loaded().get(&key) {
         return Ok((entries.clone(), true));
     }
-    // A library that is undamaged and still can't be loaded is for another system: it is compiled anew beside the cache.
-    if let Some(entries) = cache.library(key).and_then(|library| load(&library, count).ok()) {
-        loaded().insert(key, entries.clone());
-        return Ok((entries, true));
+    if let Some(library) = cache.library(key) {
+        if let Ok(entries) = load(&library, count) {
+            loaded().insert(key, entries.clone());
+            return Ok((entries, true));
+        }
+        cache.discard(key, &library);
     }
     let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
+    let (workshop, library) = match compile(&rustc, sources, &workshop) {
+        Ok(library) => (workshop, library),
+        // The folder is full or gone, not the text wrong.
+        Err(error) if is_full(&error) || !workshop.folder().is_dir() => {
+            drop(workshop);
+            let elsewhere =
+                Workshop::elsewhere().map_err(|source| NativeError::File { path: cache.place(), source })?;
+            let library = compile(&rustc, sources, &elsewhere)?;
+            (elsewhere, library)
+        }
+        Err(error) => return Err(error),
+    };
+    // It is kept when it has been loaded: what can't be is not there for ever.
+    let entries = load(&library, count)?;
+    cache.keep(key, &workshop, &library);
+    loaded().insert(key, entries.clone());
+    Ok((entries, false))
+}
+
+/// Compiles a library in a folder.
+fn compile(rustc: &Rustc, sources: &Sources, workshop: &Workshop) -> Result<LibraryFile, NativeError> {
     let failure = |path: PathBuf| move |source| NativeError::File { path, source };
     fs::write(workshop.source(), &sources.root).map_err(failure(workshop.source()))?;
     for (place, text) in sources.kernels.iter().enumerate() {
         let file = workshop.beside(&text::kernel_file(place));
         fs::write(&file, text).map_err(failure(file))?;
     }
-    rustc.compile(&workshop.source(), &workshop.library())?;
-    let library = cache.keep(key, &workshop).map_err(failure(workshop.library()))?;
-    let entries = load(&library, count)?;
-    loaded().insert(key, entries.clone());
-    Ok((entries, false))
+    rustc.compile(workshop)?;
+    workshop.compiled().map_err(failure(workshop.library()))
+}
+
+/// Whether there was no room on the disk for what was compiled.
+fn is_full(error: &NativeError) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    match error {
+        NativeError::File { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
+        NativeError::Compile { output, .. } => {
+            ["No space left on device", "Disk quota exceeded"].iter().any(|said| output.contains(said))
+        }
+        _ => false,
+    }
 }
 
 fn loaded() -> std::sync::MutexGuard<'static, BTreeMap<Fnv128, Vec<Entry>>> {
     LOADED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Loads a library of so many kernels for good.
-fn load(path: &Path, count: usize) -> Result<Vec<Entry>, NativeError> {
-    let failure = |source| NativeError::Load { path: path.to_owned(), source };
-    // SAFETY: the file is what rustc made of `text::library`, by its checksum, in a folder that only this user can write to.
-    // Such a library does nothing when it is loaded.
-    let library = unsafe { Library::new(path) }.map_err(failure)?;
-    let mut entries = Vec::with_capacity(count);
-    for place in 0..count {
-        // SAFETY: the library's text defines this symbol for each of its kernels with the type `Entry`, by the same file
-        // `abi.rs` that defines it here.
-        let entry = unsafe { library.get::<Entry>(text::entry(place).as_bytes()) }.map_err(failure)?;
-        entries.push(*entry);
-    }
-    // The entries are used for as long as the process lives.
-    std::mem::forget(library);
-    Ok(entries)
 }

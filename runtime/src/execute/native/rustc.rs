@@ -1,14 +1,15 @@
 //! The user's Rust compiler: where it is, which it is, and how it is called.
 
 use super::NativeError;
-use crate::execute::cache::Cache;
+use super::process::{self, Failure, Finished};
+use crate::execute::cache::{Cache, Workshop};
 use crate::execute::hash::Fnv128;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::UNIX_EPOCH;
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// What a kernel is compiled with, for this machine and no other.
 ///
@@ -41,6 +42,12 @@ pub(super) fn for_wide_vectors() -> Option<&'static str> {
 /// Environment variables that name the compiler, in the order in which they are asked.
 const VARIABLES: [&str; 2] = ["SPC_RUSTC", "RUSTC"];
 
+/// How many seconds the compiler may take.
+const TIMEOUT: &str = "SPC_RUSTC_TIMEOUT";
+const USUAL_TIMEOUT: Duration = Duration::from_secs(300);
+/// To say what it is it may take no longer than this.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The environment.
 pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
@@ -50,63 +57,103 @@ pub(super) struct Rustc {
     path: PathBuf,
     /// What it says of itself: the output of `rustc -vV`.
     pub(super) version: String,
+    limit: Duration,
 }
 
 impl Rustc {
     /// The compiler that the environment names, else the one in the search path. `variable` reads the environment.
     pub(super) fn find(cache: &Cache, variable: Variables) -> Result<Rustc, NativeError> {
+        let limit = limit(variable)?;
         for name in VARIABLES {
             if let Some(compiler) = variable(name).filter(|compiler| !compiler.is_empty()) {
                 let looked = format!("`{}` (from {name})", compiler.display());
                 let path = in_search_path(&compiler, variable).ok_or(NativeError::NoCompiler { looked })?;
-                return Rustc::at(path, cache);
+                return Rustc::at(path, limit, cache);
             }
         }
         let name = format!("rustc{}", env::consts::EXE_SUFFIX);
         let looked = "`rustc` in the search path".to_owned();
         let path = in_search_path(name.as_ref(), variable).ok_or(NativeError::NoCompiler { looked })?;
-        Rustc::at(path, cache)
+        Rustc::at(path, limit, cache)
     }
 
     /// The compiler in this file. To ask it for its version takes longer than all else that a cached kernel needs, so the
     /// answer is kept as long as the file stays the same. (Behind the file may be `rustup`, whose choice of a compiler may
     /// change. That does no harm: a kernel from another compiler is as good.)
-    fn at(path: PathBuf, cache: &Cache) -> Result<Rustc, NativeError> {
+    fn at(path: PathBuf, limit: Duration, cache: &Cache) -> Result<Rustc, NativeError> {
         let note = identity(&path).map(|identity| format!("rustc-{identity}"));
         if let Some(version) = note.as_ref().and_then(|note| cache.note(note)) {
-            return Ok(Rustc { path, version });
+            return Ok(Rustc { path, version, limit });
         }
-        let answer = Command::new(&path).arg("-vV").stdin(Stdio::null()).output();
-        let version = match answer {
-            Ok(Output { status, stdout, .. }) if status.success() => String::from_utf8_lossy(&stdout).into_owned(),
-            Ok(_) | Err(_) => return Err(NativeError::NoCompiler { looked: format!("`{} -vV`", path.display()) }),
+        let command = || {
+            let mut command = Command::new(&path);
+            command.arg("-vV");
+            command
         };
+        let answer = match process::run(&command, limit.min(VERSION_TIMEOUT)) {
+            Ok(Finished { status, stdout, .. }) if status.success() => {
+                Ok(String::from_utf8_lossy(&stdout).into_owned())
+            }
+            Ok(Finished { status, .. }) => Err(status.to_string()),
+            Err(failure) => Err(failure.to_string()),
+        };
+        let refused = |reason| NativeError::NoCompiler { looked: format!("`{} -vV` ({reason})", path.display()) };
+        let version = answer.map_err(refused)?;
         if let Some(note) = note {
             cache.keep_note(&note, &version);
         }
-        Ok(Rustc { path, version })
+        Ok(Rustc { path, version, limit })
     }
 
-    /// Compiles one file to a library.
-    pub(super) fn compile(&self, source: &Path, library: &Path) -> Result<(), NativeError> {
-        let call = |more: Option<&str>| {
-            let mut command = Command::new(&self.path);
-            command.args(FLAGS).args(more).arg("-o").arg(library).arg(source).stdin(Stdio::null());
-            command
-                .output()
-                .map_err(|error| NativeError::Compile { compiler: self.path.clone(), output: error.to_string() })
-        };
-        let mut output = call(for_wide_vectors())?;
+    /// Compiles the text in a folder to the library there.
+    pub(super) fn compile(&self, workshop: &Workshop) -> Result<(), NativeError> {
+        let mut output = self.call(workshop, for_wide_vectors())?;
         if !output.status.success() && for_wide_vectors().is_some() {
             // A name that belongs to LLVM: another version may not know it.
-            output = call(None)?;
+            output = self.call(workshop, None)?;
         }
-        if output.status.success() {
-            return Ok(());
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.success() {
+            true if workshop.library().is_file() => Ok(()),
+            true => Err(self.refused(format!("it ended as if all were well, and wrote no library\n{said}"))),
+            false if output.status.code().is_some() && !said.trim().is_empty() => Err(self.refused(said.into_owned())),
+            false => Err(self.refused(format!("{}\n{said}", output.status))),
         }
-        let output = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(NativeError::Compile { compiler: self.path.clone(), output })
     }
+
+    fn call(&self, workshop: &Workshop, more: Option<&str>) -> Result<Finished, NativeError> {
+        let command = || {
+            let mut command = Command::new(&self.path);
+            command.args(FLAGS).args(more).arg("-o").arg(workshop.library()).arg(workshop.source());
+            // What it leaves when it is killed is removed with the folder.
+            for name in ["TMPDIR", "TMP", "TEMP"] {
+                command.env(name, workshop.folder());
+            }
+            command
+        };
+        process::run(&command, self.limit).map_err(|failure| match failure {
+            Failure::TimeLimit(limit) => {
+                NativeError::TimeLimit { compiler: self.path.clone(), limit: limit.as_secs_f64() }
+            }
+            failure => self.refused(failure.to_string()),
+        })
+    }
+
+    fn refused(&self, output: String) -> NativeError {
+        NativeError::Compile { compiler: self.path.clone(), output: output.trim_end().to_owned() }
+    }
+}
+
+/// How long the compiler may take.
+fn limit(variable: Variables) -> Result<Duration, NativeError> {
+    let Some(value) = variable(TIMEOUT).filter(|value| !value.is_empty()) else { return Ok(USUAL_TIMEOUT) };
+    let value = value.to_string_lossy();
+    let seconds = value.trim().parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    let expected = "a number of seconds above 0";
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds.min(1e9)).ok())
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| NativeError::Setting { name: TIMEOUT, value: value.clone().into_owned(), expected })
 }
 
 /// A program by its path, or by its name in the search path.
@@ -159,6 +206,18 @@ mod tests {
         let program = tempfile::NamedTempFile::new().unwrap();
         let path = program.path().to_str().unwrap();
         assert!(looked(&[("SPC_RUSTC", path)]).contains(&format!("`{path} -vV`")));
+    }
+
+    #[test]
+    fn the_time_limit_is_a_number_of_seconds() {
+        let of = |value: &'static str| limit(&move |name| (name == TIMEOUT).then(|| value.into()));
+        assert_eq!((of("").unwrap(), of("0.5").unwrap()), (USUAL_TIMEOUT, Duration::from_millis(500)));
+        for wrong in ["0", "-1", "soon", "NaN", "1e-30"] {
+            let error = of(wrong).map(|limit| limit.is_zero());
+            let is_refused = matches!(&error, Err(error) if error.to_string().contains("SPC_RUSTC_TIMEOUT is"));
+            assert!(is_refused, "{wrong}: {error:?}");
+        }
+        assert!(of("inf").unwrap() > USUAL_TIMEOUT);
     }
 
     #[test]

@@ -176,6 +176,72 @@ fn a_kernel_is_compiled_once() {
     assert!(!NativeKernel::compile_in(&cache, &text, &kernel).unwrap().from_cache());
 }
 
+/// What has a right checksum, and is no library, or one with other kernels.
+#[test]
+fn a_library_that_does_not_load_is_compiled_anew() {
+    let (folder, cache) = cache();
+    let kernel = spmv();
+    let text = own(SPMV, "a_library_that_does_not_load");
+    let compile = |kernels: &[(&str, &Kernel)]| {
+        loaded().clear();
+        NativeKernel::compile_all_in(&cache, kernels).unwrap().remove(0)
+    };
+    compile(&[(&text, &kernel)]);
+    let homes = || -> std::collections::BTreeSet<PathBuf> {
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.is_dir()).collect()
+    };
+    let single = homes().pop_first().unwrap();
+    let both = [(text.as_str(), &kernel), (text.as_str(), &kernel)];
+    compile(&both);
+    let two = homes().into_iter().find(|home| *home != single).unwrap();
+    let name = |home: &std::path::Path| {
+        let files = fs::read_dir(home).unwrap().map(|file| file.unwrap().path());
+        files.into_iter().find(|file| file.to_str().unwrap().contains("spc_kernel.")).unwrap()
+    };
+    let replace = |home: &std::path::Path, bytes: &[u8]| {
+        fs::write(home.join("checksum"), Fnv128::of(bytes).to_string()).unwrap();
+        fs::write(name(home), bytes).unwrap();
+    };
+    replace(&two, &fs::read(name(&single)).unwrap());
+    assert!(!compile(&both).from_cache(), "it lacks a kernel");
+    assert!(compile(&both).from_cache());
+    replace(&single, b"no library at all");
+    assert!(!compile(&[(&text, &kernel)]).from_cache());
+    assert!(compile(&[(&text, &kernel)]).from_cache());
+    let said = crate::execute::cache_warnings().into_iter().map(|warning| warning.to_string());
+    let said = said.filter(|said| said.starts_with(folder.path().to_str().unwrap())).collect::<Vec<_>>();
+    assert!(said.len() == 2 && said[0].ends_with("can't be loaded: it was made anew"), "{said:?}");
+}
+
+#[test]
+fn many_libraries_are_told_apart() {
+    let (_folder, cache) = cache();
+    let output = ("y", Format::dense(1), &[0][..], DENSE_OUTPUT);
+    let kernel = declare("fill", &[("i", Size::Runtime)], &[("x", Format::dense(1), &[0][..], Source::Input), output]);
+    let compile = |number: usize| {
+        let text = format!("pub fn fill(d0: usize, _: &[f64], y: &mut [f64]) {{ y.fill((d0 + {number}) as f64) }}");
+        NativeKernel::compile_in(&cache, &text, &kernel).unwrap()
+    };
+    let natives: Vec<NativeKernel> = (0..5).map(compile).collect();
+    for (number, native) in natives.iter().enumerate() {
+        let x = vector(vec![0.0; 3]);
+        let mut call = Call::new(&kernel, &[&x]).unwrap();
+        native.run(&mut call).unwrap();
+        assert_eq!(values(&call.finish().unwrap()[0]), [(3 + number) as f64; 3]);
+    }
+}
+
+#[test]
+fn kernels_may_be_called_as_keywords() {
+    let (_folder, cache) = cache();
+    let mut kernel = spmv();
+    for (name, function) in [("gen", "r#gen"), ("match", "r#match"), ("super", "super_"), ("Some", "Some")] {
+        kernel.name = name.to_owned();
+        NativeKernel::compile_in(&cache, &SPMV.replace("fn spmv", &format!("fn {function}")), &kernel).unwrap();
+    }
+}
+
 #[test]
 fn without_a_cache_kernels_are_compiled_all_the_same() {
     let kernel = spmv();

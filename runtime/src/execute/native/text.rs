@@ -2,6 +2,7 @@
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
+use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
@@ -10,6 +11,9 @@ use std::fmt::Write;
 pub(super) fn entry(place: usize) -> String {
     format!("spc_kernel_{place}")
 }
+
+/// The symbol for the version of how a library is called.
+pub(super) const VERSION: &str = "spc_kernel_version";
 
 const ABI: &str = include_str!("abi.rs");
 const COMPLEX: &str = include_str!("complex.rs");
@@ -40,6 +44,9 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
 use complex::{{c32, c64}};
+
+#[unsafe(no_mangle)]
+pub static {VERSION}: u32 = abi::VERSION;
 
 {modules}
 mod parallel {{
@@ -105,7 +112,7 @@ fn call(place: usize, signature: &Signature) -> String {
             }
         });
     }
-    line(format!("{module}::{name}({});", arguments.join(", ")));
+    line(format!("{module}::{}({});", function_name(name), arguments.join(", ")));
     for (place, parameter) in parameters.iter().enumerate() {
         if parameter.access == Access::Append {
             line(format!("library::give(&mut *call.arrays.add({place}), a{place});"));

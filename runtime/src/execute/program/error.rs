@@ -5,7 +5,7 @@ use crate::tensor::PackError;
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::ElementType;
 
-/// Why a kernel can't be run on some inputs. Messages count modes from 0.
+/// Why a kernel can't be run on some inputs. Messages count modes from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
@@ -46,8 +46,8 @@ pub enum ProgramError {
     },
     /// An entry lies beyond the extent of its mode.
     #[error(
-        "mode {mode} of `{tensor}` has an entry at {needed} (counting from 1, as in a file), \
-         beyond the extent {extent} that index `{index}` has {by}"
+        "mode {} of `{tensor}` has an entry at {needed} (counting from 1, as in a file), \
+         beyond the extent {extent} that index `{index}` has {by}", mode + 1
     )]
     Beyond {
         /// The tensor.

@@ -33,14 +33,7 @@ pub(super) fn resolve(
     let mut known: Vec<Known> =
         kernel.extents.iter().map(|extent| Known { stated: fixed(extent), bound: None }).collect();
     for (name, extent) in stated {
-        let variables = kernel.variables.iter().filter(|variable| variable.name == *name);
-        let named = kernel.extents.iter().enumerate().filter(|(_, extent)| extent.name == *name);
-        let places: Vec<usize> =
-            variables.map(|variable| variable.extent).chain(named.map(|(place, _)| place)).collect();
-        if places.is_empty() {
-            return Err(no_such_index(kernel, name));
-        }
-        for place in places {
+        for place in kernel.extents_called(name).map_err(|known| no_such_index(name, &known))? {
             state(kernel, &mut known, place, *extent, ExtentSource::Stated)?;
         }
     }
@@ -76,8 +69,8 @@ fn settle_all(kernel: &Kernel, known: Vec<Known>) -> Result<Vec<usize>, ProgramE
     bounds::infer(&bounds, &mut sizes);
     let places = known.into_iter().zip(sizes).zip(&kernel.extents);
     let extents =
-        places.map(|((known, size), extent)| settle(known, size, &extent.name)).collect::<Result<Vec<_>, _>>()?;
-    bounds::check(&bounds, &extents, &|place| (&kernel.extents[place].name, kernel.extents[place].size))?;
+        places.map(|((known, size), extent)| settle(known, size, extent.shown())).collect::<Result<Vec<_>, _>>()?;
+    bounds::check(&bounds, &extents, &|place| (kernel.extents[place].shown(), kernel.extents[place].size))?;
     Ok(extents)
 }
 
@@ -94,7 +87,7 @@ fn state(
         Some((first, _)) if *first == extent => {}
         Some((first_extent, first)) => {
             return Err(Error::Extents {
-                index: kernel.extents[place].name.clone(),
+                index: kernel.extents[place].shown().to_owned(),
                 first: first.clone(),
                 first_extent: *first_extent,
                 second: source,
@@ -115,19 +108,11 @@ fn settle(known: Known, size: Option<usize>, index: &str) -> Result<usize, Progr
     }
 }
 
-fn no_such_index(kernel: &Kernel, name: &str) -> ProgramError {
-    let mut known: Vec<&str> = Vec::new();
-    for variable in kernel.variables.iter().filter(|variable| variable.value.is_none()) {
-        if !known.contains(&variable.name.as_str()) {
-            known.push(&variable.name);
-        }
-    }
-    // Modes of computed indices have extents of their own.
-    for extent in kernel.extents.iter().filter(|extent| extent.size == Size::Runtime) {
-        if !known.contains(&extent.name.as_str()) {
-            known.push(&extent.name);
-        }
-    }
+fn no_such_index(name: &str, known: &[&str]) -> ProgramError {
     let similar = suggest::similar(name, known.iter().copied()).map(str::to_owned);
-    ProgramError::NoSuchIndex { name: name.to_owned(), similar, known: known.into_iter().map(str::to_owned).collect() }
+    ProgramError::NoSuchIndex {
+        name: name.to_owned(),
+        similar,
+        known: known.iter().map(|&known| known.to_owned()).collect(),
+    }
 }

@@ -24,11 +24,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod assumed;
 mod error;
 mod extents;
 mod operand;
 mod pattern;
 
+pub use assumed::AssumedExtent;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
@@ -36,9 +38,9 @@ use super::tuning::{self, Sizes};
 use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
-use spc_compiler::diagnostics::suggest;
+use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::ir::Size;
-use spc_compiler::syntax::Schedule;
+use spc_compiler::syntax::{self, Schedule};
 use spc_compiler::{Compiled, backend, notation};
 use std::time::{Duration, Instant};
 
@@ -55,8 +57,8 @@ pub struct ProgramOptions {
     /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
     /// that are.
     pub devices: Vec<usize>,
-    /// Whether every run of [`Backend::Cuda`] gives the same bits: floating point numbers come together in an order that only the
-    /// inputs say.
+    /// Whether every run gives the same bits, on any number of threads: floating point numbers come together in an order that only
+    /// the inputs say.
     pub deterministic: bool,
     /// The input that comes in parts, also where the kernel's schedule asks for none.
     pub stream: Option<StreamOptions>,
@@ -74,6 +76,12 @@ impl ProgramOptions {
     /// What a GPU's kernels have to hold to.
     fn cuda(&self) -> backend::cuda::Options {
         backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
+    }
+
+    /// What the scheduler is asked for.
+    pub(super) fn scheduling(&self) -> concrete::Options {
+        let (target, deterministic) = (self.target(), self.deterministic);
+        concrete::Options { target, deterministic, ..concrete::Options::default() }
     }
 
     /// What loops are scheduled for.
@@ -112,8 +120,10 @@ pub struct Program {
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
+    assumed: Vec<AssumedExtent>,
     sizes: Sizes,
     tuned: Option<Schedule>,
+    warnings: Vec<Diagnostic>,
     pack_time: Duration,
     compile_time: Duration,
 }
@@ -132,7 +142,7 @@ impl Program {
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let schedule_options = concrete::Options { target: options.target(), ..concrete::Options::default() };
+        let schedule_options = options.scheduling();
         let mut concrete = concrete::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
@@ -148,6 +158,7 @@ impl Program {
             }
         }
         let interface = &concrete.interface;
+        let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
         let dimensions = undetermined(interface, &extents);
 
         let start = Instant::now();
@@ -193,8 +204,10 @@ impl Program {
             fallback,
             inputs: packed,
             dimensions,
+            assumed,
             sizes,
             tuned,
+            warnings: kernel.warnings.clone(),
             pack_time,
             compile_time,
         })
@@ -232,9 +245,19 @@ impl Program {
         self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
     }
 
+    /// The modes of inputs that do not state their shape.
+    pub fn assumed_extents(&self) -> &[AssumedExtent] {
+        &self.assumed
+    }
+
     /// The schedule that was remembered and taken, where one was.
     pub fn tuned(&self) -> Option<&Schedule> {
         self.tuned.as_ref()
+    }
+
+    /// What is probably not meant in the kernel, by position; spans are those of the text that it was checked from.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
     }
 
     pub(super) fn sizes(&self) -> &Sizes {
@@ -359,6 +382,7 @@ fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Resul
     let declared = || kernel.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
     let mut operands: Vec<Option<Operand>> = vec![None; kernel.tensors.len()];
     for (name, operand) in inputs {
+        let name = syntax::normalized(&name);
         let is_it = |tensor: &concrete::Tensor| tensor.kind == TensorKind::Input && tensor.name == name;
         let Some(place) = kernel.tensors.iter().position(is_it) else {
             let known = || declared().map(|tensor| tensor.name.as_str());

@@ -19,6 +19,8 @@ pub enum Operand {
     Tensor(AnyTensor),
     /// Entries, as a file has them. Where their shape is not stated, it is a lower bound.
     Entries(Entries),
+    /// The same, and what entries that are missing are, as a file says.
+    Filled(Entries, Literal),
     /// The value of a scalar.
     Scalar(f64),
     /// A dense tensor of random elements, of the shape that the other operands give it.
@@ -35,7 +37,9 @@ impl Operand {
     pub(super) fn shape(&self) -> Option<(&[usize], bool)> {
         match self {
             Operand::Tensor(tensor) => Some((tensor.shape(), true)),
-            Operand::Entries(entries) => Some((entries.shape(), entries.shape_is_stated())),
+            Operand::Entries(entries) | Operand::Filled(entries, _) => {
+                Some((entries.shape(), entries.shape_is_stated()))
+            }
             Operand::Scalar(_) => Some((&[], true)),
             Operand::Random { .. } | Operand::Ones => None,
         }
@@ -45,7 +49,7 @@ impl Operand {
     pub(in crate::execute) fn entries(&self) -> Option<usize> {
         match self {
             Operand::Tensor(tensor) => Some(tensor.nnz()),
-            Operand::Entries(entries) => Some(entries.len()),
+            Operand::Entries(entries) | Operand::Filled(entries, _) => Some(entries.len()),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => None,
         }
     }
@@ -73,7 +77,7 @@ impl Operand {
         let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
         let found = match &self {
             Operand::Tensor(tensor) => tensor.element(),
-            Operand::Entries(entries) => entries.element(),
+            Operand::Entries(entries) | Operand::Filled(entries, _) => entries.element(),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => element,
         };
         if found != element {
@@ -83,16 +87,31 @@ impl Operand {
         let filled = |made: Result<AnyTensor, InvalidTensor>| {
             made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
         };
+        let other_fill = |found: Literal| -> ProgramError {
+            crate::execute::Error::Fill { tensor: name.to_owned(), expected: fill, found }.into()
+        };
         match self {
+            // Where every element is stored, those that were missing are what they are said to be.
+            Operand::Tensor(tensor)
+                if format.is_dense() && (!tensor.fill().is_zero() || tensor.fill().equals(fill)) =>
+            {
+                tensor.convert(format).map(|tensor| tensor.with_fill(fill)).map_err(packing)
+            }
+            Operand::Filled(entries, found) if format.is_dense() => {
+                let packed = entries.with_shape(shape).pack(format, duplicates, found);
+                packed.map(|tensor| tensor.with_fill(fill)).map_err(packing)
+            }
             // A tensor that says no fill value takes the declared one.
             Operand::Tensor(tensor)
                 if !tensor.fill().is_zero() && !tensor.fill().equals(fill) && !tensor.format().is_dense() =>
             {
-                let (tensor, found) = (name.to_owned(), tensor.fill());
-                Err(crate::execute::Error::Fill { tensor, expected: fill, found }.into())
+                Err(other_fill(tensor.fill()))
             }
+            Operand::Filled(_, found) if !found.equals(fill) => Err(other_fill(found)),
             Operand::Tensor(tensor) => tensor.with_fill(fill).convert(format).map_err(packing),
-            Operand::Entries(entries) => entries.with_shape(shape).pack(format, duplicates, fill).map_err(packing),
+            Operand::Entries(entries) | Operand::Filled(entries, _) => {
+                entries.with_shape(shape).pack(format, duplicates, fill).map_err(packing)
+            }
             Operand::Scalar(value) => scalar(name, value, element),
             Operand::Random { seed } => filled(generate::random_dense(&shape, element, seed)),
             Operand::Ones => filled(generate::ones(&shape, element)),
@@ -105,7 +124,9 @@ fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, Pro
     fn values<T: Element>(value: f64) -> Option<Values> {
         let element = T::from_f64(value);
         let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
-        (element.to_f64() == value || is_rounded).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
+        // The largest `i64` is rounded to the first number beyond it.
+        let is_beyond = T::TYPE == ElementType::I64 && value >= i64::MAX as f64;
+        (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
     }
     let tensor = || name.to_owned();
     let values = with_element!(element, |T| values::<T>(value)).ok_or_else(|| ProgramError::Scalar {

@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use super::chunk::Chunk;
 use super::{Entries, Layout, join};
 use crate::io::value::Value;
+use crate::{fault, memory};
 
 /// Where the entries of a text begin and how they are to be read, by its first block.
 pub(crate) type LayoutOf<'a> = dyn Fn(&[u8]) -> Option<(usize, Layout)> + Sync + 'a;
@@ -33,12 +34,11 @@ pub(crate) fn parse_blocks<T: Value>(
         while !block.is_empty() {
             let (sender, from) = (sender.clone(), if number == 0 { start } else { 0 });
             scope.spawn(move |_| {
-                let chunk = Chunk::<T>::parse(&block, from, layout);
-                if chunk.fault.is_some() {
-                    faulty.store(true, Ordering::Relaxed);
+                match Chunk::<T>::parse(&block, from, layout) {
+                    // The receiver lives until all tasks have ended.
+                    Ok(chunk) if chunk.fault.is_none() => _ = sender.send((number, chunk)),
+                    _ => faulty.store(true, Ordering::Relaxed),
                 }
-                // The receiver lives until all tasks have ended.
-                let _ = sender.send((number, chunk));
             });
             match next_block(text, size, &mut rest) {
                 Some(next) if !faulty.load(Ordering::Relaxed) => block = next,
@@ -54,16 +54,17 @@ pub(crate) fn parse_blocks<T: Value>(
     }
     let mut chunks: Vec<(usize, Chunk<T>)> = receiver.into_iter().collect();
     chunks.sort_unstable_by_key(|&(number, _)| number);
-    Some(join::join(chunks.into_iter().map(|(_, chunk)| chunk).collect(), layout.limits.len()))
+    join::join(chunks.into_iter().map(|(_, chunk)| chunk).collect(), layout.limits.len()).ok()
 }
 
 /// The next lines, of about `size` bytes; none at the end. `rest` is what has been read of the line behind them. None if the text
 /// can't be read.
 fn next_block(text: &mut dyn Read, size: usize, rest: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let mut block = Vec::with_capacity(rest.len() + size);
+    let mut block = memory::try_room(rest.len() + size).ok()?;
     block.append(rest);
     loop {
         let searched = block.len();
+        fault::operation().ok()?;
         if Read::take(&mut *text, size.max(1) as u64).read_to_end(&mut block).ok()? == 0 {
             return Some(block);
         }

@@ -4,7 +4,8 @@ use super::cursor::Cursor;
 use super::explain;
 use super::{Fault, Layout, Values};
 use crate::io::value::{self, Refusal, Value};
-use crate::tensor::Indices;
+use crate::memory;
+use crate::tensor::{Indices, OutOfMemory};
 
 /// The entries of a chunk, up to its first fault if it has one.
 #[derive(Debug)]
@@ -12,6 +13,10 @@ pub(super) struct Chunk<T> {
     pub(super) modes: Vec<Mode>,
     pub(super) values: Vec<T>,
     pub(super) fault: Option<Fault>,
+    /// How many entries there is memory for.
+    room: usize,
+    /// There was not enough memory for another one.
+    short: Option<OutOfMemory>,
 }
 
 /// The indices of one mode.
@@ -25,29 +30,46 @@ pub(super) struct Mode {
 
 impl<T: Value> Chunk<T> {
     pub(super) fn empty(layout: &Layout) -> Self {
-        Self::with_capacity(layout, 0)
-    }
-
-    fn with_capacity(layout: &Layout, capacity: usize) -> Self {
-        let mode = |&limit| Mode { indices: Indices::U32(Vec::with_capacity(capacity)), largest: 0, limit };
-        Self { modes: layout.limits.iter().map(mode).collect(), values: Vec::with_capacity(capacity), fault: None }
+        let mode = |&limit| Mode { indices: Indices::U32(Vec::new()), largest: 0, limit };
+        let modes = layout.limits.iter().map(mode).collect();
+        Self { modes, values: Vec::new(), fault: None, room: 0, short: None }
     }
 
     /// Reads the lines from byte `start` to the end of `text`.
-    pub(super) fn parse(text: &[u8], start: usize, layout: &Layout) -> Self {
-        let capacity = likely_entries(&text[start..], layout.limits.len());
-        let mut chunk = Self::with_capacity(layout, capacity);
+    pub(super) fn parse(text: &[u8], start: usize, layout: &Layout) -> Result<Self, OutOfMemory> {
+        let mut chunk = Self::empty(layout);
+        chunk.grow(likely_entries(&text[start..], layout.limits.len()))?;
         let mut cursor = Cursor::new(text, start);
         while cursor.find_entry(layout.comment) {
+            if chunk.values.len() == chunk.room {
+                chunk.grow(chunk.room / 2 + 16)?;
+            }
             let line = cursor.clone();
             if chunk.entry(&mut cursor, layout).is_none() {
+                if let Some(short) = chunk.short {
+                    return Err(short);
+                }
                 let entries = chunk.values.len();
                 chunk.modes.iter_mut().for_each(|mode| mode.truncate(entries));
                 chunk.fault = Some(explain::fault::<T>(line, layout));
                 break;
             }
         }
-        chunk
+        Ok(chunk)
+    }
+
+    /// Memory for so many entries more.
+    #[cold]
+    fn grow(&mut self, more: usize) -> Result<(), OutOfMemory> {
+        for mode in &mut self.modes {
+            match &mut mode.indices {
+                Indices::U32(indices) => memory::try_reserve(indices, more)?,
+                Indices::U64(indices) => memory::try_reserve(indices, more)?,
+            }
+        }
+        memory::try_reserve(&mut self.values, more)?;
+        self.room += more;
+        Ok(())
     }
 
     /// Reads one line; `None` if anything is wrong with it, and then some modes may already have its index.
@@ -59,7 +81,10 @@ impl<T: Value> Chunk<T> {
                 return None;
             }
             cursor.skip_blanks();
-            mode.push(index);
+            if let Err(short) = mode.push(index, self.room) {
+                self.short = Some(short);
+                return None;
+            }
         }
         let value = match layout.values {
             Values::Pattern => T::from_integer(1)?,
@@ -92,26 +117,29 @@ pub(super) fn number<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Resul
 }
 
 impl Mode {
-    /// Appends an index, given from 1.
+    /// Appends an index, given from 1, where there is memory for so many.
     #[inline(always)]
-    fn push(&mut self, index: u64) {
+    fn push(&mut self, index: u64, room: usize) -> Result<(), OutOfMemory> {
         self.largest = self.largest.max(index);
         let index = index - 1;
         match &mut self.indices {
             Indices::U32(indices) => match u32::try_from(index) {
                 Ok(index) => indices.push(index),
-                Err(_) => self.widen(index),
+                Err(_) => return self.widen(index, room),
             },
             Indices::U64(indices) => indices.push(index),
         }
+        Ok(())
     }
 
     #[cold]
-    fn widen(&mut self, index: u64) {
+    fn widen(&mut self, index: u64, room: usize) -> Result<(), OutOfMemory> {
         if let Indices::U32(narrow) = &self.indices {
-            let wide = narrow.iter().map(|&index| u64::from(index)).chain([index]);
-            self.indices = Indices::U64(wide.collect());
+            let mut wide = memory::try_room(room)?;
+            wide.extend(narrow.iter().map(|&index| u64::from(index)).chain([index]));
+            self.indices = Indices::U64(wide);
         }
+        Ok(())
     }
 
     fn truncate(&mut self, length: usize) {

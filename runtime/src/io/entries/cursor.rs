@@ -7,6 +7,9 @@ pub(super) struct Cursor<'text> {
     at: usize,
 }
 
+/// No entry has more fields.
+const MOST_FIELDS: usize = 1000;
+
 /// What separates the fields of a line.
 #[inline(always)]
 fn is_blank(byte: u8) -> bool {
@@ -128,11 +131,11 @@ impl<'text> Cursor<'text> {
         &self.text[start..self.at]
     }
 
-    /// The fields from here to the end of the line or a comment.
+    /// The fields from here to the end of the line or a comment; of a line that is no entry, the first of too many.
     pub(super) fn rest_of_line(&mut self, comment: u8) -> Vec<&'text [u8]> {
         let mut fields = Vec::new();
         self.skip_blanks();
-        while !self.at_line_end(comment) {
+        while !self.at_line_end(comment) && fields.len() <= MOST_FIELDS {
             fields.push(self.field());
             self.skip_blanks();
         }

@@ -43,12 +43,12 @@ fn index_message(field: &[u8], mode: usize, limit: u64, layout: &Layout) -> Opti
         let why = if negative { "indices start from 1" } else { "an index is a whole number from 1" };
         return Some(format!("index {} of mode {mode}: {why}", quote(field)));
     }
-    match Cursor::new(field, 0).natural() {
-        Some(0) => Some("index 0: indices start from 1".to_owned()),
-        Some(index) if index <= limit => None,
-        Some(index) if layout.limits_are_stated => Some(format!(
-            "index {index} of mode {mode} is beyond its extent {limit}: correct the index, or state a larger shape"
-        )),
+    match (Cursor::new(field, 0).natural(), layout.larger) {
+        (Some(0), _) => Some("index 0: indices start from 1".to_owned()),
+        (Some(index), _) if index <= limit => None,
+        (Some(index), Some(larger)) => {
+            Some(format!("index {index} of mode {mode} is beyond its extent {limit}: correct the index, or {larger}"))
+        }
         _ => Some(format!("index {} of mode {mode} is too large: at most {LARGEST_INDEX}", shorten(field))),
     }
 }

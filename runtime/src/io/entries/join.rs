@@ -4,12 +4,13 @@ use rayon::prelude::*;
 
 use super::chunk::Chunk;
 use super::{Entries, Fault};
-use crate::tensor::Indices;
+use crate::memory;
+use crate::tensor::{Indices, OutOfMemory};
 
 /// The entries of all chunks in order, up to and including the first that has a fault.
 ///
 /// Mode by mode, so that at most one mode is held twice at a time.
-pub(super) fn join<T: Copy + Send + Sync>(mut chunks: Vec<Chunk<T>>, order: usize) -> Entries<T> {
+pub(super) fn join<T: Copy + Send + Sync>(mut chunks: Vec<Chunk<T>>, order: usize) -> Result<Entries<T>, OutOfMemory> {
     let faulty = chunks.iter().position(|chunk| chunk.fault.is_some());
     chunks.truncate(faulty.map_or(chunks.len(), |number| number + 1));
     let fault: Option<Fault> = chunks.last_mut().and_then(|chunk| chunk.fault.take());
@@ -24,22 +25,24 @@ pub(super) fn join<T: Copy + Send + Sync>(mut chunks: Vec<Chunk<T>>, order: usiz
         }
         values.push(chunk.values);
     }
-    Entries { indices: columns.into_iter().map(join_indices).collect(), largest, values: join_parts(values), fault }
+    let indices = columns.into_iter().map(join_indices).collect::<Result<_, _>>()?;
+    Ok(Entries { indices, largest, values: join_parts(values)?, fault })
 }
 
 /// One mode: 32 bits wide unless a part is not.
-fn join_indices(parts: Vec<Indices>) -> Indices {
+fn join_indices(parts: Vec<Indices>) -> Result<Indices, OutOfMemory> {
     if parts.iter().any(|part| matches!(part, Indices::U64(_))) {
-        Indices::U64(join_parts(parts.into_iter().map(into_wide).collect()))
+        let parts = parts.into_iter().map(into_wide).collect::<Result<_, _>>()?;
+        join_parts(parts).map(Indices::U64)
     } else {
-        Indices::U32(join_parts(parts.into_iter().filter_map(into_narrow).collect()))
+        join_parts(parts.into_iter().filter_map(into_narrow).collect()).map(Indices::U32)
     }
 }
 
-fn into_wide(part: Indices) -> Vec<u64> {
+fn into_wide(part: Indices) -> Result<Vec<u64>, OutOfMemory> {
     match part {
-        Indices::U32(narrow) => narrow.into_iter().map(u64::from).collect(),
-        Indices::U64(wide) => wide,
+        Indices::U32(narrow) => memory::try_collected(narrow.into_iter().map(u64::from)),
+        Indices::U64(wide) => Ok(wide),
     }
 }
 
@@ -51,12 +54,14 @@ fn into_narrow(part: Indices) -> Option<Vec<u32>> {
 }
 
 /// The parts in one vector, copied by all threads.
-fn join_parts<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+fn join_parts<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Result<Vec<T>, OutOfMemory> {
     if parts.len() < 2 {
-        return parts.pop().unwrap_or_default();
+        return Ok(parts.pop().unwrap_or_default());
     }
-    let Some(&filler) = parts.iter().flatten().next() else { return Vec::new() };
-    let mut joined = vec![filler; parts.iter().map(Vec::len).sum()];
+    let Some(&filler) = parts.iter().flatten().next() else { return Ok(Vec::new()) };
+    let count = parts.iter().map(Vec::len).sum();
+    let mut joined = memory::try_room(count)?;
+    joined.resize(count, filler);
     let mut rest = joined.as_mut_slice();
     let mut places = Vec::with_capacity(parts.len());
     for part in &parts {
@@ -65,5 +70,5 @@ fn join_parts<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Vec<T> {
         rest = behind;
     }
     parts.into_par_iter().zip(places).for_each(|(part, place)| place.copy_from_slice(&part));
-    joined
+    Ok(joined)
 }

@@ -26,15 +26,16 @@ use self::chunk::Chunk;
 use self::cursor::Cursor;
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::Indices;
+use crate::tensor::{Indices, OutOfMemory};
 
 /// How the lines of a text are to be read.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     /// The largest index of each mode, from 1; as many as a line has indices.
     pub(crate) limits: Vec<u64>,
-    /// Whether the limits are a shape that somebody stated, rather than what the machine can hold.
-    pub(crate) limits_are_stated: bool,
+    /// What to do about an index that is beyond its limit, where the limits are a shape that somebody stated rather than what the
+    /// machine can hold.
+    pub(crate) larger: Option<&'static str>,
     /// What stands behind the indices.
     pub(crate) values: Values,
     /// What begins a comment.
@@ -108,21 +109,25 @@ pub(crate) const BLOCK: usize = 1 << 20;
 pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
 
 /// Reads the lines of `text` from byte `start` on.
-pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Entries<T> {
+///
+/// # Errors
+///
+/// Too little memory; what is wrong with a line is part of the result.
+pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
     let cuts = cut(text, start, layout.chunk_bytes);
     let first_faulty = AtomicUsize::new(usize::MAX);
     let chunks = cuts.par_iter().enumerate().map(|(number, &(from, to))| {
         // Whatever comes behind a fault is not asked for.
         if first_faulty.load(Ordering::Relaxed) < number {
-            return Chunk::empty(layout);
+            return Ok(Chunk::empty(layout));
         }
-        let chunk = Chunk::parse(&text[..to], from, layout);
+        let chunk = Chunk::parse(&text[..to], from, layout)?;
         if chunk.fault.is_some() {
             first_faulty.fetch_min(number, Ordering::Relaxed);
         }
-        chunk
+        Ok(chunk)
     });
-    join::join(chunks.collect(), layout.limits.len())
+    join::join(chunks.collect::<Result<_, _>>()?, layout.limits.len())
 }
 
 /// Byte ranges of about `chunk_bytes` that end behind a line end, except perhaps the last.

@@ -1,6 +1,7 @@
 //! The first lines of a Matrix Market file.
 
 use crate::io::entries::{self, quote};
+use crate::io::stated::{At, Stated};
 use crate::io::{ReadError, ReadErrorKind};
 
 /// What begins a comment.
@@ -14,6 +15,10 @@ pub(super) struct Header {
     pub(super) symmetry: Symmetry,
     /// Rows and columns.
     pub(super) shape: [usize; 2],
+    /// The extent of each mode: a comment may say that a matrix of one column is a vector.
+    pub(super) modes: Vec<usize>,
+    /// Where the comments begin.
+    comments: usize,
     /// Where the size line begins, for messages.
     pub(super) size_line: usize,
     /// Where the entries begin.
@@ -55,6 +60,13 @@ impl Symmetry {
     }
 }
 
+impl Header {
+    /// What comments state.
+    pub(super) fn stated<'text>(&self, text: &'text [u8]) -> Result<Stated<'text>, ReadError> {
+        Stated::of(text, self.comments, COMMENT)
+    }
+}
+
 /// Reads the header line and the size line.
 pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
     let line_end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
@@ -72,7 +84,20 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
         .map_err(|message| ReadError::new(ReadErrorKind::Header, message).at(text, size_line))?;
     let after = text[size_line..].iter().position(|&byte| byte == b'\n');
     let body = after.map_or(text.len(), |length| size_line + length + 1);
-    Ok(Header { storage, field, symmetry, shape, size_line, body })
+    let comments = text.len().min(line_end + 1);
+    let modes = shape.to_vec();
+    let mut header = Header { storage, field, symmetry, shape, modes, comments, size_line, body };
+    if let Some(At { what, offset }) = header.stated(text)?.shape {
+        let columns = [what.first().copied().unwrap_or(1), what.get(1).copied().unwrap_or(1)];
+        if what.len() > 2 || columns != shape {
+            let [rows, columns] = shape;
+            let message =
+                format!("the shape is not that of the size line, {rows} {columns}: correct the one or the other");
+            return Err(ReadError::new(ReadErrorKind::Header, message).at(text, offset));
+        }
+        header.modes = what;
+    }
+    Ok(header)
 }
 
 type Banner = (bool, Field, Symmetry);

@@ -12,6 +12,10 @@
 //! imaginary part) and `pattern` (every value is 1); `general`, `symmetric`, `skew-symmetric` and `hermitian`. Of a symmetric matrix the file has the lower triangle; reading adds the
 //! other one behind it, so that the example gives the three entries (1, 1), (3, 1) and (1, 3).
 //!
+//! Comments between the first line and the size line may state what the format has no place for, as in [`.tns`](super::tns):
+//! `% fill: inf` where what is missing is not zero, `% element: f32`, and `% shape: 3` of a vector, which is a matrix of one column
+//! to others, or `% shape:` of a scalar.
+//!
 //! Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST IR 5935, 1996.
 
 mod array;
@@ -22,44 +26,48 @@ use std::io::Read;
 use std::sync::OnceLock;
 
 use self::header::{COMMENT, Field, Header, Storage, Symmetry};
+use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, Fault, Layout, Values};
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::Coordinates;
+use spc_compiler::ir::ElementType;
 
 /// Reads `.mtx` text, which is [what a file holds](self).
 ///
 /// # Errors
 ///
-/// [`ReadError`] with line and column of the first thing in the text that is wrong.
+/// [`ReadError`] with line and column of the first thing in the text that is wrong; or without, if the text states a fill value
+/// other than zero.
 pub fn parse<T: Value>(text: &[u8]) -> Result<Coordinates<T>, ReadError> {
-    parse_in_chunks(text, entries::chunk_bytes(text))
+    parse_in_chunks(text, entries::chunk_bytes(text)).and_then(Contents::into_coordinates)
 }
 
 /// As [`parse`], with chunks of about `chunk_bytes`.
-pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<Coordinates<T>, ReadError> {
+pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<Contents<T>, ReadError> {
     let (header, layout) = layout::<T>(text, chunk_bytes)?;
-    let mut read = entries::parse::<T>(text, header.body, &layout);
+    let fill = header.stated(text)?.fill(text)?;
+    let mut read = entries::parse::<T>(text, header.body, &layout)?;
     let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
     if let Some(fault) = first_fault(&mut read, &header, place_of) {
         return Err(fault.in_text(text));
     }
-    Ok(coordinates(&header, read))
+    contents(&header, read, fill)
 }
 
 /// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
-pub(crate) fn parse_blocks<T: Value>(text: &mut (dyn Read + Send), block: usize) -> Option<Coordinates<T>> {
+pub(crate) fn parse_blocks<T: Value>(text: &mut (dyn Read + Send), block: usize) -> Option<Contents<T>> {
     let header = OnceLock::new();
     let layout_of = |text: &[u8]| {
         let (found, layout) = layout::<T>(text, block).ok()?;
-        let body = found.body;
-        header.set(found).ok()?;
+        let (body, fill) = (found.body, found.stated(text).ok()?.fill::<T>(text).ok()?);
+        header.set((found, fill)).ok()?;
         Some((body, layout))
     };
     let mut read = entries::parse_blocks(text, block, &layout_of)?;
-    let header = header.into_inner()?;
+    let (header, fill) = header.into_inner()?;
     match first_fault(&mut read, &header, |_| 0) {
-        None => Some(coordinates(&header, read)),
+        None => contents(&header, read, fill).ok(),
         Some(_) => None,
     }
 }
@@ -81,17 +89,26 @@ fn layout<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<(Header, Layout),
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
         Storage::Array => Vec::new(),
     };
-    Ok((header, Layout { limits, limits_are_stated: true, values, comment: COMMENT, chunk_bytes }))
+    Ok((header, Layout { limits, larger: Some("state a larger shape"), values, comment: COMMENT, chunk_bytes }))
 }
 
-/// All entries of the matrix, from those of the file.
-fn coordinates<T: Value>(header: &Header, read: Entries<T>) -> Coordinates<T> {
-    let (indices, values) = match (header.storage, header.symmetry) {
-        (Storage::Array, symmetry) => array::expand(header.shape, symmetry, read.values),
+/// The element type that a text states, by a comment or by being complex.
+pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
+    let header = header::parse(text)?;
+    let stated = header.stated(text)?.element.map(|element| element.what);
+    Ok(stated.or((header.field == Field::Complex).then_some(ElementType::C64)))
+}
+
+/// The matrix, from the entries of the file.
+fn contents<T: Value>(header: &Header, read: Entries<T>, fill: Option<T>) -> Result<Contents<T>, ReadError> {
+    let (mut indices, values) = match (header.storage, header.symmetry) {
+        (Storage::Array, symmetry) => return array::expand(header, symmetry, &read.values).map(Contents::Tensor),
         (Storage::Coordinate(_), Symmetry::General) => (read.indices, read.values),
-        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, symmetry),
+        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, symmetry)?,
     };
-    Coordinates { shape: header.shape.to_vec(), shape_is_stated: true, indices, values }
+    indices.truncate(header.modes.len());
+    let entries = Coordinates { shape: header.modes.clone(), shape_is_stated: true, indices, values };
+    Ok(Contents::Entries(Filled { entries, fill }))
 }
 
 /// Of what may be wrong with the entries, what comes first in the file.

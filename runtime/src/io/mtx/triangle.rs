@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::header::Symmetry;
 use crate::io::value::Value;
-use crate::tensor::Indices;
+use crate::memory;
+use crate::tensor::{Indices, OutOfMemory};
 
 /// How many entries a thread takes at once.
 const PART: usize = 1 << 16;
@@ -61,15 +62,15 @@ pub(super) fn mirror<T: Value>(
     indices: Vec<Indices>,
     mut values: Vec<T>,
     symmetry: Symmetry,
-) -> (Vec<Indices>, Vec<T>) {
+) -> Result<(Vec<Indices>, Vec<T>), OutOfMemory> {
     let indices = match <[Indices; 2]>::try_from(indices) {
         Ok([Indices::U32(rows), Indices::U32(columns)]) => {
-            extend(rows, columns, &mut values, symmetry).map(Indices::U32).to_vec()
+            extend(rows, columns, &mut values, symmetry)?.map(Indices::U32).to_vec()
         }
-        Ok([rows, columns]) => extend(wide(&rows), wide(&columns), &mut values, symmetry).map(Indices::U64).to_vec(),
+        Ok([rows, columns]) => extend(wide(&rows), wide(&columns), &mut values, symmetry)?.map(Indices::U64).to_vec(),
         Err(indices) => indices,
     };
-    (indices, values)
+    Ok((indices, values))
 }
 
 fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
@@ -77,18 +78,20 @@ fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
     mut columns: Vec<I>,
     values: &mut Vec<T>,
     symmetry: Symmetry,
-) -> [Vec<I>; 2] {
+) -> Result<[Vec<I>; 2], OutOfMemory> {
     let is_off = |(row, column): &(&I, &I)| row != column;
     let stored = values.len();
     let parts = rows.par_chunks(PART).zip(columns.par_chunks(PART));
     let counts: Vec<usize> = parts.map(|(rows, columns)| rows.iter().zip(columns).filter(is_off).count()).collect();
     let total = stored + counts.iter().sum::<usize>();
-    let (Some(&row), Some(&value)) = (rows.first(), values.first()) else { return [rows, columns] };
+    let (Some(&row), Some(&value)) = (rows.first(), values.first()) else {
+        return Ok([rows, columns]);
+    };
     for column in [&mut rows, &mut columns] {
-        column.reserve_exact(total - stored);
+        memory::try_reserve(column, total - stored)?;
         column.resize(total, row);
     }
-    values.reserve_exact(total - stored);
+    memory::try_reserve(values, total - stored)?;
     values.resize(total, value);
 
     let mut parts = Vec::with_capacity(counts.len());
@@ -111,7 +114,7 @@ fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
             ((*to.0.0, *to.0.1), *to.1) = ((*row, *column), mirrored_value(value, symmetry));
         }
     });
-    [rows, columns]
+    Ok([rows, columns])
 }
 
 /// The value on the other side of the diagonal. All values have one: see [`first_without_negative`].
@@ -157,7 +160,7 @@ mod tests {
         let expected_columns: Vec<u32> = columns.iter().copied().chain(off().map(|entry| rows[entry])).collect();
         let expected_values: Vec<f64> = values.iter().copied().chain(off().map(|entry| -values[entry])).collect();
         let indices = vec![Indices::U32(rows.clone()), Indices::U32(columns.clone())];
-        let (indices, values) = mirror(indices, values.clone(), Symmetry::SkewSymmetric);
+        let (indices, values) = mirror(indices, values.clone(), Symmetry::SkewSymmetric).unwrap();
         assert_eq!(indices, [Indices::U32(expected_rows), Indices::U32(expected_columns)]);
         assert_eq!(values, expected_values);
     }

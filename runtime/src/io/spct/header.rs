@@ -40,7 +40,8 @@ impl fmt::Display for Header {
         f.write_str("shape")?;
         self.shape.iter().try_for_each(|extent| write!(f, " {extent}"))?;
         writeln!(f)?;
-        if !self.fill.equals(self.element.zero()) {
+        // A negative zero is another value.
+        if !matches!(self.fill, Literal::Float(_, value) if value.to_bits() == 0) && self.fill != self.element.zero() {
             match self.fill {
                 Literal::Float(_, value) => writeln!(f, "fill {value}")?,
                 Literal::Integer(_, value) => writeln!(f, "fill {value}")?,

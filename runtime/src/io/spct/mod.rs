@@ -38,7 +38,7 @@ use self::header::Header;
 use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelStorage, Plain, Values};
+use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
 use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
@@ -52,11 +52,8 @@ const VERSION: u32 = 1;
 /// [`ReadError`] if it is no such file, is of a later version, is damaged or cut short, or does not hold a valid tensor.
 pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     little_endian().map_err(|message| ReadError::new(ReadErrorKind::NotSupported, message))?;
-    let Some(rest) = file.strip_prefix(MAGIC) else {
-        let start = quote(&file[..file.len().min(8)]);
-        return Err(corrupt(format!("begins with {start}: a .spct file begins with {}", quote(MAGIC))));
-    };
-    let mut rest = Bytes(rest);
+    check_magic(file)?;
+    let mut rest = Bytes(&file[MAGIC.len()..]);
     let version = rest.u32("version")?;
     if version != VERSION {
         let message = format!("version {version} of the .spct format is not supported: this is version {VERSION}");
@@ -84,8 +81,24 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     if rest.0.len() != checksum.len() {
         return Err(corrupt(format!("{} bytes too many behind the values", rest.0.len().abs_diff(checksum.len()))));
     }
-    AnyTensor::from_filled_parts(header.shape, header.format, levels, values, header.fill)
-        .map_err(|error| corrupt(error.to_string()))
+    AnyTensor::from_filled_parts(header.shape, header.format, levels, values, header.fill).map_err(ReadError::of_arrays)
+}
+
+/// The type of the elements.
+pub(super) fn element(file: &[u8]) -> Result<ElementType, ReadError> {
+    check_magic(file)?;
+    let mut rest = Bytes(&file[MAGIC.len()..]);
+    rest.u32("version")?;
+    let length = rest.u32("header")? as usize;
+    Ok(header::parse(rest.take(length, "header")?)?.element)
+}
+
+pub(super) fn check_magic(file: &[u8]) -> Result<(), ReadError> {
+    if file.starts_with(MAGIC) {
+        return Ok(());
+    }
+    let start = quote(&file[..file.len().min(8)]);
+    Err(corrupt(format!("begins with {start}: a .spct file begins with {}", quote(MAGIC))))
 }
 
 /// Writes a tensor as a `.spct` file.
@@ -171,35 +184,36 @@ impl<'file> Bytes<'file> {
 
     fn indices(&mut self, width: IndexWidth, what: &str) -> Result<IndexArray, ReadError> {
         // Any bytes are an index.
-        fn of<I: Index>(bytes: &[u8]) -> IndexArray {
-            I::wrap(Arc::new(aligned(bytes).unwrap_or_default()))
+        fn of<I: Index>(bytes: &[u8]) -> Result<IndexArray, ReadError> {
+            Ok(I::wrap(Arc::new(aligned(bytes)?.unwrap_or_default())))
         }
         let bytes = self.array(width.bytes(), what)?;
-        Ok(match width {
+        match width {
             IndexWidth::U8 => of::<u8>(bytes),
             IndexWidth::U16 => of::<u16>(bytes),
             IndexWidth::U32 => of::<u32>(bytes),
             IndexWidth::U64 => of::<u64>(bytes),
-        })
+        }
     }
 
     fn values(&mut self, element: ElementType) -> Result<Values, ReadError> {
         let bytes = self.array(element.bytes(), "values")?;
         with_element!(element, |T| {
             let values =
-                aligned::<T>(bytes).ok_or_else(|| corrupt(format!("a value is none of {}", element.name())))?;
+                aligned::<T>(bytes)?.ok_or_else(|| corrupt(format!("a value is none of {}", element.name())))?;
             Ok(values.into())
         })
     }
 }
 
 /// A copy whose length is a multiple of the element's size; `None` where bytes are no element.
-fn aligned<T: Plain>(bytes: &[u8]) -> Option<Buffer<T>> {
-    let mut buffer = Buffer::zeroed(bytes.len() / size_of::<T>());
+fn aligned<T: Plain>(bytes: &[u8]) -> Result<Option<Buffer<T>>, OutOfMemory> {
+    let mut buffer = Buffer::try_zeroed(bytes.len() / size_of::<T>())?;
     for (element, bytes) in buffer.iter_mut().zip(bytes.chunks_exact(size_of::<T>())) {
-        *element = bytemuck::checked::try_pod_read_unaligned(bytes).ok()?;
+        let Ok(read) = bytemuck::checked::try_pod_read_unaligned(bytes) else { return Ok(None) };
+        *element = read;
     }
-    Some(buffer)
+    Ok(Some(buffer))
 }
 
 #[cfg(test)]

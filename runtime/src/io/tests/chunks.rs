@@ -2,13 +2,12 @@
 
 use proptest::prelude::*;
 
-use crate::io::{FileType, ReadError, ReadOptions, mtx, read, tns};
+use crate::io::{Contents, FileType, ReadError, ReadOptions, TensorFile, mtx, tns};
 use crate::parallel::with_threads;
-use crate::tensor::Coordinates;
 
 /// What a reader says, comparable: values as bits, errors as text.
-fn outcome(read: Result<Coordinates<f64>, ReadError>) -> Result<String, String> {
-    match read {
+fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
+    match read.and_then(Contents::into_coordinates) {
         Ok(mut entries) => {
             let bits: Vec<u64> = entries.values.drain(..).map(f64::to_bits).collect();
             Ok(format!("{entries:?} {bits:?}"))
@@ -18,10 +17,15 @@ fn outcome(read: Result<Coordinates<f64>, ReadError>) -> Result<String, String> 
 }
 
 fn check_tns(text: &[u8]) {
-    let whole = outcome(tns::parse_in_chunks(text, None, usize::MAX));
+    let whole = outcome(tns::parse_in_chunks(text, None, usize::MAX).map(Contents::Entries));
     for chunk in [1, 2, 3, 5, 8, 13, 40] {
-        assert_eq!(outcome(tns::parse_in_chunks(text, None, chunk)), whole, "{:?}", String::from_utf8_lossy(text));
-        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, None, chunk);
+        assert_eq!(
+            outcome(tns::parse_in_chunks(text, None, chunk).map(Contents::Entries)),
+            whole,
+            "{:?}",
+            String::from_utf8_lossy(text)
+        );
+        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, None, chunk).map(Contents::Entries);
         assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
     }
     let in_one = tns::parse_blocks::<f64>(&mut { text }, None, 1 << 20);
@@ -72,7 +76,10 @@ fn compressed_files_read_the_same_on_any_number_of_threads() {
         for file in [&file[..], &file[..file.len() * 3 / 4], &file[..file.len() - 1], &damaged] {
             std::fs::write(&path, file).unwrap();
             let options = ReadOptions { file_type: Some(file_type), ..ReadOptions::default() };
-            let read = |threads| with_threads(threads, || outcome(read::<f64>(&path, &options))).unwrap();
+            let read = |threads| {
+                with_threads(threads, || outcome(TensorFile::open(&path, &options).and_then(|file| file.contents())))
+                    .unwrap()
+            };
             let one = read(1);
             assert!([2, 3].into_iter().all(|threads| read(threads) == one));
         }

@@ -32,14 +32,17 @@ fn texts() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     write(folder.path().join("z.tns"), &complex()).unwrap();
-    assert_eq!(text("z.tns"), "1 3 2.5 -1\n2 1 0 1e-7\n3 2 inf 3\n");
+    assert_eq!(text("z.tns"), "# shape: 3 3\n# element: c64\n1 3 2.5 -1\n2 1 0 1e-7\n3 2 inf 3\n");
     write(folder.path().join("z.mtx"), &complex()).unwrap();
-    let head = "%%MatrixMarket matrix coordinate complex general\n3 3 3\n";
+    let head = "%%MatrixMarket matrix coordinate complex general\n% element: c64\n3 3 3\n";
     assert_eq!(text("z.mtx"), format!("{head}1 3 2.5 -1\n2 1 0 1e-7\n3 2 inf 3\n"));
     write(folder.path().join("b.tns"), &truths()).unwrap();
-    assert_eq!(text("b.tns"), "1 3 1\n2 1 0\n3 2 1\n");
+    assert_eq!(text("b.tns"), "# shape: 3 3\n# element: bool\n1 3 1\n2 1 0\n3 2 1\n");
     write(folder.path().join("b.mtx"), &truths()).unwrap();
-    assert_eq!(text("b.mtx"), "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 3 1\n2 1 0\n3 2 1\n");
+    assert_eq!(
+        text("b.mtx"),
+        "%%MatrixMarket matrix coordinate integer general\n% element: bool\n3 3 3\n1 3 1\n2 1 0\n3 2 1\n"
+    );
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn triangles_of_complex_matrices() {
     let (_, message) = of("hermitian", "1 1 4 0.5\n2 1 1 2\n").unwrap_err();
     assert_eq!(message, "x.mtx:3:1: a number on the diagonal that is not real: that of a hermitian matrix is");
     let all = "%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n0 3\n2 0\n";
-    assert_eq!(of_text::<c64>("x.mtx", all).unwrap().values, [z(1.0, 0.0), z(0.0, 3.0), z(0.0, -3.0), z(2.0, 0.0)]);
+    assert_eq!(of_text::<c64>("x.mtx", all).unwrap().values, [z(1.0, 0.0), z(0.0, -3.0), z(0.0, 3.0), z(2.0, 0.0)]);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::io;
 use super::narrow;
 use crate::io::write::to_file;
 use crate::io::{
-    ReadErrorKind, ReadOptions, WriteErrorKind, read, read_tensor, write, write_mtx, write_tensor, write_tns,
+    Contents, Filled, ReadErrorKind, ReadOptions, TensorFile, WriteErrorKind, read, read_tensor, write, write_mtx,
+    write_tensor, write_tensor_stating_fill, write_tns,
 };
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, LevelStorage, Values, pack_filled};
 use spc_compiler::format::{Format, LevelFormat};
@@ -27,7 +28,7 @@ fn names(folder: &std::path::Path) -> Vec<String> {
 fn texts() {
     let mut tns = Vec::new();
     write_tns(&mut tns, &x()).unwrap();
-    assert_eq!(String::from_utf8(tns).unwrap(), "1 3 2.5\n2 1 -1\n2 1 1e-7\n");
+    assert_eq!(String::from_utf8(tns).unwrap(), "# shape: 2 3\n1 3 2.5\n2 1 -1\n2 1 1e-7\n");
     let mut mtx = Vec::new();
     write_mtx(&mut mtx, &x()).unwrap();
     let head = "%%MatrixMarket matrix coordinate real general\n2 3 3\n";
@@ -35,11 +36,11 @@ fn texts() {
     let mut vector = Vec::new();
     let y = Coordinates { shape: vec![4], shape_is_stated: true, indices: vec![narrow(&[2])], values: vec![7_u8] };
     write_mtx(&mut vector, &y).unwrap();
-    assert_eq!(vector, b"%%MatrixMarket matrix coordinate integer general\n4 1 1\n3 1 7\n");
+    assert_eq!(vector, b"%%MatrixMarket matrix coordinate integer general\n% shape: 4\n% element: u8\n4 1 1\n3 1 7\n");
     let mut scalar = Vec::new();
     let z = Coordinates { shape: vec![], shape_is_stated: true, indices: vec![], values: vec![7_i32] };
     write_mtx(&mut scalar, &z).unwrap();
-    assert_eq!(scalar, b"%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 7\n");
+    assert_eq!(scalar, b"%%MatrixMarket matrix coordinate integer general\n% shape:\n% element: i32\n1 1 1\n1 1 7\n");
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn links_permissions_and_devices_stay_what_they_are() {
     write(&link, &x()).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "1 3 2.5\n2 1 -1\n2 1 1e-7\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# shape: 2 3\n1 3 2.5\n2 1 -1\n2 1 1e-7\n");
     to_file(std::path::Path::new("/dev/null"), false, |out| write_tns(out, &x())).unwrap();
     let full = to_file(std::path::Path::new("/dev/full"), false, |out| write_tns(out, &x()));
     assert!(full.unwrap_err().to_string().starts_with("/dev/full: cannot write: No space left on device"));
@@ -100,9 +101,11 @@ fn refusals() {
     assert_eq!(of("y.mtx", &beyond), unsupported("y.mtx: index 2 of mode 2, from 0, is beyond its extent 2"));
     assert_eq!(
         of("y.npy", &third),
-        unsupported(
-            "y.npy: a dense array of shape [1099511627776, 1099511627776, 1099511627776] does not fit into memory: \
-             write it as .tns or .spct"
+        (
+            WriteErrorKind::Memory,
+            "y.npy: a dense array of shape [1099511627776, 1099511627776, 1099511627776], \
+             10633823966279326983230456482242756608 bytes, does not fit into the memory here: write it as .tns or .spct"
+                .to_owned()
         )
     );
     assert_eq!(
@@ -138,12 +141,14 @@ fn packed_tensors() {
     }
     // An explicit zero of a compressed level is an entry; a zero of a dense level is not.
     write_tensor(path("a.tns"), &csr).unwrap();
-    assert_eq!(fs::read_to_string(path("a.tns")).unwrap(), "1 2 2\n2 1 0\n2 3 4\n");
+    assert_eq!(fs::read_to_string(path("a.tns")).unwrap(), "# shape: 2 3\n1 2 2\n2 1 0\n2 3 4\n");
     write_tensor(path("a.npy"), &csr).unwrap();
     let dense = read_tensor(path("a.npy"), &options).unwrap();
     assert_eq!(dense.values_of::<f64>(), Some(&[0.0, 2.0, 0.0, 0.0, 0.0, 4.0][..]));
     write_tensor(path("b.tns"), &dense).unwrap();
-    assert_eq!(fs::read_to_string(path("b.tns")).unwrap(), "1 2 2\n2 3 4\n");
+    assert_eq!(fs::read_to_string(path("b.tns")).unwrap(), "# shape: 2 3\n1 1 0\n1 2 2\n1 3 0\n2 1 0\n2 2 0\n2 3 4\n");
+    write_tensor_stating_fill(path("b.tns"), &dense).unwrap();
+    assert_eq!(fs::read_to_string(path("b.tns")).unwrap(), "# shape: 2 3\n# fill: 0\n1 2 2\n2 3 4\n");
     let error = read_tensor(path("b.tns"), &options).unwrap_err();
     assert_eq!(error.message(), "the file holds entries and not a packed tensor: read the entries, and pack them");
 }
@@ -204,5 +209,13 @@ fn what_is_missing_and_not_zero_is_not_lost() {
 
     let text = folder.path().join("x.tns");
     write_tensor(&text, &tensor).unwrap();
-    assert_eq!(std::fs::read_to_string(&text).unwrap(), "1 1 0\n1 2 2\n");
+    assert_eq!(std::fs::read_to_string(&text).unwrap(), "# shape: 2 2\n# fill: inf\n1 1 0\n1 2 2\n");
+    let error = read::<f64>(&text, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ReadErrorKind::NotSupported);
+    let contents = TensorFile::open(&text, &ReadOptions::default()).unwrap().contents::<f64>().unwrap();
+    assert_eq!(contents, Contents::Entries(Filled { entries, fill: Some(f64::INFINITY) }));
+    let array = folder.path().join("x.npy");
+    write_tensor(&array, &tensor).unwrap();
+    let dense = read_tensor(&array, &ReadOptions::default()).unwrap();
+    assert_eq!(dense.values_of::<f64>(), Some(&[0.0, 2.0, f64::INFINITY, f64::INFINITY][..]));
 }

@@ -82,16 +82,16 @@ fn mtx_triangles_are_mirrored() {
 }
 
 #[test]
-fn mtx_arrays_stand_column_by_column() {
+fn mtx_arrays_stand_column_by_column_and_are_read_by_rows() {
     let general = mtx("%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n");
-    assert_eq!(rows(&general), [[0, 0], [1, 0], [1, 1], [0, 2], [1, 2]]);
-    assert_eq!(general.values, [1.0, 2.0, 4.0, 5.0, 6.0]);
+    assert_eq!(rows(&general), [[0, 0], [0, 2], [1, 0], [1, 1], [1, 2]]);
+    assert_eq!(general.values, [1.0, 5.0, 2.0, 4.0, 6.0]);
     let symmetric = mtx("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n");
-    assert_eq!(rows(&symmetric), [[0, 0], [1, 0], [0, 1], [1, 1]]);
+    assert_eq!(rows(&symmetric), [[0, 0], [0, 1], [1, 0], [1, 1]]);
     assert_eq!(symmetric.values, [1.0, 2.0, 2.0, 3.0]);
     let skew = mtx("%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n");
-    assert_eq!(rows(&skew), [[1, 0], [0, 1], [2, 0], [0, 2], [2, 1], [1, 2]]);
-    assert_eq!(skew.values, [1.0, -1.0, 2.0, -2.0, 3.0, -3.0]);
+    assert_eq!(rows(&skew), [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]);
+    assert_eq!(skew.values, [-1.0, -2.0, 1.0, -3.0, 2.0, 3.0]);
     // No loop over what the size line claims.
     let nothing = mtx("%%MatrixMarket matrix array real general\n0 9000000000000000000\n");
     assert_eq!(nothing.values.len(), 0);

@@ -1,6 +1,7 @@
 //! Tests that go through several of the files here.
 
 mod bad_files;
+mod bits;
 mod chunks;
 mod elements;
 mod files;

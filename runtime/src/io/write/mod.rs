@@ -1,18 +1,22 @@
 //! Entries out, as text.
 
 mod gzip;
+mod limit;
 mod lines;
 mod output;
 mod sorted;
 
+pub use limit::fail_at_size_limit;
 pub(super) use output::to_file;
 
 use std::io::{self, Write};
 
+use super::stated;
 use super::value::{Value, print_natural};
-use crate::tensor::{Coordinates, Indices};
+use crate::tensor::{Coordinates, Indices, OutOfMemory};
 
-/// Writes `.tns` text: a line for each entry, sorted by index, values such that they read back as they are.
+/// Writes `.tns` text: the shape if it is stated, the element type if it is not `f64`, and a line for each entry, sorted by index,
+/// values such that they read back as they are.
 ///
 /// ```
 /// use spc::tensor::{Coordinates, Indices};
@@ -21,7 +25,7 @@ use crate::tensor::{Coordinates, Indices};
 /// let x = Coordinates { shape: vec![2, 3], shape_is_stated: true, indices, values: vec![-1.0, 2.5] };
 /// let mut text = Vec::new();
 /// spc::io::write_tns(&mut text, &x)?;
-/// assert_eq!(text, b"1 3 2.5\n2 1 -1\n");
+/// assert_eq!(text, b"# shape: 2 3\n1 3 2.5\n2 1 -1\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
@@ -29,18 +33,37 @@ use crate::tensor::{Coordinates, Indices};
 ///
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if `entries` are at odds with themselves.
 pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
+    write_tns_filled(out, entries, None)
+}
+
+/// The same, and what stands for entries that are missing.
+pub(super) fn write_tns_filled<T: Value>(
+    out: &mut dyn Write,
+    entries: &Coordinates<T>,
+    fill: Option<T>,
+) -> io::Result<()> {
     check(entries)?;
+    stated::write(out, '#', entries.shape_is_stated.then_some(&entries.shape[..]), fill)?;
     write_entries(out, entries, |_| {})
 }
 
 /// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is. A vector becomes a matrix
-/// of one column, a scalar one of one element.
+/// of one column, a scalar one of one element, and a comment says so.
 ///
 /// # Errors
 ///
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the order is above 2, or if `entries` are at odds
 /// with themselves.
 pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
+    write_mtx_filled(out, entries, None)
+}
+
+/// The same, and what stands for entries that are missing.
+pub(super) fn write_mtx_filled<T: Value>(
+    out: &mut dyn Write,
+    entries: &Coordinates<T>,
+    fill: Option<T>,
+) -> io::Result<()> {
     check(entries)?;
     let order = entries.shape.len();
     let extent = |mode| entries.shape.get(mode).copied().unwrap_or(1);
@@ -54,6 +77,7 @@ pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io:
         (false, false) => "real",
     };
     writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
+    stated::write(out, '%', (order < 2).then_some(&entries.shape[..]), fill)?;
     writeln!(out, "{} {} {}", extent(0), extent(1), entries.values.len())?;
     let missing = &b"1 1 "[..2 * (2 - order)];
     write_entries(out, entries, |line| line.extend_from_slice(missing))
@@ -65,7 +89,7 @@ fn write_entries<T: Value>(
     entries: &Coordinates<T>,
     more: impl Fn(&mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let order = sorted::order(entries);
+    let order = sorted::order(entries).map_err(short)?;
     lines::write(out, entries.values.len(), |line, text| {
         let entry = order.as_ref().map_or(line, |order| order[line]);
         for mode in &entries.indices {
@@ -106,6 +130,11 @@ pub(super) fn check<T: Value>(entries: &Coordinates<T>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// There is not enough memory for what is to be written.
+pub(super) fn short(error: OutOfMemory) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, error)
 }
 
 /// What a file format cannot hold.

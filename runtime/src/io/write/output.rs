@@ -1,17 +1,26 @@
 //! Output files that are there in full or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::gzip::GzipWriter;
+use crate::fault;
 use crate::io::WriteError;
+
+/// What the names of temporary files end with.
+const SUFFIX: &str = ".spc.tmp";
+
+/// How much is written at a time.
+const BLOCK: usize = 1 << 18;
 
 /// Creates or replaces `path` with what `write` writes, compressed if asked.
 ///
 /// The bytes go to a temporary file in the same folder, which takes the name in the end; if anything fails it is removed
 /// and the old file, if any, is still there. What is no regular file, such as a pipe or `/dev/null`, is written directly.
+/// Temporary files whose process has been killed are removed by the next that writes into their folder.
 pub(crate) fn to_file(
     path: &Path,
     compressed: bool,
@@ -42,18 +51,21 @@ fn replace(
     permissions: Option<fs::Permissions>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
+    sweep(path);
     let (file, temporary) = Temporary::beside(path)?;
     let file = fill(file, compressed, write)?;
     if let Some(permissions) = permissions {
+        fault::operation()?;
         file.set_permissions(permissions)?;
     }
     // Some systems tell of a full disk only now.
+    fault::operation()?;
     file.sync_all()?;
     temporary.rename(path)
 }
 
 fn fill(file: File, compressed: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
-    let mut file = BufWriter::with_capacity(1 << 18, file);
+    let mut file = BufWriter::with_capacity(BLOCK, Counted(file));
     if compressed {
         let mut gzip = GzipWriter::new(file);
         write(&mut gzip)?;
@@ -61,10 +73,24 @@ fn fill(file: File, compressed: bool, write: impl FnOnce(&mut dyn Write) -> io::
     } else {
         write(&mut file)?;
     }
-    file.into_inner().map_err(io::IntoInnerError::into_error)
+    Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?.0)
 }
 
-/// A file that is removed unless it is renamed.
+/// A file each write to which may fail on purpose.
+struct Counted(File);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        fault::operation()?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A file that is removed unless it is renamed. It is locked as long as it is written to.
 struct Temporary {
     path: Option<PathBuf>,
 }
@@ -75,13 +101,22 @@ impl Temporary {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "is not a file name"))?;
         loop {
+            fault::operation()?;
+            let mut hidden = OsString::from(".");
+            // A system's names have up to 255 bytes.
+            if name.len() <= 200 {
+                hidden.push(name);
+                hidden.push(".");
+            }
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(name);
-            hidden.push(format!(".{}-{number}.tmp", std::process::id()));
+            hidden.push(format!("{}-{number}{SUFFIX}", std::process::id()));
             let path = path.with_file_name(hidden);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((file, Self { path: Some(path) })),
+                Ok(file) => {
+                    // Where the system has no locks, the number of the process tells enough.
+                    _ = file.try_lock();
+                    return Ok((file, Self { path: Some(path) }));
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -90,6 +125,7 @@ impl Temporary {
 
     fn rename(mut self, to: &Path) -> io::Result<()> {
         if let Some(path) = &self.path {
+            fault::operation()?;
             fs::rename(path, to)?;
         }
         self.path = None;
@@ -103,5 +139,72 @@ impl Drop for Temporary {
             // Nothing more can be done if this fails too; the error that led here is on its way.
             let _ = fs::remove_file(path);
         }
+    }
+}
+
+/// Removes what killed processes have left in the folder of `path`: temporary files of a process that is gone, which nobody has
+/// locked, as one on another machine would. What can't be removed stays.
+fn sweep(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(files) = fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        if writer(&file.file_name().to_string_lossy()).is_some_and(is_gone) && is_unlocked(&file.path()) {
+            _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+/// The process that a temporary file has its name from.
+fn writer(name: &str) -> Option<u32> {
+    let name = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
+    let (process, number) = name.rsplit('.').next()?.split_once('-')?;
+    number.parse::<u32>().ok()?;
+    process.parse().ok()
+}
+
+/// Whether there is no such process on this machine. Where that can't be known, the lock alone tells.
+fn is_gone(process: u32) -> bool {
+    process != std::process::id() && !Path::new("/proc").join(process.to_string()).exists()
+}
+
+fn is_unlocked(path: &Path) -> bool {
+    match File::open(path).map(|file| file.try_lock()) {
+        Ok(Ok(())) => true,
+        Ok(Err(TryLockError::Error(_))) => cfg!(target_os = "linux"), // a file system without locks: the process is gone
+        Ok(Err(TryLockError::WouldBlock)) | Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_files_name_their_process() {
+        assert_eq!(writer(".y.tns.4711-3.spc.tmp"), Some(4711));
+        assert_eq!(writer(".4711-3.spc.tmp"), Some(4711));
+        for other in ["y.tns.4711-3.spc.tmp", ".y.tns.4711-3.tmp", ".y.tns.4711.spc.tmp", ".y.tns.x-3.spc.tmp"] {
+            assert_eq!(writer(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = format!(".y.tns.{}-999.spc.tmp", std::process::id());
+        let gone = ".y.tns.4294967295-0.spc.tmp";
+        let locked = ".y.tns.4294967295-1.spc.tmp";
+        for name in [&own, gone, locked, ".z.4294967295-0.tmp", "x.tns"] {
+            fs::write(folder.path().join(name), "1 1\n").unwrap();
+        }
+        let held = File::open(folder.path().join(locked)).unwrap();
+        held.try_lock().unwrap();
+        to_file(&folder.path().join("x.tns"), false, |out| out.write_all(b"2 2\n")).unwrap();
+        let left = |name: &str| folder.path().join(name).exists();
+        assert!(!left(gone) && left(locked) && left(&own) && left(".z.4294967295-0.tmp"));
+        assert_eq!(fs::read_to_string(folder.path().join("x.tns")).unwrap(), "2 2\n");
+        let long = folder.path().join(format!("{}.tns", "x".repeat(251)));
+        to_file(&long, false, |out| out.write_all(b"3 3\n")).unwrap();
+        assert_eq!(fs::read_to_string(long).unwrap(), "3 3\n");
     }
 }

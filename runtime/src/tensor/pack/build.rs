@@ -62,12 +62,18 @@ struct Place {
 }
 
 impl<'a, K: Key> Build<'a, K> {
-    pub(super) fn new(keys: &'a [K], layout: &'a Layout, fields: &'a Fields, maxima: &'a [u64], spare: Spare) -> Self {
+    pub(super) fn new(
+        keys: &'a [K],
+        layout: &'a Layout,
+        fields: &'a Fields,
+        maxima: &'a [u64],
+        spare: Spare,
+    ) -> Result<Self, OutOfMemory> {
         let chunks = tasks::ranges(keys.len(), GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
-        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks, spare.short);
+        let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks, spare.short)?;
         let spare = spare.indices;
-        Self { keys, layout, fields, maxima, chunks, begins, before, spare, place, count: 1 }
+        Ok(Self { keys, layout, fields, maxima, chunks, begins, before, spare, place, count: 1 })
     }
 
     /// How many prefixes of so many levels there are.
@@ -325,13 +331,13 @@ fn shortest_prefixes<K: Key>(
     fields: &Fields,
     chunks: &[Range<usize>],
     mut begins: Vec<u16>,
-) -> (Vec<u16>, Vec<Vec<usize>>) {
+) -> Result<(Vec<u16>, Vec<Vec<usize>>), OutOfMemory> {
     let depth = layout.depth();
     // By the highest bit in which two keys differ.
     let by_bit: Vec<u16> =
         (0..fields.bits).map(|bit| (0..=depth).filter(|&depth| fields.prefix(depth) > bit).count() as u16).collect();
     if begins.len() < keys.len() {
-        begins = memory::zeroed(keys.len());
+        begins = memory::try_zeroed(keys.len())?;
     }
     begins.truncate(keys.len());
     if let Some(first) = begins.first_mut() {
@@ -353,7 +359,7 @@ fn shortest_prefixes<K: Key>(
     for (chunk, counts) in counts.iter().enumerate() {
         before.push(before[chunk].iter().zip(counts).map(|(before, count)| before + count).collect());
     }
-    (begins, before)
+    Ok((begins, before))
 }
 
 /// How many entries begin a prefix.

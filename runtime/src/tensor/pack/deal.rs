@@ -16,7 +16,8 @@ use super::super::tasks::{self, split};
 use super::key::Key;
 use super::order::Survey;
 use super::radix::{Value, streams};
-use crate::memory::zeroed;
+use crate::memory::try_zeroed;
+use crate::tensor::OutOfMemory;
 use bytemuck::Pod;
 use std::ops::Range;
 use std::slice::IterMut;
@@ -62,11 +63,15 @@ pub(super) fn end<K: Key>(count: usize, put: &Put<'_, K>) -> Option<u32> {
 }
 
 /// Deals entries out. `bits` are those that they must be sorted by, up to what [`end`] says.
-pub(super) fn deal<K: Key, V: Value + Pod>(put: &Put<'_, K>, values: Vec<V>, bits: Range<u32>) -> Dealt<K, V> {
+pub(super) fn deal<K: Key, V: Value + Pod>(
+    put: &Put<'_, K>,
+    values: Vec<V>,
+    bits: Range<u32>,
+) -> Result<Dealt<K, V>, OutOfMemory> {
     let count = values.len();
     let chunks = tasks::ranges(count, count.div_ceil(2 * rayon::current_num_threads()));
     let lengths: Vec<usize> = chunks.iter().map(ExactSizeIterator::len).collect();
-    let mut digits: Vec<u16> = zeroed(count);
+    let mut digits: Vec<u16> = try_zeroed(count)?;
     let mut end = bits.end;
     let (shift, counts) = loop {
         let all_bits = end.saturating_sub(bits.start);
@@ -95,7 +100,7 @@ pub(super) fn deal<K: Key, V: Value + Pod>(put: &Put<'_, K>, values: Vec<V>, bit
         }
     };
 
-    let mut moved: Vec<V> = zeroed(count);
+    let mut moved: Vec<V> = try_zeroed(count)?;
     tasks::each(streams(&mut moved, &counts), &|task, mut streams| {
         let chunk = chunks[task].clone();
         digits[chunk.clone()]
@@ -104,7 +109,7 @@ pub(super) fn deal<K: Key, V: Value + Pod>(put: &Put<'_, K>, values: Vec<V>, bit
             .for_each(|(&digit, &value)| append(&mut streams, digit, value));
     });
     let in_place = bytemuck::allocation::try_cast_vec(values).ok().filter(|keys: &Vec<K>| keys.len() == count);
-    let mut keys = in_place.unwrap_or_else(|| zeroed(count));
+    let mut keys = in_place.map_or_else(|| try_zeroed(count), Ok)?;
     tasks::each(streams(&mut keys, &counts), &|task, mut streams| {
         let chunk = chunks[task].clone();
         let mut digits = digits[chunk.clone()].iter();
@@ -113,7 +118,7 @@ pub(super) fn deal<K: Key, V: Value + Pod>(put: &Put<'_, K>, values: Vec<V>, bit
         });
     });
     let sizes = (0..counts[0].len()).map(|digit| counts.iter().map(|counts| counts[digit]).sum()).collect();
-    Dealt { keys, values: moved, sizes, shift, spare: digits }
+    Ok(Dealt { keys, values: moved, sizes, shift, spare: digits })
 }
 
 /// Where some keys differ from another.
@@ -153,7 +158,7 @@ mod tests {
             places.iter_mut().zip(&keys[range]).for_each(|(place, key)| *place |= key >> from << from);
         };
         let end = end(keys.len(), &put).unwrap();
-        let dealt = deal(&put, (0..keys.len() as u64).collect(), settled..end);
+        let dealt = deal(&put, (0..keys.len() as u64).collect(), settled..end).unwrap();
         assert!(dealt.shift >= settled && dealt.spare.len() == keys.len());
         let mut expected: Vec<(u64, u64)> = keys.iter().copied().zip(0..).collect();
         expected.sort_by_key(|(key, _)| key >> dealt.shift);

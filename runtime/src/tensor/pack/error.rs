@@ -2,6 +2,7 @@
 
 use super::super::{InvalidTensor, OutOfMemory};
 use spc_compiler::format::{IndexWidth, LevelFormat, level};
+use spc_compiler::ir::ElementType;
 
 /// Why entries can't be stored in a format. Fields count from 0; messages count indices and modes from 1, as files do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +53,18 @@ pub enum PackError {
     Duplicate {
         /// Its index in each mode.
         index: Vec<usize>,
+    },
+    /// The sum of entries of the same index is no value of an integer type.
+    #[error(
+        "the entries {} add up to more or less than {} holds (counting from 1, as in a file); remove all but one, or take a wider \
+         element type",
+        one_based(index), element.name()
+    )]
+    Overflow {
+        /// Their index in each mode.
+        index: Vec<usize>,
+        /// The type.
+        element: ElementType,
     },
     /// A coordinate does not fit the level's index width.
     #[error(

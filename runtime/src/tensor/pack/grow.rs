@@ -14,8 +14,9 @@
 
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
+use super::super::slots::FreeSlots;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
+use super::super::{Buffer, Index, IndexArray, LevelStorage, Plain};
 use super::PackError;
 use super::build::{LARGEST, check_coordinate_width};
 use super::key::{Fields, Key};
@@ -503,11 +504,9 @@ impl<K: Key> Grow<'_, K> {
             for parent in range.clone() {
                 let begin = positions[parent] - positions[range.start];
                 let slots = positions[parent + 1] - positions[parent];
+                let mut free = FreeSlots::default();
                 for (coordinate, child) in self.each_child(level, &parents[parent]) {
-                    let mut slot = hashed::slot(coordinate, slots);
-                    while rows[begin + slot].is_position() {
-                        slot = (slot + 1) & (slots - 1);
-                    }
+                    let slot = free.take(coordinate, slots, &|slot| rows[begin + slot].is_position());
                     coordinates[begin + slot] = C::narrowed(coordinate);
                     rows[begin + slot] = Entries::of(child);
                 }
@@ -644,10 +643,7 @@ fn room(level: usize, parents: usize, children: usize) -> Result<usize, PackErro
 
 /// Room for the entries of so many positions.
 fn entries_of<I: Index>(count: usize) -> Result<Vec<Entries<I>>, PackError> {
-    let entries = bytemuck::allocation::try_zeroed_vec(count)
-        .map_err(|()| OutOfMemory { length: count, size: size_of::<Entries<I>>() })?;
-    memory::in_huge_pages(&entries);
-    Ok(entries)
+    Ok(memory::try_zeroed(count)?)
 }
 
 /// How many positions each range of parents has.

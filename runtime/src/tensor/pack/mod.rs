@@ -40,7 +40,7 @@ use build::{Build, Spare};
 use bytemuck::{AnyBitPattern, NoUninit, Pod};
 use grow::Grow;
 use key::{Fields, Key, Wide};
-use sorted::{Sorted, Source};
+use sorted::{Clash, Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{Literal, ReduceOperator};
 use spc_compiler::notation::reduce_constants;
@@ -60,6 +60,14 @@ pub enum Duplicates {
 }
 
 impl Duplicates {
+    /// What entries of the same index are together; none of integers whose sum is none. Results of kernels wrap.
+    fn together<T: Element>(self, values: &[T]) -> Option<T> {
+        match self {
+            Duplicates::Sum => T::exact_sum(values),
+            _ => values.iter().copied().reduce(|one, other| self.join(one, other)),
+        }
+    }
+
     /// What two entries of the same index are together.
     fn join<T: Element>(self, one: T, other: T) -> T {
         match self {
@@ -225,12 +233,17 @@ impl Packing<'_> {
     fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
         let Coordinates { shape, indices, values, .. } = coordinates;
         let source = Source { indices: &indices, layout: self.layout, fields: self.fields };
-        let Sorted { keys, values, spare } = Sorted::new(&source, values, self.duplicates)
-            .map_err(|key: K| PackError::Duplicate { index: self.fields.index(key, self.layout) })?;
+        let index = |key: K| self.fields.index(key, self.layout);
+        let sorted = Sorted::new(&source, values, self.duplicates).map_err(|clash| match clash {
+            Clash::Duplicate(key) => PackError::Duplicate { index: index(key) },
+            Clash::Overflow(key) => PackError::Overflow { index: index(key), element: T::TYPE },
+            Clash::Memory(error) => error.into(),
+        })?;
+        let Sorted { keys, values, spare } = sorted;
         let spare = Spare { indices: indices.into_iter().filter_map(Indices::into_u32).collect(), short: spare };
         let maxima = self.level_maxima(&keys);
         let (levels, values) = if self.is_built() {
-            let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare);
+            let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare)?;
             (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
         } else {
             drop(spare);
@@ -281,7 +294,10 @@ fn pack_scalar<T: Element>(
     if duplicates == Duplicates::Refuse && values.len() > 1 {
         return Err(PackError::Duplicate { index: Vec::new() });
     }
-    let sum = values.iter().copied().reduce(|a, b| duplicates.join(a, b)).unwrap_or(fill);
+    let sum = match values {
+        [] => fill,
+        _ => duplicates.together(values).ok_or_else(|| PackError::Overflow { index: Vec::new(), element: T::TYPE })?,
+    };
     let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
     Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }
@@ -293,18 +309,23 @@ pub(super) fn prefix_runs(
     count: usize,
     modes: &[usize],
 ) -> Result<(usize, usize), PackError> {
-    fn runs<K: Key>(indices: &[Indices], count: usize, layout: &Layout, fields: &Fields) -> (usize, usize) {
-        let (mut keys, survey) = Source { indices, layout, fields }.keys::<K>(count);
-        radix::sort(&mut keys, &mut vec![(); count], 0..survey.ascend_from());
-        keys.chunk_by(|a, b| a == b).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len())))
+    fn runs<K: Key>(
+        indices: &[Indices],
+        count: usize,
+        layout: &Layout,
+        fields: &Fields,
+    ) -> Result<(usize, usize), PackError> {
+        let (mut keys, survey) = Source { indices, layout, fields }.keys::<K>(count)?;
+        radix::sort(&mut keys, &mut vec![(); count], 0..survey.ascend_from())?;
+        Ok(keys.chunk_by(|a, b| a == b).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len()))))
     }
     check_indices(shape, indices, count)?;
     let layout = Layout::of_modes(modes, shape);
     let fields = Fields::new(&layout.extents);
     match fields.bits {
-        0..=64 => Ok(runs::<u64>(indices, count, &layout, &fields)),
-        65..=128 => Ok(runs::<u128>(indices, count, &layout, &fields)),
-        129..=Wide::BITS => Ok(runs::<Wide>(indices, count, &layout, &fields)),
+        0..=64 => runs::<u64>(indices, count, &layout, &fields),
+        65..=128 => runs::<u128>(indices, count, &layout, &fields),
+        129..=Wide::BITS => runs::<Wide>(indices, count, &layout, &fields),
         bits => Err(PackError::TooWide { bits }),
     }
 }

@@ -7,6 +7,7 @@
 //! is sorted by one or two digits, as wide as need be, the least significant first, but only by as many of its upper bits as tell
 //! most entries apart; the few that agree in those are inserted in their place.
 
+use super::super::OutOfMemory;
 use super::super::tasks::{self, split};
 use super::key::Key;
 use crate::memory;
@@ -36,7 +37,10 @@ impl<V: Copy + Zeroable + Send + Sync> Value for V {}
 
 /// Sorts keys, and values along with them, by a range of bits; those of equal bits keep their order. Keys must ascend already
 /// in the bits above. Returns whether two keys are equal.
-pub(super) fn sort<K: Key, V: Value>(keys: &mut [K], values: &mut [V], bits: Range<u32>) -> bool {
+///
+/// # Errors
+/// Too little memory, and then keys are in no order.
+pub(super) fn sort<K: Key, V: Value>(keys: &mut [K], values: &mut [V], bits: Range<u32>) -> Result<bool, OutOfMemory> {
     let sizes = groups(keys, bits.end);
     sort_groups(keys, values, &sizes, bits)
 }
@@ -47,12 +51,13 @@ pub(super) fn sort_groups<K: Key, V: Value>(
     values: &mut [V],
     sizes: &[usize],
     bits: Range<u32>,
-) -> bool {
+) -> Result<bool, OutOfMemory> {
+    let short = AtomicBool::new(false);
     let (scratch, repeat) = (Scratch::default(), AtomicBool::new(false));
     let parts = split(keys, sizes).into_iter().zip(split(values, sizes)).collect();
     tasks::each(parts, &|_, (keys, values): (&mut [K], &mut [V])| {
         if keys.len() > LOCAL {
-            let mut items = memory::zeroed(keys.len());
+            let Ok(mut items) = memory::try_zeroed(keys.len()) else { return short.store(true, Ordering::Relaxed) };
             sort_by_parts(Part { keys: &mut *keys, values, items: &mut items }, bits.clone(), &scratch);
         } else {
             scratch.lend(|items| sort_locally(keys, values, items, bits.clone()));
@@ -61,7 +66,10 @@ pub(super) fn sort_groups<K: Key, V: Value>(
             repeat.store(true, Ordering::Relaxed);
         }
     });
-    repeat.into_inner()
+    match short.into_inner() {
+        true => Err(OutOfMemory { length: keys.len(), size: size_of::<(K, V)>() }),
+        false => Ok(repeat.into_inner()),
+    }
 }
 
 /// Room for items, lent to one task after the other: memory of its own for each would come from the system each time.
@@ -338,7 +346,7 @@ mod tests {
         let mut values: Vec<u32> = (0..keys.len() as u32).collect();
         let mut expected: Vec<(K, u32)> = keys.iter().copied().zip(0..).collect();
         expected.sort_by_key(|item| item.0);
-        sort(&mut keys, &mut values, 0..K::BITS);
+        sort(&mut keys, &mut values, 0..K::BITS).unwrap();
         assert!(keys.into_iter().zip(values).eq(expected));
     }
 
@@ -405,7 +413,7 @@ mod tests {
             let mut values: Vec<u32> = (0..keys.len() as u32).collect();
             let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
             expected.sort_by_key(|item| item.0);
-            sort(&mut keys, &mut values, 20..40);
+            sort(&mut keys, &mut values, 20..40).unwrap();
             assert!(keys.into_iter().zip(values).eq(expected));
         }
     }

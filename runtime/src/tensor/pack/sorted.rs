@@ -3,12 +3,13 @@
 use super::super::column::Column;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Element, Indices};
+use super::super::{Buffer, Element, Indices, OutOfMemory};
 use super::key::{Fields, Key};
 use super::order::Survey;
 use super::{Duplicates, deal, order, radix};
 use crate::memory;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many entries are made into keys at once: their keys stay in the first-level cache from mode to mode.
 const BLOCK: usize = 1 << 11;
@@ -25,8 +26,8 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// The key of each entry, and what neighbours tell.
-    pub(super) fn keys<K: Key>(&self, count: usize) -> (Vec<K>, Survey<K>) {
-        let mut keys: Vec<K> = memory::zeroed(count);
+    pub(super) fn keys<K: Key>(&self, count: usize) -> Result<(Vec<K>, Survey<K>), OutOfMemory> {
+        let mut keys: Vec<K> = memory::try_zeroed(count)?;
         let mut surveys = vec![Survey::none(); count.div_ceil(GRAIN)];
         let parts = keys.chunks_mut(GRAIN).zip(&mut surveys).collect();
         tasks::each(parts, &|task, (keys, survey): (&mut [K], &mut Survey<K>)| {
@@ -43,7 +44,7 @@ impl Source<'_> {
         });
         let between = (GRAIN..count).step_by(GRAIN).map(|begin| Survey::none().and(&keys[begin - 1..=begin]));
         let survey = surveys.iter().copied().chain(between).fold(Survey::none(), Survey::or);
-        (keys, survey)
+        Ok((keys, survey))
     }
 
     /// Puts what levels store into keys, where that is a mode each: at least the bits from `from` on.
@@ -84,12 +85,24 @@ pub(super) struct Sorted<K, T> {
     pub(super) spare: Vec<u16>,
 }
 
+/// Why entries can't be joined.
+pub(super) enum Clash<K> {
+    /// A key that occurs twice, where that is refused.
+    Duplicate(K),
+    /// A key whose values have no sum.
+    Overflow(K),
+    Memory(OutOfMemory),
+}
+
+impl<K> From<OutOfMemory> for Clash<K> {
+    fn from(error: OutOfMemory) -> Self {
+        Clash::Memory(error)
+    }
+}
+
 impl<K: Key, T: Element> Sorted<K, T> {
     /// Sorts entries and joins those of equal keys.
-    ///
-    /// # Errors
-    /// A key that occurs twice, where that is refused.
-    pub(super) fn new(source: &Source<'_>, mut values: Vec<T>, duplicates: Duplicates) -> Result<Self, K> {
+    pub(super) fn new(source: &Source<'_>, mut values: Vec<T>, duplicates: Duplicates) -> Result<Self, Clash<K>> {
         let Source { indices, layout, fields } = *source;
         let count = values.len();
         let settled = || if layout.stores_modes() { order::settled_below(indices, &layout.modes, fields) } else { 0 };
@@ -99,17 +112,17 @@ impl<K: Key, T: Element> Sorted<K, T> {
         let end = if layout.stores_modes() && fields.are_together() { deal::end(count, &put) } else { None };
         if let Some(end) = end {
             let settled = settled();
-            let mut dealt = deal::deal(&put, T::into_integers(values), settled..end);
+            let mut dealt = deal::deal(&put, T::into_integers(values), settled..end)?;
             let rest = settled..dealt.shift;
-            repeat = radix::sort_groups(&mut dealt.keys, &mut dealt.values, &dealt.sizes, rest);
+            repeat = radix::sort_groups(&mut dealt.keys, &mut dealt.values, &dealt.sizes, rest)?;
             (keys, values, spare) = (dealt.keys, T::from_integers(dealt.values), dealt.spare);
         } else {
             let survey;
-            (keys, survey) = source.keys(count);
+            (keys, survey) = source.keys(count)?;
             spare = Vec::new();
             if survey.ascend_from() > 0 {
                 let mut integers = T::into_integers(values);
-                repeat = radix::sort(&mut keys, &mut integers, settled()..survey.ascend_from());
+                repeat = radix::sort(&mut keys, &mut integers, settled()..survey.ascend_from())?;
                 values = T::from_integers(integers);
             } else {
                 repeat = survey.repeat;
@@ -123,28 +136,38 @@ impl<K: Key, T: Element> Sorted<K, T> {
     }
 
     /// Joins neighbours of equal keys.
-    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<(Vec<K>, Buffer<T>), K> {
+    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<(Vec<K>, Buffer<T>), Clash<K>> {
         if duplicates == Duplicates::Refuse
             && let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1])
         {
-            return Err(pair[0]);
+            return Err(Clash::Duplicate(pair[0]));
         }
         let chunks = chunks_between_keys(keys);
         let counts = tasks::map(&chunks, &|chunk| keys[chunk].chunk_by(|a, b| a == b).count());
-        let mut joined: Vec<K> = bytemuck::allocation::zeroed_vec(counts.iter().sum());
-        let mut sums = Buffer::<T>::zeroed(joined.len());
+        let mut joined: Vec<K> = memory::try_zeroed(counts.iter().sum())?;
+        let mut sums = Buffer::<T>::try_zeroed(joined.len())?;
         let parts = split(&mut joined, &counts).into_iter().zip(split(&mut sums, &counts)).collect();
+        let overflow = AtomicUsize::new(usize::MAX);
         tasks::each(parts, &|task, (joined, sums): (&mut [K], &mut [T])| {
             let mut entry = chunks[task].start;
             let groups = keys[chunks[task].clone()].chunk_by(|a, b| a == b);
             for ((key, sum), group) in joined.iter_mut().zip(sums).zip(groups) {
                 let equal = &values[entry..entry + group.len()];
-                entry += group.len();
                 *key = group[0];
-                *sum = equal[1..].iter().fold(equal[0], |sum, &value| duplicates.join(sum, value));
+                match equal {
+                    [only] => *sum = *only,
+                    _ => match duplicates.together(equal) {
+                        Some(together) => *sum = together,
+                        None => _ = overflow.fetch_min(entry, Ordering::Relaxed),
+                    },
+                }
+                entry += group.len();
             }
         });
-        Ok((joined, sums))
+        match keys.get(overflow.into_inner()) {
+            Some(&key) => Err(Clash::Overflow(key)),
+            None => Ok((joined, sums)),
+        }
     }
 }
 

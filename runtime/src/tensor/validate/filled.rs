@@ -4,7 +4,7 @@
 //! what is below it is vacant too, or not there.
 
 use super::super::index_array::with_indices;
-use super::super::iterate::probe;
+use super::super::slots::Found;
 use super::super::walk::{row_width, slice_row};
 use super::super::{Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
 use super::{Check, Groups};
@@ -199,10 +199,11 @@ impl Check<'_> {
         let level = self.level;
         let filling = vacancy(C::WIDTH) as usize;
         let taken = table.iter().enumerate().filter(|(_, coordinate)| coordinate.to_usize() != filling);
+        let mut found = Found::new(table);
         for (slot, coordinate) in taken {
             let position = begin + slot;
             self.within(coordinate.to_usize(), position)?;
-            match probe(table, coordinate.to_usize()) {
+            match found.slot(coordinate.to_usize()) {
                 Some(found) if found == slot => {}
                 Some(_) => return Err(InvalidTensor::Repeated { level, position }),
                 None => return Err(InvalidTensor::Misplaced { level, position }),

@@ -33,7 +33,8 @@ pub fn text(module: &Module) -> String {
         .collect();
     let mut text = String::new();
     for line in &module.kernel.documentation {
-        text += &format!("// {}", line.trim_start());
+        // A comment that ends with a backslash goes on in the next line.
+        text += &format!("// {}", line.trim_start().replace('\\', "/"));
         text.truncate(text.trim_end().len());
         text += "\n";
     }
@@ -46,7 +47,16 @@ pub fn text(module: &Module) -> String {
         code += "\n";
         code += &include_str!("sort.cu").replace("NAME", &module.name);
     }
-    text + &helpers.text(&code) + &code
+    ascii(text + &helpers.text(&code) + &code)
+}
+
+/// Comments speak of the user's names as they are; the text is of ASCII alone.
+fn ascii(text: String) -> String {
+    if text.is_ascii() {
+        return text;
+    }
+    let spelled = |c: char| if c.is_ascii() { c.to_string() } else { format!("u{:x}", u32::from(c)) };
+    text.chars().map(spelled).collect()
 }
 
 /// How many threads a multiprocessor is to have at a time, at least: so many leave each 128 registers. Where nothing is said,
@@ -73,7 +83,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(kernel: &'a Kernel, function: &'a Function, helpers: &'a mut Helpers) -> Self {
-        let mut namer = Namer::of_ascii(&reserved::words());
+        let mut namer = reserved::namer();
         let mut dimensions = BTreeMap::new();
         for id in function.dimensions() {
             let name = &kernel.dimension(id).name;

@@ -17,7 +17,7 @@ mod wrappers;
 pub use module::FIXED_EXTENTS;
 
 use crate::concrete;
-use crate::diagnostics::{self, Diagnostics};
+use crate::diagnostics::{self, Diagnostic, Diagnostics};
 use crate::notation;
 use crate::syntax;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -38,16 +38,28 @@ pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) 
 pub fn expand_tokens(tokens: TokenStream) -> TokenStream {
     let text = syntax::tokens::render(tokens);
     match expand_text(&text.text, &|span| text.spans_of(span).0) {
-        Ok(items) => items,
+        Ok(Expansion { mut items, warnings }) => {
+            items.extend(text.warnings(&warnings));
+            items
+        }
         Err(diagnostics) => text.compile_errors(&diagnostics.into_sorted()),
     }
+}
+
+/// What a text becomes.
+#[derive(Debug, Clone)]
+pub struct Expansion {
+    /// The items of every kernel.
+    pub items: TokenStream,
+    /// What is probably not meant, by position in each kernel.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// The items of every kernel of a text; `place` gives the span of a range of it.
 ///
 /// # Errors
 /// All that is wrong with the text.
-pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Result<TokenStream, Diagnostics> {
+pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Result<Expansion, Diagnostics> {
     let program = syntax::parse_program(text)?;
     let kernels = notation::check(&program)?;
     let mut problems = Diagnostics::new();
@@ -58,7 +70,8 @@ pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Res
             Err(diagnostics) => problems.extend(diagnostics),
         }
     }
-    if problems.is_empty() { Ok(items) } else { Err(problems) }
+    let warnings = kernels.into_iter().flat_map(|kernel| kernel.warnings).collect();
+    if problems.is_empty() { Ok(Expansion { items, warnings }) } else { Err(problems) }
 }
 
 /// A kernel by itself, with the formats that are defined beside it.

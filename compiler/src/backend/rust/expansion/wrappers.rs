@@ -1,7 +1,7 @@
 //! The functions that users call.
 
 use super::module_name;
-use crate::backend::rust::reserved::is_keyword;
+use crate::backend::rust::reserved::{parameter_ident, user_ident};
 use crate::backend::rust::types::value_type;
 use crate::notation::{Kernel, Role, Tensor};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -19,10 +19,10 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
         kernel.name
     );
     let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
-    let parameters: Vec<TokenStream> = of_role(Role::Input).map(parameter).collect();
-    let arguments: Vec<TokenStream> = of_role(Role::Input).map(argument).collect();
+    let parameters: Vec<TokenStream> = of_role(Role::Input).map(|tensor| parameter(kernel, tensor)).collect();
+    let arguments: Vec<TokenStream> = of_role(Role::Input).map(|tensor| argument(kernel, tensor)).collect();
     let types: Vec<TokenStream> = of_role(Role::Output).map(value_type).collect();
-    let targets: Vec<Ident> = of_role(Role::Output).map(|tensor| user_ident(&tensor.name, Span::call_site())).collect();
+    let targets: Vec<Ident> = of_role(Role::Output).map(|tensor| binding(kernel, tensor)).collect();
     let (result, value) = match &types[..] {
         [one] => (one.clone(), quote!(#module::KERNEL.run(&[#(#arguments),*])?.next::<#one>()?)),
         _ => {
@@ -67,22 +67,19 @@ fn documentation(kernel: &Kernel) -> Vec<String> {
     written.chain(blank).chain(code).collect()
 }
 
-fn parameter(tensor: &Tensor) -> TokenStream {
-    let name = user_ident(&tensor.name, Span::call_site());
+/// The name of a tensor's parameter.
+fn binding(kernel: &Kernel, tensor: &Tensor) -> Ident {
+    let is_another = |name: &str| kernel.tensors.iter().any(|other| other.name == name);
+    parameter_ident(&tensor.name, &is_another, Span::call_site())
+}
+
+fn parameter(kernel: &Kernel, tensor: &Tensor) -> TokenStream {
+    let name = binding(kernel, tensor);
     let ty = value_type(tensor);
     if tensor.format.order == 0 { quote!(#name: #ty) } else { quote!(#name: &#ty) }
 }
 
-fn argument(tensor: &Tensor) -> TokenStream {
-    let name = user_ident(&tensor.name, Span::call_site());
+fn argument(kernel: &Kernel, tensor: &Tensor) -> TokenStream {
+    let name = binding(kernel, tensor);
     if tensor.format.order == 0 { quote!(&::spc::execute::scalar(#name)) } else { quote!(#name.as_any()) }
-}
-
-/// A name of the user's; what Rust keeps for itself becomes a raw identifier.
-fn user_ident(name: &str, span: Span) -> Ident {
-    match name {
-        "self" | "Self" | "super" | "crate" => Ident::new(&format!("{name}_"), span),
-        _ if is_keyword(name) => Ident::new_raw(name, span),
-        _ => Ident::new(name, span),
-    }
 }

@@ -1,0 +1,124 @@
+//! What the language says of names, of what results begin as, and of what is probably not meant.
+
+use super::Place;
+
+/// Vectors of five and of three elements that state their length.
+fn vectors() -> Place {
+    let place = Place::new().with("x.tns", "1 1\n2 2\n3 3\n4 4\n5 5\n").with("z.tns", "1 10\n2 20\n3 30\n");
+    place.prints(&["convert", "x.tns", "x.npy"]);
+    place.prints(&["convert", "z.tns", "z.npy"]);
+    place
+}
+
+/// The results of an expression on `x` and `z`, as a file has them.
+fn result(place: &Place, expression: &str, more: &[&str]) -> String {
+    let mut arguments = vec!["run", expression, "--backend", "interpreter", "-i", "x=x.npy", "-o", "y=-"];
+    arguments.extend(more);
+    place.prints(&arguments)
+}
+
+#[test]
+fn a_name_has_one_extent_in_all_terms() {
+    let place = vectors();
+    let inputs = ["--backend", "interpreter", "-i", "x=x.npy", "-i", "z=z.npy"];
+    for expression in ["y = x(i) + z(i)", "y = sum(i)(x(i)) - max(i)(z(i))"] {
+        let error = place.refuses(&[&["run", expression][..], &inputs].concat());
+        let expected = "index `i` has extent 5 by mode 1 of `x`, but 3 by mode 1 of `z`";
+        assert!(error.contains(expected), "{expression}: {error}");
+        assert!(!error.contains("i_1"), "{error}");
+    }
+    let beyond = place.refuses(&[&["run", "y = z(i) + x(i + 3)"][..], &inputs].concat());
+    assert!(beyond.contains("`i + 3` reaches 5"), "{beyond}");
+}
+
+#[test]
+fn a_stated_extent_is_that_of_all_terms() {
+    let place = Place::new();
+    let ones = ["--backend", "interpreter", "-i", "x=ones", "-i", "z=ones", "--dim", "i=3", "-o", "y=-"];
+    assert_eq!(place.prints(&[&["run", "y = x(i) + z(i)"][..], &ones].concat()).trim(), "6");
+    assert_eq!(place.prints(&[&["run", "y = sum(i)(x(i)) + max(i)(z(i))"][..], &ones].concat()).trim(), "4");
+    let text = place.prints(&["compile", "y = x(i) + z(i)", "--dim", "i=3", "--emit", "ir"]);
+    assert_eq!(text.matches("dimension d").count(), 1, "{text}");
+    let error = place.refuses(&["run", "y = x(i) + z(i)", "-i", "x=ones", "-i", "z=ones", "--dim", "i_1=3"]);
+    assert!(error.contains("no index `i_1`") && !error.contains("indices are `i`, `i_1`"), "{error}");
+}
+
+#[test]
+fn a_result_begins_as_its_fill() {
+    let place = vectors();
+    let two = ["--dim", "k=2"];
+    for (expression, expected) in [
+        ("y(k + 1) = min(j)(x(j))", [0.0, 1.0, 1.0]),
+        ("y(k + 1) = 1 * min(j)(x(j))", [0.0, 1.0, 1.0]),
+        ("y(k + 1) = prod(j)(x(j))", [0.0, 120.0, 120.0]),
+        ("y(k + 1) = max(j)(x(j))", [0.0, 5.0, 5.0]),
+    ] {
+        let text = result(&place, expression, &two);
+        let found: Vec<f64> = (1..=3)
+            .map(|row| {
+                let line = text.lines().find_map(|line| line.strip_prefix(&format!("{row} ")));
+                line.map_or(0.0, |value| value.trim().parse().unwrap())
+            })
+            .collect();
+        assert_eq!(found, expected, "{expression}: {text}");
+    }
+    let least = place.json(&["run", "y(k + 1) min= x(k)", "--backend", "interpreter", "-i", "x=x.npy", "--json"]);
+    assert_eq!(least["outputs"]["y"]["shape"][0], 6);
+}
+
+#[test]
+fn mistakes_are_warnings_and_errors_where_asked() {
+    let place = Place::new();
+    let expression = "y(i) = A(i, jj) * x(j)";
+    let output = place.spc(&["compile", expression, "--check"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && text.contains("warning[W0101]") && text.contains("did you mean `j`?"), "{text}");
+    for verb in ["compile", "explain"] {
+        let error = place.refuses(&[verb, expression, "--strict"]);
+        assert!(error.contains("error[W0101]"), "{verb}: {error}");
+    }
+    let run = ["run", expression, "--backend", "interpreter", "-i", "A=ones", "-i", "x=ones", "--dim", "i=2"];
+    let run = [&run[..], &["--dim", "jj=2", "--dim", "j=3"]].concat();
+    let found = place.json(&[&run[..], &["--json"]].concat());
+    assert_eq!(found["warnings"][0]["code"], "W0101");
+    assert_eq!((&found["warnings"][0]["line"], &found["warnings"][0]["column"]), (&1.into(), &13.into()));
+    assert!(place.refuses(&[&run[..], &["--strict"]].concat()).contains("error[W0101]"));
+    let meant = place.spc(&["compile", "y(i) = sum(jj)(A(i, jj)) * sum(j)(x(j))", "--check", "--strict"]);
+    assert!(meant.status.success() && meant.stderr.is_empty());
+    assert!(place.prints(&["explain", "W0102"]).contains("no operand has"));
+}
+
+#[test]
+fn names_are_compared_as_rust_compares_them() {
+    let place = vectors();
+    let composed = result(&place, "y(i) = e\u{301}(i) * x(i)", &["-i", "\u{e9}=x.npy"]);
+    assert_eq!(composed.lines().filter(|line| !line.starts_with('#')).last().unwrap().trim(), "5 25");
+}
+
+#[test]
+fn kernels_may_be_called_as_keywords() {
+    for name in ["match", "self", "crate", "async", "Some"] {
+        let text = format!("fn {name}(x: dense) -> y: dense {{ y(i) = 2 * x(i); }}");
+        let place = Place::new().with("k.ti", &text);
+        assert!(place.prints(&["compile", "k.ti"]).contains(&format!("fn {name}_(")));
+        assert!(place.prints(&["compile", "k.ti", "--target", "cuda"]).contains("__global__"));
+    }
+    let place = Place::new().with("k.ti", "fn _(x: dense) -> y: dense { y(i) = 2 * x(i); }");
+    assert!(place.refuses(&["compile", "k.ti"]).contains("`_` is no name"));
+}
+
+#[test]
+fn large_texts_are_answered_soon() {
+    let place = Place::new();
+    let nested = format!("y(i) = {}x(i){}", "(".repeat(20_000), ")".repeat(20_000));
+    assert!(place.refuses(&["compile", &nested, "--check"]).contains("E0008"));
+    let terms = format!("y(i) = {}", vec!["x(i)"; 10_000].join(" + "));
+    assert!(place.refuses(&["compile", &terms, "--check"]).contains("E0008"));
+    let names: Vec<String> = (0..300).map(|place| format!("i{place}")).collect();
+    let many = format!("y = X({})", names.join(", "));
+    assert!(place.refuses(&["compile", &many, "--check"]).contains("300 index variables are too many"));
+    let lets: String = (1..1000).map(|n| format!("    let t{n}(i) = t{}(i) + 1;\n", n - 1)).collect();
+    let text = format!("fn f(x: dense) -> y: dense {{\n    let t0(i) = x(i);\n{lets}    y(i) = t999(i);\n}}\n");
+    let place = place.with("k.ti", &text);
+    assert!(place.spc(&["compile", "k.ti", "--check"]).status.code().is_some());
+}

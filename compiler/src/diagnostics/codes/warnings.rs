@@ -1,0 +1,64 @@
+//! `W01xx`: programs with a meaning that is probably not what was meant.
+
+use super::{Code, Entry};
+
+/// An index that one factor of a product has alone, and that is summed over.
+pub const LONE_INDEX: Code = Code::warning(101);
+/// An index of a result that no operand has.
+pub const REPEATED_RESULT: Code = Code::warning(102);
+/// An index that is summed over and has nearly the name of another.
+pub const SIMILAR_INDEX: Code = Code::warning(103);
+
+pub(crate) const ENTRIES: &[Entry] = &[
+    Entry {
+        code: LONE_INDEX,
+        title: "an index in one factor only",
+        explanation: r"
+An index that only the right-hand side has is summed over. Where it stands in one factor of a product alone, that factor is
+summed by itself, and the sum multiplied with the rest: that is seldom meant, and often a misspelt index. If it is meant, an
+explicit reduction says so. A plain row sum, `y(i) = A(i, j)`, and one with a scalar factor need no such words.
+
+Wrong:
+
+    fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, jj) * x(j); }
+
+Correct:
+
+    fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+    fn g(A: csr, x: dense) -> y: dense { y(i) = sum(j)(A(i, j)) * sum(k)(x(k)); }
+",
+    },
+    Entry {
+        code: REPEATED_RESULT,
+        title: "an index of a result that no operand has",
+        explanation: r"
+Every element of the result along such an index is the same, and nothing but a stated extent tells how many there are. That is
+seldom meant. If it is, a name that begins with an underscore says so. A constant or a scalar for all elements needs no such
+words.
+
+Wrong:
+
+    fn f(A: csr, x: dense) -> Y: dense { Y(i, z) = A(i, j) * x(j); }
+
+Correct:
+
+    fn f(A: csr, x: dense) -> Y: dense { Y(i, _z) = A(i, j) * x(j); }
+",
+    },
+    Entry {
+        code: SIMILAR_INDEX,
+        title: "two indices of nearly one name",
+        explanation: r"
+An index is summed over that no other operand has, and its name is one letter off that of another index of the statement. That is
+probably a slip of the pen. If both are meant, an explicit reduction says so, or a name that differs in more.
+
+Wrong:
+
+    fn f(A: csr, x: dense, b: dense) -> y: dense { y(row) = A(row, col) * x(col) + b(rwo); }
+
+Correct:
+
+    fn f(A: csr, x: dense, b: dense) -> y: dense { y(row) = A(row, col) * x(col) + b(row); }
+",
+    },
+];

@@ -1,0 +1,474 @@
+//! Compiled kernels on disk.
+//!
+//! ```text
+//! ~/.cache/spc/
+//!   rustc-5f0c…            what a compiler said of itself
+//!   cubin-03d2…            functions of a device, as NVRTC made them
+//!   tuned-77a0…            a schedule that was measured
+//!   4be1…/                 one kernel, named after all that its library depends on
+//!     library.rs, kernel_0.rs, …   its text, for readers
+//!     libspc_kernel.so
+//!     checksum             of the library
+//!   building-…/            one that is being compiled
+//! ```
+//!
+//! A kernel's folder appears in one step, by a rename, when all its files are there, so that processes do not disturb each
+//! other. A library that is damaged is never loaded (that could end the process): its checksum is compared first. The checksum
+//! is against damage alone. Against others it is `trust` that helps: what is not this user's alone is not used, and a
+//! [`CacheWarning`] says so. Without a folder that can be used, kernels are compiled in a new one that is removed when they are
+//! loaded, and notes are kept for as long as the process lives.
+//!
+//! What processes that were killed have left is removed by `leftovers`.
+
+mod leftovers;
+mod trust;
+
+pub use trust::Distrust;
+
+use super::hash::Fnv128;
+use leftovers::unique;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+const SOURCE: &str = "library.rs";
+const CHECKSUM: &str = "checksum";
+
+fn library_name() -> String {
+    format!("{}spc_kernel{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX)
+}
+
+/// What this process does not use of the kernels that are kept on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CacheWarning {
+    /// Compiled kernels are not kept.
+    Folder {
+        /// Where they would be.
+        folder: PathBuf,
+        /// What is wrong: the folder, or one above it.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: Distrust,
+    },
+    /// Something that was kept is made anew.
+    Entry {
+        /// What.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: Distrust,
+    },
+}
+
+impl std::fmt::Display for CacheWarning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CacheWarning::Folder { folder, path, reason } => {
+                write!(f, "compiled kernels are not kept in {}: ", folder.display())?;
+                match path == folder {
+                    true => write!(f, "it {reason}")?,
+                    false => write!(f, "{} {reason}", path.display())?,
+                }
+                match reason {
+                    Distrust::Writable { .. } => write!(f, "; `chmod go-w` mends that"),
+                    _ => write!(f, "; SPC_CACHE names another folder"),
+                }
+            }
+            CacheWarning::Entry { path, reason } => write!(f, "{} {reason}: it was made anew", path.display()),
+        }
+    }
+}
+
+static WARNINGS: Mutex<Vec<CacheWarning>> = Mutex::new(Vec::new());
+
+fn warn(warning: CacheWarning) {
+    let mut warnings = lock(&WARNINGS);
+    if !warnings.contains(&warning) {
+        warnings.push(warning);
+    }
+}
+
+/// What this process has not used so far of the compiled kernels on disk, because it is not the user's own or can't be used: each
+/// once.
+pub fn cache_warnings() -> Vec<CacheWarning> {
+    lock(&WARNINGS).clone()
+}
+
+/// What is kept as long as the process lives.
+type Notes = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where compiled kernels are kept, if anywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Cache {
+    folder: Option<PathBuf>,
+    /// What can't be kept in the folder.
+    notes: Notes,
+}
+
+/// A library as it was read, once.
+#[derive(Debug)]
+pub(super) struct LibraryFile {
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Cache {
+    /// The folder that the environment says: `SPC_CACHE`, `XDG_CACHE_HOME/spc` or `~/.cache/spc`. Where there is none, or it
+    /// can't be made or trusted, nothing is kept on disk.
+    pub(crate) fn of_environment() -> Cache {
+        static NOTES: LazyLock<Notes> = LazyLock::new(Notes::default);
+        let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = variable("SPC_CACHE")
+            .or_else(|| {
+                variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()).map(|folder| folder.join("spc"))
+            })
+            .or_else(|| env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache").join("spc")));
+        Cache { notes: Arc::clone(&NOTES), ..Cache::in_folder(folder) }
+    }
+
+    /// A cache in this folder.
+    pub(super) fn in_folder(folder: Option<PathBuf>) -> Cache {
+        Cache { folder: folder.and_then(usable), notes: Notes::default() }
+    }
+
+    /// Where things are kept, or would be compiled.
+    pub(super) fn place(&self) -> PathBuf {
+        self.folder.clone().unwrap_or_else(env::temp_dir)
+    }
+
+    /// A short text that was kept.
+    pub(super) fn note(&self, name: &str) -> Option<String> {
+        String::from_utf8(self.bytes(name)?).ok()
+    }
+
+    /// Keeps a short text. That it can't be kept is no fault: it will be found out again.
+    pub(super) fn keep_note(&self, name: &str, text: &str) {
+        self.keep_bytes(name, text.as_bytes());
+    }
+
+    /// Bytes that were kept, where they are undamaged.
+    pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        if let Some(known) = lock(&self.notes).get(name) {
+            return Some(known.clone());
+        }
+        let mut kept = own_file(&self.folder.as_ref()?.join(name))?;
+        let line = kept.iter().position(|&byte| byte == b'\n')?;
+        let bytes = kept.split_off(line + 1);
+        kept.pop();
+        (Fnv128::of(&bytes).to_string().into_bytes() == kept).then_some(bytes)
+    }
+
+    /// Keeps bytes. That they can't be kept on disk is no fault: the next process makes them again.
+    pub(crate) fn keep_bytes(&self, name: &str, bytes: &[u8]) {
+        let kept = self.folder.as_ref().is_some_and(|folder| {
+            let unfinished = folder.join(unique(leftovers::NOTE));
+            let text = [Fnv128::of(bytes).to_string().as_bytes(), b"\n", bytes].concat();
+            let is_kept = written(&unfinished, &text).and_then(|()| fs::rename(&unfinished, folder.join(name))).is_ok();
+            if !is_kept {
+                _ = fs::remove_file(&unfinished);
+            }
+            is_kept
+        });
+        let mut notes = lock(&self.notes);
+        match kept {
+            true => _ = notes.remove(name),
+            false => _ = notes.insert(name.to_owned(), bytes.to_owned()),
+        }
+    }
+
+    /// The library of a kernel, where it is kept, undamaged and this user's own.
+    pub(super) fn library(&self, key: Fnv128) -> Option<LibraryFile> {
+        let home = self.folder.as_ref()?.join(key.to_string());
+        trusted(&home, trust::own_folder(&home))?;
+        let checksum = own_file(&home.join(CHECKSUM))?;
+        let path = home.join(library_name());
+        let bytes = own_file(&path)?;
+        (Fnv128::of(&bytes).to_string().into_bytes() == checksum).then_some(LibraryFile { path, bytes })
+    }
+
+    /// Removes the library of a kernel, which can't be loaded.
+    pub(super) fn discard(&self, key: Fnv128, library: &LibraryFile) {
+        warn(CacheWarning::Entry { path: library.path.clone(), reason: Distrust::Foreign });
+        if let Some(folder) = &self.folder {
+            displace(folder, &folder.join(key.to_string()));
+        }
+    }
+
+    /// A new folder to compile in: in the cache where that is possible.
+    pub(super) fn workshop(&self) -> io::Result<Workshop> {
+        let Some(folder) = &self.folder else { return Workshop::elsewhere() };
+        let made = Workshop::below(folder, leftovers::BUILDING).or_else(|error| match error.kind() {
+            // Somebody has removed the cache.
+            io::ErrorKind::NotFound => {
+                trust::prepare(folder).map_err(|finding| io::Error::other(finding.reason.to_string()))?;
+                Workshop::below(folder, leftovers::BUILDING)
+            }
+            _ => Err(error),
+        });
+        made.or_else(|error| {
+            warn(CacheWarning::Folder { folder: folder.clone(), path: folder.clone(), reason: error.into() });
+            Workshop::elsewhere()
+        })
+    }
+
+    /// Keeps what was compiled in a workshop, if anything can be kept.
+    pub(super) fn keep(&self, key: Fnv128, workshop: &Workshop, library: &LibraryFile) {
+        let Some(folder) = &self.folder else { return };
+        let checksum = Fnv128::of(&library.bytes).to_string();
+        let finished = || {
+            trust::keep_from_others(&library.path)?;
+            written(&workshop.folder.join(CHECKSUM), checksum.as_bytes())
+        };
+        // What was compiled elsewhere can't be moved here.
+        if workshop.folder.parent() != Some(folder) || finished().is_err() {
+            return;
+        }
+        let home = folder.join(key.to_string());
+        for _ in 0..8 {
+            if fs::rename(&workshop.folder, &home).is_ok() {
+                return;
+            }
+            // Another process was faster, or left a damaged one. That one is moved away before it is removed: who looks in
+            // the meantime finds all of it or nothing.
+            if self.library(key).is_some() {
+                return;
+            }
+            displace(folder, &home);
+        }
+    }
+}
+
+/// The folder, where things can be kept there.
+fn usable(folder: PathBuf) -> Option<PathBuf> {
+    let folder = std::path::absolute(folder).ok()?;
+    match trust::prepare(&folder) {
+        Ok(()) => {
+            leftovers::sweep(&folder);
+            Some(folder)
+        }
+        Err(finding) => {
+            warn(CacheWarning::Folder { folder, path: finding.path, reason: finding.reason });
+            None
+        }
+    }
+}
+
+/// Moves a kernel's folder away, and removes it.
+fn displace(folder: &Path, home: &Path) {
+    let damaged = folder.join(unique(leftovers::DAMAGED));
+    if fs::rename(home, &damaged).is_ok() {
+        _ = fs::remove_dir_all(&damaged).or_else(|_| fs::remove_file(&damaged));
+    }
+}
+
+/// What is this user's own; of what is not, a warning is kept.
+fn trusted<T>(path: &Path, found: Result<Option<T>, Distrust>) -> Option<T> {
+    found.unwrap_or_else(|reason| {
+        warn(CacheWarning::Entry { path: path.to_owned(), reason });
+        None
+    })
+}
+
+/// What a file holds, where it is this user's own.
+fn own_file(path: &Path) -> Option<Vec<u8>> {
+    let mut file = trusted(path, trust::open(path))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn written(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    trust::create(path)?.write_all(bytes)
+}
+
+/// A folder to compile in, which is this user's alone. It is removed with all that is left in it.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    folder: PathBuf,
+}
+
+impl Workshop {
+    /// One that is not in the cache.
+    pub(super) fn elsewhere() -> io::Result<Workshop> {
+        let candidates = [env::temp_dir(), "/tmp".into(), "/var/tmp".into(), "/dev/shm".into()];
+        let mut refused = io::Error::other("others can exchange what lies there");
+        for folder in candidates.iter().filter_map(|folder| std::path::absolute(folder).ok()) {
+            if trust::holds_own_folders(&folder) {
+                leftovers::sweep(&folder);
+                match Workshop::below(&folder, leftovers::ELSEWHERE) {
+                    Ok(workshop) => return Ok(workshop),
+                    Err(error) => refused = error,
+                }
+            }
+        }
+        Err(refused)
+    }
+
+    fn below(parent: &Path, what: &str) -> io::Result<Workshop> {
+        loop {
+            let folder = parent.join(unique(what));
+            match trust::private_folders().create(&folder) {
+                Ok(()) => return Ok(Workshop { folder }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The root of the library's source.
+    pub(super) fn source(&self) -> PathBuf {
+        self.folder.join(SOURCE)
+    }
+
+    /// A file beside the root.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(super) fn library(&self) -> PathBuf {
+        self.folder.join(library_name())
+    }
+
+    /// The library that was compiled here.
+    pub(super) fn compiled(&self) -> io::Result<LibraryFile> {
+        let path = self.library();
+        Ok(LibraryFile { bytes: fs::read(&path)?, path })
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(cache: &Cache, key: Fnv128, content: &str) {
+        let workshop = cache.workshop().unwrap();
+        fs::write(workshop.source(), "// text").unwrap();
+        fs::write(workshop.library(), content).unwrap();
+        cache.keep(key, &workshop, &workshop.compiled().unwrap());
+    }
+
+    /// What the library that is kept holds.
+    fn kept(cache: &Cache, key: Fnv128) -> Option<String> {
+        cache.library(key).map(|library| String::from_utf8(library.bytes).unwrap())
+    }
+
+    fn own_cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::in_folder(Some(folder.path().to_owned()));
+        (folder, cache)
+    }
+
+    #[test]
+    fn what_is_kept_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::in_folder(Some(folder.path().join("a/b")));
+        let key = Fnv128::of(b"key");
+        assert_eq!(kept(&cache, key), None);
+        build(&cache, key, "library");
+        assert_eq!(kept(&cache, key).as_deref(), Some("library"));
+        assert_eq!(kept(&cache, Fnv128::of(b"another")), None);
+        let left: Vec<_> = fs::read_dir(folder.path().join("a/b")).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn the_first_stays_when_two_are_built() {
+        let (_folder, cache) = own_cache();
+        let key = Fnv128::of(b"key");
+        build(&cache, key, "first");
+        build(&cache, key, "second");
+        assert_eq!(kept(&cache, key).as_deref(), Some("first"));
+    }
+
+    #[test]
+    fn a_damaged_library_is_not_found_and_is_replaced() {
+        let (folder, cache) = own_cache();
+        let key = Fnv128::of(b"key");
+        build(&cache, key, "whole library");
+        let library = cache.library(key).unwrap().path;
+        fs::write(&library, "whole lib").unwrap();
+        assert_eq!(kept(&cache, key), None);
+        build(&cache, key, "new library");
+        assert_eq!(kept(&cache, key).as_deref(), Some("new library"));
+        fs::remove_file(folder.path().join(key.to_string()).join(CHECKSUM)).unwrap();
+        assert_eq!(kept(&cache, key), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_others_may_write_is_not_used_and_replaced() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, cache) = own_cache();
+        let key = Fnv128::of(b"key");
+        for part in ["", CHECKSUM, &library_name()] {
+            build(&cache, key, "library");
+            let path = folder.path().join(key.to_string()).join(part);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+            assert_eq!(kept(&cache, key), None, "{part}");
+            let is_said = cache_warnings().iter().map(CacheWarning::to_string).any(|said| {
+                said.contains(folder.path().to_str().unwrap())
+                    && said.ends_with("can be written by others (mode 777): it was made anew")
+            });
+            assert!(is_said, "{:?}", cache_warnings());
+            build(&cache, key, "library");
+            assert_eq!(kept(&cache, key).as_deref(), Some("library"), "{part}");
+        }
+        cache.keep_note("note", "text");
+        fs::set_permissions(folder.path().join("note"), fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(cache.note("note"), None);
+    }
+
+    #[test]
+    fn a_cache_that_was_removed_is_made_again() {
+        let (folder, cache) = own_cache();
+        fs::remove_dir_all(folder.path()).unwrap();
+        let key = Fnv128::of(b"key");
+        build(&cache, key, "library");
+        assert_eq!(kept(&cache, key).as_deref(), Some("library"));
+    }
+
+    #[test]
+    fn without_a_folder_nothing_is_kept_but_notes_of_this_process() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for folder in [None, Some(file.path().join("below a file"))] {
+            let cache = Cache::in_folder(folder.clone());
+            let key = Fnv128::of(b"key");
+            build(&cache, key, "library");
+            assert_eq!(kept(&cache, key), None);
+            cache.keep_note("note", "text");
+            assert_eq!(cache.note("note").as_deref(), Some("text"));
+            assert_eq!(Cache::in_folder(folder).note("note"), None);
+        }
+        let workshop = Cache::in_folder(None).workshop().unwrap();
+        assert!(workshop.folder().is_dir());
+        let folder = workshop.folder().to_owned();
+        drop(workshop);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn notes_are_kept_unless_damaged() {
+        let (folder, cache) = own_cache();
+        cache.keep_note("rustc", "rustc 1.95\nhost: x\n");
+        assert_eq!(cache.note("rustc").as_deref(), Some("rustc 1.95\nhost: x\n"));
+        fs::write(folder.path().join("rustc"), "abc\nrustc 1.0").unwrap();
+        assert_eq!(cache.note("rustc"), None);
+    }
+}
