@@ -1,5 +1,7 @@
 //! Every case of the corpus and of the suites in every engine, against the oracle.
 
+use spc_compiler::diagnostics::Diagnostic;
+use spc_compiler::{notation, syntax};
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::{corpus, native, suite};
@@ -67,6 +69,16 @@ fn what_is_refused_says_why() {
             }
             other => panic!("{} is not refused: {other:?}", case.name),
         }
+    }
+}
+
+/// The corpus says what it means: warnings are for what is not in it.
+#[test]
+fn no_case_warns() {
+    for case in corpus::cases().iter().filter(|case| case.refused.is_none()) {
+        let kernels = syntax::parse_program(&case.text).and_then(|program| notation::check(&program));
+        let warnings: Vec<Diagnostic> = kernels.unwrap().into_iter().flat_map(|kernel| kernel.warnings).collect();
+        assert_eq!(warnings, [], "{}", case.name);
     }
 }
 

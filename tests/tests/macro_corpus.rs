@@ -74,6 +74,18 @@ impl<A: IntoAny, B: IntoAny, C: IntoAny> IntoResults for (A, B, C) {
     }
 }
 
+impl<A: IntoAny, B: IntoAny, C: IntoAny, D: IntoAny> IntoResults for (A, B, C, D) {
+    fn into_results(self) -> Vec<AnyTensor> {
+        vec![self.0.into_any(), self.1.into_any(), self.2.into_any(), self.3.into_any()]
+    }
+}
+
+impl<A: IntoAny, B: IntoAny, C: IntoAny, D: IntoAny, E: IntoAny> IntoResults for (A, B, C, D, E) {
+    fn into_results(self) -> Vec<AnyTensor> {
+        vec![self.0.into_any(), self.1.into_any(), self.2.into_any(), self.3.into_any(), self.4.into_any()]
+    }
+}
+
 /// Each case: its module, its file, its parameters, and the call.
 macro_rules! cases {
     ($($module:ident $file:tt [$($parameter:ident),*] $call:expr;)*) => {
@@ -548,6 +560,14 @@ cases! {
     statements_updated_bits "cases/statements/updated_bits.ti" [A, a, b, m] updated_bits(&A, &a, &b, &m);
     statements_updated_result "cases/statements/updated_result.ti" [A, B, x] updated_result(&A, &B, &x);
     statements_updated_sparse_result "cases/statements/updated_sparse_result.ti" [A, B, D] updated_sparse_result(&A, &B, &D);
+    fill_empty_reductions "cases/fill/empty_reductions.ti" [A, D] kernel(&A, &D);
+    fill_masked_results_begin_as_zero "cases/fill/masked_results_begin_as_zero.ti" [A, m, M] kernel(&A, &m, &M);
+    fill_results_begin_as_zero "cases/fill/results_begin_as_zero.ti" [A, B] kernel(&A, &B);
+    fill_sparse_results_of_reductions "cases/fill/sparse_results_of_reductions.ti" [A, B, D, d] kernel(&A, &B, &D, &d);
+    fill_updates_begin_as_what_changes_nothing "cases/fill/updates_begin_as_what_changes_nothing.ti" [A, x] kernel(&A, &x);
+    indices_one_name_in_two_terms "cases/indices/one_name_in_two_terms.ti" [A, d, x, z, w, v] kernel(&A, &d, &x, &z, &w, &v);
+    names_keyword_kernel "cases/names/keyword_kernel.ti" [A, x] r#match(&A, &x);
+    names_one_letter_in_two_ways "cases/names/one_letter_in_two_ways.ti" [A, x] kernel(&A, &x);
     fill_difference_of_infinities "cases/fill/difference_of_infinities.ti" [a, b] difference(&a, &b);
     fill_copied "cases/fill/copied.ti" [A, B] both(&A, &B);
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
