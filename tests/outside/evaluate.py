@@ -12,8 +12,8 @@ import numpy as np
 
 from formats import is_dense
 from language import (
-    COMPLEX, FLOATS, INTEGERS, REDUCTIONS, WIDENS, Access, Binary, Call, Index, Literal, Num, Op, Reduce, Unary, Var,
-    ELEMENTS, ARITHMETIC, accesses, common, free_variables, index_value, index_variables, kind,
+    COMPLEX, INTEGERS, REDUCTIONS, WIDENS, Access, Binary, Call, Index, Literal, Reduce, Unary, Var, ELEMENTS, ARITHMETIC, common,
+    free_variables, index_value, index_variables, kind,
 )
 
 MOST = 3_000_000

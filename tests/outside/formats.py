@@ -121,7 +121,7 @@ SPARSE = [
 
 def sparse(rng, extents, definitions):
     """A format that is not dense in all modes; may add to the definitions, which are pairs of a name and a body."""
-    order = len(extents)
+    len(extents)
     for _ in range(50):
         found = any_format(rng, extents, definitions)
         if not is_dense(found):

@@ -5,12 +5,12 @@ import random
 import numpy as np
 
 import formats
-from evaluate import DTYPE, neutral
+from evaluate import DTYPE
 from files import Presentation
 from known import KNOWN
 from language import (
-    children, kind, with_children, COMPLEX, ELEMENTS, FLOATS, INTEGERS, PART, WHOLE, WIDENS, Access, Binary, Call, Definition, Index, Kernel, Literal, Num, Op,
-    Reduce, Statement, Tensor, Unary, Var, Window, accesses, free_variables, index_range, index_variables,
+    children, with_children, COMPLEX, FLOATS, INTEGERS, PART, WIDENS, Access, Binary, Call, Definition, Index, Kernel, Literal, Num, Op, Reduce, Statement, Tensor,
+    Unary, Var, Window, accesses, free_variables, index_range, index_variables,
 )
 from program import Input, Program
 
@@ -389,7 +389,7 @@ class Generator:
         if element in COMPLEX:
             name = rng.choice(["conj", "re", "im", "abs", "sqrt", "exp", "complex"])
             if name == "complex":
-                part = PART[element]
+                PART[element]
                 parts = tuple(Call("re", (Call(element, (self.factor(variables, 0),)),)) for _ in range(2))
                 return Call("complex", parts)
             if name == "exp":
@@ -581,8 +581,6 @@ class Generator:
                 coordinates = self.inputs[self.like[tensor.name]].coordinates
             values = self.values(tensor, len(coordinates))
             presentation = self.presentation(tensor, shape, coordinates, values)
-            if presentation.kind == "tns" and not self.allows("names across terms") and 0 not in shape:
-                coordinates, values = with_corner(coordinates, values, shape)
             if self.like and shape and presentation.kind != "tns":
                 presentation = Presentation("tns", seed=presentation.seed, plain=presentation.plain)
             if presentation.style in ("symmetric", "skew-symmetric", "hermitian"):
@@ -666,20 +664,6 @@ class Generator:
                         dims[f"{access.name}{mode + 1}_size"] = self.sizes[index]
         return tuple(sorted(dims.items()))
 
-    def repeats_names(self, statements):
-        """Whether a name of an earlier statement comes again where no operand says how far it runs."""
-        parameters = {tensor.name for tensor in self.parameters}
-        seen = set()
-        for statement in statements:
-            reads = accesses(statement.value) + ([statement.mask] if statement.mask else [])
-            names = {name for access in reads + [statement.target] for index in access.indices for name in index_variables(index)}
-            told = {index.name for access in reads if access.name in parameters for index in access.indices if isinstance(index, Var)}
-            made = {index.name for access in reads + [statement.target] if access.name not in parameters and access.name in seen for index in access.indices if isinstance(index, Var)}
-            if (names & seen) - told - made:
-                return True
-            seen |= names | {statement.target.name}
-        return False
-
     def output_kind(self, tensor, shape):
         rng = self.rng
         total = 1
@@ -692,12 +676,6 @@ class Generator:
         if len(shape) <= 2 and zero:
             kinds += ["mtx"] * 2
         kind = rng.choice(kinds)
-        dense = not self.is_sparse(tensor)
-        if not zero and not self.allows("fill in files"):
-            if dense:
-                kind = "npy" if total <= 300_000 else kind
-            elif kind == "npy":
-                kind = "tns"
         if kind in ("tns", "npy", "mtx"):
             if self.chance(0.1) and zero:
                 return f"spct>{kind}"
@@ -714,19 +692,6 @@ class Generator:
     def finish(self, kernel, **more):
         self.statements = kernel.statements
         rng = self.rng
-        if not self.allows("names across terms") and (
-            any(splits_names(statement) for statement in kernel.statements) or self.repeats_names(kernel.statements)
-        ):
-            raise LeftOut("names across terms")
-        elements = {tensor.name: tensor.element for tensor in self.parameters + list(kernel.results)}
-        elements |= {name: element for name, (element, _) in self.made.items()}
-        if not self.allows("widened terms") and any(widens_terms(statement.value, elements) for statement in kernel.statements):
-            raise LeftOut("widened terms")
-        if not self.allows("roots that reduce") and any(
-            statement.operator == "=" and isinstance(statement.value, Reduce) and (statement.mask or not all_plain(statement.target.indices))
-            for statement in kernel.statements
-        ):
-            raise LeftOut("roots that reduce")
         if not self.allows("sizes of two statements") and any(
             sum(other.target == statement.target for other in kernel.statements) > 1 and not all_plain(statement.target.indices)
             for statement in kernel.statements
@@ -836,7 +801,7 @@ class Generator:
         meets = False
         if self.computes and target and not sparse and self.chance(0.4):
             indices = self.computed(indices, target)
-            covered = {variable for index in indices for variable in index_variables(index)}
+            {variable for index in indices for variable in index_variables(index)}
             meets = not self.is_injective(indices, target)
         operator = self.operator(meets)
         if sparse and not style.reduction:
@@ -1169,7 +1134,7 @@ class Generator:
                 if not self.allows("shifted columns"):
                     format = f"[{', '.join(['compressed(u64)'] * len(shape))}]"
                 value = self.operand([], True, self.element, format=format, indices=indices)
-        long = [variable for variable in variables if self.extents[variable] > 70_000]
+        [variable for variable in variables if self.extents[variable] > 70_000]
         shape = tuple(self.extents[variable] for variable in target)
         self.shapes[name] = shape
         total = 1
@@ -1190,7 +1155,7 @@ class Generator:
         size = int(np.prod([int(extent) for extent in shape], dtype=object)) if shape else 1
         if bits > 64 and not self.chance(0.03):
             options = [option for option in options if "alto" not in option and "interleave" not in option]
-        if size >= 2**63 and (not self.allows("linear coordinates") or not self.chance(0.03)):
+        if size >= 2**63 and not self.chance(0.03):
             options = [option for option in options if not any(word in option for word in ("lco", "linear", "extent", "16 *"))]
         if any(extent > 2**31 for extent in shape) and not any(extent > 2**32 for extent in shape):
             options = [option for option in options if "i + j" not in option and "j - i" not in option and "16 *" not in option]
@@ -1219,14 +1184,6 @@ def walk(expr):
         yield from walk(child)
 
 
-def with_corner(coordinates, values, shape):
-    """With an entry at the end of all modes, so that the largest indices are the shape."""
-    corner = np.array(shape, np.int64) - 1
-    if len(coordinates) and np.any(np.all(coordinates == corner, axis=1)):
-        return coordinates, values
-    return np.concatenate([coordinates, corner[None]]), np.concatenate([values, np.ones(1, values.dtype)])
-
-
 def mirrored(coordinates, values, style, element):
     """Entries of which the lower triangle says all."""
     lower = coordinates[:, 0] > coordinates[:, 1] if style == "skew-symmetric" else coordinates[:, 0] >= coordinates[:, 1]
@@ -1251,29 +1208,6 @@ def terms(expr):
         case Binary("+" | "-", left, right):
             return terms(left) + terms(right)
     return [expr]
-
-
-def widens_terms(expr, elements, element=None):
-    """Whether some terms are added in a narrower type than the whole."""
-    match expr:
-        case Unary("-", operand):
-            return widens_terms(operand, elements, element)
-        case Binary("+" | "-", left, right):
-            own = kind(expr, elements.get)
-            return element is not None and own != element or any(widens_terms(part, elements, own) for part in (left, right))
-    return False
-
-
-def splits_names(statement):
-    """Whether several terms sum over a name of which some do not say how far it runs."""
-    targets = {name for index in statement.target.indices for name in index_variables(index)}
-    parts = terms(statement.value)
-    for name in set(free_variables(statement.value)) - targets:
-        over = [term for term in parts if name in free_variables(term)]
-        says = lambda term: any(Var(name) in access.indices for access in accesses(term))
-        if len(over) > 1 and not all(says(term) for term in over):
-            return True
-    return False
 
 
 def generate(seed, options):

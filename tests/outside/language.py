@@ -4,8 +4,7 @@ The classes are what README.md describes and no more. Nothing here reads `.ti` t
 says what they mean, and `text` prints them.
 """
 
-import dataclasses
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 ELEMENTS = ["f64", "f32", "i64", "i32", "u8", "bool", "c64", "c32"]
 FLOATS = ("f64", "f32")

@@ -1,11 +1,11 @@
 """A program with its data: what one run of the command needs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from files import Presentation
-from language import Access, Kernel, Num, Op, Var, accesses
+from language import Kernel, Num, Op, Var, accesses
 
 
 @dataclass(frozen=True)

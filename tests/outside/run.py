@@ -25,7 +25,6 @@ import traceback
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
 
 import files
 from evaluate import TooLarge, difference, evaluate
@@ -249,7 +248,7 @@ def work(job):
         try:
             program = generate(seed, options)
             outcome = command.run(program)
-        except Exception as error:
+        except Exception:
             counts["fault of the oracle"] += 1
             failures.append((seed, "fault of the oracle", f"# seed {seed}\n{traceback.format_exc()}"))
             continue

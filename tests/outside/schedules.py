@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import formats
-from language import Access, Binary, Call, Kernel, Literal, Reduce, Statement, Tensor, Var, free_variables, text
+from language import Access, Binary, Kernel, Statement, Tensor, Var, free_variables, text
 
 # The result's variables, and those of each factor of each term; capitals are operands that may be sparse.
 TEMPLATES = [
@@ -90,7 +90,7 @@ def schedule(generator, target, variables, sparse, value):
         stored = sparse[0][1]
         order = stored + [name for name in order if name not in stored]
     loops = list(order)
-    extents = dict(generator.extents)
+    dict(generator.extents)
     constant = {}
     directives = []
     walked = {name for _, names in sparse for name in names}
@@ -128,8 +128,6 @@ def schedule(generator, target, variables, sparse, value):
         match rng.randrange(8):
             case 0 | 1 | 2:
                 loop = rng.choice(loops)
-                if loop in constant and not generator.allows("inner splits"):
-                    continue
                 block = rng.choice(BLOCKS)
                 outer, inner = next(fresh), next(fresh)
                 directives.append(f"split({loop}, {outer}, {inner}, {block})")
@@ -137,7 +135,7 @@ def schedule(generator, target, variables, sparse, value):
                 loops[place : place + 1] = [outer, inner]
                 constant[inner] = block
                 if rng.random() < 0.35:
-                    again = rng.choice([outer, inner]) if generator.allows("inner splits") else outer
+                    again = rng.choice([outer, inner])
                     smaller = rng.choice(BLOCKS)
                     a, b = next(fresh), next(fresh)
                     directives.append(f"split({again}, {a}, {b}, {smaller})")

@@ -6,10 +6,8 @@ import numpy as np
 
 from files import Presentation
 from language import (
-    Access, Binary, Call, Kernel, Literal, Num, Op, Reduce, Tensor, Unary, Var, accesses, children, free_variables, index_range,
-    index_variables, with_children,
+    Access, Literal, Op, Reduce, Tensor, Var, accesses, children, free_variables, index_variables, with_children,
 )
-from program import Input, Program
 
 
 def smaller(program):
@@ -172,7 +170,7 @@ def cut(program, name, extent):
 def simpler_formats(tensor, program):
     if tensor.format is None:
         return
-    order = len(program.shapes[tensor.name])
+    len(program.shapes[tensor.name])
     total = 1
     for extent in program.shapes[tensor.name]:
         total *= extent

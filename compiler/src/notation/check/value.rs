@@ -27,21 +27,27 @@ pub(super) struct Values<'a, 's> {
 }
 
 impl<'s> Values<'_, 's> {
-    /// A right-hand side of a result of type `element`: its terms are added in that.
+    /// A right-hand side of a result of type `element`: its terms are added in that, also those in parentheses.
     pub(super) fn terms(&mut self, expr: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
         match &expr.kind {
             ExprKind::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right)
-                if self.is_widened(expr, element) =>
+                if self.is_added_in(expr, element) =>
             {
                 let (left, right) = (self.terms(left, element), self.terms(right, element));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
+            }
+            ExprKind::Unary(UnaryOperator::Negate, operand)
+                if is_sum(operand) && functions::signed(element) && self.is_added_in(operand, element) =>
+            {
+                Some(Expr::Unary(UnaryOperator::Negate, Box::new(self.terms(operand, element)?)))
             }
             _ => self.value(expr, element),
         }
     }
 
-    fn is_widened(&self, expr: &syntax::Expr, element: ElementType) -> bool {
-        self.kind(expr).is_some_and(|kind| kind != element && widens(kind, element))
+    /// Whether the terms of a sum are numbers of a type, or become such without loss.
+    fn is_added_in(&self, sum: &syntax::Expr, element: ElementType) -> bool {
+        element != ElementType::Bool && self.kind(sum).is_none_or(|kind| kind == element || widens(kind, element))
     }
 
     /// A value of type `element`, converted to it without loss where it is of another.
@@ -289,4 +295,13 @@ fn value_as_condition(expr: &syntax::Expr) -> Diagnostic {
     Diagnostic::new(codes::VALUE_AS_CONDITION, expr.span, "a number where a truth value must stand")
         .label("not a truth value")
         .help(format!("compare it: `{expr} != 0`"))
+}
+
+/// Whether an expression is a sum or a difference, negated or not.
+fn is_sum(expr: &syntax::Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(operator, ..) => matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract),
+        ExprKind::Unary(UnaryOperator::Negate, operand) => is_sum(operand),
+        _ => false,
+    }
 }
