@@ -669,6 +669,7 @@ cases! {
     types_u8_maximum "cases/types/u8_maximum.ti" [A, B] larger(&A, &B);
     types_u8_subtract "cases/types/u8_subtract.ti" [A, B] u8_subtract(&A, &B);
     types_u8_values "cases/types/u8_values.ti" [A, B] u8_values(&A, &B);
+    types_widened_terms "cases/types/widened_terms.ti" [x, b, c] terms(&x, &b, &c);
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
