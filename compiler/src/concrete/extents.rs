@@ -60,7 +60,7 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
 /// Computed variables that index nothing, as `j + 1` where `T(j) = j` is read as `T(j + 1)`, each with the variable that it is
 /// made of: nothing asks for an extent of theirs.
 fn computed_values(notation: &notation::Kernel) -> Vec<(usize, usize)> {
-    let is_value = |id: &usize| name_of_mode(notation, IndexVariable(*id)).is_none();
+    let is_value = |id: &usize| names_of_modes(notation, IndexVariable(*id)).is_empty();
     let made_of = |id: usize| {
         let value = notation.variables[id].value.as_ref()?;
         Some((id, value.variables().first()?.0))
@@ -83,7 +83,11 @@ fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
         }
     }
     if written.is_empty() {
-        written.extend(members.iter().find_map(|&member| name_of_mode(notation, member)));
+        for name in members.iter().flat_map(|&member| names_of_modes(notation, member)) {
+            if !written.contains(&name) {
+                written.push(name);
+            }
+        }
     }
     let plain = members.iter().find(|member| of(member).value.is_none()).map(|member| of(member).name.clone());
     match plain.or_else(|| written.first().cloned()) {
@@ -93,15 +97,15 @@ fn extent(notation: &notation::Kernel, members: &[IndexVariable]) -> Extent {
     }
 }
 
-/// The name of the extent of a mode that has computed indices only.
-fn name_of_mode(notation: &notation::Kernel, variable: IndexVariable) -> Option<String> {
-    let mut name = None;
+/// The names of the extents of modes that have computed indices only: of all that the variable indexes.
+fn names_of_modes(notation: &notation::Kernel, variable: IndexVariable) -> Vec<String> {
+    let mut names = Vec::new();
     for_each_access(notation, &mut |access| {
         if let Some(mode) = access.indices.iter().position(|&index| index == variable) {
-            name.get_or_insert_with(|| format!("{}{}_size", notation.tensor(access.tensor).name, mode + 1));
+            names.push(format!("{}{}_size", notation.tensor(access.tensor).name, mode + 1));
         }
     });
-    name
+    names
 }
 
 /// Whether a sparse tensor has the variable as an index: its coordinate must be found among those that are stored.
