@@ -166,7 +166,7 @@
 //! # let a = Tensor::<f64, Csr>::from_entries([2, 4], [([0, 1], 2.0)])?;
 //! let short = Tensor::from_vec([3], vec![1.0; 3])?;
 //! let message = spmv(&a, &short).unwrap_err().to_string();
-//! assert!(message.starts_with("index `j` has extent 4 by mode 1 of `A`"), "{message}");
+//! assert!(message.starts_with("index `j` has extent 4 by mode 2 of `A`"), "{message}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -58,7 +58,7 @@ fn inputs_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         refused(&kernel, &[&a, &vector(vec![1.0; 5])], &[]),
-        "index `j` has extent 4 by mode 1 of `A` (modes count from 0), but 5 by mode 0 of `x` (modes count from 0)"
+        "index `j` has extent 4 by mode 2 of `A`, but 5 by mode 1 of `x`"
     );
 }
 
@@ -85,7 +85,7 @@ fn extents_come_from_inputs_constants_and_the_caller() {
     );
     assert_eq!(
         refused(&kernel, &[&x], &[("r", 2), ("i", 4)]),
-        "index `i` has extent 3 by mode 0 of `x` (modes count from 0), but 4 as stated"
+        "index `i` has extent 3 by mode 1 of `x`, but 4 as stated"
     );
     assert_eq!(
         refused(&kernel, &[&x], &[("q", 2)]),
@@ -99,7 +99,7 @@ fn extents_come_from_inputs_constants_and_the_caller() {
     let constant = declare("outer", &[("i", Size::Constant(16)), ("r", Size::Constant(2))], &tensors);
     assert_eq!(
         refused(&constant, &[&x], &[]),
-        "index `i` has extent 16 in the kernel, which is for that extent alone, but 3 by mode 0 of `x` (modes count from 0)"
+        "index `i` has extent 16 in the kernel, which is for that extent alone, but 3 by mode 1 of `x`"
     );
     assert!(Call::new(&constant, &[&vector(vec![0.0; 16])]).is_ok());
 }
@@ -108,7 +108,7 @@ fn extents_come_from_inputs_constants_and_the_caller() {
 fn a_repeated_index_needs_equal_extents() {
     let a_input = ("A", csr(), &[0, 0][..], Source::Input);
     let kernel = declare("diagonal", &[("i", Size::Runtime)], &[a_input, ("y", Format::dense(1), &[0], DENSE_OUTPUT)]);
-    assert!(refused(&kernel, &[&a()], &[]).contains("mode 0 of `A`"));
+    assert!(refused(&kernel, &[&a()], &[]).contains("mode 1 of `A`"));
 }
 
 /// `Y(i, r) = A(i, j) * x(r)` at the rows of `A`, a copy of `A` by columns beside it.
@@ -206,7 +206,7 @@ fn widths_that_are_too_narrow_are_refused_with_a_remedy() {
     let wide = matrix([1, 300], &[(0, 299, 1.0)], &csr());
     assert_eq!(
         refused(&copy(IndexWidth::U8, IndexWidth::U32), &[&wide], &[]),
-        "mode 1 of `B` has extent 300, more than its u8 coordinates at level 1 can tell apart; \
+        "mode 2 of `B` has extent 300, more than its u8 coordinates at level 1 can tell apart; \
          declare that level with wider ones, such as `(u16)`"
     );
     let kernel = copy(IndexWidth::U16, IndexWidth::U8);
