@@ -46,13 +46,13 @@ fn shapes_that_do_not_fit() {
     let message = place.refuses(&run(&["-i", "A=b.tns", "-i", "x=ones"]));
     assert_has(&message, &["`A`", "2 modes", "3"]);
     let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "x=x.tns", "--dim", "j=2"]));
-    assert_has(&message, &["`A`", "mode 1", "3", "extent 2", "`j`", "as stated", "--dim j=3"]);
+    assert_has(&message, &["`A`", "mode 2", "3", "extent 2", "`j`", "as stated", "--dim j=3"]);
     // The matrix states four columns; the vector reaches further.
     let place = place.with("x.tns", "5 1\n");
     let message = place.refuses(&run(&["-i", "A=a.mtx", "-i", "x=x.tns"]));
-    assert_has(&message, &["`x`", "at 5", "extent 4", "mode 1 of `A`"]);
+    assert_has(&message, &["`x`", "at 5", "extent 4", "mode 2 of `A`"]);
     let message = place.refuses(&run(&["-i", "A=a.mtx", "-i", "x=ones", "--dim", "j=5"]));
-    assert_has(&message, &["`j`", "extent 5 as stated", "4 by mode 1 of `A`"]);
+    assert_has(&message, &["`j`", "extent 5 as stated", "4 by mode 2 of `A`"]);
 }
 
 #[test]
