@@ -557,7 +557,11 @@ class Statement:
         axes = [self.axis[name] for name in variables]
         sizes = [len(self.coordinates[name]) for name in variables]
         chosen = self.chosen() if any(name in self.mask_variables for name in variables) else None
-        return reduced(operator, value, axes, sizes, chosen)
+        result = reduced(operator, value, axes, sizes, chosen)
+        if 0 in sizes and any(np.any(tensor.opens) for tensor in self.tensors.values()):
+            # Factors may be summed by themselves: an infinity times a sum of nothing.
+            result.opens = result.opens | True
+        return result
 
     def chosen(self):
         """Where the mask has an entry."""

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// A kernel and its data, natively, with the result on standard output.
 const RUN: [&str; 10] = ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A=A.tns", "-i", "x=x.tns", "-o", "y=-"];
-const RESULT: &str = "1 102\n2 30\n";
+const RESULT: &str = "# shape: 2\n1 102\n2 30\n";
 
 fn place() -> Place {
     Place::new().with("A.tns", "1 1 2\n1 3 1\n2 2 3\n").with("x.tns", "1 1\n2 10\n3 100\n")

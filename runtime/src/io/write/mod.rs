@@ -43,7 +43,11 @@ pub(super) fn write_tns_filled<T: Value>(
     fill: Option<T>,
 ) -> io::Result<()> {
     check(entries)?;
-    stated::write(out, '#', entries.shape_is_stated.then_some(&entries.shape[..]), fill)?;
+    // A number by itself is one line, which every program reads.
+    let is_number = entries.shape.is_empty() && fill.is_none() && !T::COMPLEX;
+    if !is_number {
+        stated::write(out, '#', entries.shape_is_stated.then_some(&entries.shape[..]), fill)?;
+    }
     write_entries(out, entries, |_| {})
 }
 
