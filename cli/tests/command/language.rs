@@ -1,6 +1,6 @@
 //! What the language says of names, of what results begin as, and of what is probably not meant.
 
-use super::Place;
+use super::{Place, assert_has};
 
 /// Vectors of five and of three elements that state their length.
 fn vectors() -> Place {
