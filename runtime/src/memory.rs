@@ -92,6 +92,17 @@ pub(crate) fn try_room<T>(count: usize) -> Result<Vec<T>, OutOfMemory> {
     Ok(array)
 }
 
+/// Whether there is memory for so many elements, as far as that can be told before they are there.
+pub(crate) fn check_room(length: usize, size: usize) -> Result<(), OutOfMemory> {
+    let failure = OutOfMemory { length, size };
+    let bytes = length.checked_mul(size).ok_or(failure)?;
+    if bytes >= LEAST {
+        // Memory that nobody looks at might not be asked for.
+        std::hint::black_box(&try_room::<u8>(bytes).map_err(|_| failure)?);
+    }
+    Ok(())
+}
+
 /// More room in a vector.
 pub(crate) fn try_reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), OutOfMemory> {
     let failure = || OutOfMemory { length: array.len().saturating_add(more), size: size_of::<T>() };

@@ -10,6 +10,14 @@ impl ArrayElement {
             ArrayElement::Value(element) => Type::of(element),
         }
     }
+
+    /// The number of bytes of one element.
+    pub fn bytes(self) -> usize {
+        match self {
+            ArrayElement::Index(width) => width.bytes(),
+            ArrayElement::Value(element) => element.bytes(),
+        }
+    }
 }
 
 impl Type {

@@ -195,13 +195,13 @@ pub enum Error {
         /// The width of the positions.
         width: IndexWidth,
     },
-    /// An output has more values than can be counted.
-    #[error("`{tensor}` would have more than 2^64 values; declare it with a format that stores entries only")]
+    /// An output has more values or positions than can be counted.
+    #[error("`{tensor}` would have more than 2^64 values or positions; declare it with a format that stores entries only")]
     TooLarge {
         /// The output.
         tensor: String,
     },
-    /// An output's values do not fit in memory.
+    /// An output's values or positions do not fit in memory.
     #[error("`{tensor}`: {source}; a format that stores entries only may need less")]
     Memory {
         /// The output.
@@ -281,6 +281,17 @@ pub enum Error {
         /// Its statements with a division, as far as they are known.
         statements: Vec<String>,
     },
+    /// There was no memory for an array that a kernel makes: a workspace, a thread's copy of a result, or what is appended to one.
+    #[error(
+        "there is not enough memory here for an array that kernel `{kernel}` makes: {array}; smaller extents, a temporary or result in a \
+         format that stores entries only, another schedule, or fewer threads (each may have a copy) may need less"
+    )]
+    Workspace {
+        /// The kernel.
+        kernel: String,
+        /// The array's shape and its bytes, in words.
+        array: String,
+    },
     /// The interpreter stopped a kernel.
     #[error("kernel `{kernel}` does what it must not, at {fault}; this is a fault of spc, please report it")]
     Fault {
@@ -331,6 +342,10 @@ impl Error {
         let divides = |line: &&String| line.contains('=') && (line.contains(" / ") || line.contains(" % "));
         let statements = kernel.documentation.iter().filter(divides).cloned().collect();
         Error::DivisionByZero { kernel: kernel.name.clone(), statements }
+    }
+
+    pub(super) fn no_memory(kernel: &Kernel, array: impl fmt::Display) -> Self {
+        Error::Workspace { kernel: kernel.name.clone(), array: array.to_string() }
     }
 
     /// For a kernel that panicked with a message. What divides by zero says so in the words of Rust's standard library.

@@ -2,8 +2,10 @@
 
 use super::bounds;
 use super::error::{Error, ExtentSource};
+use crate::memory;
 use crate::tensor::{self, AnyTensor};
-use spc_compiler::format::{Coordinate, Format, level};
+use spc_compiler::format::level::{self, Arrays};
+use spc_compiler::format::{Coordinate, Format, LevelKind};
 use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
 
 /// An extent, and the place where it was met first.
@@ -80,6 +82,30 @@ fn meet(
     Ok(())
 }
 
+/// Checks that there is memory for what a kernel appends to an output whatever its entries are: positions and values under dense
+/// levels, as many as these have coordinates. Else it would append them one by one until there is none.
+fn check_appended(declared: &Tensor, extents: &[usize]) -> Result<(), Error> {
+    let tensor = || declared.name.clone();
+    let check = |count: usize, size: usize| {
+        memory::check_room(count, size).map_err(|source| Error::Memory { tensor: tensor(), source })
+    };
+    // Of levels whose coordinates are stored, one is enough for those below.
+    let mut parents = 1usize;
+    for (level, &extent) in declared.format.levels.iter().zip(extents) {
+        match level::arrays(level.format) {
+            Arrays::None if level.format.kind == LevelKind::Dense => {
+                parents = parents.checked_mul(extent).ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
+            }
+            Arrays::PositionsAndCoordinates => {
+                check(parents.saturating_add(1), level.format.positions.bytes())?;
+                parents = parents.min(1);
+            }
+            Arrays::None | Arrays::Coordinates => parents = parents.min(1),
+        }
+    }
+    check(parents, declared.element.bytes())
+}
+
 /// Checks that each output can be stored in its formats with these extents, and that the coordinates which a kernel appends fit
 /// into the width of their arrays.
 pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Error> {
@@ -94,6 +120,9 @@ pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Er
             level_extents(format)?;
         }
         let extents = level_extents(&declared.format)?;
+        if structure == Structure::Appended {
+            check_appended(declared, &extents)?;
+        }
         let levels = declared.format.levels.iter().zip(extents).enumerate();
         for (number, (level, extent)) in levels.filter(|_| structure == Structure::Appended) {
             let width = level.format.coordinates;

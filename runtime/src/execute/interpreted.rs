@@ -3,9 +3,11 @@
 use super::array::{Access, Array, Data, Signature};
 use super::call::Call;
 use super::error::Error;
-use super::interpreter::{self, ArrayValue, Options};
+use super::interpreter::{self, ArrayValue, Cause, Options};
+use crate::memory::try_collected;
+use crate::parallel::NoMemory;
 use crate::tensor::values::with_values_mut;
-use crate::tensor::{Element, IndexArray, Values};
+use crate::tensor::{Element, IndexArray, OutOfMemory, Values};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, Kernel, Verified};
 use std::time::{Duration, Instant};
@@ -15,11 +17,14 @@ pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Opti
     Signature::of(kernel).check(call.kernel())?;
     let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
     let arrays = call.begin();
-    let mut values: Vec<ArrayValue> = arrays.iter().map(copy).collect();
+    let copies = arrays.iter().map(copy).collect::<Result<_, _>>();
+    let mut values: Vec<ArrayValue> =
+        copies.map_err(|OutOfMemory { length, size }| Error::no_memory(kernel, NoMemory::new(&[length], size)))?;
     let start = Instant::now();
-    interpreter::run(kernel, &dimensions, &mut values, options).map_err(|fault| match fault.divides_by_zero {
-        true => Error::division_by_zero(kernel),
-        false => Error::Fault { kernel: kernel.name.clone(), fault },
+    interpreter::run(kernel, &dimensions, &mut values, options).map_err(|fault| match &fault.cause {
+        Cause::DivisionByZero => Error::division_by_zero(kernel),
+        Cause::NoMemory(array) => Error::no_memory(kernel, array),
+        Cause::Kernel => Error::Fault { kernel: kernel.name.clone(), fault },
     })?;
     let time = start.elapsed();
     for (array, value) in arrays.iter_mut().zip(values) {
@@ -38,21 +43,21 @@ pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Opti
 }
 
 /// The elements of a parameter, for the interpreter.
-fn copy(array: &Array) -> ArrayValue {
-    match &array.data {
-        Data::Index(IndexArray::U8(indices)) => ArrayValue::U8(indices.to_vec()),
-        Data::Index(IndexArray::U16(indices)) => ArrayValue::U16(indices.to_vec()),
-        Data::Index(IndexArray::U32(indices)) => ArrayValue::U32(indices.to_vec()),
-        Data::Index(IndexArray::U64(indices)) => ArrayValue::U64(indices.to_vec()),
-        Data::Values(Values::F64(values)) => ArrayValue::F64(values.to_vec()),
-        Data::Values(Values::F32(values)) => ArrayValue::F32(values.to_vec()),
-        Data::Values(Values::I32(values)) => ArrayValue::I32(values.to_vec()),
-        Data::Values(Values::I64(values)) => ArrayValue::I64(values.to_vec()),
-        Data::Values(Values::U8(values)) => ArrayValue::U8(values.to_vec()),
-        Data::Values(Values::Bool(values)) => ArrayValue::Bool(values.to_vec()),
-        Data::Values(Values::C32(values)) => ArrayValue::C32(values.to_vec()),
-        Data::Values(Values::C64(values)) => ArrayValue::C64(values.to_vec()),
-    }
+fn copy(array: &Array) -> Result<ArrayValue, OutOfMemory> {
+    Ok(match &array.data {
+        Data::Index(IndexArray::U8(indices)) => ArrayValue::U8(try_collected(indices.iter().copied())?),
+        Data::Index(IndexArray::U16(indices)) => ArrayValue::U16(try_collected(indices.iter().copied())?),
+        Data::Index(IndexArray::U32(indices)) => ArrayValue::U32(try_collected(indices.iter().copied())?),
+        Data::Index(IndexArray::U64(indices)) => ArrayValue::U64(try_collected(indices.iter().copied())?),
+        Data::Values(Values::F64(values)) => ArrayValue::F64(try_collected(values.iter().copied())?),
+        Data::Values(Values::F32(values)) => ArrayValue::F32(try_collected(values.iter().copied())?),
+        Data::Values(Values::I32(values)) => ArrayValue::I32(try_collected(values.iter().copied())?),
+        Data::Values(Values::I64(values)) => ArrayValue::I64(try_collected(values.iter().copied())?),
+        Data::Values(Values::U8(values)) => ArrayValue::U8(try_collected(values.iter().copied())?),
+        Data::Values(Values::Bool(values)) => ArrayValue::Bool(try_collected(values.iter().copied())?),
+        Data::Values(Values::C32(values)) => ArrayValue::C32(try_collected(values.iter().copied())?),
+        Data::Values(Values::C64(values)) => ArrayValue::C64(try_collected(values.iter().copied())?),
+    })
 }
 
 /// Writes values over those of the same type that are there.
@@ -95,7 +100,7 @@ mod tests {
         for element in indices.into_iter().chain(ElementType::ALL.map(ArrayElement::Value)) {
             let data = Data::empty(element);
             let array = Array { parameter: Parameter { access: Access::Append, element }, data };
-            let value = copy(&array);
+            let value = copy(&array).unwrap();
             assert!(value.holds(element));
             assert_eq!(received(value, element), array.data);
         }

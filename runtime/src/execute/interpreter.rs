@@ -43,6 +43,7 @@ mod values;
 
 pub use arrays::ArrayValue;
 
+use crate::parallel::NoMemory;
 use arrays::{Buffer, Slot};
 use parallel::Chunk;
 use random::Random;
@@ -56,6 +57,17 @@ pub struct Options {
     pub seed: u64,
 }
 
+/// Why a kernel stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// It did what it must not.
+    Kernel,
+    /// The data: a whole number was divided by zero.
+    DivisionByZero,
+    /// There was no memory for an array.
+    NoMemory(NoMemory),
+}
+
 /// What went wrong in a kernel, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {message}")]
@@ -64,8 +76,8 @@ pub struct Fault {
     pub path: String,
     /// What it did.
     pub message: String,
-    /// Whether the data is to blame: a whole number was divided by zero.
-    pub divides_by_zero: bool,
+    /// Who is to blame.
+    pub cause: Cause,
 }
 
 /// Runs a kernel.
@@ -94,7 +106,7 @@ pub fn run(
 /// That the arguments are those that the kernel declares.
 fn check_call(kernel: &Kernel, dimensions: &[u64], arrays: &[ArrayValue]) -> Result<(), Fault> {
     let fault =
-        |message: String| Err(Fault { path: format!("call of {}", kernel.name), message, divides_by_zero: false });
+        |message: String| Err(Fault { path: format!("call of {}", kernel.name), message, cause: Cause::Kernel });
     if dimensions.len() != kernel.dimensions.len() {
         return fault(format!("{} dimensions for {}", dimensions.len(), kernel.dimensions.len()));
     }

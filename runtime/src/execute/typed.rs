@@ -5,6 +5,7 @@ use super::Chain;
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
+use crate::parallel::NoMemory;
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
@@ -167,11 +168,15 @@ impl StaticKernel {
     }
 }
 
-/// Runs a function of the macro's. That a whole number was divided by zero is an error; other panics go on.
+/// Runs a function of the macro's. That a whole number was divided by zero is an error, and so is it that there was no memory for an
+/// array; other panics go on.
 fn catch(call: &mut Call<'_>, run: fn(&mut Call<'_>)) -> Result<(), Error> {
     let kernel = call.kernel();
     // A call that stops is dropped: nobody sees what it left half done.
     let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| run(call))) else { return Ok(()) };
+    if let Some(array) = payload.downcast_ref::<NoMemory>() {
+        return Err(Error::no_memory(kernel, array));
+    }
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     match message.or_else(|| payload.downcast_ref::<String>().cloned()).map(|message| Error::stopped(kernel, message)) {
         Some(error @ Error::DivisionByZero { .. }) => Err(error),

@@ -3,6 +3,7 @@
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
 use super::few::{FEW, distinct, spread};
+use super::room::array;
 
 /// A set of keys below an extent, that gives them in order.
 ///
@@ -46,9 +47,9 @@ impl Bitmap {
         Bitmap {
             few: Box::new([0; FEW]),
             count: 0,
-            marks: vec![[0; 64]; lines],
-            summary: vec![[0; 64]; lines.div_ceil(64)],
-            keys: vec![0; extent + FEW.max(64)],
+            marks: array([0; 64], [lines]),
+            summary: array([0; 64], [lines.div_ceil(64)]),
+            keys: array(0, [extent + FEW.max(64)]),
         }
     }
 

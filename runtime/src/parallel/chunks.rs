@@ -16,6 +16,7 @@
 //! both as a module of this crate and as a part of the text that is compiled at run time.
 
 use super::joined::{Home, Joined, Taken};
+use super::room::{Plain, append, array};
 use std::ops::{Index, IndexMut, Range, RangeTo};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -559,7 +560,7 @@ struct Segments<'a, T> {
     length: usize,
 }
 
-impl<'a, T: Copy> Segmented<'a, T> {
+impl<'a, T: Plain> Segmented<'a, T> {
     /// The elements that a chunk touches.
     pub fn take(&self, chunk: usize) -> TakenSegments<'_, 'a, T> {
         let home = &self.parts[chunk];
@@ -569,7 +570,7 @@ impl<'a, T: Copy> Segmented<'a, T> {
             Segments { elements, base: here.base, next: std::mem::take(&mut here.next), length: here.length }
         };
         if segments.next.is_empty() {
-            segments.next = vec![self.fill; segments.length];
+            segments.next = array(self.fill, [segments.length]);
         }
         TakenSegments { segments, home }
     }
@@ -673,7 +674,7 @@ pub struct Private<'a, T> {
     copies: Vec<Mutex<Vec<T>>>,
 }
 
-impl<T: Copy> Private<'_, T> {
+impl<T: Plain> Private<'_, T> {
     /// Runs a chunk with the array or its copy, which the chunk itself makes: the memory is near the thread that uses it.
     ///
     /// The body has it as an argument because a compiler knows of those, and not of what is captured, that they overlap with
@@ -683,7 +684,7 @@ impl<T: Copy> Private<'_, T> {
         let Some(copy) = chunk.checked_sub(1) else { return body(&mut lock(&self.whole)) };
         let mut copy = lock(&self.copies[copy]);
         if copy.is_empty() {
-            *copy = vec![self.fill; self.length + LINE / size_of::<T>().max(1)];
+            *copy = array(self.fill, [self.length + LINE / size_of::<T>().max(1)]);
         }
         let first = first_of_line(&copy);
         body(&mut copy[first..first + self.length]);
@@ -750,7 +751,7 @@ impl<T: Position> JoinedPositions<T> {
             if whole.is_empty() {
                 *whole = std::mem::take(part);
             } else {
-                whole.extend_from_slice(part);
+                append(whole, part);
             }
             return;
         }
@@ -758,7 +759,7 @@ impl<T: Position> JoinedPositions<T> {
             whole.resize(total, T::default());
         } else {
             // Zeroed memory comes unmapped: its pages are first touched by the threads that copy.
-            let mut larger = vec![T::default(); total];
+            let mut larger = array(T::default(), [total]);
             larger[..whole.len()].copy_from_slice(whole);
             *whole = larger;
         }
@@ -788,7 +789,7 @@ fn running_sum(start: usize, lengths: &[usize]) -> Vec<usize> {
 }
 
 /// The types of stored positions.
-pub trait Position: Copy + Default + Send + Sync {
+pub trait Position: Plain + Default + Send + Sync {
     /// A number, or the largest value where that is too large.
     fn at_most(number: usize) -> Self;
 

@@ -11,6 +11,7 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
+use super::room::{append, push, reserve};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -154,7 +155,7 @@ impl<T: Copy> State<T> {
                 return;
             }
         }
-        self.whole.reserve_exact(end - self.length);
+        reserve(&mut self.whole, end - self.length);
     }
 
     /// Lets the whole say how long it is.
@@ -174,7 +175,7 @@ impl<T: Copy> State<T> {
             // One chunk: its memory is the array's.
             self.whole = first;
         }
-        rest.for_each(|part| self.whole.extend_from_slice(&part));
+        rest.for_each(|part| append(&mut self.whole, &part));
         if !self.is_given {
             self.whole.shrink_to_fit();
         }
@@ -197,7 +198,8 @@ impl<T: Copy> Home<T> for Joined<T> {
         state.lengths[chunk] = part.len();
         state.parts[chunk] = Some(part);
         drop(state);
-        if self.work.len() > 1 {
+        // What a kernel that unwinds has appended is never looked at.
+        if self.work.len() > 1 && !std::thread::panicking() {
             self.place();
         }
     }
@@ -220,28 +222,11 @@ impl<T: fmt::Debug> fmt::Debug for Taken<'_, T> {
 }
 
 impl<T> Taken<'_, T> {
-    /// Appends an element, as [`Vec::push`] does. That one hands the vector's address to what makes it longer, and a loop that
-    /// appends then reads its length from memory each time, where it has just been written.
+    /// Appends an element, as [`push`](super::push) does.
     #[inline(always)]
     pub fn push(&mut self, element: T) {
-        let length = self.vector.len();
-        if length == self.vector.capacity() {
-            self.vector = longer(std::mem::take(&mut self.vector));
-        }
-        // SAFETY: there is room behind the last element: there was, or `longer` has seen to it. It holds an element then.
-        unsafe {
-            self.vector.as_mut_ptr().add(length).write(element);
-            self.vector.set_len(length + 1);
-        }
+        push(&mut self.vector, element);
     }
-}
-
-/// The same vector with room for more.
-#[cold]
-#[inline(never)]
-fn longer<T>(mut vector: Vec<T>) -> Vec<T> {
-    vector.reserve(1);
-    vector
 }
 
 impl<T> Deref for Taken<'_, T> {

@@ -33,6 +33,7 @@ mod intersect;
 mod joined;
 mod linger;
 mod product;
+mod room;
 mod row;
 mod segments;
 mod team;
@@ -49,10 +50,28 @@ pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, 
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
+pub(crate) use room::length;
+pub use room::{NoMemory, Plain, array, extend, push};
 pub use row::{filled, filled_side_by_side, row, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
+
+// SAFETY: both parts are numbers, and what is zero in either is zero bytes.
+unsafe impl Plain for crate::complex::c32 {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.re.is_zero() && self.im.is_zero()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Plain for crate::complex::c64 {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.re.is_zero() && self.im.is_zero()
+    }
+}
 
 /// How many threads [`run_all`] runs on.
 pub fn threads() -> usize {

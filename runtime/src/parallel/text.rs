@@ -3,7 +3,7 @@
 //! This file stands by itself too: tests of the compiler include it.
 
 /// What kernels call.
-const CALLED: [(&str, &str); 9] = [
+const CALLED: [(&str, &str); 10] = [
     ("bitmap", include_str!("bitmap.rs")),
     ("bits", include_str!("bits.rs")),
     ("chunks", include_str!("chunks.rs")),
@@ -11,6 +11,7 @@ const CALLED: [(&str, &str); 9] = [
     ("intersect", include_str!("intersect.rs")),
     ("joined", include_str!("joined.rs")),
     ("product", include_str!("product.rs")),
+    ("room", include_str!("room.rs")),
     ("row", include_str!("row.rs")),
     ("workspace", include_str!("workspace.rs")),
 ];

@@ -6,6 +6,8 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
+use super::room::{Plain, array, push, reserve};
+
 /// Keys below this have a slot each: 16 MB at most.
 const DIRECT: usize = 1 << 22;
 
@@ -29,7 +31,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 const PATIENCE: usize = 128;
 
 /// An unsigned integer that keys are stored as.
-pub trait Key: Copy + Ord {
+pub trait Key: Plain + Ord {
     /// As it is.
     fn wide(self) -> u64;
     /// From what [`Key::wide`] gave.
@@ -96,10 +98,10 @@ impl Table {
     /// A table of keys below `extent`.
     pub fn new(extent: usize) -> Table {
         let direct = if extent <= DIRECT { extent } else { 0 };
-        let bits = vec![0; direct.div_ceil(64)];
-        let summary = vec![0; bits.len().div_ceil(64)];
+        let bits = array(0, [direct.div_ceil(64)]);
+        let summary = array(0, [bits.len().div_ceil(64)]);
         let (again, hashed) = (Vec::new(), Vec::new());
-        let direct = vec![0; direct];
+        let direct = array(0, [direct]);
         Table { is_open: false, again, direct, bits, summary, hashed, multiplier: GOLDEN, patience: PATIENCE }
     }
 
@@ -108,14 +110,14 @@ impl Table {
     pub fn insert<K: Key>(&mut self, keys: &mut Vec<K>, key: K) -> usize {
         if !self.is_open {
             if keys.len() < FEW {
-                keys.push(key);
+                push(keys, key);
                 return keys.len() - 1;
             }
             self.open(keys);
         }
         let place = self.place(key.wide(), keys.len());
         if place == keys.len() {
-            keys.push(key);
+            push(keys, key);
         }
         place
     }
@@ -127,7 +129,7 @@ impl Table {
         self.is_open = true;
         for (place, key) in keys.iter().enumerate() {
             if self.place(key.wide(), place) != place {
-                self.again.push((key.wide(), place as u32));
+                push(&mut self.again, (key.wide(), place as u32));
             }
         }
     }
@@ -194,7 +196,7 @@ impl Table {
     fn grow(&mut self, keys: usize) {
         assert!(keys < 1 << 31, "a workspace holds at most 2^31 entries");
         let length = (2 * self.hashed.len()).max(HASHED);
-        let full = std::mem::replace(&mut self.hashed, vec![(0, 0); length]);
+        let full = std::mem::replace(&mut self.hashed, array((0, 0), [length]));
         while !self.fill(&full) {
             self.change();
         }
@@ -267,8 +269,8 @@ impl Table {
                 let word = 64 * above + middle;
                 for low in ones(std::mem::take(&mut self.bits[word])) {
                     let key = 64 * word + low;
-                    keys.push(K::narrow(key as u64));
-                    places.push(self.direct[key] - 1);
+                    push(keys, K::narrow(key as u64));
+                    push(places, self.direct[key] - 1);
                 }
             }
         }
@@ -279,6 +281,8 @@ impl Table {
     fn merge_again<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
         self.again.sort_unstable();
         let mut from = keys.len();
+        reserve(keys, self.again.len());
+        reserve(places, self.again.len());
         keys.extend(self.again.iter().map(|(key, _)| K::narrow(*key)));
         places.extend(self.again.iter().map(|(_, place)| *place));
         for (before, &(key, place)) in self.again.iter().enumerate().rev() {
@@ -335,7 +339,9 @@ pub fn sort<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
         pairs.sort_unstable();
         unpack(pairs, keys, places);
     } else {
-        let mut pairs: Vec<u64> = keys.iter().enumerate().map(pair).collect();
+        let mut pairs: Vec<u64> = Vec::new();
+        reserve(&mut pairs, keys.len());
+        pairs.extend(keys.iter().enumerate().map(pair));
         pairs.sort_unstable();
         unpack(&pairs, keys, places);
     }
@@ -345,14 +351,18 @@ fn unpack<K: Key>(pairs: &[u64], keys: &mut [K], places: &mut Vec<u32>) {
     for (key, pair) in keys.iter_mut().zip(pairs) {
         *key = K::narrow(pair >> 32);
     }
+    reserve(places, pairs.len());
     places.extend(pairs.iter().map(|&pair| pair as u32));
 }
 
 fn sort_wide<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
-    let mut pairs: Vec<(K, u32)> = keys.iter().zip(0..).map(|(&key, place)| (key, place)).collect();
+    let mut pairs: Vec<(K, u32)> = Vec::new();
+    reserve(&mut pairs, keys.len());
+    pairs.extend(keys.iter().zip(0..).map(|(&key, place)| (key, place)));
     pairs.sort_unstable();
     for (key, pair) in keys.iter_mut().zip(&pairs) {
         *key = pair.0;
     }
+    reserve(places, pairs.len());
     places.extend(pairs.iter().map(|pair| pair.1));
 }

@@ -95,7 +95,7 @@ impl Printer<'_> {
                 update(&place, &place, *operator, self.array_element(*array), &value)
             }
             Statement::Allocate { array, length, fill } => {
-                let (length_tokens, fill) = (self.expr(length), self.expr(fill));
+                let (shape, fill) = (self.shape(length), self.expr(fill));
                 let name = self.declare_array(*array);
                 let is_static = match length {
                     Expr::Index(length) => *length <= 1024,
@@ -103,10 +103,10 @@ impl Printer<'_> {
                     _ => false,
                 };
                 if is_static {
-                    quote!(let mut #name = [#fill; #length_tokens];)
+                    quote!(let mut #name = [#fill; #(#shape)*];)
                 } else {
-                    let vec = if self.options.comments { quote!(vec) } else { quote!(::std::vec) };
-                    quote!(let mut #name = #vec![#fill; #length_tokens];)
+                    let helpers = &self.options.parallel;
+                    quote!(let mut #name = #helpers::array(#fill, [#(#shape),*]);)
                 }
             }
             Statement::Dots { sums, products, between } => {
@@ -198,13 +198,18 @@ impl Printer<'_> {
                 quote!(#table.reset(&mut #keys);)
             }
             Statement::Push(array, value) => {
-                let (name, value) = (&self.arrays[array], self.stored(*array, value));
-                quote!(#name.push(#value);)
+                let (name, value) = (self.arrays[array].clone(), self.stored(*array, value));
+                if self.taken.contains(array) {
+                    return quote!(#name.push(#value););
+                }
+                let (helpers, name) = (&self.options.parallel, self.borrowed(*array, &name));
+                quote!(#helpers::push(#name, #value);)
             }
             Statement::Extend { array, count, fill } => {
-                let (name, fill) = (&self.arrays[array], self.stored(*array, fill));
-                let count = self.at_least(count, crate::ir::precedence::Precedence::Sum);
-                quote!({ let length = #name.len() + #count; #name.resize(length, #fill); })
+                let (name, fill) = (self.arrays[array].clone(), self.stored(*array, fill));
+                let shape = self.shape(count);
+                let (helpers, name) = (&self.options.parallel, self.borrowed(*array, &name));
+                quote!(#helpers::extend(#name, [#(#shape),*], #fill);)
             }
             Statement::For { variable, begin, end, body, .. } => {
                 let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);
@@ -358,7 +363,10 @@ impl Printer<'_> {
         }
         let low = self.declare_variable(parallel.low);
         let high = self.declare_variable(parallel.high);
+        let outside = self.taken.clone();
+        self.taken.extend(parts.iter().filter(|part| !is_copied(part)).map(|part| part.array));
         let body = self.block(&parallel.body);
+        self.taken = outside;
         let mut results = TokenStream::new();
         let mut after = self.join(&parts);
         for Total { variable, operator, total, part } in &totals {
@@ -491,10 +499,18 @@ impl Printer<'_> {
         }
     }
 
+    /// The factors of a length, which together may be too much.
+    fn shape(&mut self, length: &Expr) -> Vec<TokenStream> {
+        match length {
+            Expr::Binary(BinaryOperator::Multiply, one, other) => [self.shape(one), self.shape(other)].concat(),
+            length => vec![self.expr(length)],
+        }
+    }
+
     /// An array that is written, as an argument.
     fn borrowed(&self, array: ArrayId, name: &Ident) -> TokenStream {
         let is_local = self.kernel.array(array).role == crate::ir::ArrayRole::Local;
-        if is_local { quote!(&mut #name) } else { quote!(#name) }
+        if is_local || self.taken.contains(&array) { quote!(&mut #name) } else { quote!(#name) }
     }
 
     fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {

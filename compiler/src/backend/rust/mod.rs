@@ -73,6 +73,8 @@ struct Printer<'a> {
     masks: BTreeSet<VariableId>,
     /// Those whose elements are computed where they are read.
     numbers: BTreeSet<ArrayId>,
+    /// Those that a chunk has taken its part of.
+    taken: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
 }
@@ -101,6 +103,7 @@ impl<'a> Printer<'a> {
             variables: BTreeMap::new(),
             masks: BTreeSet::new(),
             numbers: BTreeSet::new(),
+            taken: BTreeSet::new(),
             views: kernel.views(),
         }
     }

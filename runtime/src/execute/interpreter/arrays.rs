@@ -1,6 +1,6 @@
 //! Arrays: what the caller passes, and what stands behind a name while a kernel runs.
 
-use super::values::{Result, Value, problem};
+use super::values::{Result, Value, no_memory, problem};
 use crate::complex::{c32, c64};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ElementType};
@@ -134,14 +134,9 @@ impl ArrayValue {
     /// Appends `count` elements.
     pub(super) fn extend(&mut self, count: u64, value: Value) -> Result<()> {
         fn grow<T: Copy>(vector: &mut Vec<T>, count: u64, value: T) -> Result<()> {
-            let room = usize::try_from(count).ok().and_then(|count| {
-                // `try_reserve` lets a vector grow by doubling, as `push` does.
-                vector.try_reserve(count).ok().map(|()| vector.len() + count)
-            });
-            match room {
-                Some(length) => vector.resize(length, value),
-                None => return problem(format!("there is no memory for {count} elements")),
-            }
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            reserve(vector, count)?;
+            vector.resize(vector.len() + count, value);
             Ok(())
         }
         match (self, value) {
@@ -164,6 +159,14 @@ impl ArrayValue {
     /// Forgets all elements, keeps the memory.
     pub(super) fn clear(&mut self) {
         with_vector!(self, vector => vector.clear());
+    }
+}
+
+/// Makes room in a vector, which grows by doubling, as by `push`.
+pub(super) fn reserve<T>(vector: &mut Vec<T>, count: usize) -> Result<()> {
+    match vector.try_reserve(count) {
+        Ok(()) => Ok(()),
+        Err(_) => no_memory(&[vector.len().saturating_add(count)], size_of::<T>()),
     }
 }
 

@@ -247,6 +247,8 @@ impl Machine<'_> {
         let stamp = chunk.stamp;
         let buffer = &mut self.buffers[element.buffer];
         if buffer.writers.len() <= element.at {
+            let more = buffer.data.len() - buffer.writers.len();
+            super::arrays::reserve(&mut buffer.writers, more)?;
             buffer.writers.resize(buffer.data.len(), 0);
         }
         let writer = std::mem::replace(&mut buffer.writers[element.at], stamp);

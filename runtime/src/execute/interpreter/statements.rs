@@ -4,8 +4,9 @@ use super::arrays::Slot;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
+use crate::parallel;
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Factor, ReduceOperator, Statement, VariableId, Walk};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Factor, ReduceOperator, Statement, VariableId, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
@@ -31,8 +32,8 @@ impl Machine<'_> {
             Statement::Store(array, index, value) => self.store(*array, index, value)?,
             Statement::Reduce(array, index, operator, value) => self.reduce(*array, index, *operator, value)?,
             Statement::Allocate { array, length, fill } => {
-                let (length, fill) = (self.index(length)?, self.eval(fill)?);
-                self.allocate(*array, length, fill)?;
+                let (shape, fill) = (self.shape(length)?, self.eval(fill)?);
+                self.allocate(*array, &shape, fill)?;
             }
             Statement::Dots { sums, products, between } => self.dots(*sums, products, *between)?,
             Statement::Fill(array, value) => self.fill(*array, value)?,
@@ -65,8 +66,11 @@ impl Machine<'_> {
                 self.append(*array, 1, value)?;
             }
             Statement::Extend { array, count, fill } => {
-                let (count, fill) = (self.index(count)?, self.eval(fill)?);
-                self.append(*array, count, fill)?;
+                let (shape, fill) = (self.shape(count)?, self.eval(fill)?);
+                let Some(count) = parallel::length(&shape) else {
+                    return values::no_memory(&shape, self.kernel.array(*array).element.bytes());
+                };
+                self.append(*array, count as u64, fill)?;
             }
             Statement::For { variable, begin, end, vector, body } => {
                 let (begin, end) = (self.index(begin)?, self.index(end)?);
@@ -151,9 +155,18 @@ impl Machine<'_> {
         }
     }
 
-    fn allocate(&mut self, array: ArrayId, length: u64, fill: Value) -> Result<()> {
+    /// The factors of a length, which together may be too much.
+    fn shape(&self, length: &Expr) -> Result<Vec<usize>> {
+        match length {
+            Expr::Binary(BinaryOperator::Multiply, one, other) => Ok([self.shape(one)?, self.shape(other)?].concat()),
+            length => Ok(vec![usize::try_from(self.index(length)?).unwrap_or(usize::MAX)]),
+        }
+    }
+
+    fn allocate(&mut self, array: ArrayId, shape: &[usize], fill: Value) -> Result<()> {
         let buffer = &mut self.buffers[array.index()];
         let element = self.kernel.array(array).element;
+        let Some(length) = parallel::length(shape) else { return values::no_memory(shape, element.bytes()) };
         if buffer.data.holds(element) {
             buffer.data.clear();
         } else {
@@ -162,7 +175,7 @@ impl Machine<'_> {
         buffer.writers.clear();
         buffer.is_private = self.chunk.is_some();
         self.slots[array.index()] = Slot::whole(array.index());
-        let result = buffer.data.extend(length, fill);
+        let result = buffer.data.extend(length as u64, fill);
         result.map_err(|problem| problem.about(self.name(array)))
     }
 

@@ -3,8 +3,9 @@
 use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::{BinaryOperator, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
 
-use super::Fault;
+use super::{Cause, Fault};
 use crate::complex::{c32, c64};
+use crate::parallel::NoMemory;
 
 /// A value of any type. Truth values of tensors are those of conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,18 +26,25 @@ pub(super) enum Value {
 pub(super) struct Problem {
     message: String,
     path: Vec<String>,
-    divides_by_zero: bool,
+    cause: Cause,
 }
 
 pub(super) type Result<T> = std::result::Result<T, Box<Problem>>;
 
 pub(super) fn problem<T>(message: impl Into<String>) -> Result<T> {
-    Err(Box::new(Problem { message: message.into(), path: Vec::new(), divides_by_zero: false }))
+    Err(Box::new(Problem { message: message.into(), path: Vec::new(), cause: Cause::Kernel }))
 }
 
 fn divided_by_zero<T>(dividend: String) -> Result<T> {
     let message = format!("{dividend} is divided by zero");
-    Err(Box::new(Problem { message, path: Vec::new(), divides_by_zero: true }))
+    Err(Box::new(Problem { message, path: Vec::new(), cause: Cause::DivisionByZero }))
+}
+
+/// There is no memory for an array of that shape, with elements of so many bytes.
+pub(super) fn no_memory<T>(shape: &[usize], size: usize) -> Result<T> {
+    let array = NoMemory::new(shape, size);
+    let message = format!("there is no memory for {array}");
+    Err(Box::new(Problem { message, path: Vec::new(), cause: Cause::NoMemory(array) }))
 }
 
 impl Problem {
@@ -53,13 +61,13 @@ impl Problem {
     }
 
     pub(super) fn divides_by_zero(&self) -> bool {
-        self.divides_by_zero
+        self.cause == Cause::DivisionByZero
     }
 
     pub(super) fn into_fault(self) -> Fault {
         let path = self.path.iter().rev().map(String::as_str);
         let path = std::iter::once("body").chain(path).collect::<Vec<_>>().join("/");
-        Fault { path, message: self.message, divides_by_zero: self.divides_by_zero }
+        Fault { path, message: self.message, cause: self.cause }
     }
 }
 

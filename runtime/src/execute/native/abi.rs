@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 /// The version of what is below.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// What the host does for a kernel. It outlives every call.
 #[repr(C)]
@@ -34,7 +34,7 @@ pub(super) struct Invocation {
     pub dimensions: *const usize,
     /// The kernel's parameters, in order.
     pub arrays: *mut Array,
-    /// What a panic said, as bytes that the host then owns.
+    /// What a panic said, or for what there was no memory, as bytes that the host then owns.
     pub message: Array,
 }
 
@@ -47,14 +47,16 @@ pub(super) struct Array {
     /// How many elements.
     pub length: usize,
     /// The capacity of the vector, where this is one that the other side then owns: an array to append to, which the host
-    /// gives and the kernel gives back, and the message of a panic.
+    /// gives and the kernel gives back, and the message.
     pub capacity: usize,
 }
 
-/// The symbol that a library exports: runs the kernel, and returns [`DONE`] or [`PANICKED`].
+/// The symbol that a library exports: runs the kernel, and returns [`DONE`], [`PANICKED`] or [`NO_MEMORY`].
 pub(super) type Entry = unsafe extern "C" fn(host: *const Host, invocation: *mut Invocation) -> i32;
 
 /// The kernel ran.
 pub(super) const DONE: i32 = 0;
 /// It panicked; [`Invocation::message`] says why, and appended arrays were not given.
 pub(super) const PANICKED: i32 = 1;
+/// There was no memory for an array that it makes; [`Invocation::message`] says for which, and appended arrays were not given.
+pub(super) const NO_MEMORY: i32 = 2;

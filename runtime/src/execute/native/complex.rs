@@ -23,6 +23,14 @@ pub type c64 = Complex<f64>;
 
 macro_rules! complex {
     ($part:ident) => {
+        // SAFETY: both parts are numbers, and what is zero in either is zero bytes.
+        unsafe impl crate::parallel::Plain for Complex<$part> {
+            #[inline(always)]
+            fn is_zero(self) -> bool {
+                crate::parallel::Plain::is_zero(self.re) && crate::parallel::Plain::is_zero(self.im)
+            }
+        }
+
         impl Complex<$part> {
             /// The number of a real and an imaginary part.
             #[inline(always)]

@@ -1,6 +1,8 @@
 //! The side of the kernel: its memory, its threads and its panics are the host's.
 
-use super::abi::{Array, DONE, Host, Invocation, PANICKED};
+use super::abi::{Array, DONE, Host, Invocation, NO_MEMORY, PANICKED};
+use crate::parallel::NoMemory;
+use std::any::Any;
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
 use std::panic::{self, AssertUnwindSafe};
@@ -51,6 +53,8 @@ pub fn threads() -> usize {
 struct Loop<'a> {
     body: &'a (dyn Fn(usize) + Sync),
     failed: AtomicBool,
+    /// What the first body unwound with that did.
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 /// Runs a body on the host's threads. Where it panics, this does.
@@ -59,18 +63,21 @@ pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
         // SAFETY: `data` is the loop below, which waits for all iterations; it is shared, and `Sync`.
         let parallel = unsafe { &*data.cast::<Loop<'_>>() };
         let body = AssertUnwindSafe(|| (parallel.body)(index));
-        if !parallel.failed.load(Ordering::Relaxed) && panic::catch_unwind(body).is_err() {
+        if !parallel.failed.load(Ordering::Relaxed)
+            && let Err(payload) = panic::catch_unwind(body)
+        {
             parallel.failed.store(true, Ordering::Relaxed);
+            parallel.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
         }
     }
-    let parallel = Loop { body, failed: AtomicBool::new(false) };
+    let parallel = Loop { body, failed: AtomicBool::new(false), payload: Mutex::new(None) };
     match host() {
         // SAFETY: `iteration` may be called at the same time with this loop, until it returns.
         Some(host) => unsafe { (host.run_all)(count, iteration, (&raw const parallel).cast()) },
         None => (0..count).for_each(body),
     }
-    if parallel.failed.into_inner() {
-        panic::resume_unwind(Box::new(()));
+    if let Some(payload) = parallel.payload.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        panic::resume_unwind(payload);
     }
 }
 
@@ -91,12 +98,14 @@ pub unsafe fn run(host: *const Host, invocation: *mut Invocation, kernel: impl F
     });
     // SAFETY: as the caller promises.
     let invocation = unsafe { &mut *invocation };
-    if panic::catch_unwind(AssertUnwindSafe(|| kernel(invocation))).is_ok() {
-        return DONE;
-    }
-    let message = MESSAGE.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+    let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| kernel(invocation))) else { return DONE };
+    let said = MESSAGE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (status, message) = match payload.downcast_ref::<NoMemory>() {
+        Some(array) => (NO_MEMORY, array.to_string()),
+        None => (PANICKED, said.unwrap_or_default()),
+    };
     give(&mut invocation.message, message.into_bytes());
-    PANICKED
+    status
 }
 
 /// An input.

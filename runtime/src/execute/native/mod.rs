@@ -29,7 +29,7 @@ mod rustc;
 mod tests;
 mod text;
 
-use self::abi::{DONE, Entry, Invocation, PANICKED};
+use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
 use self::load::load;
 use self::rustc::{FLAGS, Rustc, for_wide_vectors};
 use self::text::Sources;
@@ -231,10 +231,11 @@ impl NativeKernel {
         let stopped = |message: String| Err(Error::stopped(kernel, message));
         match status {
             DONE => {}
-            PANICKED => {
-                // SAFETY: a library that returns this has given its message, a vector of bytes.
+            PANICKED | NO_MEMORY => {
+                // SAFETY: a library that returns one of these has given its message, a vector of bytes.
                 let message = unsafe { host::receive::<u8>(&invocation.message) };
-                return stopped(String::from_utf8_lossy(&message).into_owned());
+                let message = String::from_utf8_lossy(&message).into_owned();
+                return if status == NO_MEMORY { Err(Error::no_memory(kernel, message)) } else { stopped(message) };
             }
             other => return stopped(format!("it returned {other}")),
         }

@@ -1,0 +1,200 @@
+//! Arrays that kernels make and grow, where there may be no memory for them.
+//!
+//! The extents of a call decide how long these arrays are. What the standard library does where there is no memory is to end the
+//! process; here the kernel unwinds with a [`NoMemory`], which whoever runs it makes an error of.
+//!
+//! This file stands by itself, as that of the chunks does: it is compiled at run time too.
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::fmt;
+
+/// What a kernel unwinds with where there is no memory for an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoMemory {
+    /// The lengths of the array's modes.
+    shape: Vec<usize>,
+    /// The bytes of an element.
+    size: usize,
+}
+
+impl NoMemory {
+    /// For an array of that shape, with elements of so many bytes.
+    pub fn new(shape: &[usize], size: usize) -> NoMemory {
+        NoMemory { shape: shape.to_vec(), size }
+    }
+
+    /// Unwinds, without a word to the hook for panics: this is no fault of the program.
+    #[cold]
+    pub fn unwind(self) -> ! {
+        std::panic::resume_unwind(Box::new(self))
+    }
+}
+
+impl fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NoMemory { shape, size } = self;
+        for (mode, length) in shape.iter().enumerate() {
+            write!(f, "{}{length}", if mode > 0 { " × " } else { "" })?;
+        }
+        let bytes = shape.iter().try_fold(*size as u128, |bytes, &length| bytes.checked_mul(length as u128));
+        let size = format!("elements of {size} byte{}", if *size == 1 { "" } else { "s" });
+        match bytes {
+            Some(bytes) => write!(f, " {size}, {bytes} bytes together"),
+            None => write!(f, " {size}, more than 2^128 bytes together"),
+        }
+    }
+}
+
+/// Types of which zero bytes are a value.
+///
+/// # Safety
+/// Zero bytes are the value of which [`Plain::is_zero`] is true.
+pub unsafe trait Plain: Copy {
+    /// Whether all bytes are zero.
+    fn is_zero(self) -> bool;
+}
+
+macro_rules! plain {
+    ($($type:ty)*) => {
+        $(
+            // SAFETY: the type is a number, and zero is that of zero bytes.
+            unsafe impl Plain for $type {
+                #[inline(always)]
+                fn is_zero(self) -> bool {
+                    self == 0
+                }
+            }
+        )*
+    };
+}
+
+plain!(u8 u16 u32 u64 usize i32 i64);
+
+// SAFETY: zero bytes are `false`.
+unsafe impl Plain for bool {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        !self
+    }
+}
+
+// SAFETY: zero bits are zero, but not the negative one.
+unsafe impl Plain for f32 {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.to_bits() == 0
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Plain for f64 {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.to_bits() == 0
+    }
+}
+
+// SAFETY: it is so for each element.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.into_iter().all(T::is_zero)
+    }
+}
+
+// SAFETY: it is so for both parts, and what is between them may have any bytes.
+unsafe impl<T: Plain, U: Plain> Plain for (T, U) {
+    #[inline(always)]
+    fn is_zero(self) -> bool {
+        self.0.is_zero() && self.1.is_zero()
+    }
+}
+
+/// An array of that shape whose elements are `fill`, in one piece.
+///
+/// ```
+/// assert_eq!(spc::parallel::array(0.5, [2, 2]), [0.5; 4]);
+/// assert_eq!(spc::parallel::array(0.5, [usize::MAX, 0, 2]), []);
+/// let huge = std::panic::catch_unwind(|| spc::parallel::array(0.0f64, [1 << 40, 1 << 40]));
+/// assert!(huge.unwrap_err().is::<spc::parallel::NoMemory>());
+/// ```
+pub fn array<T: Plain, const N: usize>(fill: T, shape: [usize; N]) -> Vec<T> {
+    let no_memory = || NoMemory::new(&shape, size_of::<T>());
+    let layout = length(&shape).and_then(|length| Some((length, Layout::array::<T>(length).ok()?)));
+    let Some((length, layout)) = layout else { no_memory().unwind() };
+    if layout.size() == 0 || !fill.is_zero() {
+        let mut array = Vec::new();
+        if array.try_reserve_exact(length).is_err() {
+            no_memory().unwind();
+        }
+        array.resize(length, fill);
+        return array;
+    }
+    // The system hands out pages of zeros when they are first touched.
+    // SAFETY: the size is not zero.
+    let memory = unsafe { alloc_zeroed(layout) };
+    if memory.is_null() {
+        no_memory().unwind();
+    }
+    // SAFETY: the memory is of the global allocator, with the layout of `length` elements. They are zero bytes, which are a value
+    // of the type.
+    unsafe { Vec::from_raw_parts(memory.cast(), length, length) }
+}
+
+/// Appends an element, as [`Vec::push`] does. That one hands the vector's address to what makes it longer, and a loop that appends
+/// then reads its length from memory each time, where it has just been written.
+#[inline(always)]
+pub fn push<T>(vector: &mut Vec<T>, element: T) {
+    let length = vector.len();
+    if length == vector.capacity() {
+        *vector = longer(std::mem::take(vector));
+    }
+    // SAFETY: there is room behind the last element: there was, or `longer` has seen to it. It holds an element then.
+    unsafe {
+        vector.as_mut_ptr().add(length).write(element);
+        vector.set_len(length + 1);
+    }
+}
+
+/// The same vector with room for more.
+#[cold]
+#[inline(never)]
+fn longer<T>(mut vector: Vec<T>) -> Vec<T> {
+    reserve(&mut vector, 1);
+    vector
+}
+
+/// Appends elements `fill`, as many as an array of that shape has.
+///
+/// ```
+/// let mut elements = vec![1.0];
+/// spc::parallel::extend(&mut elements, [2, 2], 0.5);
+/// assert_eq!(elements, [1.0, 0.5, 0.5, 0.5, 0.5]);
+/// ```
+pub fn extend<T: Copy, const N: usize>(vector: &mut Vec<T>, shape: [usize; N], fill: T) {
+    let Some(count) = length(&shape) else { NoMemory::new(&shape, size_of::<T>()).unwind() };
+    reserve(vector, count);
+    vector.resize(vector.len() + count, fill);
+}
+
+/// How many elements an array of that shape has, as far as they can be counted.
+pub(crate) fn length(shape: &[usize]) -> Option<usize> {
+    match shape.contains(&0) {
+        true => Some(0),
+        false => shape.iter().try_fold(1, |all: usize, &mode| all.checked_mul(mode)),
+    }
+}
+
+/// Appends the elements of another array.
+pub(super) fn append<T: Copy>(vector: &mut Vec<T>, more: &[T]) {
+    reserve(vector, more.len());
+    vector.extend_from_slice(more);
+}
+
+/// Makes room for more elements.
+pub(super) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
+    // Where there is no memory for twice as many, there may be for these.
+    if vector.try_reserve(more).is_err() && vector.try_reserve_exact(more).is_err() {
+        NoMemory::new(&[vector.len().saturating_add(more)], size_of::<T>()).unwind();
+    }
+}
