@@ -17,19 +17,22 @@
 //!     for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
 //!
 //! let t = [0.0f32; 32]
-//! let terms = 0
-//! let from = 0
-//! while from < entries
-//!     let to = minimum(entries, from + (64 - terms % 64))
-//!     for p in from..to
-//!         for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
-//!     terms = terms + (to - from)
-//!     from = to
-//!     if terms % 64 == 0
-//!         for r in 0..32: t_sums[r] += t[r] as f64; t[r] = 0
-//! if 64 <= terms
-//!     for r in 0..32: t[r] = (t_sums[r] + t[r] as f64) as f32; t_sums[r] = 0
+//! let to = minimum(entries, 64)
+//! for p in 0..to
+//!     for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
+//! if to < entries
+//!     for block in 0..(entries - to + 63) / 64
+//!         for r in 0..32: t_sums[r] += t[r] as f64
+//!         t = 0
+//!         let from = to + block * 64
+//!         for p in from..minimum(from + 64, entries)
+//!             for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
+//!     for r in 0..32: t[r] = (t_sums[r] + t[r] as f64) as f32
+//!     t_sums = 0
 //! ```
+//!
+//! Loops that are longer than [`TWICE`] are not written twice: their counter says when the row is added to the others. Where several
+//! loops around one another add to a row, or one that has no counter, a variable counts the terms.
 //!
 //! Other arrays that the kernel makes, in which terms meet anywhere, hold `f64`. So does what stands for a result that many terms are
 //! added to in memory, as long as it has at most [`SHORT`] elements; of longer ones each element gets fewer terms, as a rule, and
@@ -40,6 +43,7 @@
 
 use super::lanes::size;
 use super::over_body;
+use super::slices::divided_up;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, Parallel, ReduceOperator,
     Sharing, Size, Statement, Type, VariableId, Views,
@@ -52,6 +56,9 @@ const BLOCK: u64 = 64;
 
 /// Loops of at most so many iterations, a number that is known, count as one: they are written out.
 const FEW: u64 = 8;
+
+/// The most statements of a loop that is written twice.
+const TWICE: usize = 80;
 
 /// How many sums of a row are kept side by side, at most.
 const ROW: u64 = 256;
@@ -714,14 +721,19 @@ fn rows_in_block(
             continue;
         }
         let mut inside: Vec<Statement> = body.drain(region.clone()).collect();
-        let row = Row::new(kernel, array, rows[&array].clone(), made);
-        let counts = row.block(kernel, &mut inside, &views);
-        if !counts {
-            body.splice(region.start..region.start, inside);
-            continue;
+        let row = Row::new(kernel, array, rows[&array].clone());
+        let is_single = row.cut(kernel, &mut inside, &views);
+        let was_full = if is_single { None } else { row.block(kernel, &mut inside, &views) };
+        if is_single || was_full.is_some() {
+            made.push(row.making(kernel));
         }
-        inside.insert(0, Statement::Let(row.terms, Expr::Index(0)));
-        inside.push(row.finish(kernel));
+        if let Some(was_full) = was_full {
+            inside.insert(0, Statement::Let(row.terms, Expr::Index(0)));
+            inside.push(Statement::If(vec![(was_full, row.finish(kernel))], Vec::new()));
+            if !inside.iter().any(|statement| statement.uses(row.terms)) {
+                inside.remove(0);
+            }
+        }
         let length = inside.len();
         body.splice(region.start..region.start, inside);
         place = region.start + length;
@@ -738,129 +750,197 @@ struct Row {
 }
 
 impl Row {
-    /// `made` gets what makes the others, which are zero but between the first time and the end.
-    fn new(kernel: &mut Kernel, array: ArrayId, length: Expr, made: &mut Vec<Statement>) -> Row {
+    fn new(kernel: &mut Kernel, array: ArrayId, length: Expr) -> Row {
         let element = value_of(kernel, array).and_then(wide).expect("few bits");
         let name = format!("{}_sums", kernel.array(array).name.trim_end_matches("_vals"));
         let sums = kernel.declare_array(&name, ArrayElement::Value(element), ArrayRole::Local);
         let terms = kernel.declare_variable("terms", Type::Index, true);
-        made.push(Statement::Allocate { array: sums, length: length.clone(), fill: zero(element) });
         Row { array, sums, length, terms }
     }
 
-    /// Counts terms in the innermost loops that add to the row. Whether there is one.
-    fn block(&self, kernel: &mut Kernel, body: &mut Vec<Statement>, views: &Views) -> bool {
-        let mut counts = false;
-        let mut done = Vec::with_capacity(body.len());
-        for mut statement in std::mem::take(body) {
-            if !reduces(&statement, self.array, views) || statement.blocks().is_empty() {
-                done.push(statement);
-                continue;
-            }
-            let is_loop = match &statement {
-                Statement::For { vector: true, .. } | Statement::If(..) => false,
-                other => iterations(kernel, other).is_none_or(|count| count > FEW),
-            };
-            let mut inner = false;
-            for block in statement.blocks_mut() {
-                inner |= self.block(kernel, block, views);
-            }
-            counts |= inner || is_loop;
-            match statement {
-                Statement::For { variable, begin, end, vector: false, body } if is_loop && !inner => {
-                    done.extend(self.in_blocks(kernel, variable, begin, end, body));
-                }
-                mut other => {
-                    if is_loop && !inner {
-                        for block in other.blocks_mut() {
-                            block.splice(0..0, self.count(kernel));
-                        }
-                    }
-                    done.push(other);
-                }
-            }
-        }
-        *body = done;
-        counts
+    /// Makes those that it is added to, which are zero but between the first time and the end.
+    fn making(&self, kernel: &Kernel) -> Statement {
+        let fill = zero(value_of(kernel, self.sums).expect("values"));
+        Statement::Allocate { array: self.sums, length: self.length.clone(), fill }
     }
 
-    /// A loop over parts of a range.
-    fn in_blocks(
-        &self,
-        kernel: &mut Kernel,
-        variable: VariableId,
-        begin: Expr,
-        end: Expr,
-        body: Vec<Statement>,
-    ) -> Vec<Statement> {
-        let from = kernel.declare_variable("from", Type::Index, true);
-        let to = kernel.declare_index("to");
-        let [first, last, terms] = [from, to, self.terms].map(Expr::Variable);
-        let (end, mut statements) = match end {
-            end @ (Expr::Variable(_) | Expr::Index(_) | Expr::Dimension(_)) => (end, Vec::new()),
-            end => {
-                let id = kernel.declare_index("end");
-                (Expr::Variable(id), vec![Statement::Let(id, end)])
+    /// Cuts the only loop that adds to the row, if it is short: blocks behind the first are rare, and have a loop of their own.
+    /// Whether it is.
+    fn cut(&self, kernel: &mut Kernel, body: &mut Vec<Statement>, views: &Views) -> bool {
+        let adding = body.iter().filter(|statement| reduces(statement, self.array, views)).count();
+        let inside = match body.last() {
+            Some(Statement::For { vector: false, body, .. }) => body,
+            Some(Statement::While(Expr::Binary(BinaryOperator::Less, counter, end), body))
+                if matches!(**counter, Expr::Variable(_)) && is_fixed(end, body) =>
+            {
+                body
+            }
+            _ => return false,
+        };
+        let mut count = 0;
+        inside.iter().for_each(|statement| statement.for_each(&mut |_| count += 1));
+        if adding != 1 || count > TWICE || !self.is_innermost(kernel, inside, views) {
+            return false;
+        }
+        let last = body.pop();
+        let mut name = |kernel: &mut Kernel, name: &str, value: Expr| match value {
+            value @ (Expr::Index(_) | Expr::Dimension(_)) => value,
+            Expr::Variable(variable) if !kernel.variable(variable).mutable => Expr::Variable(variable),
+            value => {
+                let id = kernel.declare_index(name);
+                body.push(Statement::Let(id, value));
+                Expr::Variable(id)
             }
         };
-        statements.push(Statement::Let(from, begin));
-        let rest = Expr::Index(BLOCK).minus(self.rest());
-        let bound = Expr::binary(BinaryOperator::Minimum, end.clone(), first.clone().plus(rest));
-        let counted = Expr::binary(BinaryOperator::Add, terms, last.clone().minus(first.clone()));
-        let inside = vec![
-            Statement::Let(to, bound),
-            Statement::For { variable, begin: first.clone(), end: last.clone(), vector: false, body },
-            Statement::Assign(self.terms, counted),
-            Statement::Assign(from, last),
-            self.add_up(kernel),
-        ];
-        statements.push(Statement::While(first.less(end), inside));
-        statements
+        let up_to =
+            |from: Expr, end: &Expr| Expr::binary(BinaryOperator::Minimum, from.plus(Expr::Index(BLOCK)), end.clone());
+        let mut of_block = self.add_up(kernel);
+        let (first, end, to, blocks) = match last {
+            Some(Statement::For { variable, begin, end, body: inside, .. }) => {
+                let (begin, end) = (name(kernel, "first", begin), name(kernel, "last", end));
+                let to = name(kernel, "to", up_to(begin.clone(), &end));
+                let part = |begin: Expr, end: Expr| {
+                    let body = inside.clone();
+                    Statement::For { variable, begin, end, vector: false, body }
+                };
+                let [block, from] = ["block", "from"].map(|name| kernel.declare_index(name));
+                of_block.push(Statement::Let(from, to.clone().plus(Expr::Variable(block).times(Expr::Index(BLOCK)))));
+                of_block.push(part(Expr::Variable(from), up_to(Expr::Variable(from), &end)));
+                let blocks = Statement::For {
+                    variable: block,
+                    begin: Expr::Index(0),
+                    end: divided_up(end.clone().minus(to.clone()), BLOCK),
+                    vector: false,
+                    body: of_block,
+                };
+                (part(begin, to.clone()), end, to, blocks)
+            }
+            Some(Statement::While(Expr::Binary(operator, counter, end), inside)) => {
+                let end = name(kernel, "last", *end);
+                let to = name(kernel, "to", up_to((*counter).clone(), &end));
+                let part =
+                    |end: Expr| Statement::While(Expr::binary(operator, (*counter).clone(), end), inside.clone());
+                let behind = kernel.declare_index("to");
+                of_block.push(Statement::Let(behind, up_to((*counter).clone(), &end)));
+                of_block.push(part(Expr::Variable(behind)));
+                let is_left = Expr::binary(operator, (*counter).clone(), end.clone());
+                (part(to.clone()), end, to, Statement::While(is_left, of_block))
+            }
+            _ => unreachable!("looked at before"),
+        };
+        body.push(first);
+        let rest = std::iter::once(blocks).chain(self.finish(kernel)).collect();
+        body.push(Statement::If(vec![(to.less(end), rest)], Vec::new()));
+        true
     }
 
-    /// Counts one term.
-    fn count(&self, kernel: &mut Kernel) -> [Statement; 2] {
-        let next = Expr::binary(BinaryOperator::Add, Expr::Variable(self.terms), Expr::Index(1));
-        [Statement::Assign(self.terms, next), self.add_up(kernel)]
+    /// Lets the loops that add to the row add it to the others now and then; gives whether they have, or `None` where there are few
+    /// terms.
+    fn block(&self, kernel: &mut Kernel, body: &mut [Statement], views: &Views) -> Option<Expr> {
+        let mut adding: Vec<&mut Statement> =
+            body.iter_mut().filter(|statement| reduces(statement, self.array, views)).collect();
+        if let [Statement::For { variable, begin, end, vector: false, body }] = &mut adding[..]
+            && self.is_innermost(kernel, body, views)
+        {
+            let at = |place: &Expr| Expr::binary(BinaryOperator::Divide, place.clone(), Expr::Index(BLOCK));
+            let was_full = match begin {
+                Expr::Index(0) => at_least(end.clone(), BLOCK),
+                begin => at(begin).less(at(end)),
+            };
+            let is_full = rest(*variable).equals(Expr::Index(BLOCK - 1));
+            body.insert(0, Statement::If(vec![(is_full, self.add_up(kernel))], Vec::new()));
+            return Some(was_full);
+        }
+        let mut counts = false;
+        for statement in adding {
+            counts |= self.count(kernel, statement, views);
+        }
+        counts.then(|| at_least(Expr::Variable(self.terms), BLOCK))
     }
 
-    /// How many terms the row has.
-    fn rest(&self) -> Expr {
-        Expr::binary(BinaryOperator::Remainder, Expr::Variable(self.terms), Expr::Index(BLOCK))
+    /// Whether there are no loops in a loop's body that add many terms, and it does so itself.
+    fn is_innermost(&self, kernel: &Kernel, body: &[Statement], views: &Views) -> bool {
+        body.iter().filter(|statement| reduces(statement, self.array, views)).all(|statement| {
+            !is_loop(kernel, statement)
+                && statement.blocks().into_iter().all(|block| self.is_innermost(kernel, block, views))
+        })
     }
 
-    /// Adds the row to the others, if it has enough terms.
-    fn add_up(&self, kernel: &mut Kernel) -> Statement {
-        let is_full = self.rest().equals(Expr::Index(0));
+    /// Counts terms in the innermost loops that add to the row. Whether there is one.
+    fn count(&self, kernel: &mut Kernel, statement: &mut Statement, views: &Views) -> bool {
+        let mut counts = false;
+        for inner in statement.blocks_mut().into_iter().flatten() {
+            if reduces(inner, self.array, views) {
+                counts |= self.count(kernel, inner, views);
+            }
+        }
+        if counts || !is_loop(kernel, statement) {
+            return counts;
+        }
+        for block in statement.blocks_mut() {
+            let next = Expr::binary(BinaryOperator::Add, Expr::Variable(self.terms), Expr::Index(1));
+            let is_full = rest(self.terms).equals(Expr::Index(0));
+            let add_up = Statement::If(vec![(is_full, self.add_up(kernel))], Vec::new());
+            block.splice(0..0, [Statement::Assign(self.terms, next), add_up]);
+        }
+        true
+    }
+
+    /// Adds the row to the others.
+    fn add_up(&self, kernel: &mut Kernel) -> Vec<Statement> {
         let element = value_of(kernel, self.array).expect("values");
         let lane = kernel.declare_index("lane");
         let place = || Expr::Variable(lane);
         let more = cast(wide(element).expect("few bits"), Expr::load(self.array, place()));
-        let body = vec![
-            Statement::Reduce(self.sums, place(), ReduceOperator::Add, more),
-            Statement::Store(self.array, place(), zero(element)),
-        ];
-        Statement::If(vec![(is_full, vec![self.each(lane, body)])], Vec::new())
+        let add = Statement::Reduce(self.sums, place(), ReduceOperator::Add, more);
+        vec![self.each(lane, add), Statement::Fill(self.array, zero(element))]
     }
 
     /// Gives the row all that was added to the others.
-    fn finish(&self, kernel: &mut Kernel) -> Statement {
+    fn finish(&self, kernel: &mut Kernel) -> Vec<Statement> {
         let element = value_of(kernel, self.array).expect("values");
         let more = wide(element).expect("few bits");
         let lane = kernel.declare_index("lane");
         let place = || Expr::Variable(lane);
         let own = cast(more, Expr::load(self.array, place()));
         let all = Expr::binary(BinaryOperator::Add, Expr::load(self.sums, place()), own);
-        let body = vec![
-            Statement::Store(self.array, place(), cast(element, all)),
-            Statement::Store(self.sums, place(), zero(more)),
-        ];
-        let was_full = Expr::binary(BinaryOperator::LessEqual, Expr::Index(BLOCK), Expr::Variable(self.terms));
-        Statement::If(vec![(was_full, vec![self.each(lane, body)])], Vec::new())
+        let give = Statement::Store(self.array, place(), cast(element, all));
+        vec![self.each(lane, give), Statement::Fill(self.sums, zero(more))]
     }
 
-    fn each(&self, lane: VariableId, body: Vec<Statement>) -> Statement {
+    fn each(&self, lane: VariableId, statement: Statement) -> Statement {
         let (begin, end) = (Expr::Index(0), self.length.clone());
-        Statement::For { variable: lane, begin, end, vector: true, body }
+        Statement::For { variable: lane, begin, end, vector: true, body: vec![statement] }
     }
+}
+
+/// Whether statements change nothing that an expression is made of.
+fn is_fixed(expr: &Expr, body: &[Statement]) -> bool {
+    let mut is_fixed = true;
+    body.iter().for_each(|statement| {
+        statement.for_each(&mut |inner| {
+            is_fixed &= match inner {
+                Statement::Assign(variable, _) | Statement::Update(variable, ..) => !expr.uses(*variable),
+                _ => true,
+            };
+        });
+    });
+    is_fixed
+}
+
+/// Whether it is a loop that adds many terms to a sum.
+fn is_loop(kernel: &Kernel, statement: &Statement) -> bool {
+    match statement {
+        Statement::For { vector: true, .. } | Statement::If(..) => false,
+        other => !other.blocks().is_empty() && iterations(kernel, other).is_none_or(|count| count > FEW),
+    }
+}
+
+/// What is left of a number when blocks are taken from it.
+fn rest(number: VariableId) -> Expr {
+    Expr::binary(BinaryOperator::Remainder, Expr::Variable(number), Expr::Index(BLOCK))
+}
+
+fn at_least(number: Expr, least: u64) -> Expr {
+    Expr::binary(BinaryOperator::LessEqual, Expr::Index(least), number)
 }
