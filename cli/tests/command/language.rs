@@ -92,7 +92,7 @@ fn mistakes_are_warnings_and_errors_where_asked() {
 fn names_are_compared_as_rust_compares_them() {
     let place = vectors();
     let composed = result(&place, "y(i) = e\u{301}(i) * x(i)", &["-i", "\u{e9}=x.npy"]);
-    assert_eq!(composed.lines().filter(|line| !line.starts_with('#')).last().unwrap().trim(), "5 25");
+    assert_eq!(composed.lines().rfind(|line| !line.starts_with('#')).unwrap().trim(), "5 25");
 }
 
 #[test]
