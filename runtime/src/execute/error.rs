@@ -196,7 +196,9 @@ pub enum Error {
         width: IndexWidth,
     },
     /// An output has more values or positions than can be counted.
-    #[error("`{tensor}` would have more than 2^64 values or positions; declare it with a format that stores entries only")]
+    #[error(
+        "`{tensor}` would have more than 2^64 values or positions; declare it with a format that stores entries only"
+    )]
     TooLarge {
         /// The output.
         tensor: String,

@@ -5,9 +5,9 @@ use super::Chain;
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
-use crate::parallel::NoMemory;
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
+use crate::parallel::NoMemory;
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
 #[cfg(feature = "cuda")]

@@ -9,7 +9,7 @@ use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
-use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
+use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, MAXIMUM_INDICES, Statement, error};
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
 /// has assigned the target.
@@ -21,6 +21,11 @@ pub(super) fn check(
     found: &mut Diagnostics,
 ) -> Option<Assignment> {
     indices.begin_statement();
+    let names = uses::index_names(statement);
+    if let Some(name) = uses::distinct(&names).get(MAXIMUM_INDICES) {
+        found.push(error::many_indices(name.span, MAXIMUM_INDICES));
+        return None;
+    }
     let target = tensors.iter().position(|tensor| tensor.name == statement.target.name.name).map(TensorId);
     if let Some(target) = target {
         check_roles(statement, &tensors[target.0], found);
@@ -29,7 +34,7 @@ pub(super) fn check(
     let mut values = Values {
         tensors,
         indices,
-        index_names: uses::index_names(statement).into_iter().map(|name| name.name.as_str()).collect(),
+        index_names: names.into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
         masked: result::is_masked(statement, tensors),
         found,
