@@ -112,6 +112,16 @@ impl Compile {
         kernel: &notation::Kernel,
         source: &Source,
     ) -> Result<String, Failure> {
+        spc::execute::with_stack_for(kernel, || self.stage_here(stage, target, kernel, source))
+    }
+
+    fn stage_here(
+        &self,
+        stage: Stage,
+        target: concrete::Target,
+        kernel: &notation::Kernel,
+        source: &Source,
+    ) -> Result<String, Failure> {
         if stage == Stage::Notation {
             return Ok(format!("{kernel}\n"));
         }

@@ -7,6 +7,7 @@ use crate::formats::FormatsArguments;
 use crate::output;
 use crate::source::Source;
 use clap::Args;
+use spc::execute::with_stack_for;
 use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::{backend, notation, pass};
@@ -56,15 +57,18 @@ impl Explain {
         for kernel in &source.kernels {
             let deterministic = self.deterministic;
             let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
-            let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
-            let mut text = program_explanation(kernel, &program);
-            for compiled in &spc_compiler::compile(program).kernels {
-                match target {
-                    concrete::Target::Gpu => decisions(&for_device(compiled, for_cuda)?.decisions, &mut text),
-                    concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
+            let explained = || {
+                let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+                let mut text = program_explanation(kernel, &program);
+                for compiled in &spc_compiler::compile(program).kernels {
+                    match target {
+                        concrete::Target::Gpu => decisions(&for_device(compiled, for_cuda)?.decisions, &mut text),
+                        concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
+                    }
                 }
-            }
-            texts.push(text);
+                Ok::<String, Failure>(text)
+            };
+            texts.push(with_stack_for(kernel, explained)?);
         }
         output::print(&texts.join("\n"))
     }

@@ -69,6 +69,13 @@ pub(super) fn deep_expression(span: Span) -> Diagnostic {
         .help("give a part of the expression a name with `let`")
 }
 
+/// An index variable too many.
+pub(crate) fn many_indices(span: Span, most: usize) -> Diagnostic {
+    Diagnostic::new(codes::TOO_DEEP, span, format!("a statement has at most {most} index variables here"))
+        .label("this one is too many")
+        .help("each may be a loop within the others; store several modes as one, as `i * 10 + j` does")
+}
+
 /// `a < b < c`
 pub(super) fn chained_comparison(first: Span, second: Span) -> Diagnostic {
     Diagnostic::new(codes::CHAINED_COMPARISON, second, "comparisons do not chain")

@@ -18,7 +18,7 @@ pub mod precedence;
 pub mod tokens;
 
 mod build;
-mod error;
+pub(crate) mod error;
 mod expected;
 #[rustfmt::skip]
 mod parser;
@@ -59,6 +59,10 @@ pub const MAXIMUM_NESTING: usize = 64;
 /// How many operators, calls and reductions may stand inside one another; a sum of `n` terms counts `n`. Later stages walk
 /// expressions recursively.
 pub const MAXIMUM_DEPTH: usize = 256;
+
+/// How many index variables a statement may have. Each may be a loop within the others, which later stages walk recursively: who
+/// compiles such a kernel must have the stack for it, which the crate `spc` sees to.
+pub const MAXIMUM_INDICES: usize = 512;
 
 /// After so many errors the rest of a text is not read.
 const MAXIMUM_ERRORS: usize = 50;

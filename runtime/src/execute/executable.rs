@@ -6,6 +6,7 @@ use super::error::Error;
 use super::interpreted;
 use super::interpreter::Options;
 use super::native::{NativeError, NativeKernel};
+use super::stack::with_stack;
 use spc_compiler::ir::{Kernel, Verified};
 use std::fmt;
 use std::time::Duration;
@@ -181,7 +182,9 @@ impl Executable {
         match (&self.device, &self.native) {
             (Some(device), _) => device.run(call),
             (None, Some(native)) => native.run(call),
-            (None, None) => interpreted::run(&self.kernel, call, &self.options),
+            (None, None) => {
+                with_stack(self.kernel.dimensions.len(), || interpreted::run(&self.kernel, call, &self.options))
+            }
         }
     }
 

@@ -36,6 +36,7 @@ mod output;
 mod pipeline;
 mod processor;
 mod program;
+mod stack;
 pub mod stream;
 #[cfg(test)]
 mod testing;
@@ -53,6 +54,7 @@ pub use executable::{Backend, Executable};
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};
+pub use stack::with_stack_for;
 pub use stream::{Spent, StreamOptions, Streamed};
 pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

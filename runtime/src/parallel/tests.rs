@@ -469,7 +469,7 @@ proptest::proptest! {
     ) {
         // Beyond the extents of keys that have slots of their own, and spread so that hashes differ.
         let (extent, step) = if hashed { (usize::MAX, 7_000_003) } else { (range as usize, 1) };
-        let mut table = Table::new(extent);
+        let mut table = Table::new([extent]);
         for row in rows {
             let terms: Vec<(u32, u64)> =
                 row.iter().map(|&(key, term)| ((key % range).wrapping_mul(step), term)).collect();
@@ -711,7 +711,7 @@ fn keys_that_meet_in_one_place_are_spread() {
     let inverse =
         (0..6).fold(golden, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(golden.wrapping_mul(inverse))));
     let all: Vec<u64> = (0..200_000u64).map(|low| low.wrapping_mul(inverse)).collect();
-    let mut table = Table::new(usize::MAX);
+    let mut table = Table::new([usize::MAX]);
     let mut keys: Vec<u64> = Vec::new();
     for _ in 0..2 {
         let places: Vec<usize> = all.iter().map(|&key| table.insert(&mut keys, key)).collect();

@@ -6,7 +6,7 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
-use super::room::{Plain, array, push, reserve};
+use super::room::{NoMemory, Plain, array, length, push, reserve};
 
 /// Keys below this have a slot each: 16 MB at most.
 const DIRECT: usize = 1 << 22;
@@ -68,7 +68,7 @@ keys!(u8 u16 u32 u64);
 /// use spc::parallel::Table;
 ///
 /// let mut keys: Vec<u32> = Vec::new();
-/// let mut table = Table::new(1000);
+/// let mut table = Table::new([1000]);
 /// assert_eq!([7, 3, 7].map(|key| table.insert(&mut keys, key)), [0, 1, 2]);
 /// for key in 100..400 {
 ///     table.insert(&mut keys, key);
@@ -95,8 +95,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of keys below `extent`.
-    pub fn new(extent: usize) -> Table {
+    /// A table of the keys of an array of that shape, which must have no more than 64 bits.
+    pub fn new<const N: usize>(shape: [usize; N]) -> Table {
+        let Some(extent) = length(&shape) else { NoMemory::new(&shape, size_of::<usize>()).unwind() };
         let direct = if extent <= DIRECT { extent } else { 0 };
         let bits = array(0, [direct.div_ceil(64)]);
         let summary = array(0, [bits.len().div_ceil(64)]);

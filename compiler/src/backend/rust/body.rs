@@ -153,9 +153,9 @@ impl Printer<'_> {
             }
             Statement::Table { table, extent } => {
                 let helpers = self.options.parallel.clone();
-                let extent = self.expr(extent);
+                let shape = self.shape(extent);
                 let name = self.declare_array(*table);
-                quote!(let mut #name = #helpers::Table::new(#extent);)
+                quote!(let mut #name = #helpers::Table::new([#(#shape),*]);)
             }
             Statement::Bitmap { bitmap, extent } => {
                 let helpers = self.options.parallel.clone();

@@ -178,7 +178,8 @@ Correct:
         title: "nested too deeply",
         explanation: "
 Brackets may stand inside one another 64 deep, and an expression may be 256 operators deep. A sum of `n` terms is `n`
-operators deep. A statement may have 128 index variables. Give parts of the expression names with `let`.
+operators deep. Give parts of the expression names with `let`. A statement may have 512 index variables, as each may be a
+loop within the others; in the macro, which runs on the stack of rustc, it may have 128.
 
 Wrong:
 

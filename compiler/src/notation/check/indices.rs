@@ -55,11 +55,6 @@ impl Indices {
         variable
     }
 
-    /// How many variables the statement has so far that are not computed.
-    pub(super) fn of_statement(&self) -> usize {
-        self.variables[self.begin..].iter().filter(|variable| variable.value.is_none()).count()
-    }
-
     /// Leaves the reduction that bound the last `number` variables.
     pub(super) fn unbind(&mut self, number: usize) {
         self.bound.truncate(self.bound.len() - number);

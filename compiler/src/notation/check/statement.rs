@@ -4,16 +4,12 @@ use super::indices::Indices;
 use super::uses;
 use super::value::Values;
 use super::{reduction, result, types};
-use crate::diagnostics::codes::syntax::TOO_DEEP;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
-use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, Statement};
-
-/// The most index variables of one statement.
-const MOST_INDICES: usize = 128;
+use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, MAXIMUM_INDICES, Statement, error};
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
 /// has assigned the target.
@@ -25,6 +21,11 @@ pub(super) fn check(
     found: &mut Diagnostics,
 ) -> Option<Assignment> {
     indices.begin_statement();
+    let names = uses::index_names(statement);
+    if let Some(name) = uses::distinct(&names).get(MAXIMUM_INDICES) {
+        found.push(error::many_indices(name.span, MAXIMUM_INDICES));
+        return None;
+    }
     let target = tensors.iter().position(|tensor| tensor.name == statement.target.name.name).map(TensorId);
     if let Some(target) = target {
         check_roles(statement, &tensors[target.0], found);
@@ -33,7 +34,7 @@ pub(super) fn check(
     let mut values = Values {
         tensors,
         indices,
-        index_names: uses::index_names(statement).into_iter().map(|name| name.name.as_str()).collect(),
+        index_names: names.into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
         masked: result::is_masked(statement, tensors),
         found,
@@ -50,10 +51,6 @@ pub(super) fn check(
     let value = values.terms(&statement.value, element);
     let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
     let reduced = std::mem::take(&mut values.reduced);
-    if let Some(problem) = too_many_indices(statement, indices) {
-        found.push(problem);
-        return None;
-    }
     let mut checked = Assignment {
         target: target?,
         operator,
@@ -70,15 +67,6 @@ pub(super) fn check(
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, found);
     Some(checked)
-}
-
-/// Each index variable is a loop, and loops nest.
-fn too_many_indices(statement: &Statement, indices: &Indices) -> Option<Diagnostic> {
-    let count = indices.of_statement();
-    let message = format!("{count} index variables are too many for one statement");
-    let problem = Diagnostic::new(TOO_DEEP, statement.span, message);
-    let problem = problem.label(format!("at most {MOST_INDICES} loops can be nested"));
-    (count > MOST_INDICES).then(|| problem.help("make a part of it first: `let T(i) = …;`"))
 }
 
 /// Truth values have no sum.

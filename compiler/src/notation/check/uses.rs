@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Span;
 use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement};
+use std::collections::BTreeSet;
 
 /// The part of a statement that a mention stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,12 @@ pub(super) fn index_names(statement: &Statement) -> Vec<&Ident> {
         names_of_access(mask, &mut names);
     }
     names
+}
+
+/// The first of each of these names.
+pub(super) fn distinct<'a>(names: &[&'a Ident]) -> Vec<&'a Ident> {
+    let mut seen = BTreeSet::new();
+    names.iter().copied().filter(|name| seen.insert(name.name.as_str())).collect()
 }
 
 fn names_of_access<'a>(access: &'a Access, names: &mut Vec<&'a Ident>) {

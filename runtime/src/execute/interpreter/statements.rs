@@ -34,8 +34,9 @@ impl Machine<'_> {
             Statement::Store(array, index, value) => self.store(*array, index, value)?,
             Statement::Reduce(array, index, operator, value) => self.reduce(*array, index, *operator, value)?,
             Statement::Allocate { array, length, fill } => {
-                let (shape, fill) = (self.shape(length)?, self.eval(fill)?);
-                self.allocate(*array, &shape, fill)?;
+                let length = self.count(length, self.kernel.array(*array).element.bytes())?;
+                let fill = self.eval(fill)?;
+                self.allocate(*array, length, fill)?;
             }
             Statement::Dots { sums, products, between } => self.dots(*sums, products, *between)?,
             Statement::Fill(array, value) => self.fill(*array, value)?,
@@ -45,7 +46,7 @@ impl Machine<'_> {
             Statement::Numbers { array, codes, mask, below } => self.numbers(*array, *codes, mask, below)?,
             Statement::List(array) => self.list(*array),
             // A table knows nothing that the list does not: keys are looked for.
-            Statement::Table { .. } => {}
+            Statement::Table { extent, .. } => _ = self.count(extent, size_of::<u64>())?,
             Statement::Bitmap { bitmap, .. } => self.list(*bitmap),
             Statement::Mark(bitmap, key) => {
                 let key = self.eval(key)?;
@@ -68,11 +69,9 @@ impl Machine<'_> {
                 self.append(*array, 1, value)?;
             }
             Statement::Extend { array, count, fill } => {
-                let (shape, fill) = (self.shape(count)?, self.eval(fill)?);
-                let Some(count) = parallel::length(&shape) else {
-                    return values::no_memory(&shape, self.kernel.array(*array).element.bytes());
-                };
-                self.append(*array, count as u64, fill)?;
+                let count = self.count(count, self.kernel.array(*array).element.bytes())?;
+                let fill = self.eval(fill)?;
+                self.append(*array, count, fill)?;
             }
             Statement::For { variable, begin, end, vector, body } => {
                 let (begin, end) = (self.index(begin)?, self.index(end)?);
@@ -165,10 +164,18 @@ impl Machine<'_> {
         }
     }
 
-    fn allocate(&mut self, array: ArrayId, shape: &[usize], fill: Value) -> Result<()> {
+    /// A number of elements of so many bytes.
+    fn count(&self, length: &Expr, size: usize) -> Result<u64> {
+        let shape = self.shape(length)?;
+        match parallel::length(&shape) {
+            Some(count) => Ok(count as u64),
+            None => values::no_memory(&shape, size),
+        }
+    }
+
+    fn allocate(&mut self, array: ArrayId, length: u64, fill: Value) -> Result<()> {
         let buffer = &mut self.buffers[array.index()];
         let element = self.kernel.array(array).element;
-        let Some(length) = parallel::length(shape) else { return values::no_memory(shape, element.bytes()) };
         if buffer.data.holds(element) {
             buffer.data.clear();
         } else {
@@ -177,7 +184,7 @@ impl Machine<'_> {
         buffer.writers.clear();
         buffer.is_private = self.chunk.is_some();
         self.slots[array.index()] = Slot::whole(array.index());
-        let result = buffer.data.extend(length as u64, fill);
+        let result = buffer.data.extend(length, fill);
         result.map_err(|problem| problem.about(self.name(array)))
     }
 

@@ -34,6 +34,7 @@ pub use assumed::AssumedExtent;
 pub use error::ProgramError;
 pub use operand::{Entries, Operand};
 
+use super::stack::with_stack_for;
 use super::tuning::{self, Sizes};
 use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
 use crate::tensor::{AnyTensor, Duplicates};
@@ -136,6 +137,15 @@ impl Program {
     /// When the kernel can't be scheduled; an input is missing, unknown or does not fit; extents disagree, or nothing says
     /// one; or the kernel can't be compiled.
     pub fn new(
+        kernel: &notation::Kernel,
+        inputs: Vec<(String, Operand)>,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+    ) -> Result<Self, ProgramError> {
+        with_stack_for(kernel, || Self::compile(kernel, inputs, dimensions, options))
+    }
+
+    fn compile(
         kernel: &notation::Kernel,
         inputs: Vec<(String, Operand)>,
         dimensions: &[(String, usize)],

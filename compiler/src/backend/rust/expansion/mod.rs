@@ -22,6 +22,10 @@ use crate::notation;
 use crate::syntax;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use std::collections::BTreeMap;
+
+/// How many index variables a statement may have in a macro.
+const MAXIMUM_INDICES: usize = 128;
 
 /// The items of a kernel of a program; `name` is the span of its name in the user's source.
 ///
@@ -65,6 +69,10 @@ pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Res
     let mut problems = Diagnostics::new();
     let mut items = TokenStream::new();
     for kernel in &kernels {
+        if let Some(many) = many_indices(kernel) {
+            problems.push(many);
+            continue;
+        }
         match expand(kernel, &program, place(kernel.name_span)) {
             Ok(tokens) => items.extend(tokens),
             Err(diagnostics) => problems.extend(diagnostics),
@@ -72,6 +80,21 @@ pub fn expand_text(text: &str, place: &dyn Fn(diagnostics::Span) -> Span) -> Res
     }
     let warnings = kernels.into_iter().flat_map(|kernel| kernel.warnings).collect();
     if problems.is_empty() { Ok(Expansion { items, warnings }) } else { Err(problems) }
+}
+
+/// What is wrong with a statement of more index variables than the stack of rustc, on which macros run, has room for.
+fn many_indices(kernel: &notation::Kernel) -> Option<Diagnostic> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let of_statements =
+        kernel.variables.iter().filter_map(|variable| Some((variable, variable.written.as_ref()?.statement)));
+    for (variable, statement) in of_statements {
+        let count = counts.entry(statement).or_default();
+        *count += 1;
+        if *count > MAXIMUM_INDICES {
+            return Some(syntax::error::many_indices(variable.span, MAXIMUM_INDICES));
+        }
+    }
+    None
 }
 
 /// A kernel by itself, with the formats that are defined beside it.
