@@ -174,7 +174,7 @@ fn endless(path: &Path, times: usize) {
 
 /// Runs a command in a shell with a limit.
 #[cfg(target_os = "linux")]
-fn limited(place: &Place, limit: &str, arguments: &[&str]) -> (Option<i32>, String) {
+pub(super) fn limited(place: &Place, limit: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("sh");
     command.current_dir(place.folder.path()).arg("-c").arg(format!("{limit} && exec \"$0\" \"$@\""));
     let output = command.arg(env!("CARGO_BIN_EXE_spc")).args(arguments).output().unwrap();

@@ -11,6 +11,7 @@ mod files;
 mod fills;
 mod gpu;
 mod language;
+mod memory;
 mod run;
 
 use std::path::{Path, PathBuf};
