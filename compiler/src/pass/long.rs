@@ -17,16 +17,16 @@
 //!     for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
 //!
 //! let t = [0.0f32; 32]
-//! let to = minimum(entries, 64)
-//! for p in 0..to
-//!     for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
-//! if to < entries
-//!     for block in 0..(entries - to + 63) / 64
-//!         for r in 0..32: t_sums[r] += t[r] as f64
-//!         t = 0
-//!         let from = to + block * 64
+//! if entries <= 64
+//!     for p in 0..entries
+//!         for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
+//! else
+//!     for block in 0..(entries + 63) / 64
+//!         let from = block * 64
 //!         for p in from..minimum(from + 64, entries)
 //!             for r in 0..32: t[r] += x[p] * C[crd[p] * R + r]
+//!         for r in 0..32: t_sums[r] += t[r] as f64
+//!         t = 0
 //!     for r in 0..32: t[r] = (t_sums[r] + t[r] as f64) as f32
 //!     t_sums = 0
 //! ```
@@ -794,43 +794,46 @@ impl Row {
         };
         let up_to =
             |from: Expr, end: &Expr| Expr::binary(BinaryOperator::Minimum, from.plus(Expr::Index(BLOCK)), end.clone());
-        let mut of_block = self.add_up(kernel);
-        let (first, end, to, blocks) = match last {
+        let mut of_block = Vec::new();
+        let (is_short, first, blocks) = match last {
             Some(Statement::For { variable, begin, end, body: inside, .. }) => {
                 let (begin, end) = (name(kernel, "first", begin), name(kernel, "last", end));
-                let to = name(kernel, "to", up_to(begin.clone(), &end));
                 let part = |begin: Expr, end: Expr| {
                     let body = inside.clone();
                     Statement::For { variable, begin, end, vector: false, body }
                 };
                 let [block, from] = ["block", "from"].map(|name| kernel.declare_index(name));
-                of_block.push(Statement::Let(from, to.clone().plus(Expr::Variable(block).times(Expr::Index(BLOCK)))));
+                let place = begin.clone().plus(Expr::Variable(block).times(Expr::Index(BLOCK)));
+                of_block.push(Statement::Let(from, place));
                 of_block.push(part(Expr::Variable(from), up_to(Expr::Variable(from), &end)));
+                of_block.extend(self.add_up(kernel));
                 let blocks = Statement::For {
                     variable: block,
                     begin: Expr::Index(0),
-                    end: divided_up(end.clone().minus(to.clone()), BLOCK),
+                    end: divided_up(end.clone().minus(begin.clone()), BLOCK),
                     vector: false,
                     body: of_block,
                 };
-                (part(begin, to.clone()), end, to, blocks)
+                let most = begin.clone().plus(Expr::Index(BLOCK));
+                (Expr::binary(BinaryOperator::LessEqual, end.clone(), most), part(begin, end), blocks)
             }
             Some(Statement::While(Expr::Binary(operator, counter, end), inside)) => {
                 let end = name(kernel, "last", *end);
-                let to = name(kernel, "to", up_to((*counter).clone(), &end));
                 let part =
                     |end: Expr| Statement::While(Expr::binary(operator, (*counter).clone(), end), inside.clone());
-                let behind = kernel.declare_index("to");
-                of_block.push(Statement::Let(behind, up_to((*counter).clone(), &end)));
-                of_block.push(part(Expr::Variable(behind)));
+                let to = kernel.declare_index("to");
+                of_block.push(Statement::Let(to, up_to((*counter).clone(), &end)));
+                of_block.push(part(Expr::Variable(to)));
+                of_block.extend(self.add_up(kernel));
                 let is_left = Expr::binary(operator, (*counter).clone(), end.clone());
-                (part(to.clone()), end, to, Statement::While(is_left, of_block))
+                let most = (*counter).clone().plus(Expr::Index(BLOCK));
+                let is_short = Expr::binary(BinaryOperator::LessEqual, end.clone(), most);
+                (is_short, part(end), Statement::While(is_left, of_block))
             }
             _ => unreachable!("looked at before"),
         };
-        body.push(first);
-        let rest = std::iter::once(blocks).chain(self.finish(kernel)).collect();
-        body.push(Statement::If(vec![(to.less(end), rest)], Vec::new()));
+        let blocks = std::iter::once(blocks).chain(self.finish(kernel)).collect();
+        body.push(Statement::If(vec![(is_short, vec![first])], blocks));
         true
     }
 
