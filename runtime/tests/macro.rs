@@ -27,6 +27,10 @@ tensor_kernel! {
 
     fn add_transposed(A: csr, B: csc) -> C: csr { C(i, j) = A(i, j) + B(i, j); }
 
+    fn widest(A: csr, B: [dense, compressed(u64)]) -> s: dense {
+        s(i) = max(k)(sum(j)(A(i, j) * B(j, k)));
+    } schedule { precompute(A(i, j) * B(j, k), k, kw); }
+
     fn rust_like_names(Vec: csr, x: dense) -> usize: dense { usize(i) = Vec(i, j) * x(j); }
 }
 
@@ -205,4 +209,13 @@ mod computed_indices {
         assert_eq!(longer.values(), [1.0, 20.0, 100.0, 0.0]);
         assert!(product_into(&w, &w, &mut shorter).is_err());
     }
+}
+
+#[test]
+fn a_workspace_too_large_for_memory_is_an_error() {
+    let a = Tensor::from_entries([3, 5], [([0, 0], 1.0), ([1, 2], 2.0)]).unwrap();
+    let b = |columns: usize| Tensor::from_entries([5, columns], [([0, 0], 1.0), ([2, 1], 2.0)]).unwrap();
+    assert_eq!(widest(&a, &b(7)).unwrap().values(), [1.0, 4.0, 0.0]);
+    let message = widest(&a, &b(1 << 40)).unwrap_err().to_string();
+    assert!(message.contains("`widest`") && message.contains("1099511627776 elements of 8 bytes"), "{message}");
 }

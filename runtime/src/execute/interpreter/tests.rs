@@ -391,7 +391,8 @@ fn faults_name_what_and_where() {
     );
     assert_eq!(
         fault("allocate a6[18446744073709551615] = 0i32"),
-        "body/0.allocate: part: there is no memory for 18446744073709551615 elements"
+        "body/0.allocate: part: there is no memory for 18446744073709551615 elements of 4 bytes, \
+         73786976294838206460 bytes together"
     );
     assert_eq!(fault("let v0 = search(a2, 0, 1, 3)"), "body/0.let: Y1_pos has length 0, index 0 is out of bounds");
 }
