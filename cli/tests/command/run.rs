@@ -83,7 +83,7 @@ fn one_statement_of_a_scalar() {
     let place = Place::new().with("x.tns", "1 3\n4 -4\n");
     let arguments = ["run", "s = x(i) * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns"];
     assert_has(&place.prints(&arguments), &["s = 25\n"]);
-    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "# shape:\n25\n");
+    assert_eq!(place.prints(&[&arguments[..], &["-o", "s=-"]].concat()), "25\n");
     let arguments =
         ["run", "y(i) = alpha * x(i)", "-f", "x=[compressed]", "-i", "x=x.tns", "-i", "alpha=2.5", "-o", "y=-"];
     assert_eq!(place.prints(&arguments), "# shape: 4\n1 7.5\n2 0\n3 0\n4 -10\n");

@@ -93,7 +93,7 @@ fn extents_come_from_inputs_constants_and_the_caller() {
     );
     assert_eq!(
         refused(&kernel, &[&x], &[("r", usize::MAX)]),
-        "`Y` would have more than 2^64 values; declare it with a format that stores entries only"
+        "`Y` would have more than 2^64 values or positions; declare it with a format that stores entries only"
     );
     assert!(refused(&kernel, &[&x], &[("r", usize::MAX / 16)]).starts_with("`Y`: there is not enough memory"));
     let constant = declare("outer", &[("i", Size::Constant(16)), ("r", Size::Constant(2))], &tensors);

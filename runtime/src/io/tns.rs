@@ -132,6 +132,7 @@ fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> 
     let complex = T::COMPLEX && known.unwrap_or_else(|| !alone());
     let values = if complex { Values::Complex } else { Values::Real };
     let order = match (first, &shape) {
+        (Some((offset, fields)), None) if fields.len() == values.fields() && is_last(text, offset) => 0,
         (Some((offset, fields)), _) => {
             order(&fields, values, shape.as_deref(), by_file).map_err(|error| error.at(text, offset))?
         }
@@ -151,6 +152,12 @@ fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape:
     let shape_is_stated = shape.is_some();
     let shape = shape.unwrap_or_else(|| largest.iter().map(|&index| index as usize).collect());
     Coordinates { shape, shape_is_stated, indices, values }
+}
+
+/// Whether nothing but comments follows the line that begins at a byte.
+fn is_last(text: &[u8], offset: usize) -> bool {
+    let end = text[offset..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |end| offset + end);
+    entries::first_entry(text, end, COMMENT).is_none()
 }
 
 /// The order that the first line has.
