@@ -109,12 +109,14 @@ impl Number {
     /// Two numbers whose sum it is, exactly for those that tests put in.
     pub fn parts(self) -> [Number; 2] {
         let of = |value: f64| Number::of(self.element(), value);
+        // The least has no number below.
+        let whole = |less: Option<Number>| less.map_or([self, of(0.0)], |less| [less, of(1.0)]);
         match self {
             Number::F64(value) => [(value - 1.0).into(), of(1.0)],
             Number::F32(value) => [(value - 1.0).into(), of(1.0)],
-            Number::I64(value) => [value.wrapping_sub(1).into(), of(1.0)],
-            Number::I32(value) => [value.wrapping_sub(1).into(), of(1.0)],
-            Number::U8(value) => [value.wrapping_sub(1).into(), of(1.0)],
+            Number::I64(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::I32(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::U8(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::Bool(truth) => [truth.into(), of(0.0)],
             Number::C64(value) => [(value - 1.0).into(), of(1.0)],
             Number::C32(value) => [(value - 1.0).into(), of(1.0)],
