@@ -13,7 +13,7 @@ const RUN: [&str; 10] = ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A
 const RESULT: &str = "# shape: 2\n1 102\n2 30\n";
 
 fn place() -> Place {
-    Place::new().with("A.tns", "1 1 2\n1 3 1\n2 2 3\n").with("x.tns", "1 1\n2 10\n3 100\n")
+    Place::new().with("A.tns", "# shape: 2 3\n1 1 2\n1 3 1\n2 2 3\n").with("x.tns", "# shape: 3\n1 1\n2 10\n3 100\n")
 }
 
 impl Place {
@@ -77,7 +77,7 @@ fn a_folder_that_others_may_write_is_not_used() {
         let message = runs(place.native(&cache));
         let said = format!("note: compiled kernels are not kept in {}: it can be written by others", cache.display());
         assert_has(&message, &[&said, "chmod go-w"]);
-        assert_eq!(message.matches("note: compiled").count(), 1, "{message}");
+        assert_eq!(message.matches("note:").count(), 1, "{message}");
         assert_eq!(entries(&cache), [""; 0]);
     }
     // So it is with a folder above it, and through links.
