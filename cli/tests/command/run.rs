@@ -256,7 +256,7 @@ fn computed_indices_say_what_they_need() {
 /// Two million times a tenth.
 #[test]
 fn long_sums_lose_nothing() {
-    let place = Place::new().with("sums.ti", "fn sums(x: f32 dense, c: f32) -> s: f32 { s = x(i) - c; }");
+    let place = Place::new().with("sums.ti", "fn sums(x: f32 dense, c: f32) -> s: f32 { s = sum(i)(x(i) - c); }");
     let run = ["run", "sums.ti", "-i", "x=ones", "-i", "c=0.9", "--dim", "i=2000000", "--json", "--threads"];
     for threads in ["1", "3"] {
         let sum = place.json(&[&run[..], &[threads]].concat())["checksum"].as_f64().unwrap();

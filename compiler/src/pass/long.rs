@@ -471,7 +471,7 @@ fn region(body: &[Statement], opening: usize, array: ArrayId, views: &Views) -> 
 // Results that terms are added to in memory.
 
 /// Lets chunks add to sums of more bits than a short result has.
-fn copies(kernel: &mut Kernel, body: &mut Vec<Statement>) {
+fn copies(kernel: &mut Kernel, body: &mut [Statement]) {
     for statement in body.iter_mut() {
         let Statement::Parallel(node) = statement else {
             statement.blocks_mut().into_iter().for_each(|block| copies(kernel, block));
@@ -550,8 +550,8 @@ fn is_repeated(kernel: &Kernel, body: &[Statement], array: ArrayId) -> bool {
             tell(begin, &lets, &mut known);
             of = *source;
         }
-        let repeated = around.iter().filter(|(counters, _)| counters.is_disjoint(&known)).map(|(_, count)| *count);
-        let terms = repeated.fold(Some(1u64), |terms, count| Some(terms?.saturating_mul(count?)));
+        let mut repeated = around.iter().filter(|(counters, _)| counters.is_disjoint(&known)).map(|(_, count)| *count);
+        let terms = repeated.try_fold(1u64, |terms, count| Some(terms.saturating_mul(count?)));
         found |= of == array && terms.is_none_or(|terms| terms > BLOCK);
     });
     found
