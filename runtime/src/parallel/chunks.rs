@@ -330,7 +330,7 @@ impl Cut {
             Chunking::Copying => threads,
             // To make and to add copies takes no longer than the work, about.
             Chunking::CopyingFixed(length) => {
-                let worth = threads.saturating_mul(work) / length.max(1);
+                let worth = work.saturating_mul(4) / length.max(1);
                 threads.min(worth).min(COPIED / length.max(1)).max(1)
             }
             Chunking::Writing if threads == 1 => 1,
