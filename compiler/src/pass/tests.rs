@@ -2,8 +2,8 @@
 
 use super::{
     children::children, codes::codes, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections,
-    lanes::lanes, masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips, tidy::tidy,
-    views::views,
+    lanes::lanes, long::long, masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips,
+    tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, parse, verify};
 use insta::assert_snapshot;
@@ -1160,6 +1160,104 @@ mod merges {
         ] {
             let text = merged(&body);
             assert!(text.contains("while") && !text.contains("intersect"), "{text}");
+        }
+    }
+}
+
+mod long_sums {
+    use super::*;
+
+    fn few() -> String {
+        DECLARATIONS.replace("f64", "f32")
+    }
+
+    #[test]
+    fn one_sum_has_more_bits() {
+        let body = "let v3 = 0.0f32 for v1 in 0..a0[d0] { v3 += a2[v1] } a4[0] = v3";
+        assert_snapshot!(after_in(&few(), long, body), @r"
+        let v3:t = 0.0f64
+        for v1:p in 0..a0:A2_pos[d0:n] {
+          v3:t += a2:A_vals[v1:p] as f64
+        }
+        a4:Y[0] = v3:t as f32
+        ");
+    }
+
+    #[test]
+    fn a_row_of_sums_is_added_to_one_of_more_bits() {
+        let body = "allocate a5[16] = 0.0f32
+            for v1 in 0..a0[1] { for v2 in 0..16 vector { a5[v2] += a2[v1] } }
+            for v2 in 0..16 vector { a4[v2] = a5[v2] }";
+        assert_snapshot!(after_in(&few(), long, body), @r"
+        allocate a6:w_sums[16] = 0.0f64
+        allocate a5:w[16] = 0.0f32
+        let v11:last = a0:A2_pos[1]
+        if v11:last <= 64 {
+          for v1:p in 0..v11:last {
+            for v2:r in 0..16 vector {
+              a5:w[v2:r] += a2:A_vals[v1:p]
+            }
+          }
+        } else {
+          for v12:block in 0..(v11:last + 63) / 64 {
+            let v13:from = v12:block * 64
+            for v1:p in v13:from..minimum(v13:from + 64, v11:last) {
+              for v2:r in 0..16 vector {
+                a5:w[v2:r] += a2:A_vals[v1:p]
+              }
+            }
+            for v14:lane in 0..16 vector {
+              a6:w_sums[v14:lane] += a5:w[v14:lane] as f64
+            }
+            fill a5:w = 0.0f32
+          }
+          for v15:lane in 0..16 vector {
+            a5:w[v15:lane] = (a6:w_sums[v15:lane] + a5:w[v15:lane] as f64) as f32
+          }
+          fill a6:w_sums = 0.0f64
+        }
+        for v2:r in 0..16 vector {
+          a4:Y[v2:r] = a5:w[v2:r]
+        }
+        ");
+    }
+
+    #[test]
+    fn a_short_result_is_summed_in_more_bits() {
+        let body = "parallel v8..v9 in 0..d0 sharing a4 private + { for v1 in v8..v9 { a4[a1[v1]] += a2[v1] } }";
+        assert_snapshot!(after_in(&few(), long, body), @r"
+        if length(a4:Y) <= 32768 {
+          allocate a6:Y_sums[length(a4:Y)] = 0.0f64
+          parallel v8:low..v9:high in 0..d0:n
+              sharing a6:Y_sums private +
+          {
+            for v1:p in v8:low..v9:high {
+              a6:Y_sums[a1:A2_crd[v1:p]] += a2:A_vals[v1:p] as f64
+            }
+          }
+          for v10:place in 0..length(a4:Y) vector {
+            a4:Y[v10:place] += a6:Y_sums[v10:place] as f32
+          }
+        } else {
+          parallel v8:low..v9:high in 0..d0:n
+              sharing a4:Y private +
+          {
+            for v1:p in v8:low..v9:high {
+              a4:Y[a1:A2_crd[v1:p]] += a2:A_vals[v1:p]
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn sums_of_f64_and_of_few_terms_stay() {
+        for (declarations, body) in [
+            (DECLARATIONS.to_owned(), "let v3 = 0.0f64 for v1 in 0..a0[d0] { v3 += a2[v1] } a4[0] = v3"),
+            (few(), "let v3 = 0.0f32 for v1 in 0..8 { v3 += a2[v1] } a4[0] = v3"),
+            (few(), "parallel v8..v9 in 0..d0 sharing a4 owned v6 -> v6 { for v0 in v8..v9 { a4[v0] += a2[v0] } }"),
+        ] {
+            assert_eq!(after_in(&declarations, long, body), after_in(&declarations, |kernel| kernel, body));
         }
     }
 }
