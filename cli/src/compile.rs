@@ -26,7 +26,7 @@ pub(crate) struct Compile {
     /// The architecture to compile for, with `--target cuda`
     #[arg(long, value_name = "sm_90")]
     arch: Option<String>,
-    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, on any
+    /// Combine floating point numbers in an order that only the inputs determine: the same bits in every run, on any
     /// number of threads
     #[arg(long)]
     deterministic: bool,

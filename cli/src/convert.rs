@@ -18,8 +18,8 @@ use std::path::PathBuf;
 /// Convert between kinds of tensor file
 ///
 /// The names say the kinds: .tns, .mtx, .npy, .spct, each also with .gz. Several entries of the same index become their
-/// sum. A .spct file holds a tensor in a format of storage, which `--format` says. What is missing stays what the file says that it
-/// is.
+/// sum. A .spct file holds a tensor in a format of storage, which `--format` says. The fill value of the file is
+/// kept.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The file to read
@@ -111,7 +111,7 @@ impl Convert {
 /// What is to be written.
 struct Converted {
     tensor: AnyTensor,
-    /// Whether the file said what is missing, also where that is zero.
+    /// Whether the file stated its fill value, also where that is zero.
     states_fill: bool,
     note: Option<String>,
 }

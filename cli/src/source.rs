@@ -3,7 +3,7 @@
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::Failure;
 use serde_json::{Value, json};
-use spc_compiler::diagnostics::{Diagnostic, Diagnostics, render::render, suggest};
+use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render, suggest};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
 use spc_compiler::syntax::{self, Program};
@@ -65,9 +65,7 @@ impl Source {
     /// The warnings as JSON; lines and columns count from 1.
     pub(crate) fn warnings_as_json(&self) -> Value {
         let warning = |warning: &Diagnostic| {
-            let before = self.text.get(..warning.span.start).unwrap_or(&self.text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            let (line, column) = line_and_column(&self.text, warning.span.start);
             json!({
                 "code": warning.code.to_string(), "message": warning.message, "help": warning.help,
                 "line": line, "column": column,

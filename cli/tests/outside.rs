@@ -28,7 +28,7 @@ fn check(backend: &str, count: u64, seed: &str) {
     assert!(output.status.success(), "{said}");
 }
 
-/// How many programs run, where nobody asks for more.
+/// How many programs run by default.
 fn count(few: u64) -> u64 {
     let asked = std::env::var("SPC_OUTSIDE").ok().and_then(|count| count.parse().ok());
     asked.map_or(few, |count: u64| count * few / 150)

@@ -6,7 +6,7 @@ use proc_macro::TokenStream;
 use proc_macro2::{Ident, Literal, Span, TokenTree};
 use quote::{quote, quote_spanned};
 use spc_compiler::backend::rust::Expansion;
-use spc_compiler::diagnostics::Diagnostic;
+use spc_compiler::diagnostics::{Diagnostic, line_and_column};
 use spc_compiler::syntax::tokens::warning;
 use std::path::{Path, PathBuf};
 
@@ -101,9 +101,7 @@ fn from_file(folder: &Path, path: &str, span: Span) -> proc_macro2::TokenStream 
 
 /// `mttkrp.ti:3:5: message (E0102); help`
 fn located(path: &str, text: &str, problem: &Diagnostic) -> String {
-    let before = text.get(..problem.span.start).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let (line, column) = line_and_column(text, problem.span.start);
     let help: String = problem.help.iter().map(|line| format!("\nhelp: {line}")).collect();
     format!("{path}:{line}:{column}: {} [{}]{help}", problem.message, problem.code)
 }

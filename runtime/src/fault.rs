@@ -2,8 +2,8 @@
 //!
 //! Every read, write, rename and sync of a tensor file, and every allocation of an array whose size a file or a caller decides,
 //! passes through here. Where the environment variable `SPC_FAULT` is a number `n`, the `n`-th of them fails, as on a full disk or
-//! in too little memory; a test counts `n` up until nothing fails any more. Otherwise each costs a load of a number that nobody
-//! changes.
+//! in too little memory; a test counts `n` up until nothing fails any more. Otherwise each costs a load of a number that does
+//! not change.
 
 use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -97,7 +97,7 @@ pub(crate) fn check_room(length: usize, size: usize) -> Result<(), OutOfMemory> 
     let failure = OutOfMemory { length, size };
     let bytes = length.checked_mul(size).ok_or(failure)?;
     if bytes >= LEAST {
-        // Memory that nobody looks at might not be asked for.
+        // An allocation without a use might be optimized away.
         std::hint::black_box(&try_room::<u8>(bytes).map_err(|_| failure)?);
     }
     Ok(())

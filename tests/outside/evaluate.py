@@ -618,7 +618,7 @@ class Statement:
 
 
 def combine(target, operator, places, parts):
-    """Puts values in a tensor; those of one place come together."""
+    """Puts values in a tensor; those of one place are combined."""
     v, opens = parts[:2]
     rounded = is_rounded(target.element)
     fresh = not target.touched

@@ -26,7 +26,7 @@ HUGE = [2**32 - 1, 2**32, 2**32 + 1, 532924, 17262471, 2480308, 2**40, 2**62]
 
 
 class Style:
-    """How values come together, so that missing entries that are not zero mean something."""
+    """How values are combined, so that missing entries that are not zero mean something."""
 
     def __init__(self, name, times, plus, reduction, fill):
         self.name, self.times, self.plus, self.reduction, self.fill = name, times, plus, reduction, fill
@@ -903,7 +903,7 @@ class Generator:
         return self.rng.choice(["+=", "+=", "min=", "max=", "*="])
 
     def result_fill(self, operator, sparse, order, meets):
-        """What is said of what is missing in a result."""
+        """The fill value that a result declares."""
         start = {"min=": "inf", "max=": "-inf", "*=": "1", "&=": "true"}.get(operator)
         if sparse:
             wanted = self.style.fill if self.style is not FILLED else None

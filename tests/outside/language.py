@@ -347,7 +347,7 @@ def text(expr, above=0):
 
 
 def declaration(tensor):
-    """What stands behind the colon."""
+    """What follows the colon."""
     element = tensor.element if tensor.says_element or tensor.format is None else None
     parts = [part for part in (element, tensor.format) if part]
     if tensor.fill is not None:

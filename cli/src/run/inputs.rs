@@ -141,7 +141,7 @@ fn file(tensor: &Parameter, path: &Path) -> Result<Operand, Failure> {
 /// The fill value that a file states.
 pub(crate) fn literal<T: Element>(fill: T, path: &Path) -> Result<Literal, Failure> {
     fill.literal().ok_or_else(|| {
-        let message = format!("{}: what is missing is {fill}, but it must be a real number", path.display());
+        let message = format!("{}: the fill value is {fill}, but it must be a real number", path.display());
         Failure::refused(message)
     })
 }

@@ -44,7 +44,7 @@ pub(crate) struct Run {
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
     device: Vec<usize>,
-    /// Floating point numbers come together in an order that only the inputs say: the same bits in every run, on any
+    /// Combine floating point numbers in an order that only the inputs determine: the same bits in every run, on any
     /// number of threads
     #[arg(long)]
     deterministic: bool,

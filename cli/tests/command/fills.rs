@@ -1,4 +1,4 @@
-//! What files say of their shape and of what is missing.
+//! What files say of their shape and their fill value.
 
 use super::{Place, assert_has, examples};
 use serde_json::json;
@@ -36,13 +36,13 @@ fn what_is_missing_in_a_result_is_its_fill_value_in_every_kind_of_file() {
 fn a_fill_value_that_is_not_the_declared_one_is_refused() {
     let place = reach().with("zeros.tns", "# fill: 0\n1 5\n").with("seven.spct", "");
     let message = place.refuses(&["run", "far.ti", "-i", "G=G.tns", "-i", "d=zeros.tns", "--backend", "interpreter"]);
-    assert_has(&message, &["what is missing in `d` is declared to be inf", "in the input it is 0", "declare `fill 0`"]);
+    assert_has(&message, &["the fill value of `d` is declared to be inf", "in the input it is 0", "declare `fill 0`"]);
     let place = place.with("seven.tns", "# shape: 3\n# fill: 7\n1 5\n");
     place.prints(&["convert", "seven.tns", "seven.spct"]);
     for file in ["seven.tns", "seven.spct"] {
         let input = format!("x={file}");
         let run = ["run", "y(i) = x(i)", "-f", "x=[compressed]", "-i", &input, "--backend", "interpreter"];
-        assert_has(&place.refuses(&run), &["what is missing in `x` is declared to be 0", "in the input it is 7"]);
+        assert_has(&place.refuses(&run), &["the fill value of `x` is declared to be 0", "in the input it is 7"]);
     }
     // Zeros of a dense file are no missing entries.
     let place = place.with("z.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n1\n2\n0\n");

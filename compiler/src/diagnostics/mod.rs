@@ -45,6 +45,13 @@ pub enum Severity {
     Warning,
 }
 
+/// The line and the column of a byte of a text, in characters; both count from 1.
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
+}
+
 /// One problem of a program: what, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {

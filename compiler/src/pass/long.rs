@@ -68,12 +68,7 @@ const SHORT: u64 = 1 << 15;
 
 /// The kernel whose long sums lose nothing.
 pub(super) fn long(kernel: Kernel) -> Kernel {
-    let is_short = |element: &ElementType| wide(*element).is_some();
-    let values = kernel.arrays.iter().filter_map(|array| match array.element {
-        ArrayElement::Value(element) => Some(element),
-        ArrayElement::Index(_) => None,
-    });
-    if !values.collect::<Vec<_>>().iter().any(is_short) {
+    if !has_few_bits(&kernel) {
         return kernel;
     }
     over_body(kernel, |kernel, body| {
@@ -111,17 +106,11 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let mut of_few = false;
     let mut see = |expr: &Expr| {
         of_few |= match expr {
-            Expr::Dot(factors) => factors.first().is_some_and(|factor| {
-                matches!(kernel.array(factor.values()).element, ArrayElement::Value(element) if wide(element).is_some())
-            }),
+            Expr::Dot(factors) => factors.first().is_some_and(|factor| is_of_few_bits(kernel, factor.values())),
             _ => false,
         };
     };
     let is_wide = |ty: Type| matches!(ty, Type::Element(ElementType::F64 | ElementType::C64));
-    let has_few = kernel
-        .arrays
-        .iter()
-        .any(|array| matches!(array.element, ArrayElement::Value(element) if wide(element).is_some()));
     let mut of_many = false;
     kernel.body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
@@ -137,7 +126,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             };
         });
     });
-    let is_there = has_few && (of_few || of_many);
+    let is_there = has_few_bits(kernel) && (of_few || of_many);
     is_there
         .then(|| Decision {
             what: format!("long sums are formed in f64, or in blocks of {BLOCK} terms a lane that are added up in f64"),
@@ -173,6 +162,21 @@ fn value_of(kernel: &Kernel, array: ArrayId) -> Option<ElementType> {
         ArrayElement::Value(element) => Some(element),
         ArrayElement::Index(_) => None,
     }
+}
+
+/// Whether an array's values are of a type that loses terms.
+fn is_of_few_bits(kernel: &Kernel, array: ArrayId) -> bool {
+    value_of(kernel, array).and_then(wide).is_some()
+}
+
+fn has_few_bits(kernel: &Kernel) -> bool {
+    (0u32..).map(ArrayId).take(kernel.arrays.len()).any(|array| is_of_few_bits(kernel, array))
+}
+
+/// Whether loops around a sum, with as many iterations each as are known, add more terms than one sum takes.
+fn are_many(around: impl IntoIterator<Item = Option<u64>>) -> bool {
+    let terms = around.into_iter().try_fold(1u64, |terms, count| Some(terms.saturating_mul(count?)));
+    terms.is_none_or(|terms| terms > BLOCK)
 }
 
 /// At most how many terms a statement's blocks add to one sum, where that is known: one, if it is no loop or each of its iterations
@@ -212,8 +216,7 @@ fn variables(
             Statement::Update(variable, ReduceOperator::Add, _) => {
                 let is_few = matches!(kernel.variable(*variable).ty, Type::Element(element) if wide(element).is_some());
                 let inside = &around[declared.get(variable).copied().unwrap_or(0)..];
-                let terms = inside.iter().try_fold(1u64, |terms, count| count.map(|count| terms.saturating_mul(count)));
-                if is_few && terms.is_none_or(|terms| terms > BLOCK) {
+                if is_few && are_many(inside.iter().copied()) {
                     found.insert(*variable);
                 }
             }
@@ -353,7 +356,7 @@ impl Arrays<'_> {
     }
 
     fn statement(&mut self, statement: &Statement, around: &[Option<u64>]) {
-        let is_few = |array: ArrayId| value_of(self.kernel, array).is_some_and(|element| wide(element).is_some());
+        let is_few = |array: ArrayId| is_of_few_bits(self.kernel, array);
         match statement {
             Statement::Allocate { array, length, fill } if is_few(*array) => {
                 let is_generic = match length {
@@ -375,9 +378,8 @@ impl Arrays<'_> {
                 let Some(local) = self.found.get_mut(&source) else { return };
                 let inside = &around[since.min(around.len())..];
                 // A vector loop adds one term to each sum.
-                let terms = inside.iter().try_fold(1u64, |terms, count| count.map(|count| terms.saturating_mul(count)));
                 if *operator == ReduceOperator::Add {
-                    local.is_long |= terms.is_none_or(|terms| terms > BLOCK);
+                    local.is_long |= are_many(inside.iter().copied());
                 } else {
                     local.is_other = true;
                 }
@@ -494,7 +496,7 @@ fn copies(kernel: &mut Kernel, body: &mut [Statement]) {
 /// Whether a parallel loop does nothing with a result but add to it, many terms to an element.
 fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
     let is_result = kernel.array(array).role.tensor().is_some_and(|tensor| kernel.is_output(tensor));
-    let is_few = value_of(kernel, array).is_some_and(|element| wide(element).is_some());
+    let is_few = is_of_few_bits(kernel, array);
     let is_kept = |node: &Parallel| {
         let sharing = node.sharing.iter().find(|(other, _)| *other == array).map(|(_, sharing)| sharing);
         let comes_together = match sharing {
@@ -550,9 +552,8 @@ fn is_repeated(kernel: &Kernel, body: &[Statement], array: ArrayId) -> bool {
             tell(begin, &lets, &mut known);
             of = *source;
         }
-        let mut repeated = around.iter().filter(|(counters, _)| counters.is_disjoint(&known)).map(|(_, count)| *count);
-        let terms = repeated.try_fold(1u64, |terms, count| Some(terms.saturating_mul(count?)));
-        found |= of == array && terms.is_none_or(|terms| terms > BLOCK);
+        let repeated = around.iter().filter(|(counters, _)| counters.is_disjoint(&known)).map(|(_, count)| *count);
+        found |= of == array && are_many(repeated);
     });
     found
 }

@@ -241,6 +241,19 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// The expressions that it is made of, but for those in the parentheses of an access.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => Vec::new(),
+            ExprKind::Unary(_, operand) => vec![operand],
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Call(_, arguments) => arguments.iter().collect(),
+            ExprKind::Reduce { body, .. } => vec![body],
+        }
+    }
+}
+
 /// The kinds of expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {

@@ -69,7 +69,7 @@ pub enum Error {
     },
     /// An input has another value for entries that are not stored.
     #[error(
-        "what is missing in `{tensor}` is declared to be {}, but in the input it is {found}: declare `fill {found}`, or declare it \
+        "the fill value of `{tensor}` is declared to be {}, but in the input it is {found}: declare `fill {found}`, or declare it \
          `dense`, which stores every element",
         plain(expected), found = plain(found)
     )]

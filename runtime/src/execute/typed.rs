@@ -172,7 +172,7 @@ impl StaticKernel {
 /// array; other panics go on.
 fn catch(call: &mut Call<'_>, run: fn(&mut Call<'_>)) -> Result<(), Error> {
     let kernel = call.kernel();
-    // A call that stops is dropped: nobody sees what it left half done.
+    // A call that stops is dropped, with what it left half done.
     let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| run(call))) else { return Ok(()) };
     if let Some(array) = payload.downcast_ref::<NoMemory>() {
         return Err(Error::no_memory(kernel, array));

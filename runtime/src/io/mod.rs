@@ -21,6 +21,7 @@
 mod contents;
 mod entries;
 mod error;
+mod file;
 mod file_type;
 pub mod mtx;
 pub mod npy;
@@ -31,8 +32,9 @@ pub mod tns;
 mod value;
 mod write;
 
-pub use contents::{Contents, Filled, TensorFile};
+pub use contents::{Contents, Filled};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
+pub use file::TensorFile;
 pub use file_type::FileType;
 pub use value::Value;
 pub use write::{fail_at_size_limit, write_mtx, write_tns};
@@ -90,7 +92,7 @@ pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Resu
 /// Writes a tensor to a file of the kind that the extension says. Only `.spct` keeps its format.
 ///
 /// A dense tensor is written with all its elements, zeros too. Of another, `.tns` and `.mtx` files have the stored entries and,
-/// where what is missing is not zero, a comment that says what it is; values that stand for what is missing, and are stored
+/// where the fill value is not zero, a comment that states it; elements equal to the fill value that are stored only
 /// because the last level is dense and has a place for every coordinate, are left out. A `.npy` file has the fill value
 /// wherever nothing is stored.
 ///
@@ -103,7 +105,7 @@ pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), Wr
     write::to_file(path, compressed, |out| write_tensor_as(file_type, out, tensor))
 }
 
-/// The same, but `.tns` and `.mtx` files say in any case what is missing, also where it is zero, and of a dense tensor have the
+/// The same, but `.tns` and `.mtx` files state the fill value in any case, also where it is zero, and of a dense tensor have the
 /// elements that are not zero.
 ///
 /// # Errors

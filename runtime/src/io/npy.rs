@@ -191,7 +191,7 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
     Err(corrupt(format!("{found} bytes of data, which is not what shape {shape:?} takes: get the file again")))
 }
 
-/// What a header says, and what stands behind it.
+/// What a header says, and the data that follow it.
 fn description(file: &[u8]) -> Result<Header<'_>, ReadError> {
     let wrong = |message: String| ReadError::new(ReadErrorKind::Header, message);
     check_magic(file)?;

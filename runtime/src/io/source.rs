@@ -14,6 +14,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::entries::is_line_end;
 use super::{FileType, ReadError, ReadErrorKind, npy, spct};
 use crate::{fault, memory};
 
@@ -107,7 +108,7 @@ pub(crate) fn load(path: &Path, file_type: FileType) -> Result<Source, ReadError
 fn check_start(head: &[u8], file_type: FileType) -> Result<(), ReadError> {
     match file_type {
         FileType::Tns | FileType::Mtx if head.len() > LONGEST_LINE => {
-            if head.iter().any(|&byte| ends_line(byte)) {
+            if head.iter().any(|&byte| is_line_end(byte)) {
                 Ok(())
             } else {
                 Err(too_long(1))
@@ -117,10 +118,6 @@ fn check_start(head: &[u8], file_type: FileType) -> Result<(), ReadError> {
         FileType::Npy => npy::check_magic(head),
         FileType::Spct => spct::check_magic(head),
     }
-}
-
-fn ends_line(byte: u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
 }
 
 fn too_long(line: usize) -> ReadError {
@@ -257,7 +254,7 @@ impl<R: Read> Read for Lines<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.text.read(into)?;
         let read = &into[..count];
-        match read.iter().rposition(|&byte| ends_line(byte)) {
+        match read.iter().rposition(|&byte| is_line_end(byte)) {
             // Within what is read at once, a line is no longer than that.
             Some(end) if self.length + end <= LONGEST_LINE => {
                 self.line += read.iter().filter(|&&byte| byte == b'\n').count();
@@ -266,7 +263,7 @@ impl<R: Read> Read for Lines<R> {
             None if self.length + count <= LONGEST_LINE => self.length += count,
             _ => {
                 for &byte in read {
-                    self.length = if ends_line(byte) { 0 } else { self.length + 1 };
+                    self.length = if is_line_end(byte) { 0 } else { self.length + 1 };
                     self.line += usize::from(byte == b'\n');
                     if self.length > LONGEST_LINE {
                         return Err(io::Error::new(ErrorKind::InvalidData, LongLine(self.line)));

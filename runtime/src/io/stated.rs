@@ -1,4 +1,4 @@
-//! What comments at the start of a text state: the shape, what is missing, the element type.
+//! What comments at the start of a text state: the shape, the fill value, the element type.
 //!
 //! ```text
 //! # shape: 10 20 30
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 use spc_compiler::ir::ElementType;
 
-use super::entries::quote;
+use super::entries::{is_line_end, quote};
 use super::value::{self, Refusal, Value};
 use super::{ReadError, ReadErrorKind};
 
@@ -43,7 +43,7 @@ impl<'text> Stated<'text> {
         let mut stated = Self::default();
         let mut at = start;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+            let end = rest.iter().position(|&byte| is_line_end(byte)).unwrap_or(rest.len());
             let line = &rest[..end];
             let blank = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             match line.get(blank) {

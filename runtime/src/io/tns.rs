@@ -16,9 +16,9 @@
 //! # element: f32
 //! ```
 //!
-//! Other programs read over these lines; what is written here begins with the shape, with the fill value where what is missing is not
+//! Other programs read over these lines; what is written here begins with the shape, with the fill value where it is not
 //! zero, and with the element type where it is not `f64`. No index may be beyond a shape that is stated. Where no fill value is,
-//! what is missing is whatever the reader takes it for.
+//! missing entries are what the reader takes them for.
 //!
 //! A complex number is two values, the real part and the imaginary part. A file that states neither its element type nor its shape
 //! does not tell them from indices: what reads it as `c32` or `c64` expects them, and what reads it as another element type does not.
@@ -126,7 +126,7 @@ fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> 
         let message = format!("the values are complex, which {} is not: read them as c32 or c64", T::NAME);
         return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, element.offset));
     }
-    // Lines of a known number of indices tell whether one value stands behind them or two.
+    // Lines of a known number of indices tell whether one value follows them or two.
     let alone =
         || first.as_ref().zip(shape.as_ref()).is_some_and(|((_, fields), shape)| fields.len() == shape.len() + 1);
     let complex = T::COMPLEX && known.unwrap_or_else(|| !alone());
@@ -156,8 +156,7 @@ fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape:
 
 /// Whether nothing but comments follows the line that begins at a byte.
 fn is_last(text: &[u8], offset: usize) -> bool {
-    let end = text[offset..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |end| offset + end);
-    entries::first_entry(text, end, COMMENT).is_none()
+    entries::offset_of_entry(text, offset, COMMENT, 1) == text.len()
 }
 
 /// The order that the first line has.

@@ -344,7 +344,7 @@ impl Cut {
     }
 }
 
-/// Cuts ranges into chunks that are the same on any number of threads. What comes together from them, in their order, then has the
+/// Cuts ranges into chunks that are the same on any number of threads. What is combined from them, in their order, then has the
 /// same bits.
 ///
 /// ```

@@ -59,7 +59,7 @@ keys!(u8 u16 u32 u64);
 /// Where in a list of keys each of them stands.
 ///
 /// Where keys are small, each has a slot of its own. Else the slots are a hash table with open addressing, at most half full. Keys
-/// may be chosen so that they meet in one place; a table that notices that spreads them anew, by a number that nobody can guess
+/// may be chosen so that they meet in one place; a table that notices that spreads them anew, by a random number
 /// (Dietzfelbinger et al., A reliable randomized algorithm for the closest-pair problem, 1997). What a table answers does not depend on that.
 /// Either way [`Table::reset`] touches the slots that are taken and no others. The first few keys are listed as they come, so
 /// that some may stand there twice, until there are so many that they get slots.

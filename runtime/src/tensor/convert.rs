@@ -87,8 +87,7 @@ impl AnyTensor {
         let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
         let fill = T::from_literal(self.fill).unwrap_or(T::ZERO);
         if without_zeros {
-            // A negative zero is no zero that was filled in.
-            entries.retain(|value| bytemuck::bytes_of(value) != bytemuck::bytes_of(&fill));
+            entries.remove(&fill);
         }
         pack_filled(entries, format, Duplicates::Sum, fill)
     }
@@ -106,13 +105,14 @@ impl AnyTensor {
 }
 
 impl<T: Element> Coordinates<T> {
-    /// Keeps the entries of some values.
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+    /// Removes the entries of a value, bit by bit the same: a negative zero is no zero.
+    pub(crate) fn remove(&mut self, value: &T) {
+        let is_kept = |other: &T| !same_bits(other, value);
         let values = &self.values;
         for indices in &mut self.indices {
             match indices {
-                Indices::U32(indices) => retain_with(indices, values, &is_kept),
-                Indices::U64(indices) => retain_with(indices, values, &is_kept),
+                Indices::U32(indices) => retain_with(indices, values, is_kept),
+                Indices::U64(indices) => retain_with(indices, values, is_kept),
             }
         }
         self.values.retain(is_kept);
@@ -122,4 +122,9 @@ impl<T: Element> Coordinates<T> {
 fn retain_with<I, T>(indices: &mut Vec<I>, values: &[T], is_kept: impl Fn(&T) -> bool) {
     let mut values = values.iter();
     indices.retain(|_| values.next().is_some_and(&is_kept));
+}
+
+/// Whether two values have the same bits: zeros of different signs do not.
+pub(crate) fn same_bits<T: Element>(one: &T, other: &T) -> bool {
+    bytemuck::bytes_of(one) == bytemuck::bytes_of(other)
 }

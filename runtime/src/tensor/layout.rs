@@ -24,33 +24,44 @@ pub(crate) struct Layout {
 /// # Errors
 /// When the format's map does not serve the shape.
 pub(crate) fn level_extents(format: &Format, shape: &[usize]) -> Result<Vec<usize>, InvalidTensor> {
-    Ok(map_and_extents(format, shape)?.1)
+    Ok(Served::of(format, shape)?.extents)
 }
 
-/// How levels follow from modes, where they do not store each as it is, and their extents.
-fn map_and_extents(format: &Format, shape: &[usize]) -> Result<(Option<Map>, Vec<usize>), InvalidTensor> {
-    if format.order != shape.len() {
-        return Err(InvalidTensor::Order { format: format.to_string(), order: format.order, modes: shape.len() });
+/// What a format whose map serves a shape means for it.
+struct Served {
+    /// The first mode of each level.
+    modes: Vec<usize>,
+    /// How levels follow from modes, where they do not store each as it is.
+    map: Option<Map>,
+    /// The extent of each level.
+    extents: Vec<usize>,
+}
+
+impl Served {
+    fn of(format: &Format, shape: &[usize]) -> Result<Self, InvalidTensor> {
+        if format.order != shape.len() {
+            return Err(InvalidTensor::Order { format: format.to_string(), order: format.order, modes: shape.len() });
+        }
+        let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
+        let modes = modes(format).map_err(unsupported)?;
+        if let Some(modes) = format.mode_order() {
+            check_modes(&modes, format.order).map_err(unsupported)?;
+            let extents = modes.iter().map(|&mode| shape[mode]).collect();
+            return Ok(Self { modes, map: None, extents });
+        }
+        let map = Map::new(format)
+            .map_err(|lost| unsupported(format!("mode {} can't be told from what the levels store", lost.mode)))?;
+        let extents = computed_extents(&map, shape).map_err(unsupported)?;
+        Ok(Self { modes, map: Some(map), extents })
     }
-    let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
-    modes(format).map_err(unsupported)?;
-    if let Some(modes) = format.mode_order() {
-        check_modes(&modes, format.order).map_err(unsupported)?;
-        return Ok((None, modes.iter().map(|&mode| shape[mode]).collect()));
-    }
-    let map = Map::new(format)
-        .map_err(|lost| unsupported(format!("mode {} can't be told from what the levels store", lost.mode)))?;
-    let extents = computed_extents(&map, shape).map_err(unsupported)?;
-    Ok((Some(map), extents))
 }
 
 impl Layout {
     /// Checks that the format serves the shape and that its levels tell each mode.
     pub(crate) fn new(format: &Format, shape: &[usize]) -> Result<Self, InvalidTensor> {
-        let (map, extents) = map_and_extents(format, shape)?;
-        let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
-        let modes = modes(format).map_err(unsupported)?;
-        check_levels(format, &extents).map_err(unsupported)?;
+        let Served { modes, map, extents } = Served::of(format, shape)?;
+        check_levels(format, &extents)
+            .map_err(|reason| InvalidTensor::Unsupported { format: format.to_string(), reason })?;
         let levels = format.levels.iter().map(|level| level.format).collect();
         Ok(Self { modes, extents, levels, shape: shape.to_vec(), map })
     }

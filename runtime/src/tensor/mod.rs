@@ -44,6 +44,8 @@ mod walk;
 pub use any::{AnyTensor, Parts};
 pub use buffer::{ALIGNMENT, Buffer, OutOfMemory, Plain};
 pub(crate) use convert::Listed;
+#[cfg(test)]
+pub(crate) use convert::same_bits;
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, LevelArray, WrongElement};
 pub use formats::{

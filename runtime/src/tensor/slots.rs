@@ -14,7 +14,7 @@ const PATIENCE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct FreeSlots {
     /// For each slot one that is no further than the next that is free, and itself if it is free (Galler & Fischer, An improved
-    /// equivalence algorithm, 1964); empty while nobody has had to look far.
+    /// equivalence algorithm, 1964); empty until a search takes that long.
     next: Vec<usize>,
 }
 

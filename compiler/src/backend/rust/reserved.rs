@@ -37,7 +37,7 @@ pub(super) fn namer() -> Namer {
     Namer::new(TARGET)
 }
 
-/// How the function of a kernel is spelled where nobody but generated code calls it: as the kernel, so far as Rust takes that for
+/// How the function of a kernel is spelled where only generated code calls it: as the kernel, so far as Rust takes that for
 /// the name of a function.
 pub fn function_name(kernel: &str) -> String {
     let name = TARGET.identifier(kernel);

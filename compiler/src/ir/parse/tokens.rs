@@ -1,6 +1,7 @@
 //! Words, numbers, signs.
 
 use super::{ParseError, Result};
+use crate::diagnostics::line_and_column;
 use std::fmt;
 
 /// A piece of the text.
@@ -80,9 +81,7 @@ impl<'t> Tokens<'t> {
     }
 
     fn error_at(&self, offset: usize, message: String) -> ParseError {
-        let before = &self.text[..offset];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        let (line, column) = line_and_column(self.text, offset);
         ParseError { line, column, message }
     }
 

@@ -8,10 +8,11 @@
 //! ```
 
 use super::reduction;
+use super::uses::index_exprs;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes};
 use crate::ir::ReduceOperator;
 use crate::notation::{Tensor, UnaryOperator};
-use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Index, Statement};
+use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Statement};
 
 /// What is probably not meant in a statement that has a meaning.
 pub(super) fn check(statement: &Statement, tensors: &[Tensor], found: &mut Diagnostics) {
@@ -79,21 +80,15 @@ struct Names<'a, 'e> {
 impl<'e> Names<'_, 'e> {
     fn of_expr(&mut self, expr: &'e Expr, bound: &mut Vec<&'e str>) {
         match &expr.kind {
-            ExprKind::Number { .. } | ExprKind::Bool(_) => {}
             ExprKind::Name(name) => self.push(name, bound),
             ExprKind::Access(access) => self.of_indices(access, bound),
-            ExprKind::Unary(_, operand) => self.of_expr(operand, bound),
-            ExprKind::Binary(_, left, right) => {
-                self.of_expr(left, bound);
-                self.of_expr(right, bound);
-            }
-            ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| self.of_expr(argument, bound)),
             ExprKind::Reduce { variables, body, .. } => {
                 let outside = bound.len();
                 bound.extend(variables.iter().map(|variable| variable.name.as_str()));
                 self.of_expr(body, bound);
                 bound.truncate(outside);
             }
+            _ => expr.children().into_iter().for_each(|child| self.of_expr(child, bound)),
         }
     }
 
@@ -102,11 +97,7 @@ impl<'e> Names<'_, 'e> {
     }
 
     fn of_indices(&mut self, access: &'e Access, bound: &mut Vec<&'e str>) {
-        for index in &access.indices {
-            if let Index::Expr(expr) = index {
-                self.of_expr(expr, bound);
-            }
-        }
+        index_exprs(access).for_each(|expr| self.of_expr(expr, bound));
     }
 
     fn push(&mut self, name: &'e Ident, bound: &[&str]) {
@@ -139,7 +130,7 @@ impl Of<'_> {
         }
         match &factor.kind {
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Call(..) | ExprKind::Reduce { .. } => {
-                let mut inside = children(factor).into_iter().filter(|child| self.has(child, name));
+                let mut inside = factor.children().into_iter().filter(|child| self.has(child, name));
                 let (Some(only), None) = (inside.next(), inside.next()) else { return false };
                 self.is_alone(only, name)
             }
@@ -181,7 +172,7 @@ impl Of<'_> {
                 names.of_access(access);
                 !names.all.is_empty()
             }
-            _ => children(expr).into_iter().any(|child| self.has_operand(child)),
+            _ => expr.children().into_iter().any(|child| self.has_operand(child)),
         }
     }
 
@@ -210,32 +201,23 @@ impl Of<'_> {
 
     fn with_remedy(&self, warning: Diagnostic, name: &Ident) -> Diagnostic {
         let word = reduction::name(self.operator);
-        let warning = match self.near(name) {
+        self.with_near(warning, name)
+            .help(format!("if this is meant, write `{word}({})(…)` around what is reduced", name.name))
+    }
+
+    /// Says which other index may be meant.
+    fn with_near(&self, warning: Diagnostic, name: &Ident) -> Diagnostic {
+        match self.near(name) {
             Some(near) => warning.help(format!("did you mean `{near}`?")),
             None => warning,
-        };
-        warning.help(format!("if this is meant, write `{word}({})(…)` around what is reduced", name.name))
+        }
     }
 
     fn repeated(&self, name: &Ident, target: &Access) -> Diagnostic {
         let message = format!("no operand has the index `{}` of `{}`", name.name, target.name.name);
         let warning = Diagnostic::new(codes::REPEATED_RESULT, name.span, message);
         let warning = warning.label("every element along it is the same");
-        let warning = match self.near(name) {
-            Some(near) => warning.help(format!("did you mean `{near}`?")),
-            None => warning,
-        };
-        warning.help(format!("if this is meant, call it `_{}`", name.name))
-    }
-}
-
-fn children(expr: &Expr) -> Vec<&Expr> {
-    match &expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => Vec::new(),
-        ExprKind::Unary(_, operand) => vec![operand],
-        ExprKind::Binary(_, left, right) => vec![left, right],
-        ExprKind::Call(_, arguments) => arguments.iter().collect(),
-        ExprKind::Reduce { body, .. } => vec![body],
+        self.with_near(warning, name).help(format!("if this is meant, call it `_{}`", name.name))
     }
 }
 

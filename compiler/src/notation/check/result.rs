@@ -40,7 +40,7 @@ pub(super) fn check(
         let problem = dense_result(target, operand, tensors, indices, &source.value);
         found.push(match simplify::known(&value, &missing) {
             Some(known) if !target.fill.equals(known) => {
-                problem.help(format!("or declare what is missing in it: `fill {}` behind its format", known.text()))
+                problem.help(format!("or declare its fill value: `fill {}` after its format", known.text()))
             }
             _ => problem,
         });

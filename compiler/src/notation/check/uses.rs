@@ -50,16 +50,9 @@ fn of_access<'a>(access: &'a Access, part: Part, uses: &mut Vec<Use<'a>>) {
 
 fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
     match &expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) => {}
         ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, part: Part::Value, nested: false }),
         ExprKind::Access(access) => of_access(access, Part::Value, uses),
-        ExprKind::Unary(_, operand) => of_expr(operand, uses),
-        ExprKind::Binary(_, left, right) => {
-            of_expr(left, uses);
-            of_expr(right, uses);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| of_expr(argument, uses)),
-        ExprKind::Reduce { body, .. } => of_expr(body, uses),
+        _ => expr.children().into_iter().for_each(|child| of_expr(child, uses)),
     }
 }
 
@@ -106,17 +99,11 @@ fn names_in_index<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
 
 fn names_of_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
     match &expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) => {}
         ExprKind::Access(access) => names_of_access(access, names),
-        ExprKind::Unary(_, operand) => names_of_expr(operand, names),
-        ExprKind::Binary(_, left, right) => {
-            names_of_expr(left, names);
-            names_of_expr(right, names);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter().for_each(|argument| names_of_expr(argument, names)),
         ExprKind::Reduce { variables, body, .. } => {
             names.extend(variables);
             names_of_expr(body, names);
         }
+        _ => expr.children().into_iter().for_each(|child| names_of_expr(child, names)),
     }
 }

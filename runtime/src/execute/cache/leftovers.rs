@@ -2,8 +2,8 @@
 //!
 //! What is not finished has a name of its own, `building-HOST-PROCESS-NUMBER`, and no other process touches it while that one
 //! lives. HOST stands for the machine since it was started, and the space of process numbers on it: containers that share a folder
-//! have their own. What a process of this host has left is removed when the process is gone. Of other hosts nobody knows, and a
-//! number may be another process's by now: what is older than a day goes in any case.
+//! have their own. What a process of this host has left is removed when the process is gone. The processes of other hosts are not
+//! visible here, and a number may be another process's by now: what is older than a day is removed in any case.
 
 use super::super::hash::Fnv128;
 use super::trust;
@@ -77,7 +77,7 @@ impl Maker<'_> {
         parts.next().is_none().then_some(Maker { host, process })
     }
 
-    /// Whether what is so old is nobody's any more.
+    /// Whether no process uses what is so old.
     fn has_left(&self, age: Duration) -> bool {
         let is_gone = || self.process != process::id() && !is_alive(self.process);
         age > LIMIT

@@ -1,6 +1,6 @@
 //! Whether others could change what lies at a path. What is loaded as code, or decides what is, must be the user's own.
 //!
-//! A folder is trusted where each folder on the way to it, through links, belongs to this user or to root, and nobody else can
+//! A folder is trusted where each folder on the way to it, through links, belongs to this user or to root, and no other user can
 //! write to it; in one with the sticky bit, as `/tmp`, others can't move what is not theirs. The folder itself, and what is read
 //! in it, belongs to this user alone. Files are opened once, without following links, and looked at by that descriptor.
 //!

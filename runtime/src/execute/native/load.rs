@@ -32,7 +32,7 @@ pub(super) fn load(file: &LibraryFile, count: usize) -> Result<Vec<Entry>, Nativ
 fn open(file: &LibraryFile) -> Result<Library, libloading::Error> {
     #[cfg(target_os = "linux")]
     if let Ok(copy) = sealed::Copy::of(&file.bytes)
-        // SAFETY: as below; nobody can change the copy.
+        // SAFETY: as below; the copy can't be changed.
         && let Ok(library) = unsafe { Library::new(copy.path()) }
     {
         return Ok(library);
@@ -60,7 +60,7 @@ mod sealed {
             if descriptor < 0 {
                 return Err(io::Error::last_os_error());
             }
-            // SAFETY: the descriptor was made above, and belongs to nobody else.
+            // SAFETY: the descriptor was made above, and no one else owns it.
             let mut file = unsafe { File::from_raw_fd(descriptor) };
             file.write_all(bytes)?;
             let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;

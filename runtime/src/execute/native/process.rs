@@ -78,7 +78,7 @@ pub(super) fn run(command: &dyn Fn() -> Command, limit: Duration) -> Result<Fini
     Ok(Finished { status, stdout, stderr })
 }
 
-/// A program that is ended, with all that it started, where nobody waits for it any more.
+/// A program that is ended, with all that it started, when it is no longer waited for.
 struct Running {
     child: Child,
     is_ended: bool,

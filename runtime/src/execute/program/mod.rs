@@ -58,8 +58,8 @@ pub struct ProgramOptions {
     /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
     /// that are.
     pub devices: Vec<usize>,
-    /// Whether every run gives the same bits, on any number of threads: floating point numbers come together in an order that only
-    /// the inputs say.
+    /// Whether every run gives the same bits, on any number of threads: floating point numbers are combined in an order that only
+    /// the inputs determine.
     pub deterministic: bool,
     /// The input that comes in parts, also where the kernel's schedule asks for none.
     pub stream: Option<StreamOptions>,

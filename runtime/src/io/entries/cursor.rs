@@ -18,7 +18,7 @@ fn is_blank(byte: u8) -> bool {
 
 /// What ends a line. A carriage return does so too: between it and a line feed there is then a blank line.
 #[inline(always)]
-fn is_line_end(byte: u8) -> bool {
+pub(crate) fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 

@@ -16,6 +16,7 @@ mod explain;
 mod join;
 
 pub(crate) use blocks::parse_blocks;
+pub(crate) use cursor::is_line_end;
 pub(crate) use explain::quote;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

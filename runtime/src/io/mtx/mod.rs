@@ -13,7 +13,7 @@
 //! other one behind it, so that the example gives the three entries (1, 1), (3, 1) and (1, 3).
 //!
 //! Comments between the first line and the size line may state what the format has no place for, as in [`.tns`](super::tns):
-//! `% fill: inf` where what is missing is not zero, `% element: f32`, and `% shape: 3` of a vector, which is a matrix of one column
+//! `% fill: inf` where the fill value is not zero, `% element: f32`, and `% shape: 3` of a vector, which is a matrix of one column
 //! to others, or `% shape:` of a scalar.
 //!
 //! Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats, NIST IR 5935, 1996.

@@ -69,6 +69,11 @@ fn tns() {
                 b"3\n4 5 6\n1 1 1 5\n",
                 "x.tns:1:1: '3' alone: a line has at least one index and a value; if it is a header, remove it",
             ),
+            (
+                "x.tns",
+                b"3\r4 5 6\r1 1 1 5\r",
+                "x.tns:1:1: '3' alone: a line has at least one index and a value; if it is a header, remove it",
+            ),
             ("x.tns", b"1,2,3.5\n", "x.tns:1:1: value '1,2,3.5' is not a number: write it as 12, -0.5 or 1e-3"),
             ("x.tns", b"", "x.tns: there is no entry, so the order cannot be known: state the shape"),
             (

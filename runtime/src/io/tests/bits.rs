@@ -9,8 +9,8 @@ use spc_compiler::syntax;
 
 use super::narrow;
 use crate::complex::{c32, c64};
-use crate::io::contents::same;
 use crate::io::{Contents, FileType, Filled, ReadOptions, TensorFile, Value, write_tensor, write_tensor_as};
+use crate::tensor::same_bits;
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, Indices, pack_filled};
 
 const KINDS: [(FileType, &str); 4] =
@@ -128,7 +128,7 @@ fn agree<T: Value>(one: T, other: T, in_text: bool) -> bool {
         value.print(&mut text);
         text
     };
-    same(&one, &other) || in_text && text(one) == text(other) && !is_equal(one, one)
+    same_bits(&one, &other) || in_text && text(one) == text(other) && !is_equal(one, one)
 }
 
 fn check<T: Value>(read: &TensorFile, tensor: &AnyTensor, kind: FileType, context: &str) {
@@ -193,7 +193,7 @@ fn round_trips<T: Value>(elements: &Elements<T>, counts: &mut Counts) {
                         }
                     }
                     // Through the disk, compressed and not, with one fill value for each format.
-                    let is_last = elements.fills.last().is_some_and(|last| same(last, &fill)) && share == 3;
+                    let is_last = elements.fills.last().is_some_and(|last| same_bits(last, &fill)) && share == 3;
                     if !is_last || shape.iter().product::<usize>() < 7 || order == 3 && kind == FileType::Mtx {
                         continue;
                     }

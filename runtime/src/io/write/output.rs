@@ -142,8 +142,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes what killed processes have left in the folder of `path`: temporary files of a process that is gone, which nobody has
-/// locked, as one on another machine would. What can't be removed stays.
+/// Removes what killed processes have left in the folder of `path`: temporary files of a process that is gone, and without a
+/// lock, which a process on another machine would hold. What can't be removed stays.
 fn sweep(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(files) = fs::read_dir(folder) else { return };

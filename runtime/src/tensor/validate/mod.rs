@@ -13,6 +13,7 @@ mod filled;
 #[cfg(test)]
 mod tests;
 
+use super::convert::same_bits;
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
@@ -64,7 +65,7 @@ fn padding_is_empty(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     fn find<T: Element>(tensor: &AnyTensor, values: &[T]) -> Option<usize> {
         let fill = T::from_literal(tensor.fill).unwrap_or(T::ZERO);
         // The bits tell a fill value that is no number.
-        let is_fill = |value: &T| *value == fill || bytemuck::bytes_of(value) == bytemuck::bytes_of(&fill);
+        let is_fill = |value: &T| *value == fill || same_bits(value, &fill);
         tensor.find_padding(&|position| !is_fill(&values[position]))
     }
     match with_values!(&tensor.values, |values| find(tensor, values)) {
