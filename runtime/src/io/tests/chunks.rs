@@ -28,7 +28,8 @@ fn check_tns(text: &[u8]) {
         let in_blocks = tns::parse_blocks::<f64>(&mut { text }, None, chunk).map(Contents::Entries);
         assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
     }
-    let in_one = tns::parse_blocks::<f64>(&mut { text }, None, 1 << 20);
+    // A last line without its end is a block of its own; where it alone has an entry, the first block does not say how to read.
+    let in_one = tns::parse_blocks::<f64>(&mut [text, b"\n"].concat().as_slice(), None, 1 << 20);
     assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
 }
 
@@ -97,6 +98,12 @@ fn the_first_error_of_several_is_told() {
         let error = tns::parse_in_chunks::<f64>(text.as_bytes(), None, chunk).unwrap_err();
         assert_eq!(error.to_string(), "121:1: index 0: indices start from 1");
     }
+}
+
+#[test]
+fn one_number_behind_empty_lines() {
+    check_tns(b"\n \n87.");
+    check_tns(b"\n \n87.\n");
 }
 
 #[test]
