@@ -8,6 +8,7 @@ pub mod codes;
 #[cfg(feature = "pretty")]
 pub mod render;
 pub mod suggest;
+pub mod topics;
 pub(crate) mod words;
 
 pub use codes::{Entry, all, explain};

@@ -178,7 +178,7 @@ impl Streamed {
         }
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
-        Ok(Outcome { outputs, prepare_time: Duration::ZERO, run_times })
+        Ok(Outcome { outputs, around: Around::default(), run_times })
     }
 
     /// All parts once.

@@ -72,10 +72,6 @@ pub const CONDITION_AS_VALUE: Code = Code::error(304);
 pub const VALUE_AS_CONDITION: Code = Code::error(305);
 /// A division by a missing entry.
 pub const DIVISION_BY_MISSING: Code = Code::error(306);
-/// A statement that would make a sparse result dense.
-pub const DENSE_RESULT: Code = Code::error(307);
-/// An index of a sparse result that no operand has.
-pub const SPARSE_BROADCAST: Code = Code::error(308);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code::error(309);
 
@@ -770,46 +766,6 @@ Correct:
 
     fn ratio(A: csr, B: csr) -> C: csr {
         C(i, j) = A(i, j) / B(i, j) where B(i, j);
-    }
-",
-    },
-    Entry {
-        code: DENSE_RESULT,
-        title: "a sparse result that would be dense",
-        explanation: "
-Where the sparse operands store no entry, the right-hand side is not zero: nearly every entry of the result would have to
-be stored. `where` restricts the statement to the coordinates at which a tensor stores entries; or let the result be dense.
-
-Wrong:
-
-    fn shift(A: csr) -> B: csr {
-        B(i, j) = A(i, j) + 1;
-    }
-
-Correct:
-
-    fn shift(A: csr) -> B: csr {
-        B(i, j) = A(i, j) + 1 where A(i, j);
-    }
-",
-    },
-    Entry {
-        code: SPARSE_BROADCAST,
-        title: "an index of a sparse result that no operand has",
-        explanation: "
-Where no operand has one of the result's indices, every coordinate of that mode gets the same value. A sparse result would
-store all of them, and nothing says how many there are. Let the result be dense, or name a tensor by `where`.
-
-Wrong:
-
-    fn spread(x: dense) -> A: csr {
-        A(i, j) = x(i);
-    }
-
-Correct:
-
-    fn spread(x: dense) -> A: dense {
-        A(i, j) = x(i);
     }
 ",
     },
