@@ -29,7 +29,8 @@ pub(crate) fn named(argument: &str) -> Result<Named, String> {
 /// What is wrong with an argument that has no `=`. With a `:` it may be one of taco's: `A:ds:1,0`, `A:a.mtx`.
 fn without_equals(argument: &str) -> String {
     let form = "it has the form NAME=…, as in `X=x.tns`";
-    let Some((name, text)) = argument.split_once(':').filter(|(name, text)| !name.is_empty() && !text.is_empty()) else {
+    let Some((name, text)) = argument.split_once(':').filter(|(name, text)| !name.is_empty() && !text.is_empty())
+    else {
         return form.to_owned();
     };
     let (letters, modes) = text.split_once(':').map_or((text, None), |(letters, modes)| (letters, Some(modes)));

@@ -112,7 +112,9 @@ fn word(text: &str) -> Result<String, Failure> {
         let failure = Failure::refused(format!("there is no word, file or code `{text}`"));
         return Err(match topics::similar(text) {
             _ if is_format || text.starts_with('[') => failure.help(format!("`spc formats '{text}'` draws a format")),
-            Some(similar) => failure.help(format!("did you mean `{similar}`?")).help("`spc explain` lists all words and codes"),
+            Some(similar) => {
+                failure.help(format!("did you mean `{similar}`?")).help("`spc explain` lists all words and codes")
+            }
             None => failure.help("`spc explain` lists all words and codes"),
         });
     }
@@ -126,7 +128,8 @@ fn everything() -> String {
     let mut text = format!("codes\n{}", output::table(&rows, 2));
     let topics = topics::all();
     for kind in Kind::ALL {
-        let names: Vec<&str> = topics.iter().filter(|topic| topic.kind == kind).map(|topic| topic.name.as_str()).collect();
+        let names: Vec<&str> =
+            topics.iter().filter(|topic| topic.kind == kind).map(|topic| topic.name.as_str()).collect();
         _ = write!(text, "\n{}\n{}", kind.plural(), wrapped(&names));
     }
     text + "\n`spc explain CODE` and `spc explain WORD` tell more about one of them; `spc explain FILE|EXPR` explains a kernel's loops.\n"

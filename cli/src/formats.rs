@@ -130,7 +130,8 @@ fn shown(text: &str, order: Option<usize>, definitions: &Definitions<'_>) -> Res
 
 fn find<'a>(name: &str, definitions: &Definitions<'a>) -> Option<&'a FormatDefinition> {
     let mut own = definitions.own().iter().copied();
-    own.find(|own| own.name.name == name).or_else(|| prelude::definitions().iter().find(|known| known.name.name == name))
+    own.find(|own| own.name.name == name)
+        .or_else(|| prelude::definitions().iter().find(|known| known.name.name == name))
 }
 
 /// Arguments for a format that takes some and is written without.
@@ -151,8 +152,7 @@ fn example(format: &Format) -> Result<AnyTensor, Failure> {
         let count = indices.len();
         let column = |mode: usize| Indices::U32(indices.iter().map(|index| index[mode]).collect());
         let values: Vec<f64> = (1..=count).map(|value| value as f64).collect();
-        let entries =
-            Coordinates { indices: (0..order).map(column).collect(), shape, shape_is_stated: true, values };
+        let entries = Coordinates { indices: (0..order).map(column).collect(), shape, shape_is_stated: true, values };
         pack(entries, format, Duplicates::Refuse)
     };
     let (shape, indices) = match order {
@@ -160,7 +160,9 @@ fn example(format: &Format) -> Result<AnyTensor, Failure> {
         1 => (vec![8], [1, 4, 5].map(|index| vec![index]).to_vec()),
         2 => (vec![4, 6], [[0, 1], [0, 4], [2, 0], [2, 2], [2, 3], [3, 5]].map(|index| index.to_vec()).to_vec()),
         _ => {
-            let longer = |front: [u32; 3]| front.into_iter().chain((3..order as u32).map(|mode| (front[0] + mode) % 2)).collect();
+            let longer = |front: [u32; 3]| {
+                front.into_iter().chain((3..order as u32).map(|mode| (front[0] + mode) % 2)).collect()
+            };
             let fronts = [[0, 0, 1], [0, 2, 0], [0, 2, 3], [2, 1, 1], [2, 1, 2]];
             let shape = [3, 4, 4].into_iter().chain(std::iter::repeat_n(2, order - 3)).collect();
             (shape, fronts.map(longer).to_vec())
@@ -197,6 +199,7 @@ fn picture(tensor: &AnyTensor) -> String {
         let found = entries.iter().find(|(index, value)| index == wanted && *value != 0.0);
         found.map_or_else(|| ".".to_owned(), |(_, value)| value.to_string())
     };
-    let line = |row: usize| format!("    {}\n", (0..columns).map(|column| at(row, column)).collect::<Vec<_>>().join("  "));
+    let line =
+        |row: usize| format!("    {}\n", (0..columns).map(|column| at(row, column)).collect::<Vec<_>>().join("  "));
     format!("An example, {shape}:\n{}", (0..rows).map(line).collect::<String>())
 }

@@ -1,6 +1,6 @@
 //! Formats by the names that other libraries and papers have for them.
 
-use super::{level, prelude, resolve};
+use super::{level, resolve};
 use crate::syntax::parse_format;
 
 /// The format that is meant by a name that no format has: the same in other letters, or another library's.
@@ -68,7 +68,8 @@ pub fn taco(letters: &str, modes: Option<&[usize]>) -> Option<String> {
     if !(1..=NAMES.len()).contains(&order) || !is_permutation {
         return None;
     }
-    let stored: Vec<String> = modes.iter().zip(&levels).map(|(mode, level)| format!("{}: {level}", NAMES[*mode])).collect();
+    let stored: Vec<String> =
+        modes.iter().zip(&levels).map(|(mode, level)| format!("{}: {level}", NAMES[*mode])).collect();
     let spelled = match *modes == in_order {
         true => format!("[{}]", levels.join(", ")),
         false => format!("({}) -> [{}]", NAMES[..order].join(", "), stored.join(", ")),
@@ -77,8 +78,7 @@ pub fn taco(letters: &str, modes: Option<&[usize]>) -> Option<String> {
     let resolved = |text: &str| resolve::resolve(&parse_format(text).ok()?, order, &definitions).ok();
     let wanted = resolved(&spelled)?;
     let is_it = |name: &&str| resolved(name).is_some_and(|format| format == wanted);
-    let plain = prelude::definitions().iter().filter(|definition| definition.parameters.is_empty());
-    let named = plain.map(|definition| definition.name.name.as_str()).find(is_it);
+    let named = ["dense", "csr", "csc", "dcsr", "coo", "csf"].into_iter().find(is_it);
     Some(named.map_or(spelled.clone(), str::to_owned))
 }
 
@@ -88,6 +88,7 @@ const NAMES: [&str; 8] = ["i", "j", "k", "l", "m", "n", "p", "q"];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::prelude;
 
     #[test]
     fn letters_of_taco_are_formats_here() {
@@ -112,7 +113,8 @@ mod tests {
     #[test]
     fn names_of_others_are_formats_that_there_are() {
         let known = || prelude::definitions().iter().map(|definition| definition.name.name.as_str());
-        let names = ["CSR", "Csr", "COO", "crs", "csr_matrix", "SparseMatrixCSC", "BSR", "ELLPACK", "DOK", "dcsc", "ds"];
+        let names =
+            ["CSR", "Csr", "COO", "crs", "csr_matrix", "SparseMatrixCSC", "BSR", "ELLPACK", "DOK", "dcsc", "ds"];
         for name in names {
             let meant = format(name, known()).expect(name);
             let parsed = parse_format(&meant).expect(name);

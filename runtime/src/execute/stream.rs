@@ -13,6 +13,7 @@
 //! part by part, results are combined in the same order on every run; dense ones on a device stay there until they are one.
 
 use super::Backend;
+use super::around::Around;
 use super::call::Call;
 use super::chain::{Chain, Outcome};
 use super::device::Accumulated;

@@ -48,7 +48,8 @@ pub fn layout_text(tensor: &AnyTensor) -> String {
     let mut above: Vec<Option<usize>> = vec![None];
     let cell = |column: &Column| column.position.map_or_else(String::new, |position| value(tensor, position));
     let array = format!("{}, {}", tensor.element().name(), counted(tensor.values().bytes(), "byte"));
-    let values = |columns: &[Column]| Line { name: "values", cells: columns.iter().map(cell).collect(), array: array.clone() };
+    let values =
+        |columns: &[Column]| Line { name: "values", cells: columns.iter().map(cell).collect(), array: array.clone() };
     if tensor.order() == 0 {
         let only = Column { position: Some(0), ..Column::default() };
         text.push_str(&drawn(&[values(&[only])], false));
@@ -178,7 +179,9 @@ impl Drawing<'_> {
     /// The coordinate at each position, where it has one.
     fn coordinates(&self, count: usize) -> Vec<Option<usize>> {
         let vacant = vacancy(self.format.coordinates);
-        let stored = |array: &IndexArray, position: usize| Some(array.get(position)).filter(|&coordinate| coordinate as u64 != vacant);
+        let stored = |array: &IndexArray, position: usize| {
+            Some(array.get(position)).filter(|&coordinate| coordinate as u64 != vacant)
+        };
         let mut coordinates = vec![None; count];
         for (parent, (begin, end)) in self.groups(count).into_iter().enumerate() {
             for position in begin..end.min(count) {
@@ -206,7 +209,8 @@ impl Drawing<'_> {
         let count = columns.iter().filter(|column| column.position.is_some()).count();
         let coordinates = self.coordinates(count);
         let by_group = |name: &'static str, array: &IndexArray, closes: bool| {
-            let mut cells: Vec<String> = columns.iter().map(|column| number(column.group.map(|group| array.get(group)))).collect();
+            let mut cells: Vec<String> =
+                columns.iter().map(|column| number(column.group.map(|group| array.get(group)))).collect();
             if closes {
                 cells.push(number(array.last()));
             }
@@ -217,7 +221,9 @@ impl Drawing<'_> {
             Line { name, cells: columns.iter().map(cell).collect(), array: size(array) }
         };
         let crd = |array: &IndexArray| {
-            let cell = |position: usize| coordinates[position].map_or_else(|| "∞".to_owned(), |coordinate| coordinate.to_string());
+            let cell = |position: usize| {
+                coordinates[position].map_or_else(|| "∞".to_owned(), |coordinate| coordinate.to_string())
+            };
             let cells = columns.iter().map(|column| column.position.map_or_else(String::new, cell)).collect();
             Line { name: "crd", cells, array: size(array) }
         };
@@ -313,12 +319,17 @@ together 76 bytes for 5 stored, 15.2 an entry; every element in order takes 96
             for outer in [LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::COMPRESSED.nonunique()] {
                 let format = Format::of_levels([outer, LevelFormat::new(*kind)]);
                 let indices = vec![Indices::U32(vec![0, 1, 2]), Indices::U32(vec![0, 1, 2])];
-                let entries = Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values: vec![7.0, 8.0, 9.0] };
+                let entries =
+                    Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values: vec![7.0, 8.0, 9.0] };
                 let Ok(tensor) = pack(entries, &format, Duplicates::Refuse) else { continue };
                 let text = layout_text(&tensor);
                 let numbers = |name: &str| -> Vec<usize> {
                     let lines = text.lines().filter(|line| line.trim_start().split("  ").next() == Some(name));
-                    let cells = lines.map(|line| line.rsplit_once("    ").filter(|(_, array)| array.contains("byte")).map_or(line, |(cells, _)| cells));
+                    let cells = lines.map(|line| {
+                        line.rsplit_once("    ")
+                            .filter(|(_, array)| array.contains("byte"))
+                            .map_or(line, |(cells, _)| cells)
+                    });
                     cells.flat_map(str::split_whitespace).filter_map(|cell| cell.parse().ok()).collect()
                 };
                 for level in tensor.levels() {

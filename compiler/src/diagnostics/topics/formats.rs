@@ -24,7 +24,11 @@ fn format(definition: &FormatDefinition) -> Topic {
     // An example of its arguments: 4 for each.
     let example = match definition.parameters.len() {
         0 => definition.name.name.clone(),
-        count => format!("{}({})", definition.name.name, vec!["2"; count - 1].into_iter().chain(["4"]).collect::<Vec<_>>().join(", ")),
+        count => format!(
+            "{}({})",
+            definition.name.name,
+            vec!["2"; count - 1].into_iter().chain(["4"]).collect::<Vec<_>>().join(", ")
+        ),
     };
     let quoted = if example == definition.name.name { example.clone() } else { format!("'{example}'") };
     let text = format!(
@@ -49,9 +53,8 @@ fn of_level(kind: LevelKind, level: &dyn Level) -> Topic {
     if !properties.is_empty() {
         text.push_str(&format!(" In its parentheses may stand {}.", properties.join(", ")));
     }
-    let uses = |definition: &&FormatDefinition| {
-        definition.map.levels.iter().any(|stored| stored.level.name.name == name)
-    };
+    let uses =
+        |definition: &&FormatDefinition| definition.map.levels.iter().any(|stored| stored.level.name.name == name);
     let formats: Vec<String> = prelude::definitions().iter().filter(uses).map(call).collect();
     if !formats.is_empty() {
         text.push_str(&format!("\n\nFormats that have such levels: {}.", formats.join(", ")));

@@ -56,7 +56,8 @@ fn function(function: Function) -> Topic {
         ElementType::ALL.into_iter().filter(|element| function.is_defined(*element)).map(ElementType::name).collect();
     let arguments = ["a", "b", "c"][..function.arity().min(3)].join(", ");
     let summary = format!("`{name}({arguments})`, of {}", types.join(", "));
-    let text = format!("`{name}({arguments})` is defined for values of {}, and computes as Rust does.\n", types.join(", "));
+    let text =
+        format!("`{name}({arguments})` is defined for values of {}, and computes as Rust does.\n", types.join(", "));
     Topic { kind: Kind::Function, name: name.to_owned(), others: &[], summary, text }
 }
 

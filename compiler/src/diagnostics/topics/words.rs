@@ -12,7 +12,13 @@ pub(super) fn topics() -> Vec<Topic> {
             first.replace_range(..1, &letter);
         }
         let text = format!("{first}.{}{}\n", if more.starts_with('\n') { "\n" } else { " " }, more.trim_end());
-        Topic { kind, name: name.to_owned(), others, summary: summary.to_owned(), text: text.trim_end().to_owned() + "\n" }
+        Topic {
+            kind,
+            name: name.to_owned(),
+            others,
+            summary: summary.to_owned(),
+            text: text.trim_end().to_owned() + "\n",
+        }
     };
     ROWS.iter().map(topic).collect()
 }
@@ -147,8 +153,7 @@ sorts a chain of coordinates by these bits.
     (Kind::Term, "fiber", &["fibre"], "what shares the indices in all modes but one", "`spc info FILE` counts slices and fibers of each mode."),
     (Kind::Term, "skew", &[], "how many times larger than the mean the largest slice or fiber is", ""),
     (Kind::Term, "rank", &[], "the length of the dense mode of factors, as `r` of `A(i, r) = X(i, j, k) * B(j, r) * C(k, r)`", ""),
-    (Kind::Term, "dense", &[], "of a tensor, that every element is stored", ""),
-    (Kind::Term, "sparse", &[], "of a tensor, that elements may be missing", ""),
+    (Kind::Term, "sparse", &[], "of a tensor, that elements may be missing; of a dense one, every element is stored", ""),
     (Kind::Term, "workspace", &[], "a temporary inside of a loop that collects values in another order than the result stores them", "(Kjolstad, Ahrens, Kamil, Amarasinghe 2019.)"),
     (Kind::Term, "merge lattice", &["lattice", "coiteration"], "the cases of a loop over several sparse operands: one for each set of them that may have an entry", "`spc compile … --emit lattice` prints it (Kjolstad, Kamil, Chou, Lugato, Amarasinghe 2017)."),
     (Kind::Term, "iteration space", &[], "the coordinates that loops go over: all, or those that operands store", ""),

@@ -117,7 +117,7 @@ fn check_names(tensors: &[Tensor], uses: &[Use<'_>], body: &[Statement], found: 
         let meant = meant(used, tensors, uses);
         let problem = unknown_name(used, meant);
         found.push(match as_reduction(used, body) {
-            Some(line) => problem.help(format!("write `{line}`")),
+            Some(line) => Diagnostic { help: vec![format!("write `{line}`")], ..problem },
             None => problem,
         });
         misspelt.extend(meant);
@@ -170,7 +170,9 @@ fn as_reduction(used: &Use<'_>, body: &[Statement]) -> Option<String> {
     if !used.nested || !used.name.name.contains('_') {
         return None;
     }
-    let has_it = |statement: &&Statement| statement.span.start <= used.name.span.start && used.name.span.end <= statement.span.end;
+    let has_it = |statement: &&Statement| {
+        statement.span.start <= used.name.span.start && used.name.span.end <= statement.span.end
+    };
     let translation = neighbours::translated(&body.iter().find(has_it)?.to_string())?;
     Some(translation.line)
 }

@@ -35,7 +35,14 @@ pub(super) fn check(
         let value = afterwards(statement, target, updates);
         let operand = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
         let missing = |access: &Access| tensors[access.tensor.0].missing();
-        let problem = full(target, operand, tensors, indices, &source.value);
+        let is_computed = |index: &IndexVariable| indices.variables[index.0].value.is_some();
+        let are_computed = statement.target.indices.iter().any(is_computed);
+        // A diagonal, or single elements, of dense operands are no more than what is asked for.
+        if are_computed && operand.is_none() {
+            return;
+        }
+        let what = if are_computed { "every element that its indices reach" } else { "every element" };
+        let problem = full(target, operand, what, tensors, indices, &source.value);
         warnings.push(match simplify::known(&value, &missing) {
             Some(known) if !target.fill.equals(known) => {
                 problem.help(format!("or declare its fill value: `fill {}` after its format", known.text()))
@@ -57,7 +64,7 @@ fn afterwards(statement: &Assignment, target: &Tensor, updates: bool) -> Expr {
 }
 
 /// Whether the target would hold something else than its fill value where no operand has an entry.
-pub(super) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
+pub(in crate::notation) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
     let target = &tensors[statement.target.tensor.0];
     let missing = |access: &Access| tensors[access.tensor.0].missing();
     let known = simplify::known(&afterwards(statement, target, updates), &missing);
@@ -102,11 +109,12 @@ fn repeated(target: &Tensor, index: &str, span: Span) -> Diagnostic {
 fn full(
     target: &Tensor,
     operand: Option<&Access>,
+    what: &str,
     tensors: &[Tensor],
     indices: &Indices,
     value: &syntax::Expr,
 ) -> Diagnostic {
-    let message = format!("the sparse result `{}` stores every element", target.name);
+    let message = format!("the sparse result `{}` stores {what}", target.name);
     let problem = Diagnostic::new(codes::FULL_RESULT, value.span, message).related(target.span, "the result is sparse");
     let Some(operand) = operand else {
         return problem

@@ -24,13 +24,7 @@ pub(super) fn alone(text: &str) -> Option<Statement> {
     let names = names(&subscripts);
     let operands = names.iter().cloned().map(Node::Name).collect();
     let value = product(&subscripts, operands)?;
-    Some(Statement {
-        target: target(&subscripts, &names),
-        operator: "=",
-        value,
-        mask: None,
-        formats: Vec::new(),
-    })
+    Some(Statement { target: target(&subscripts, &names), operator: "=", value, mask: None, formats: Vec::new() })
 }
 
 /// The value of an einsum of these operands, and the indices of the result.
@@ -68,8 +62,11 @@ fn subscripts(text: &str) -> Option<Subscripts> {
     let result = match right {
         Some(right) => indices(right),
         None => {
-            let mut once: Vec<String> =
-                all.iter().filter(|index| all.iter().filter(|other| other == index).count() == 1).map(|index| (*index).clone()).collect();
+            let mut once: Vec<String> = all
+                .iter()
+                .filter(|index| all.iter().filter(|other| other == index).count() == 1)
+                .map(|index| (*index).clone())
+                .collect();
             once.sort();
             once
         }

@@ -33,9 +33,8 @@ pub(super) fn with_indices(mut statement: Statement, text: &str) -> Option<State
         let multiplies = text.contains('\'') || text.contains(".*");
         let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').map(str::to_owned).collect();
         let mut matrices = Matrices { next: 0, words, names: Vec::new(), multiplies };
-        let is_foreign = has(&statement.value, &|node| {
-            matches!(node, Node::Product(..) | Node::Transposed(_) | Node::Power(..))
-        });
+        let is_foreign =
+            has(&statement.value, &|node| matches!(node, Node::Product(..) | Node::Transposed(_) | Node::Power(..)));
         if !is_foreign {
             return None;
         }

@@ -38,8 +38,10 @@ impl Translation {
     fn help(&self) -> Vec<String> {
         let mut help = vec![format!("write `{}`", self.line)];
         if !self.formats.is_empty() {
-            let declared: Vec<String> = self.formats.iter().map(|(name, format)| format!("`{name}: {format}`")).collect();
-            let options: Vec<String> = self.formats.iter().map(|(name, format)| format!("-f {name}={format}")).collect();
+            let declared: Vec<String> =
+                self.formats.iter().map(|(name, format)| format!("`{name}: {format}`")).collect();
+            let options: Vec<String> =
+                self.formats.iter().map(|(name, format)| format!("-f {name}={format}")).collect();
             help.push(format!(
                 "a kernel's parameters say how tensors are stored, as {}; on the command line it is `{}`",
                 declared.join(", "),
@@ -171,7 +173,8 @@ fn with_words(problem: Diagnostic, text: &str) -> Diagnostic {
         return problem.help("loops are not written: a statement is for all of its indices, and sums over those of the right-hand side alone");
     }
     if words().any(|word| word == "if") {
-        return problem.help("a choice is `select(condition, a, b)`; `where M(i, j)` computes only where `M` has entries");
+        return problem
+            .help("a choice is `select(condition, a, b)`; `where M(i, j)` computes only where `M` has entries");
     }
     problem
 }
@@ -260,9 +263,27 @@ mod tests {
     #[test]
     fn what_is_no_such_statement_has_no_translation() {
         for text in [
-            "", "y(i", "a(i) = b(i) c(i)", "Y(i,r) = X(i,j,k) * U(k,r", "B(i, j) = A(i, j) = 3", "y(i) = A(i, j) * x(j)", "for",
-            "for i in range(n):", "y[1:3] = x[2:4]", "y(i) = 'text'", "einsum", "np.einsum('ij,j->i', A)", "ij,j->k", "y =",
-            "((((((((((", "a,b,c", "x", "'", "y(i) = A(i, j) *", "fn f", "ij->ii",
+            "",
+            "y(i",
+            "a(i) = b(i) c(i)",
+            "Y(i,r) = X(i,j,k) * U(k,r",
+            "B(i, j) = A(i, j) = 3",
+            "y(i) = A(i, j) * x(j)",
+            "for",
+            "for i in range(n):",
+            "y[1:3] = x[2:4]",
+            "y(i) = 'text'",
+            "einsum",
+            "np.einsum('ij,j->i', A)",
+            "ij,j->k",
+            "y =",
+            "((((((((((",
+            "a,b,c",
+            "x",
+            "'",
+            "y(i) = A(i, j) *",
+            "fn f",
+            "ij->ii",
         ] {
             assert_eq!(line(text), "no translation", "{text}");
         }

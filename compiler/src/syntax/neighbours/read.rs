@@ -108,7 +108,8 @@ fn one(tokens: &[Token]) -> Option<Statement> {
     let mut made = None;
     if let Some(target) = reader.postfix() {
         let reduces = |word: &str| matches!(reader.peek(), Some(Token::Name(name)) if name == word);
-        let word = ["min", "max"].into_iter().find(|word| reduces(word) && reader.peek_at(1) == Some(&Token::Mark("=")));
+        let word =
+            ["min", "max"].into_iter().find(|word| reduces(word) && reader.peek_at(1) == Some(&Token::Mark("=")));
         if let Some(word) = word {
             reader.place += 2;
             (operator, made) = (if word == "min" { "min=" } else { "max=" }, Some(target));
@@ -209,7 +210,9 @@ impl<'t> Reader<'t> {
             match condition {
                 Node::Apply(..) => mask = Some(condition),
                 // What is stored is not zero.
-                Node::Binary("!=", left, right) if *right == zero() && matches!(*left, Node::Apply(..)) => mask = Some(*left),
+                Node::Binary("!=", left, right) if *right == zero() && matches!(*left, Node::Apply(..)) => {
+                    mask = Some(*left)
+                }
                 condition => value = select(condition, value, zero()),
             }
         }
@@ -326,7 +329,9 @@ impl<'t> Reader<'t> {
             reader.arguments(')')
         };
         match (node, member.as_str()) {
-            (Node::Name(module), function) if MODULES.contains(&module.as_str()) => Some(Node::Name(function.to_owned())),
+            (Node::Name(module), function) if MODULES.contains(&module.as_str()) => {
+                Some(Node::Name(function.to_owned()))
+            }
             (node, "T" | "mT" | "H") => Some(Node::Transposed(Box::new(node))),
             (node, "transpose" | "t") => call(self)?.is_empty().then(|| Node::Transposed(Box::new(node))),
             (node, "dot" | "matmul" | "mul" | "mm" | "mv") => match <[Node; 1]>::try_from(call(self)?) {

@@ -31,7 +31,6 @@ const MARKS: &[(&str, &str)] = &[
     (".+=", "+="),
     (".*=", "*="),
     (".-=", "-="),
-    ("..=", ".."),
     ("...", "..."),
     ("**", "^"),
     (".^", "^"),
@@ -171,7 +170,8 @@ fn number(text: &str) -> (Option<Token>, usize) {
 
 /// `²` is `^` and a number.
 fn raised(text: &str, tokens: &mut Vec<Token>) -> (Option<Token>, usize) {
-    let digits: Vec<usize> = text.chars().map_while(|letter| RAISED.iter().position(|raised| *raised == letter)).collect();
+    let digits: Vec<usize> =
+        text.chars().map_while(|letter| RAISED.iter().position(|raised| *raised == letter)).collect();
     let length = text.chars().take(digits.len()).map(char::len_utf8).sum();
     tokens.push(Token::Mark("^"));
     (Some(Token::Number(digits.iter().map(usize::to_string).collect())), length)
