@@ -692,11 +692,6 @@ class Generator:
     def finish(self, kernel, **more):
         self.statements = kernel.statements
         rng = self.rng
-        if not self.allows("sizes of two statements") and any(
-            sum(other.target == statement.target for other in kernel.statements) > 1 and not all_plain(statement.target.indices)
-            for statement in kernel.statements
-        ):
-            raise LeftOut("sizes of two statements")
         used = {access.name for statement in kernel.statements for access in accesses(statement.value)}
         used |= {statement.mask.name for statement in kernel.statements if statement.mask}
         self.parameters = [tensor for tensor in self.parameters if tensor.name in used]

@@ -396,6 +396,8 @@ cases! {
     masks_explicit_zero "cases/masks/explicit_zero.ti" [M, B] explicit_zero(&M, &B);
     masks_least_of_sums "cases/masks/least_of_sums_at_interleaved_coordinates.ti" [M, v] least(&M, &v);
     masks_literal "cases/masks/literal.ti" [M] pattern(&M);
+    masks_many_operands "cases/masks/many_operands.ti" [A, B, C, D, E, F, G, H, M] many_operands(&A, &B, &C, &D, &E, &F, &G, &H, &M);
+    masks_many_operands_of_a_sparse_result "cases/masks/many_operands_of_a_sparse_result.ti" [A, B, C, D, E, F, G, H, M] many(&A, &B, &C, &D, &E, &F, &G, &H, &M);
     masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
     masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
     masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
@@ -471,6 +473,7 @@ cases! {
     products_ttv_csf "cases/products/ttv_csf.ti" [X, v] ttv(&X, &v);
     products_ttv_first_mode "cases/products/ttv_first_mode.ti" [X, v] ttv(&X, &v);
     products_ttv_sparse_vector "cases/products/ttv_sparse_vector.ti" [X, v] ttv(&X, &v);
+    reductions_named_in_one_term "cases/reductions/named_in_one_term.ti" [A, B, x] named(&A, &B, &x);
     reductions_accumulate "cases/reductions/accumulate.ti" [A, b] rows(&A, &b);
     reductions_bits "cases/reductions/bits.ti" [A] either(&A);
     reductions_bits_of_columns "cases/reductions/bits_of_columns.ti" [A, M] both(&A, &M);

@@ -330,7 +330,7 @@ Correct:
         title: "a reduction's variable with a meaning outside",
         explanation: "
 The variables of a reduction, as `k` in `sum(k)(…)`, belong to it alone: they stand neither on the left-hand side, nor
-elsewhere on the right, nor in a reduction around it.
+elsewhere in the same term, nor in a reduction around it. Another term may sum over an index of that name.
 
 Wrong:
 
@@ -857,20 +857,20 @@ Correct:
         title: "too many sparse operands",
         explanation: "
 Sparse operands of one statement are merged, with a case for each set of them that may have an entry. With more than twelve
-the code would grow beyond use. Parts of a value are then made first, as temporaries, but for those behind a mask: elsewhere they
-may not be defined. Make such parts yourself.
+the code would grow beyond use. Parts of a value are then made first, as temporaries, but for those of a quotient behind a mask:
+elsewhere they may not be defined. Make such parts yourself.
 
 Wrong:
 
     fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
-        y(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i) where N(i);
+        y(i) = (A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i)) / N(i) where N(i);
     }
 
 Correct:
 
     fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
         let T(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
-        y(i) = T(i) where N(i);
+        y(i) = T(i) / N(i) where N(i);
     }
 ",
     },

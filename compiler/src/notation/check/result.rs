@@ -130,9 +130,13 @@ fn full(
             format!("not {}, the fill value of `{}`, where `{name}` stores no entry", target.fill.text(), target.name)
         }
     };
+    let problem = problem.label(label);
+    // What a statement updates is no mask of it.
+    if *name == target.name {
+        return problem.help(format!("store `{name}` in a dense format"));
+    }
     let text = format!("{name}({})", variables.join(", "));
     problem
-        .label(label)
         .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
         .help(format!("or store `{}` in a dense format", target.name))
 }
