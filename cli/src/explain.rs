@@ -87,9 +87,11 @@ fn is_like_a_code(text: &str) -> bool {
 
 fn code(text: &str) -> Result<String, Failure> {
     let code: Code = text.parse().map_err(Failure::refused)?;
-    match diagnostics::explain(code) {
-        Some(entry) => Ok(entry.to_string()),
-        None => {
+    let now = diagnostics::RETIRED.iter().find(|(old, _)| *old == code).map(|(_, now)| *now);
+    match (diagnostics::explain(code), now.and_then(diagnostics::explain)) {
+        (Some(entry), _) => Ok(entry.to_string()),
+        (None, Some(entry)) => Ok(format!("{code} is reported no more; in its place:\n\n{entry}")),
+        (None, None) => {
             let failure = Failure::refused(format!("there is no error code {code}"));
             Err(failure.help("`spc explain` lists all codes"))
         }

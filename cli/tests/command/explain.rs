@@ -31,6 +31,10 @@ fn codes_are_expanded() {
         &place.prints(&["explain"]),
         &["E0102  ", "W0104  ", "spc explain CODE", "csr", "split", "fiber", "where"],
     );
+    assert_has(
+        &place.prints(&["explain", "E0307"]),
+        &["E0307 is reported no more", "W0104: a sparse result that is full"],
+    );
     assert_has(&place.refuses(&["explain", "E9999"]), &["no error code E9999", "lists all codes"]);
     assert_has(&place.refuses(&["explain", "E12"]), &["four digits"]);
 }

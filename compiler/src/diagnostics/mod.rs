@@ -11,7 +11,7 @@ pub mod suggest;
 pub mod topics;
 pub(crate) mod words;
 
-pub use codes::{Entry, all, explain};
+pub use codes::{Entry, RETIRED, all, explain};
 
 use std::fmt;
 use std::str::FromStr;

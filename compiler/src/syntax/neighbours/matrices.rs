@@ -185,6 +185,8 @@ impl Matrices {
                 self.at(operand, &turned)?
             }
             Node::Unary(operator, operand) => Node::Unary(operator, Box::new(self.at(operand, indices)?)),
+            // Of a matrix that is its inverse.
+            Node::Power(_, exponent) if matches!(**exponent, Node::Unary(..)) => return None,
             Node::Power(base, exponent) => {
                 Node::Power(Box::new(self.at(base, indices)?), Box::new(self.at(exponent, indices)?))
             }

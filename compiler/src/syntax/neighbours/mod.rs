@@ -251,6 +251,15 @@ mod tests {
             ),
             ("for i = 1:n, j = 1:m\n    y[i] += A[i, j] * x[j]\nend", "y(i) += A(i, j) * x(j)"),
             ("for i in range(n):\n    for j in range(m):\n        y[i] += A[i, j] * x[j]\n", "y(i) += A(i, j) * x(j)"),
+            (
+                "@finch begin\n    y .= 0\n    for j=_, i=_\n        y[i] += A[i, j] * x[j]\n    end\nend",
+                "y(i) += A(i, j) * x(j)",
+            ),
+            ("double s = 0; for (int i = 0; i < n; i++) s += x[i] * z[i];", "s += x(i) * z(i)"),
+            ("y = np.einsum('ij,j->i', A, x, optimize=True)", "y(i) = A(i, j) * x(j)"),
+            ("C = A^T @ B", "C(i, j) = A(k, i) * B(k, j)"),
+            ("B = A^-1", "no translation"),
+            ("y(i) ← A(i, j) * x(j)", "y(i) = A(i, j) * x(j)"),
             // Formats inside of expressions.
             ("y(i) = A:csr(i, j) * x(j)", "y(i) = A(i, j) * x(j)"),
             ("y(i) = A(i, j):csr * x(j)", "y(i) = A(i, j) * x(j)"),

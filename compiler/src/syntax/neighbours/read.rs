@@ -12,15 +12,26 @@ const MODULES: [&str; 12] =
 
 /// What a statement begins with where only tokens with a meaning are left; `None` where the tokens are no statement.
 pub(super) fn statement(tokens: &[Token]) -> Option<Statement> {
-    let loops = |token: &Token| matches!(token, Token::Name(name) if name == "for" || name == "foreach");
-    let begins_with_loop = tokens.iter().find(|token| **token != Token::Line).is_some_and(loops);
-    if begins_with_loop {
+    if has_loop(tokens) {
         let statements = inside_loops(tokens);
         return statements.iter().rev().find_map(|tokens| one(tokens));
     }
     let plain: Vec<Token> = tokens.iter().filter(|token| **token != Token::Line).cloned().collect();
     let end = plain.iter().rposition(|token| *token != Token::Mark(";")).map_or(0, |last| last + 1);
     one(&plain[..end])
+}
+
+/// Whether a loop begins somewhere, and not inside of a list.
+fn has_loop(tokens: &[Token]) -> bool {
+    let mut depth = 0usize;
+    tokens.iter().any(|token| {
+        match token {
+            Token::Open('(' | '[') => depth += 1,
+            Token::Close(')' | ']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && matches!(token, Token::Name(name) if name == "for" || name == "foreach")
+    })
 }
 
 /// The statements in loops, without the heads of these.
@@ -285,7 +296,10 @@ impl<'t> Reader<'t> {
             self.depth += 1;
             let exponent = if self.depth > DEEPEST { None } else { self.unary() };
             self.depth -= 1;
-            return Some(Node::Power(Box::new(base), Box::new(exponent?)));
+            return match exponent? {
+                Node::Name(name) if name == "T" || name == "H" => Some(Node::Transposed(Box::new(base))),
+                exponent => Some(Node::Power(Box::new(base), Box::new(exponent))),
+            };
         }
         Some(base)
     }
@@ -449,6 +463,14 @@ impl<'t> Reader<'t> {
                 return Some(arguments);
             }
             let mut argument = self.value()?;
+            // `optimize=True`
+            if self.takes(&Token::Mark("=")) {
+                self.value()?;
+                if !self.takes(&Token::Mark(",")) && self.peek() != Some(&Token::Close(end)) {
+                    return None;
+                }
+                continue;
+            }
             if self.takes(&Token::Mark("..")) {
                 argument = Node::Binary("..", Box::new(argument), Box::new(self.expression(0)?));
             }
