@@ -96,7 +96,7 @@ pub(super) fn check_scope(reduced: &[&Ident], statement: &Assignment, indices: &
     for name in reduced {
         let Some(outer) = indices.free(&name.name) else { continue };
         let meets = |term: &&Expr| binds(term, &name.name, indices) && term.free_variables(&made_of).contains(&outer);
-        if !own.contains(&outer) && !terms.iter().any(|term| meets(&term)) {
+        if !own.contains(&outer) && !terms.iter().any(meets) {
             continue;
         }
         let problem = Diagnostic::new(
