@@ -1,7 +1,7 @@
 //! What functions that `tensor_kernel!` writes call: kernels known at compile time over typed tensors.
 
-use super::Chain;
 #[cfg(feature = "cuda")]
+use super::Chain;
 use super::around::Around;
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
