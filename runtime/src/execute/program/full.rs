@@ -27,8 +27,8 @@ pub(super) fn check_memory(
         };
         let count = tensor.extents.iter().map(extent).try_fold(1usize, usize::checked_mul);
         let stores = |level: &&spc_compiler::format::Level| level.format.kind != LevelKind::Dense;
-        let coordinates = result.format.levels.iter().filter(stores).map(|level| level.format.coordinates.bytes());
-        let size = result.element.bytes() + coordinates.last().unwrap_or(0);
+        let mut coordinates = result.format.levels.iter().filter(stores).map(|level| level.format.coordinates.bytes());
+        let size = result.element.bytes() + coordinates.next_back().unwrap_or(0);
         memory::check_room(count.unwrap_or(usize::MAX), size)
             .map_err(|source| Error::Memory { tensor: result.name.clone(), source })?;
     }
