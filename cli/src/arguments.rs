@@ -3,6 +3,7 @@
 use crate::formats::FormatsArguments;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use spc_compiler::format::taco;
 use spc_compiler::syntax::normalized;
 use std::ffi::{OsStr, OsString};
 
@@ -17,12 +18,33 @@ pub(crate) struct Named {
 
 /// Reads `NAME=TEXT`.
 pub(crate) fn named(argument: &str) -> Result<Named, String> {
-    let (name, text) = argument.split_once('=').ok_or("it has the form NAME=…, as in `X=x.tns`")?;
+    let (name, text) = argument.split_once('=').ok_or_else(|| without_equals(argument))?;
     let (name, text) = (name.trim(), text.trim());
     if name.is_empty() || text.is_empty() {
         return Err("it has the form NAME=…, with something on both sides".to_owned());
     }
     Ok(Named { name: normalized(name), text: text.to_owned() })
+}
+
+/// What is wrong with an argument that has no `=`. With a `:` it may be one of taco's: `A:ds:1,0`, `A:a.mtx`.
+fn without_equals(argument: &str) -> String {
+    let form = "it has the form NAME=…, as in `X=x.tns`";
+    let Some((name, text)) = argument.split_once(':').filter(|(name, text)| !name.is_empty() && !text.is_empty())
+    else {
+        return form.to_owned();
+    };
+    let (letters, modes) = text.split_once(':').map_or((text, None), |(letters, modes)| (letters, Some(modes)));
+    let modes: Option<Option<Vec<usize>>> =
+        modes.map(|modes| modes.split(',').map(|mode| mode.trim().parse().ok()).collect());
+    let format = match modes {
+        Some(None) => None,
+        modes => taco(letters, modes.flatten().as_deref()),
+    };
+    match format {
+        Some(format) if format.contains(' ') => format!("{form}; taco's `{argument}` is `'{name}={format}'`"),
+        Some(format) => format!("{form}; taco's `{argument}` is `{name}={format}`"),
+        None => format!("{form}; did you mean `{name}={text}`?"),
+    }
 }
 
 /// `NAME=TEXT`, where the text may name a file, in whatever bytes.
@@ -99,7 +121,7 @@ impl Numbers {
 /// Which kernel, and its formats.
 #[derive(Debug, Args)]
 pub(crate) struct KernelArguments {
-    /// A `.ti` file, or an assignment in index notation such as 'y(i) = A(i, j) * x(j)'
+    /// A `.ti` file, kernels as such a file has them, or an assignment in index notation such as 'y(i) = A(i, j) * x(j)'
     #[arg(value_name = "FILE|EXPR")]
     pub(crate) program: String,
     /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; dense if not given
@@ -123,6 +145,14 @@ mod tests {
     fn a_name_ends_at_the_first_equals_sign() {
         assert_eq!(named("X = a=b"), Ok(Named { name: "X".to_owned(), text: "a=b".to_owned() }));
         assert!(named("X").is_err() && named("=x").is_err() && named("X=").is_err());
+        for (taco, ours) in [
+            ("A:ds", "`A=csr`"),
+            ("A:ds:1,0", "`A=csc`"),
+            ("A:sd:1,0", "`'A=(i, j) -> [j: compressed, i: dense]'`"),
+            ("A:a.mtx", "`A=a.mtx`"),
+        ] {
+            assert!(named(taco).is_err_and(|message| message.contains(ours)), "{taco}: {:?}", named(taco));
+        }
     }
 
     #[test]

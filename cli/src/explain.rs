@@ -1,4 +1,4 @@
-//! `spc explain`: why the loops are as they are, and what an error code means.
+//! `spc explain`: why the loops are as they are, and what a code or a word means.
 
 use crate::arguments::{KernelArguments, Named, named};
 use crate::compile::{Target, for_device};
@@ -9,18 +9,20 @@ use crate::source::Source;
 use clap::Args;
 use spc::execute::with_stack_for;
 use spc_compiler::concrete::{self, Decision};
+use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::diagnostics::{self, Code};
-use spc_compiler::{backend, notation, pass};
+use spc_compiler::{backend, notation, pass, syntax};
 use std::fmt::Write;
+use std::path::Path;
 
-/// Explain a kernel's loops, or an error code
+/// Explain a kernel's loops, a code or a word
 ///
-/// For a kernel: its loops, and each decision of the scheduler with its reason. For a code such as E0102: what it means,
-/// with an example. Without an argument: all codes.
+/// For a kernel: its loops, and each decision of the scheduler with its reason. For a code such as E0102, and for a word such as
+/// csr, split, where or fiber: what it means, with an example. Without an argument: all codes and words.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A `.ti` file, an assignment in index notation, or an error code
-    #[arg(value_name = "FILE|EXPR|CODE")]
+    /// A `.ti` file, kernels or an assignment in index notation, a code, or a word
+    #[arg(value_name = "FILE|EXPR|CODE|WORD")]
     target: Option<String>,
     /// How a tensor of an expression is stored
     #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
@@ -43,9 +45,12 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let Some(target) = self.target else { return output::print(&all_codes()) };
+        let Some(target) = self.target else { return output::print(&everything()) };
         if is_like_a_code(&target) {
             return output::print(&code(&target)?);
+        }
+        if is_like_a_word(&target) {
+            return output::print(&word(&target)?);
         }
         let Self { formats, named, kernel, strict, .. } = self;
         let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
@@ -82,22 +87,70 @@ fn is_like_a_code(text: &str) -> bool {
 
 fn code(text: &str) -> Result<String, Failure> {
     let code: Code = text.parse().map_err(Failure::refused)?;
-    match diagnostics::explain(code) {
-        Some(entry) => Ok(entry.to_string()),
-        None => {
+    let now = diagnostics::RETIRED.iter().find(|(old, _)| *old == code).map(|(_, now)| *now);
+    match (diagnostics::explain(code), now.and_then(diagnostics::explain)) {
+        (Some(entry), _) => Ok(entry.to_string()),
+        (None, Some(entry)) => Ok(format!("{code} is reported no more; in its place:\n\n{entry}")),
+        (None, None) => {
             let failure = Failure::refused(format!("there is no error code {code}"));
             Err(failure.help("`spc explain` lists all codes"))
         }
     }
 }
 
-fn all_codes() -> String {
+/// Whether a text is no program: no file, no assignment, no kernel. Updates are words.
+fn is_like_a_word(text: &str) -> bool {
+    let is_file = Path::new(text).exists() || text.ends_with(".ti");
+    let is_program = text.contains(['=', '{', ';', '>']) || syntax::neighbours::translated(text).is_some();
+    !topics::find(text).is_empty() || !is_file && !is_program
+}
+
+fn word(text: &str) -> Result<String, Failure> {
+    let found = topics::find(text);
+    if found.is_empty() {
+        // `bcsr(4)`, `[dense, compressed]`
+        let name = text.split('(').next().unwrap_or_default().trim();
+        let is_format = topics::find(name).iter().any(|topic| topic.kind == Kind::Format);
+        let failure = Failure::refused(format!("there is no word, file or code `{text}`"));
+        return Err(match topics::similar(text) {
+            _ if is_format || text.starts_with('[') => failure.help(format!("`spc formats '{text}'` draws a format")),
+            Some(similar) => {
+                failure.help(format!("did you mean `{similar}`?")).help("`spc explain` lists all words and codes")
+            }
+            None => failure.help("`spc explain` lists all words and codes"),
+        });
+    }
+    Ok(found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+/// All that there is an explanation of.
+fn everything() -> String {
     let rows: Vec<Vec<String>> =
         diagnostics::all().map(|entry| vec![entry.code.to_string(), entry.title.to_owned()]).collect();
-    format!(
-        "{}\n`spc explain CODE` tells more about one of them; `spc explain FILE|EXPR` explains a kernel's loops.\n",
-        output::table(&rows, 2)
-    )
+    let mut text = format!("codes\n{}", output::table(&rows, 2));
+    let topics = topics::all();
+    for kind in Kind::ALL {
+        let names: Vec<&str> =
+            topics.iter().filter(|topic| topic.kind == kind).map(|topic| topic.name.as_str()).collect();
+        _ = write!(text, "\n{}\n{}", kind.plural(), wrapped(&names));
+    }
+    text + "\n`spc explain CODE` and `spc explain WORD` tell more about one of them; `spc explain FILE|EXPR` explains a kernel's loops.\n"
+}
+
+/// Words in lines of at most a hundred letters.
+fn wrapped(words: &[&str]) -> String {
+    let mut lines = vec![String::new()];
+    for word in words {
+        let length = lines.last().map_or(0, String::len);
+        if length > 0 && length + word.len() + 2 > 96 {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { ", " });
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("    {line}\n")).collect()
 }
 
 /// What a kernel becomes: where it has several statements, what became of those, and then each loop nest.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render, suggest};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
-use spc_compiler::syntax::{self, Program};
+use spc_compiler::syntax::{self, Item, Program, neighbours};
 use std::path::Path;
 
 /// A text and the kernels in it.
@@ -22,21 +22,24 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads, parses and checks.
+    /// Reads, parses and checks: a file, a program that is written on the command line, or an assignment alone in either.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
         let target = &arguments.program;
-        let mut source = if Path::new(target).exists() || target.ends_with(".ti") {
-            if let Some(Named { name, .. }) = arguments.formats.first() {
-                let help = format!("declare it in the file: `{name}: FORMAT`");
-                return Err(Failure::refused("`-f` is for an expression; a file declares its formats").help(help));
+        let (text, origin) = match Path::new(target).exists() || target.ends_with(".ti") {
+            true => (read(target)?, target.as_str()),
+            false => (target.clone(), COMMAND_LINE),
+        };
+        let named = arguments.named.load()?;
+        let mut source = match syntax::holds_items(&text) {
+            true => {
+                if let Some(Named { name, .. }) = arguments.formats.first() {
+                    let help = format!("declare it in the program: `{name}: FORMAT`");
+                    let message = "`-f` is for an assignment alone; a program declares its formats";
+                    return Err(Failure::refused(message).help(help));
+                }
+                program(text, origin, named)?
             }
-            if let Some(definitions) = &arguments.named.definitions {
-                let help = format!("copy the definitions from {definitions} into {target}");
-                return Err(Failure::refused("`--formats` is for an expression; a file defines its formats").help(help));
-            }
-            file(target)?
-        } else {
-            expression(target, &arguments.formats, &arguments.named.load()?)?
+            false => expression(text, origin, &arguments.formats, &named)?,
         };
         if let Some(name) = &arguments.kernel {
             source.select(name)?;
@@ -108,32 +111,48 @@ impl Source {
     }
 }
 
-/// A file that was read, parsed and checked.
-pub(crate) struct Checked {
-    text: String,
-    pub(crate) program: Program,
-    kernels: Vec<notation::Kernel>,
+/// What a text is called that stands on the command line.
+const COMMAND_LINE: &str = "<expression>";
+
+fn read(path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::refused(format!("{path}: {error}")))
 }
 
-/// Reads, parses and checks a file.
-pub(crate) fn checked(path: &str) -> Result<Checked, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::refused(format!("{path}: {error}")))?;
+/// Reads, parses and checks a file of definitions.
+pub(crate) fn checked(path: &str) -> Result<Program, Failure> {
+    let text = read(path)?;
     let refuse = |problems| rendered(&[(&text, path, problems)]);
     let program = syntax::parse_program(&text).map_err(refuse)?;
+    notation::check(&program).map_err(refuse)?;
+    Ok(program)
+}
+
+/// Kernels with their declarations, and formats of their own beside those of `named`.
+fn program(text: String, origin: &str, named: Program) -> Result<Source, Failure> {
+    let refuse = |problems| rendered(&[(&text, origin, problems)]);
+    let mut program = syntax::parse_program(&text).map_err(refuse)?;
+    let printed = program.to_string();
+    let own = |name: &str| program.items.iter().any(|item| matches!(item, Item::Format(own) if own.name.name == name));
+    for item in &named.items {
+        if let Item::Format(definition) = item
+            && own(&definition.name.name)
+        {
+            let message = format!("{origin} and the file of `--formats` both define `{}`", definition.name.name);
+            return Err(Failure::refused(message).help("give one of them another name"));
+        }
+    }
+    program.items.extend(named.items.into_iter().filter(|item| matches!(item, Item::Format(_))));
     let kernels = notation::check(&program).map_err(refuse)?;
-    Ok(Checked { text, program, kernels })
+    Ok(Source { origin: origin.to_owned(), syntax: printed, text, kernels })
 }
 
-fn file(path: &str) -> Result<Source, Failure> {
-    let Checked { text, program, kernels } = checked(path)?;
-    Ok(Source { origin: path.to_owned(), syntax: program.to_string(), text, kernels })
-}
-
-fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
-    const ORIGIN: &str = "<expression>";
-    if !text.contains('=') {
+fn expression(text: String, origin: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
+    if origin == COMMAND_LINE && !text.contains('=') {
         let failure = Failure::refused(format!("there is no file `{text}`, and it is no assignment either"));
-        return Err(failure.help("an expression is an assignment, such as 'y(i) = A(i, j) * x(j)'"));
+        return Err(match neighbours::translated(&text) {
+            Some(translation) => failure.help(format!("write `{}`", translation.line)),
+            None => failure.help("an expression is an assignment, such as 'y(i) = A(i, j) * x(j)'"),
+        });
     }
     let mut problems = Vec::new();
     let mut options = Vec::new();
@@ -144,10 +163,10 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
             Err(found) => problems.push((format.text.as_str(), origin.as_str(), found)),
         }
     }
-    let statement = match syntax::parse_statement(text) {
+    let statement = match syntax::parse_statement(&text) {
         Ok(statement) => Some(statement),
         Err(found) => {
-            problems.insert(0, (text, ORIGIN, found));
+            problems.insert(0, (&text, origin, found));
             None
         }
     };
@@ -155,16 +174,11 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
     let kernel =
         notation::check_expression(&statement, &options, &Definitions::of_program(named)).map_err(|found| {
             let options = formats.iter().zip(&origins).zip(found.options);
-            let mut problems = vec![(text, ORIGIN, found.expression)];
+            let mut problems = vec![(text.as_str(), origin, found.expression)];
             problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
             rendered(&problems)
         })?;
-    Ok(Source {
-        origin: ORIGIN.to_owned(),
-        text: text.to_owned(),
-        syntax: format!("{statement}\n"),
-        kernels: vec![kernel],
-    })
+    Ok(Source { origin: origin.to_owned(), syntax: format!("{statement}\n"), text, kernels: vec![kernel] })
 }
 
 /// Problems of several texts, each with what the text is called, and how to learn more.

@@ -162,6 +162,35 @@ fn expressions() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
+/// What is said of statements in the notations of NumPy, Julia, Finch, C and einsum.
+#[test]
+fn neighbours() {
+    let texts = [
+        "y[i] = A[i,j] * x[j]",
+        "B(i, j) = A(i, j)**2",
+        "B(i, j) = A(i, j)^2",
+        "y(i) = A:csr(i, j) * x(j)",
+        "y(i) = A(i, j) if M(i, j)",
+        "y(i) = if x(i)",
+        "y(i) = sum_j A(i, j) * x(j)",
+        "ij,j->i",
+        " i j , j -> i",
+        "y = np.einsum('ij,j->i', A, x)",
+        "C = A @ B",
+        "C = A.T @ B",
+        "B = A'",
+        "y(i) == A(i, j) * x(j)",
+        "for i in range(n): y[i] = A[i, i]",
+        "for i in range(n):",
+        "y[i] += A[i][j] * x[j];",
+    ];
+    let messages = texts.map(|text| {
+        let problems = syntax::parse_statement(text).expect_err(text).into_sorted();
+        render(text, "<expression>", &problems, false)
+    });
+    insta::assert_snapshot!(messages.join("\n"));
+}
+
 #[test]
 fn formats() {
     let messages = ["", "f32 [compressed, dense", "f46 csf", "csf dense", "[i: dense]", "bcsr(4.5)", "(i, j) -> dense"]

@@ -134,5 +134,9 @@ mod tests {
         for part in ["pub fn affine", "deprecated", "mistake.ti:2:91: the index `rwo` is nearly `row` [W0103]"] {
             assert!(tokens.contains(part), "{part}: {tokens}");
         }
+        let tokens = from_file(&folder, "full.ti", Span::call_site()).to_string();
+        for part in ["pub fn shift", "deprecated", "full.ti:1:44: the sparse result `B` stores every element [W0104]"] {
+            assert!(tokens.contains(part), "{part}: {tokens}");
+        }
     }
 }

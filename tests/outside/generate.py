@@ -692,11 +692,6 @@ class Generator:
     def finish(self, kernel, **more):
         self.statements = kernel.statements
         rng = self.rng
-        if not self.allows("sizes of two statements") and any(
-            sum(other.target == statement.target for other in kernel.statements) > 1 and not all_plain(statement.target.indices)
-            for statement in kernel.statements
-        ):
-            raise LeftOut("sizes of two statements")
         used = {access.name for statement in kernel.statements for access in accesses(statement.value)}
         used |= {statement.mask.name for statement in kernel.statements if statement.mask}
         self.parameters = [tensor for tensor in self.parameters if tensor.name in used]
@@ -811,9 +806,12 @@ class Generator:
         mask = None
         terms = rng.choice([1, 1, 1, 2, 2, 3])
         all = list(variables)
-        value = self.term(all, target if sparse else None)
+        # A sparse result is full where a term has no sparse operand over all of its indices.
+        full = sparse and self.chance(0.3)
+        over = lambda: target if sparse and not (full and self.chance(0.6)) else None
+        value = self.term(all, over())
         for _ in range(terms - 1):
-            value = self.plus(value, self.term(all, target if sparse else None))
+            value = self.plus(value, self.term(all, over()))
         value = self.anchored(value, indices)
         if target and self.chance(0.12) and all_plain(indices):
             mask = self.operand(rng.sample(target, len(target)) if self.chance(0.8) else self.some(target, 2), mask=True, element=rng.choice([element, "bool", "f64"]))
@@ -835,7 +833,7 @@ class Generator:
         operator = operator if not (operator == "*=" and self.products_leave(value, target)) else "+=" if element != "bool" else "|="
         statements = [Statement(access, operator, value, mask)]
         while several and len(statements) < 3 and self.chance(0.3) and not (sparse and style is not PLAIN):
-            value = self.anchored(self.term(all, target if sparse else None), indices)
+            value = self.anchored(self.term(all, over()), indices)
             later = self.later(meets)
             if later == "*=" and self.products_leave(value, target):
                 later = "+="
@@ -927,9 +925,10 @@ class Generator:
         others = [variable for variable in variables if variable not in target]
         inside = target + (others[:1] if self.chance(0.5) and self.element != "bool" else [])
         sparse = bool(target) and self.style is PLAIN and self.chance(0.4)
-        value = self.term(inside, target if sparse else None)
+        over = lambda: target if sparse and not self.chance(0.15) else None
+        value = self.term(inside, over())
         if self.chance(0.3):
-            value = self.plus(value, self.term(inside, target if sparse else None))
+            value = self.plus(value, self.term(inside, over()))
         value = self.anchored(value, [Var(variable) for variable in target])
         if self.style is PRODUCTS or self.style is FILLED:
             sparse = False
@@ -1032,7 +1031,7 @@ class Generator:
         self.shapes[name] = tuple(self.mode_extent(name, mode, index) for mode, index in enumerate(target))
         format = self.dense_format(len(target)) if target else None
         names = [name for index in target for name in index_variables(index)]
-        if target and one() and self.all_sparse(value, names):
+        if target and one() and (self.all_sparse(value, names) or self.chance(0.3)):
             format = formats.sparse(rng, self.shapes[name], self.definitions)
             if "structured" in format or "diagonal" in format:
                 format = "csf"

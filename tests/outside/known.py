@@ -5,5 +5,4 @@ An entry stays only as long as the fault: a cause, and what is left out for it.
 
 KNOWN = {
     "shifted columns": "`Y(i, j) = A(i + 5, j)` of an operand stored by columns goes over all `i`: minutes for long modes",
-    "sizes of two statements": "`--dim Y1_size=` is unknown where two statements assign `Y` at the same computed index",
 }

@@ -8,6 +8,7 @@
 //! // pattern Y: X                        Y has entries where X has, none of them zero
 //! // skip native: why                    not with this engine
 //! // refused: E0430                      the compiler says this, and nothing runs
+//! // warns: W0104                        the compiler says this too
 //! fn spmv(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
 //! ```
 //!
@@ -40,6 +41,8 @@ pub struct Case {
     pub skips: BTreeMap<String, String>,
     /// The code of the diagnostic that refuses it.
     pub refused: Option<String>,
+    /// The codes of its warnings.
+    pub warns: Vec<String>,
 }
 
 impl Case {
@@ -80,6 +83,7 @@ impl Case {
             ("skip", engine) => {
                 self.skips.insert(engine.to_owned(), value.to_owned());
             }
+            ("warns", "") => self.warns.extend(value.split_whitespace().map(str::to_owned)),
             ("refused", "") => self.refused = Some(value.to_owned()),
             _ => return None,
         }

@@ -1,8 +1,7 @@
 //! What the compiler refuses today although it has a right answer. A test fails when one of these is closed, so that the list is
 //! always as it should be: then take the line out, and make a case of it.
 //!
-//! What is refused because it has no answer, or one that nobody would want unasked (a sparse result made dense), is no gap;
-//! those are in `cases/refused`.
+//! What is refused because it has no answer is no gap; that is in `cases/refused`.
 
 use spc_compiler::{compile_notation, notation, syntax};
 
@@ -36,11 +35,11 @@ const GAPS: &[Gap] = &[
     },
     Gap {
         code: "E0410",
-        missing: "merging many operands pairwise behind a mask, where parts may only be defined for what it has",
+        missing: "a quotient of many operands behind a mask, whose parts may only be defined for what it has",
         program: "fn k(a: [compressed], b: [compressed], c: [compressed], d: [compressed], e: [compressed], f: [compressed], \
                   g: [compressed], h: [compressed], l: [compressed], m: [compressed], n: [compressed], o: [compressed], \
-                  p: [compressed], q: csf) -> y: dense { y(i) = a(i) + b(i) + c(i) + d(i) + e(i) + f(i) + g(i) + h(i) + \
-                  l(i) + m(i) + n(i) + o(i) + p(i) where q(i); }",
+                  p: [compressed], q: csf) -> y: dense { y(i) = (a(i) + b(i) + c(i) + d(i) + e(i) + f(i) + g(i) + h(i) + \
+                  l(i) + m(i) + n(i) + o(i) + p(i)) / q(i) where q(i); }",
     },
 ];
 

@@ -237,6 +237,72 @@ cases! {
     maps_ttm_semi_sparse_blocks "cases/maps/ttm_semi_sparse_blocks.ti" [X, U] ttm(&X, &U);
     maps_ttv_alto "cases/maps/ttv_alto.ti" [X, c] ttv(&X, &c);
     maps_two_orders_of_blocks "cases/maps/two_orders_of_blocks.ti" [A] symmetrized(&A);
+    full_another_fill "cases/full/another_fill.ti" [A] another_fill(&A);
+    full_bits "cases/full/bits.ti" [A, D] bits(&A, &D);
+    full_bytes "cases/full/bytes.ti" [A, D] bytes(&A, &D);
+    full_choice "cases/full/choice.ti" [A, D] choice(&A, &D);
+    full_complex_numbers "cases/full/complex_numbers.ti" [A, d] complex_numbers(&A, &d);
+    full_complex_single "cases/full/complex_single.ti" [A, d] complex_single(&A, &d);
+    full_constant "cases/full/constant.ti" [A] constant(&A);
+    full_copy_of_dense "cases/full/copy_of_dense.ti" [D] copy_of_dense(&D);
+    full_declared_temporary "cases/full/declared_temporary.ti" [A, x] declared_temporary(&A, &x);
+    full_either "cases/full/either.ti" [A, m] either(&A, &m);
+    full_empty "cases/full/empty.ti" [A, D] empty(&A, &D);
+    full_from_alto "cases/full/from_alto.ti" [A, x] from_alto(&A, &x);
+    full_from_bcsr "cases/full/from_bcsr.ti" [A, x] from_bcsr(&A, &x);
+    full_from_bitmap "cases/full/from_bitmap.ti" [A, x] from_bitmap(&A, &x);
+    full_from_csc "cases/full/from_csc.ti" [A, x] from_csc(&A, &x);
+    full_from_hashed "cases/full/from_hashed.ti" [A, x] from_hashed(&A, &x);
+    full_from_run "cases/full/from_run.ti" [A, x] from_run(&A, &x);
+    full_function "cases/full/function.ti" [A] function(&A);
+    full_in_blocks_of_rows "cases/full/in_blocks_of_rows.ti" [A, D] in_blocks_of_rows(&A, &D);
+    full_index_as_value "cases/full/index_as_value.ti" [A] index_as_value(&A);
+    full_into_alto "cases/full/into_alto.ti" [A, D] into_alto(&A, &D);
+    full_into_anti_diagonals "cases/full/into_anti_diagonals.ti" [A, D] into_anti_diagonals(&A, &D);
+    full_into_bcsf "cases/full/into_bcsf.ti" [A, D] into_bcsf(&A, &D);
+    full_into_bcsr "cases/full/into_bcsr.ti" [A, D] into_bcsr(&A, &D);
+    full_into_bitmap "cases/full/into_bitmap.ti" [A, D] into_bitmap(&A, &D);
+    full_into_cfb "cases/full/into_cfb.ti" [A, D] into_cfb(&A, &D);
+    full_into_compressed_dense "cases/full/into_compressed_dense.ti" [A, D] into_compressed_dense(&A, &D);
+    full_into_coo "cases/full/into_coo.ti" [A, D] into_coo(&A, &D);
+    full_into_csb "cases/full/into_csb.ti" [A, D] into_csb(&A, &D);
+    full_into_csc "cases/full/into_csc.ti" [A, D] into_csc(&A, &D);
+    full_into_dcsr "cases/full/into_dcsr.ti" [A, D] into_dcsr(&A, &D);
+    full_into_dia "cases/full/into_dia.ti" [A, D] into_dia(&A, &D);
+    full_into_ell "cases/full/into_ell.ti" [A, D] into_ell(&A, &D);
+    full_into_fcoo "cases/full/into_fcoo.ti" [A, D] into_fcoo(&A, &D);
+    full_into_hashed "cases/full/into_hashed.ti" [A, D] into_hashed(&A, &D);
+    full_into_hashed_twice "cases/full/into_hashed_twice.ti" [A, D] into_hashed_twice(&A, &D);
+    full_into_hicoo "cases/full/into_hicoo.ti" [A, D] into_hicoo(&A, &D);
+    full_into_lco "cases/full/into_lco.ti" [A, D] into_lco(&A, &D);
+    full_into_mcoo "cases/full/into_mcoo.ti" [A, D] into_mcoo(&A, &D);
+    full_into_narrow "cases/full/into_narrow.ti" [A, D] into_narrow(&A, &D);
+    full_into_run "cases/full/into_run.ti" [A, D] into_run(&A, &D);
+    full_into_scoo "cases/full/into_scoo.ti" [A, D] into_scoo(&A, &D);
+    full_into_sell "cases/full/into_sell.ti" [A, D] into_sell(&A, &D);
+    full_into_skyline "cases/full/into_skyline.ti" [A, D] into_skyline(&A, &D);
+    full_largest_of_rows "cases/full/largest_of_rows.ti" [A, b] largest_of_rows(&A, &b);
+    full_least_of_missing "cases/full/least_of_missing.ti" [A, x] least_of_missing(&A, &x);
+    full_long "cases/full/long.ti" [A, d] long(&A, &d);
+    full_negation "cases/full/negation.ti" [A] negation(&A);
+    full_one_element "cases/full/one_element.ti" [A, D] one_element(&A, &D);
+    full_order_three "cases/full/order_three.ti" [X, z] order_three(&X, &z);
+    full_order_three_in_another_order "cases/full/order_three_in_another_order.ti" [X, z] order_three_in_another_order(&X, &z);
+    full_outer_product_of_dense "cases/full/outer_product_of_dense.ti" [x, z] outer_product_of_dense(&x, &z);
+    full_parallel_positions "cases/full/parallel_positions.ti" [A, d] parallel_positions(&A, &d);
+    full_part_at_computed_indices "cases/full/part_at_computed_indices.ti" [x, z] part_at_computed_indices(&x, &z);
+    full_product_of_columns_plus_constant "cases/full/product_of_columns_plus_constant.ti" [A, B] product_of_columns_plus_constant(&A, &B);
+    full_product_plus_dense "cases/full/product_plus_dense.ti" [A, B, D] product_plus_dense(&A, &B, &D);
+    full_quotient "cases/full/quotient.ti" [A, D] quotient(&A, &D);
+    full_row_sums_plus_dense "cases/full/row_sums_plus_dense.ti" [A, b] row_sums_plus_dense(&A, &b);
+    full_same_format_in_blocks "cases/full/same_format_in_blocks.ti" [A, B] same_format_in_blocks(&A, &B);
+    full_single "cases/full/single.ti" [A, D] single(&A, &D);
+    full_sums_of_blocks "cases/full/sums_of_blocks.ti" [x] sums_of_blocks(&x);
+    full_transposed_plus_dense "cases/full/transposed_plus_dense.ti" [A, D] transposed_plus_dense(&A, &D);
+    full_two_results "cases/full/two_results.ti" [A, x] two_results(&A, &x);
+    full_updated "cases/full/updated.ti" [A, D] updated(&A, &D);
+    full_updated_by_the_larger "cases/full/updated_by_the_larger.ti" [A, D] updated_by_the_larger(&A, &D);
+    full_vector_plus_dense "cases/full/vector_plus_dense.ti" [B, C] vector_plus_dense(&B, &C);
     functions_abs "cases/functions/abs.ti" [A] absolute(&A);
     functions_index_values "cases/functions/index_values.ti" [A] moment(&A);
     functions_minimum "cases/functions/minimum.ti" [A, B] lower(&A, &B);
@@ -330,6 +396,8 @@ cases! {
     masks_explicit_zero "cases/masks/explicit_zero.ti" [M, B] explicit_zero(&M, &B);
     masks_least_of_sums "cases/masks/least_of_sums_at_interleaved_coordinates.ti" [M, v] least(&M, &v);
     masks_literal "cases/masks/literal.ti" [M] pattern(&M);
+    masks_many_operands "cases/masks/many_operands.ti" [A, B, C, D, E, F, G, H, M] many_operands(&A, &B, &C, &D, &E, &F, &G, &H, &M);
+    masks_many_operands_of_a_sparse_result "cases/masks/many_operands_of_a_sparse_result.ti" [A, B, C, D, E, F, G, H, M] many(&A, &B, &C, &D, &E, &F, &G, &H, &M);
     masks_mask_of_another_order "cases/masks/mask_of_another_order.ti" [A, M] pick(&A, &M);
     masks_mask_over_the_sum "cases/masks/mask_over_the_sum.ti" [A, M] sums(&A, &M);
     masks_masked_product "cases/masks/masked_product.ti" [A, B, M] product(&A, &B, &M);
@@ -405,6 +473,7 @@ cases! {
     products_ttv_csf "cases/products/ttv_csf.ti" [X, v] ttv(&X, &v);
     products_ttv_first_mode "cases/products/ttv_first_mode.ti" [X, v] ttv(&X, &v);
     products_ttv_sparse_vector "cases/products/ttv_sparse_vector.ti" [X, v] ttv(&X, &v);
+    reductions_named_in_one_term "cases/reductions/named_in_one_term.ti" [A, B, x] named(&A, &B, &x);
     reductions_accumulate "cases/reductions/accumulate.ti" [A, b] rows(&A, &b);
     reductions_bits "cases/reductions/bits.ti" [A] either(&A);
     reductions_bits_of_columns "cases/reductions/bits_of_columns.ti" [A, M] both(&A, &M);
@@ -673,9 +742,12 @@ cases! {
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 13] = [
+const WITHOUT_EXTENT: [&str; 16] = [
     "edges/constant_result",
     "formats/skyline_row",
+    "full/dense_rows_repeated",
+    "full/rows_repeated",
+    "full/slices_repeated",
     "functions/diagonal",
     "indices/constants_meet",
     "indices/halves",

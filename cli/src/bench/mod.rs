@@ -38,7 +38,7 @@ use baseline::Baseline;
 use cases::Choices;
 use clap::{Args, ValueEnum};
 use record::{Case, Findings, Refused};
-use spc::execute::{Operand, Program, ProgramOptions};
+use spc::execute::{Operand, Program, ProgramOptions, Way};
 use spc::io;
 use spc::measure::{Effort, Machine, caches};
 use spc::tensor::AnyTensor;
@@ -279,7 +279,13 @@ impl Bench {
                 tuned = measuring.tune(kernel, &inputs, &self.dimensions, case.clone(), &mut findings.tunings)?;
             }
             progress.step(format!("running on {} threads", machine.threads()));
-            let subject = Subject { case, shape, nnz, read: read_time, pack: program.pack_time() };
+            let subject = Subject {
+                case,
+                shape,
+                nnz,
+                read: read_time,
+                pack: program.pack_time() + program.prepare_time(Way::Converted),
+            };
             findings.records.push(measuring.record(tuned.as_ref().unwrap_or(&program), subject)?);
         }
         Ok(())

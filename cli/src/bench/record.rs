@@ -2,8 +2,10 @@
 
 use super::tune::Tuning;
 use serde_json::{Map, Value, json};
+use spc::execute::Around;
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
+use std::time::Duration;
 
 /// One figure: a kernel on a tensor, with all that may change it.
 #[derive(Debug, Clone)]
@@ -19,8 +21,10 @@ pub(super) struct Record {
     pub(super) read: f64,
     pub(super) compile: f64,
     pub(super) pack: f64,
-    /// Copies that the kernel asks for each time that it is called, where it does.
+    /// Copies that the kernel asks for each time that it is called, of operands before and of results after, where it does.
     pub(super) copies: Option<f64>,
+    /// What each call takes beside the kernel, copies among it.
+    pub(super) around: Around,
     pub(super) estimate: Option<Estimate>,
     /// The sum of the stored values of all results.
     pub(super) checksum: f64,
@@ -89,6 +93,11 @@ impl Estimate {
 }
 
 impl Record {
+    /// What a call costs: the kernel, and what is done around it.
+    pub(super) fn call(&self) -> f64 {
+        self.times.median + self.around.total().as_secs_f64()
+    }
+
     /// Operations a second.
     pub(super) fn flops(&self) -> Option<f64> {
         self.estimate.as_ref().map(|estimate| estimate.operations / self.times.median)
@@ -120,6 +129,14 @@ impl Record {
         put("compile_ms", json!(milliseconds(self.compile)));
         put("pack_ms", json!(milliseconds(self.pack)));
         put("copies_ms", json!(self.copies.map(milliseconds)));
+        let spent = |time: Duration| json!(milliseconds(time.as_secs_f64()));
+        put("copy_ms", spent(self.around.copy_time()));
+        put("copy_in_ms", spent(self.around.copy_in));
+        put("copy_out_ms", spent(self.around.copy_out));
+        put("allocate_ms", spent(self.around.allocate));
+        put("deliver_ms", spent(self.around.deliver_time()));
+        put("check_ms", spent(self.around.other));
+        put("call_ms", json!(milliseconds(self.call())));
         if let Some(estimate) = &self.estimate {
             put("operations", json!(estimate.operations));
             put("bytes", json!(estimate.bytes));

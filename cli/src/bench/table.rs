@@ -7,7 +7,7 @@ use crate::output::{self, bytes, digits};
 use std::fmt::Write;
 
 /// The columns of the table.
-const HEADS: [&str; 15] = [
+const HEADS: [&str; 16] = [
     "kernel",
     "mode",
     "format",
@@ -16,6 +16,7 @@ const HEADS: [&str; 15] = [
     "threads",
     "ms",
     "spread",
+    "call",
     "copies",
     "pack",
     "GFLOP/s",
@@ -49,8 +50,8 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
 }
 
 const NOTES: &str = "
-ms: median; spread: distance of the quartiles, as a part of it; copies: what each call sorts or converts before, in ms; pack: storing
-the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
+ms: median; spread: distance of the quartiles, as a part of it; call: what a call takes, with copies, memory for results and checks;
+copies: what of that sorts or converts operands before and results after, in ms; pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
 roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
 ";
 
@@ -82,6 +83,7 @@ pub(super) fn row(record: &Record) -> Vec<String> {
     row.extend([
         digits(record.times.median * 1e3),
         percent(Some(record.times.spread())),
+        digits(record.call() * 1e3),
         record.copies.map_or_else(|| "-".to_owned(), |copies| digits(copies * 1e3)),
         digits(record.pack * 1e3),
         rate(record.flops()),

@@ -3,10 +3,9 @@
 use super::record::{Case, Estimate, Record};
 use super::tune::Tuning;
 use crate::failure::Failure;
-use spc::execute::{Operand, Outcome, Program, ProgramError, ProgramOptions, tune};
+use spc::execute::{Around, Operand, Outcome, Program, ProgramError, ProgramOptions, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
-use spc_compiler::concrete::TensorKind;
 use spc_compiler::model::{Model, model};
 use spc_compiler::notation;
 use spc_compiler::syntax::Schedule;
@@ -69,7 +68,8 @@ impl Measuring<'_> {
             read: subject.read.as_secs_f64(),
             compile: program.compile_time().as_secs_f64(),
             pack: subject.pack.as_secs_f64(),
-            copies: has_copies(program).then_some(outcome.prepare_time.as_secs_f64()),
+            copies: copies(&outcome.around),
+            around: outcome.around.clone(),
             estimate: self.estimate(program, &outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
         })
@@ -128,10 +128,10 @@ impl From<ProgramTrouble> for Failure {
     }
 }
 
-/// Whether loops read copies of inputs that are made in each call.
-fn has_copies(program: &Program) -> bool {
-    let mut tensors = program.compiled().kernels.iter().flat_map(|compiled| &compiled.concrete.tensors);
-    tensors.any(|tensor| matches!(tensor.kind, TensorKind::SortedCopy(_)))
+/// What copies of operands and results take in each call, where there are any.
+fn copies(around: &Around) -> Option<f64> {
+    let is_copied = !around.copies.is_empty() || !around.deliveries.is_empty();
+    is_copied.then(|| (around.copy_time() + around.deliver_time()).as_secs_f64())
 }
 
 /// The sum of the stored values.

@@ -19,7 +19,7 @@ use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, Stream
 use spc::tensor::Duplicates;
 use spc_compiler::notation;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Run a kernel on data
 ///
@@ -184,29 +184,5 @@ pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &So
             }
         }
         error => Failure::refused(error),
-    }
-}
-
-/// The median of some times; zero of none.
-fn median(times: &[Duration]) -> Duration {
-    let mut sorted = times.to_vec();
-    sorted.sort();
-    match sorted.len() {
-        0 => Duration::ZERO,
-        count if count % 2 == 1 => sorted[count / 2],
-        count => (sorted[count / 2 - 1] + sorted[count / 2]) / 2,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        let times = |times: &[u64]| median(&times.iter().copied().map(Duration::from_millis).collect::<Vec<_>>());
-        assert_eq!(times(&[]), Duration::ZERO);
-        assert_eq!(times(&[5, 1, 9]), Duration::from_millis(5));
-        assert_eq!(times(&[4, 1, 2, 9]), Duration::from_millis(3));
     }
 }

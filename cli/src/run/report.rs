@@ -1,11 +1,10 @@
 //! What a run tells about itself.
 
-use super::median;
 use crate::failure::Failure;
 use crate::output::{self, digits};
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
-use spc::execute::{Outcome, Program};
+use spc::execute::{Copied, Outcome, Prepared, Program, Way};
 use spc::tensor::{AnyTensor, Element};
 use spc::with_element;
 use spc_compiler::format::Format;
@@ -63,14 +62,16 @@ impl Report<'_> {
         let cached = if self.program.from_cache() { " (compiled before)" } else { "" };
         _ = writeln!(
             text,
-            "run {} ms{run}, {} on {}; compile {} ms{cached}, read {} ms, pack {} ms",
-            milliseconds(median(times)),
+            "run {} ms{run}, {} on {}; compile {} ms{cached}, read {} ms, pack {} ms{}",
+            milliseconds(self.outcome.kernel_time()),
             self.program.backend(),
             self.program.place(),
             milliseconds(self.program.compile_time()),
             milliseconds(self.read_time),
-            milliseconds(self.pack_time()),
+            milliseconds(self.program.pack_time()),
+            self.other_ways(),
         );
+        _ = writeln!(text, "{}", self.call());
         if let Some(schedule) = self.program.tuned() {
             _ = writeln!(text, "tuned: {}", on_one_line(schedule));
         }
@@ -93,9 +94,51 @@ impl Report<'_> {
         text
     }
 
-    /// Packing, and sorted copies.
-    fn pack_time(&self) -> Duration {
-        self.program.pack_time() + self.outcome.prepare_time
+    /// How inputs came into their formats that were not packed.
+    fn other_ways(&self) -> String {
+        let mut parts = String::new();
+        let ways = [(Way::Converted, "convert"), (Way::Generated, "generate")];
+        for (way, verb) in ways {
+            let of_way: Vec<&Copied> = self
+                .program
+                .prepared()
+                .iter()
+                .filter(|prepared| prepared.way == way)
+                .map(|prepared| &prepared.copied)
+                .collect();
+            if !of_way.is_empty() {
+                let time = self.program.prepare_time(way);
+                _ = write!(parts, ", {verb} {} ms ({})", milliseconds(time), copies(&of_way));
+            }
+        }
+        if self.program.compare_time() >= WORTH_A_WORD {
+            _ = write!(parts, ", compare patterns {} ms", milliseconds(self.program.compare_time()));
+        }
+        parts
+    }
+
+    /// What a call costs, and of what that is the sum.
+    fn call(&self) -> String {
+        let around = &self.outcome.around;
+        let mut parts = vec![format!("run {}", milliseconds(self.outcome.kernel_time()))];
+        let mut add = |what: &str, time: Duration, of: &[Copied]| {
+            if !of.is_empty() {
+                parts.push(format!("{what} {} ({})", milliseconds(time), copies(&of.iter().collect::<Vec<_>>())));
+            } else if !time.is_zero() {
+                parts.push(format!("{what} {}", milliseconds(time)));
+            }
+        };
+        if !around.copies.is_empty() {
+            add("copies", around.copy_time(), &around.copies);
+        }
+        add("to the device", around.copy_in, &[]);
+        add("memory for results", around.allocate, &[]);
+        add("from the device", around.copy_out, &[]);
+        if !around.deliveries.is_empty() {
+            add("convert results", around.deliver_time(), &around.deliveries);
+        }
+        add("checks", around.other, &[]);
+        format!("call {} ms: {}", milliseconds(self.outcome.call_time()), parts.join(" + "))
     }
 
     /// The format as it is declared.
@@ -109,6 +152,17 @@ impl Report<'_> {
     /// All figures as one JSON object.
     pub(super) fn print_json(&self) -> Result<(), Failure> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let copied = |copied: &Copied| json!({ "tensor": copied.tensor, "format": copied.format, "ms": milliseconds(copied.time) });
+        let prepared = |prepared: &Prepared| {
+            let mut value = copied(&prepared.copied);
+            value["way"] = json!(match prepared.way {
+                Way::Packed => "packed",
+                Way::Converted => "converted",
+                Way::Generated => "generated",
+            });
+            value
+        };
+        let around = &self.outcome.around;
         let times = &self.outcome.run_times;
         let tensors = |tensors: &mut dyn Iterator<Item = (&str, &AnyTensor)>, with_sum: bool| {
             let mut map = Map::new();
@@ -139,9 +193,22 @@ impl Report<'_> {
             "cache_warnings": spc::execute::cache_warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "tuned": self.program.tuned().map(on_one_line),
             "read_ms": milliseconds(self.read_time),
-            "pack_ms": milliseconds(self.pack_time()),
+            "pack_ms": milliseconds(self.program.pack_time()),
+            "convert_ms": milliseconds(self.program.prepare_time(Way::Converted)),
+            "generate_ms": milliseconds(self.program.prepare_time(Way::Generated)),
+            "compare_ms": milliseconds(self.program.compare_time()),
+            "prepared": self.program.prepared().iter().map(prepared).collect::<Vec<_>>(),
             "run_ms": times.iter().map(|&time| milliseconds(time)).collect::<Vec<_>>(),
-            "median_ms": milliseconds(median(times)),
+            "median_ms": milliseconds(self.outcome.kernel_time()),
+            "copy_ms": milliseconds(around.copy_time()),
+            "copies": around.copies.iter().map(copied).collect::<Vec<_>>(),
+            "copy_in_ms": milliseconds(around.copy_in),
+            "copy_out_ms": milliseconds(around.copy_out),
+            "allocate_ms": milliseconds(around.allocate),
+            "deliver_ms": milliseconds(around.deliver_time()),
+            "deliveries": around.deliveries.iter().map(copied).collect::<Vec<_>>(),
+            "check_ms": milliseconds(around.other),
+            "call_ms": milliseconds(self.outcome.call_time()),
             "parts": self.program.spent().map(|spent| json!({
                 "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
@@ -259,6 +326,15 @@ impl fmt::Display for Checksum {
 /// A number, or its name where JSON has none.
 fn number(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
+}
+
+/// What took a time that is worth a word.
+const WORTH_A_WORD: Duration = Duration::from_micros(10);
+
+/// `A as csr 1.5, X as [compressed] 0.2`
+fn copies(copies: &[&Copied]) -> String {
+    let copy = |copied: &&Copied| format!("{} as {} {}", copied.tensor, copied.format, milliseconds(copied.time));
+    copies.iter().map(copy).collect::<Vec<_>>().join(", ")
 }
 
 fn milliseconds(time: Duration) -> String {

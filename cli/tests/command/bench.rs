@@ -35,13 +35,13 @@ this machine, GB/s
 threads footprint triad read gather # gather # gather # GFLOP/s f64 f32
 # # kB # # # # # # #
 uniform:20x30x25:400: # x # x 25, # entries
-kernel mode format rank type threads ms spread copies pack GFLOP/s GB/s roofline in
-mttkrp # csf # f64 # # # - # # # # L1
-mttkrp # csf # f64 # # # - # # # # L1
-scalar - csf - f64 # # # - # # # # L1
-mttkrp # coo # f64 # # # - # # # # L1
-mttkrp # coo # f64 # # # - # # # # L1
-scalar - coo - f64 # # # - # # # # L1
+kernel mode format rank type threads ms spread call copies pack GFLOP/s GB/s roofline in
+mttkrp # csf # f64 # # # # - # # # # L1
+mttkrp # csf # f64 # # # # - # # # # L1
+scalar - csf - f64 # # # # - # # # # L1
+mttkrp # coo # f64 # # # # - # # # # L1
+mttkrp # coo # f64 # # # # - # # # # L1
+scalar - coo - f64 # # # # - # # # # L1
 ";
     // Which cache holds the operands is this machine's affair.
     let cache = |text: String| text.replace(" L2\n", " L1\n").replace(" L3\n", " L1\n").replace(" memory\n", " L1\n");

@@ -78,5 +78,5 @@ fn problems_are_underlined() {
     let place = place.with("k.ti", "fn f(x: csf) -> y: dense {\n    y(i) = z(i);\n    y(i) = w(i);\n}\n");
     let message = place.refuses(&["compile", "k.ti"]);
     assert_has(&message, &["--> k.ti:2:12", "--> k.ti:3:12"]);
-    assert_has(&place.refuses(&["compile", "k.ti", "-f", "x=csf"]), &["`-f` is for an expression", "`x: FORMAT`"]);
+    assert_has(&place.refuses(&["compile", "k.ti", "-f", "x=csf"]), &["a program declares its formats", "`x: FORMAT`"]);
 }

@@ -27,7 +27,69 @@ fn codes_are_expanded() {
     let text = place.prints(&["explain", "E0102"]);
     assert_has(&text, &["E0102: ", "Wrong:", "Correct:"]);
     assert_eq!(place.prints(&["explain", "e0102"]), text);
-    assert_has(&place.prints(&["explain"]), &["E0102  ", "spc explain CODE"]);
+    assert_has(
+        &place.prints(&["explain"]),
+        &["E0102  ", "W0104  ", "spc explain CODE", "csr", "split", "fiber", "where"],
+    );
+    assert_has(
+        &place.prints(&["explain", "E0307"]),
+        &["E0307 is reported no more", "W0104: a sparse result that is full"],
+    );
     assert_has(&place.refuses(&["explain", "E9999"]), &["no error code E9999", "lists all codes"]);
     assert_has(&place.refuses(&["explain", "E12"]), &["four digits"]);
+}
+
+#[test]
+fn words_are_explained() {
+    let place = Place::new();
+    for (word, parts) in [
+        ("csr", &["csr: a format", "format csr = (i, j) -> [i: dense, j: compressed];", "spc formats csr"][..]),
+        ("compressed", &["compressed: a level format", "pos           0        2", "nonunique"]),
+        ("split", &["split: a directive", "blocks of 32", "split(k, k0, k1, 32);"]),
+        ("fill", &["fill: a word of the language", "csr fill inf"]),
+        ("fibers", &["fiber: a term", "all modes but one"]),
+        ("+=", &["An assignment by which values come together"]),
+        ("sum", &["sum: a reduction"]),
+        ("f32", &["f32: an element type"]),
+        ("diagonal", &["diagonal: a format", "diagonal: a level format"]),
+        ("W0104", &["a sparse result that is full", "Wrong:"]),
+    ] {
+        assert_has(&place.prints(&["explain", word]), parts);
+    }
+    assert_has(&place.refuses(&["explain", "spilt"]), &["no word, file or code `spilt`", "did you mean `split`?"]);
+    assert_has(&place.refuses(&["explain", "zzzzzz"]), &["`spc explain` lists all words and codes"]);
+    assert_has(&place.refuses(&["explain", "no.ti"]), &["no.ti"]);
+    assert_has(&place.refuses(&["explain", "ij,j->i"]), &["write `y(i) = A(i, j) * x(j)`"]);
+}
+
+/// Every format that has a name is drawn, from the arrays of an example that is packed for it.
+#[test]
+fn formats_are_listed_and_drawn() {
+    let place = Place::new();
+    let list = place.prints(&["formats"]);
+    assert_has(&list, &["bcsr(B)", "structured(N, M)", "hashed", "spc formats FORMAT"]);
+    let names = list.lines().skip(1).map_while(|line| line.split(['(', ' ']).next().filter(|name| !name.is_empty()));
+    let mut count = 0;
+    for name in names {
+        assert_has(&place.prints(&["formats", name]), &["An example", "level 1: ", "values", "together "]);
+        count += 1;
+    }
+    assert!(count > 25, "{list}");
+    let csr = "\
+level 2: i1, compressed (the coordinates that occur under each parent), 6 positions, 44 bytes
+    parent      0     1  2        3
+    pos         0     2  2        5  6    u32, 20 bytes
+    crd         1  4     0  2  3  5       u32, 24 bytes
+    position    0  1     2  3  4  5
+    values      1  2     3  4  5  6       f64, 48 bytes
+together 92 bytes for 6 stored";
+    assert_has(&place.prints(&["formats", "csr"]), &[csr]);
+    assert_has(&place.prints(&["formats", "[compressed, hashed]"]), &["hashed (", "∞"]);
+    assert_has(&place.prints(&["formats", "run"]), &["[run]", "ends"]);
+    assert_has(&place.prints(&["formats", "csf", "--order", "4"]), &["level 4: i3, compressed"]);
+    let place = place
+        .with("mine.ti", "/// Rows in pairs.\nformat pairs = (i, j) -> [i / 2: dense, j: compressed, i % 2: dense];\n");
+    assert_has(&place.prints(&["formats", "pairs", "--formats", "mine.ti"]), &["Rows in pairs.", "i0 / 2, dense"]);
+    assert_has(&place.refuses(&["formats", "cssr"]), &["E0201", "did you mean `csr`?"]);
+    assert_has(&place.refuses(&["formats", "csr", "--order", "3"]), &["E0205"]);
 }

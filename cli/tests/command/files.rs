@@ -180,8 +180,9 @@ fn formats_of_a_file_have_names_everywhere() {
     assert_has(&place.refuses(&["info", "a.tns", "--formats", "no.ti"]), &["no.ti: "]);
     let place = place.with("bad.ti", "format csr = [dense, compressed];\n");
     assert_has(&place.refuses(&["info", "a.tns", "--formats", "bad.ti"]), &["a format `csr` already", "bad.ti:1:8"]);
-    let place = place.with("k.ti", "fn k(A: csr) -> y: dense { y(i) = A(i, j); }");
-    assert_has(&place.refuses(&["compile", "k.ti", "--formats", "mine.ti"]), &["a file defines its formats"]);
+    let place = place.with("k.ti", "fn k(A: wide) -> y: dense { y(i) = A(i, j); }");
+    assert_has(&place.prints(&["compile", "k.ti", "--formats", "mine.ti", "--emit", "notation"]), &["compressed(u64)"]);
+    assert_has(&place.refuses(&["compile", "k.ti"]), &["no format `wide`"]);
 }
 
 #[test]

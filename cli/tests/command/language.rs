@@ -127,3 +127,73 @@ fn large_texts_are_answered_soon() {
     let place = place.with("k.ti", &text);
     assert!(place.spc(&["compile", "k.ti", "--check"]).status.code().is_some());
 }
+
+const KERNEL: &str = "fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+
+/// A program may stand on the command line, and a file may hold an assignment alone, for every verb that takes a program.
+#[test]
+fn programs_are_written_on_the_command_line_and_assignments_in_files() {
+    let place = Place::new()
+        .with("A.tns", "# shape: 2 2\n1 2 3\n2 1 4\n")
+        .with("bare.ti", "// A product.\ny(i) = A(i, j) * x(j)\n")
+        .with("mine.ti", "format mine = [dense, compressed];\n");
+    let inputs = ["-i", "A=A.tns", "-i", "x=ones", "--backend", "interpreter", "-o", "y=-"];
+    let run =
+        |program: &'static str, more: &[&'static str]| place.prints(&[&["run", program][..], more, &inputs].concat());
+    let expected = run("y(i) = A(i, j) * x(j)", &["-f", "A=csr"]);
+    assert_eq!(run(KERNEL, &[]), expected);
+    assert_eq!(run("bare.ti", &["-f", "A=csr"]), expected);
+    assert_eq!(run("bare.ti", &["-f", "A=mine", "--formats", "mine.ti"]), expected);
+    assert_eq!(
+        run("fn f(A: mine, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", &["--formats", "mine.ti"]),
+        expected
+    );
+    for verb in ["compile", "explain"] {
+        assert_has(&place.prints(&[verb, KERNEL]), &["y(i)"]);
+        assert_has(&place.prints(&[verb, "bare.ti", "-f", "A=csr"]), &["y(i)"]);
+    }
+    let bench = ["bench", "--quick", "--machine", "least", "--budget", "0.01", "-i", "A=A.tns", "-i", "x=ones"];
+    assert_has(&place.prints(&[&bench[..], &["--expression", KERNEL]].concat()), &["call"]);
+    assert_has(&place.prints(&[&bench[..], &["--expression", "bare.ti", "-f", "A=csr"]].concat()), &["call"]);
+    assert_has(&place.refuses(&["compile", KERNEL, "-f", "A=csr"]), &["a program declares its formats", "`A: FORMAT`"]);
+    let twice = "format mine = [dense, dense]; fn f(A: mine) -> y: dense { y(i) = A(i, j); }";
+    assert_has(&place.refuses(&["compile", twice, "--formats", "mine.ti"]), &["both define `mine`"]);
+    assert_has(&place.refuses(&["compile", "fm f(A: csr) -> y: dense { y(i) = A(i, j); }"]), &["`fn`"]);
+}
+
+#[test]
+fn notations_of_neighbours_are_answered_with_the_line_to_write() {
+    let place = Place::new();
+    for (text, line) in [
+        ("y[i] = A[i,j] * x[j]", "write `y(i) = A(i, j) * x(j)`"),
+        ("B(i,j) = A(i,j)**2", "write `B(i, j) = pow(A(i, j), 2)`"),
+        ("ij,j->i", "write `y(i) = A(i, j) * x(j)`"),
+        ("y = np.einsum('ij,j->i', A, x)", "write `y(i) = A(i, j) * x(j)`"),
+        ("C = A @ B", "write `C(i, j) = A(i, k) * B(k, j)`"),
+        ("y(i) = A:csr(i,j) * x(j)", "on the command line it is `-f A=csr`"),
+        ("y(i) = sum_j(A(i,j) * x(j))", "write `y(i) = sum(j)(A(i, j) * x(j))`"),
+    ] {
+        assert_has(&place.refuses(&["compile", text]), &[line]);
+    }
+    let taco = place.fails(&["compile", "y(i) = A(i,j) * x(j)", "-f=A:ds:1,0"], 2);
+    assert_has(&taco, &["taco's `A:ds:1,0` is `A=csc`"]);
+}
+
+#[test]
+fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
+    let place = Place::new().with("A.tns", "# shape: 2 3\n1 2 3\n").with("d.tns", "# shape: 2 3\n1 1 5\n2 3 -1\n");
+    let run = ["run", "B(i, j) = A(i, j) + D(i, j)", "-f", "A=csr", "-f", "B=csr", "-i", "A=A.tns", "-i", "D=d.tns"];
+    let run = [&run[..], &["--backend", "interpreter"]].concat();
+    let output = place.spc(&run);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_has(&said, &["W0104", "the sparse result `B` stores every element", "where A(i, j)"]);
+    assert_has(&String::from_utf8(output.stdout).unwrap(), &["csr, 6 stored", "B(1, 2)  = 3"]);
+    let json = place.json(&[&run[..], &["--json"]].concat());
+    assert_eq!(json["warnings"][0]["code"], "W0104");
+    assert_eq!(json["outputs"]["B"]["nnz"], 6);
+    assert_has(&place.refuses(&[&run[..], &["--strict"]].concat()), &["error[W0104]"]);
+    // More than any memory holds is refused before it is begun.
+    let place = place.with("long.tns", "# shape: 2000000000 2000000000\n1 2 3\n");
+    let long = ["run", "B(i, j) = A(i, j) + 1", "-f", "A=dcsr", "-f", "B=dcsr", "-i", "A=long.tns"];
+    assert_has(&place.refuses(&long), &["`B`", "memory", "4000000000000000000 elements"]);
+}

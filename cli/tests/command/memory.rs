@@ -16,9 +16,9 @@ fn a_workspace_too_large_for_memory_is_refused_with_its_shape() {
         .with("C.tns", "# shape: 5 7\n1 1 1\n3 2 2\n")
         .with("long.tns", "# shape: 4000000000 5\n1 1 1\n2 3 2\n")
         .with("wide.tns", "# shape: 5 4000000000\n1 1 1\n3 2 2\n");
-    const SQUARES: &str = "fn squares(A: dcsr, B: dcsr) -> y: [compressed] {
+    const SQUARES: &str = "fn squares(A: dcsr, B: dcsr) -> s: f64 {
     let T(i, k): dense = A(i, j) * B(j, k);
-    y(i) = T(i, k) * T(i, k);
+    s = T(i, k) * T(i, k);
 }";
     let place = place.with("squares.ti", SQUARES);
     for engine in ENGINES {

@@ -337,3 +337,49 @@ fn deterministic_runs_give_the_same_bits_on_any_number_of_threads() {
     assert_has(&explained, &["results have the same bits on any number of threads"]);
     assert_has(&place.prints(&["compile", "scheduled.ti"]), &["parallel::Fixed::writing().even(0, i_extent)"]);
 }
+
+/// A call is the sum of its parts, and each preparation is a part of its own.
+#[test]
+fn copies_and_conversions_are_booked_apart_from_packing() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "60x50", "--nnz", "500", "-o", "A.tns"]);
+    place.prints(&["convert", "A.tns", "A.spct", "--format", "csc"]);
+    let backend = ["--backend", "interpreter", "--json", "--repeat", "3"];
+    let run = |arguments: &[&'static str]| place.json(&[arguments, &backend].concat());
+    let sum = |json: &serde_json::Value| {
+        let parts = ["median_ms", "copy_ms", "copy_in_ms", "copy_out_ms", "allocate_ms", "deliver_ms", "check_ms"];
+        parts.iter().map(|part| json[part].as_f64().unwrap()).sum::<f64>()
+    };
+    let is_sum = |json: &serde_json::Value| (sum(json) - json["call_ms"].as_f64().unwrap()).abs() < 1e-6;
+    let product = ["run", "y(i) = A(i, j) * x(j)", "-i", "x=ones"];
+
+    // Entries are packed; nothing is copied.
+    let plain = run(&[&product[..], &["-f", "A=csr", "-i", "A=A.tns"]].concat());
+    assert!(is_sum(&plain), "{plain}");
+    assert_eq!((&plain["prepared"][0]["tensor"], &plain["prepared"][0]["way"]), (&"A".into(), &"packed".into()));
+    assert_eq!((plain["copies"].as_array().unwrap().len(), plain["convert_ms"].as_f64()), (0, Some(0.0)));
+    assert!(plain["pack_ms"].as_f64() > Some(0.0) && plain["generate_ms"].as_f64() > Some(0.0), "{plain}");
+
+    // A tensor in another format is converted, once.
+    let converted = run(&[&product[..], &["-f", "A=csr", "-i", "A=A.spct"]].concat());
+    assert_eq!(converted["prepared"][0]["way"], "converted");
+    assert!(converted["convert_ms"].as_f64() > Some(0.0) && converted["pack_ms"] == 0.0, "{converted}");
+
+    // Loops that can't read an operand read a copy, in each call.
+    let copied = run(&[&product[..], &["-f", "A=[dense, run]", "-i", "A=A.tns"]].concat());
+    assert!(is_sum(&copied), "{copied}");
+    assert_eq!(copied["copies"][0]["tensor"], "A");
+    assert!(copied["copy_ms"].as_f64() > Some(0.0), "{copied}");
+
+    // What loops can't write is converted behind them.
+    let transposed = ["run", "B(j, i) = A(i, j)", "-f", "A=csr", "-f", "B=alto", "-i", "A=A.tns"];
+    let delivered = run(&transposed);
+    assert!(is_sum(&delivered), "{delivered}");
+    assert_eq!(delivered["deliveries"][0]["tensor"], "B");
+    assert!(delivered["deliver_ms"].as_f64() > Some(0.0), "{delivered}");
+    let text = place.prints(&[&transposed[..], &backend[..2]].concat());
+    assert!(
+        text.lines().any(|line| line.starts_with("call ") && line.contains("convert results") && line.contains("B as")),
+        "{text}"
+    );
+}

@@ -8,9 +8,10 @@ pub mod codes;
 #[cfg(feature = "pretty")]
 pub mod render;
 pub mod suggest;
+pub mod topics;
 pub(crate) mod words;
 
-pub use codes::{Entry, all, explain};
+pub use codes::{Entry, RETIRED, all, explain};
 
 use std::fmt;
 use std::str::FromStr;

@@ -10,12 +10,14 @@ mod number;
 mod plain;
 pub mod prelude;
 pub mod resolve;
+mod spelling;
 
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
 pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");
 
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
+pub use spelling::taco;
 
 use std::fmt;
 

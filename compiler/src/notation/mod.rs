@@ -219,6 +219,21 @@ impl Kernel {
         }
     }
 
+    /// The sparse results that store every element, as the right-hand side leaves none out: see
+    /// [`FULL_RESULT`](crate::diagnostics::codes::warnings::FULL_RESULT).
+    pub fn full_results(&self) -> Vec<TensorId> {
+        let mut full = Vec::new();
+        for (place, statement) in self.statements.iter().enumerate() {
+            let target = statement.target.tensor;
+            let updates = self.statements[..place].iter().any(|before| before.target.tensor == target);
+            let is_result = self.tensor(target).is_sparse() && self.tensor(target).role == Role::Output;
+            if is_result && check::fills(statement, &self.tensors, updates) && !full.contains(&target) {
+                full.push(target);
+            }
+        }
+        full
+    }
+
     /// The variables that run over their extents and that `variables` are made of, each once.
     pub fn running(&self, variables: &[IndexVariable]) -> Vec<IndexVariable> {
         running(&self.variables, variables)

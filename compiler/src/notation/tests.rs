@@ -124,8 +124,14 @@ fn operands_are_converted_where_nothing_is_lost() {
     assert_eq!(codes("y(i) = 1.5 * x(i)", &integers), [Code::error(303)]);
 }
 
+/// The codes of an expression's warnings.
+fn warnings(expression: &str, formats: &[(&str, &str)]) -> Vec<String> {
+    let kernel = bare(expression, formats).unwrap_or_else(|problems| panic!("{expression}: {problems:?}"));
+    kernel.warnings.iter().map(|warning| warning.code.to_string()).collect()
+}
+
 #[test]
-fn a_sparse_result_stays_sparse() {
+fn a_sparse_result_that_is_full_is_warned_of() {
     let sparse = [("X", "csr"), ("Y", "csr")];
     for fine in [
         "Y(i, j) = -X(i, j)",
@@ -134,18 +140,25 @@ fn a_sparse_result_stays_sparse() {
         "Y(i, j) = min(X(i, j), 1)",
         "Y(i, j) = select(X(i, j) > 0.5, 1, 0)",
         "Y(i, j) = X(i, j) / d(j)",
-        "Y(i, j) = B(i, j)",
         "Y(i, j) = d(i) where X(i, j)",
+        "Y(i, i) = d(i)",
+        "Y(0, 1) = d(2)",
     ] {
-        assert!(bare(fine, &sparse[usize::from(!fine.contains('X'))..]).is_ok(), "{fine}");
+        assert_eq!(warnings(fine, &sparse[usize::from(!fine.contains('X'))..]), [""; 0], "{fine}");
     }
-    for dense in
-        ["Y(i, j) = X(i, j) + 1", "Y(i, j) = exp(X(i, j))", "Y(i, j) = X(i, j) + B(i, j)", "Y(i, j) = max(X(i, j), 1)"]
-    {
-        assert_eq!(codes(dense, &sparse), [Code::error(307)], "{dense}");
+    for full in [
+        "Y(i, j) = X(i, j) + 1",
+        "Y(i, j) = exp(X(i, j))",
+        "Y(i, j) = X(i, j) + B(i, j)",
+        "Y(i, j) = max(X(i, j), 1)",
+        "Y(i + 1, j) = X(i, j) + 1",
+        "Y(i, j) = B(i, j)",
+    ] {
+        assert_eq!(warnings(full, &sparse[usize::from(!full.contains('X'))..]), ["W0104"], "{full}");
     }
-    assert_eq!(codes("Y(i, j) = d(i)", &[("Y", "csr")]), [Code::error(308)]);
-    assert!(bare("Y(i, j) = d(i)", &[]).is_ok());
+    assert_eq!(warnings("Y(i, _j) = d(i)", &[("Y", "csr")]), ["W0104"]);
+    assert_eq!(warnings("Y(i, _j) = d(i)", &[("Y", "csr"), ("d", "[compressed]")]), ["W0104"]);
+    assert_eq!(warnings("Y(i, _j) = d(i)", &[]), [""; 0]);
 }
 
 #[test]

@@ -47,7 +47,8 @@ pub(super) fn unknown(text: &str, span: Span) -> Diagnostic {
     let problem = Diagnostic::new(codes::UNKNOWN_CHARACTER, span, format!("{what} no meaning here"));
     match text {
         "^" => problem.help("a power is written `pow(a, b)`"),
-        "#" | "@" => problem.help("the language has no attributes"),
+        "@" => problem.help("a product of matrices is written with indices: `A(i, k) * B(k, j)`"),
+        "#" => problem.help("a comment begins with `//`"),
         "'" | "\"" => problem.help("the language has no characters and no strings"),
         "×" | "·" | "∗" => problem.help("a product is written `a * b`"),
         "−" | "–" => problem.help("this is not the minus sign of the keyboard: write `-`"),

@@ -174,7 +174,9 @@ fn special(place: &Place, expected: &Expected) -> Option<Diagnostic> {
         let problem = Diagnostic::new(codes::RESERVED_WORD, found.span, "`_` is no name");
         return Some(problem.label("a name must stand here").help("add a letter: `_i`"));
     }
-    if let Some(problem) = unknown_element_type(place, found) {
+    // What is assigned begins a statement, not a format.
+    let is_statement = expected.has(Rule::assign_operator) || expected.has(Rule::assign);
+    if let Some(problem) = unknown_element_type(place, found).filter(|_| !is_statement) {
         return Some(problem);
     }
     let name_expected = expected.rules.iter().any(|&rule| is_name(rule));

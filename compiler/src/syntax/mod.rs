@@ -23,6 +23,7 @@ mod expected;
 #[rustfmt::skip]
 mod parser;
 mod lexeme;
+pub mod neighbours;
 mod print;
 mod recover;
 
@@ -76,18 +77,19 @@ pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
 /// Everything that does not follow the grammar, in all statements.
 pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
     let (lexemes, mut problems) = lexeme::scan(text);
+    let explained = |problems| collect(neighbours::explained(text, &lexemes, problems));
     if problems.is_empty()
         && let Ok(mut pairs) = Grammar::parse(Rule::program, text)
     {
         let mut builder = Builder::new(&lexemes);
         let program = pairs.next().map(|pair| builder.program(pair));
-        return program.filter(|_| builder.problems.is_empty()).ok_or_else(|| collect(builder.problems));
+        return program.filter(|_| builder.problems.is_empty()).ok_or_else(|| explained(builder.problems));
     }
     let mut current = text.to_owned();
     for problem in &problems {
         match recover::part(&lexemes, Place::new(&lexemes, problem.span.start).found) {
             Some(part) => current = recover::blank(&current, part),
-            None => return Err(collect(problems)),
+            None => return Err(explained(problems)),
         }
     }
     read_the_rest(current, &mut problems);
@@ -98,7 +100,7 @@ pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
         let place = Place::new(&lexemes, expected::position(&stopped));
         problems.push(expected::syntax(text, &place, &stopped));
     }
-    Err(collect(problems))
+    Err(explained(problems))
 }
 
 /// Finds what else is wrong with a text whose wrong lexemes are blank: leaves out the part around each error until the
@@ -132,11 +134,30 @@ fn read_the_rest(mut text: String, problems: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Whether a text is that of a program, with kernels and definitions of formats. Else it may be a statement alone.
+pub fn holds_items(text: &str) -> bool {
+    let (lexemes, _) = lexeme::scan(text);
+    let has = |words: &[&str]| lexemes.iter().any(|lexeme| words.contains(&lexeme.text));
+    let begins_with = |words: &[&str]| lexemes.first().is_none_or(|first| words.contains(&first.text));
+    recover::begins_item(&lexemes, 0)
+        || has(&["fn", "format"])
+        || begins_with(&["pub", "schedule", "{"])
+        // A kernel whose `fn` is misspelt.
+        || has(&["->"]) && has(&["{"])
+}
+
 /// Reads one statement without its semicolon: an expression on the command line.
 ///
 /// # Errors
-/// What does not follow the grammar, and text after the statement.
+/// What does not follow the grammar, and text after the statement; with the line that means the same, where the text is in a
+/// [notation that is near](neighbours).
 pub fn parse_statement(text: &str) -> Result<Statement, Diagnostics> {
+    parse_without_hints(text)
+        .map_err(|problems| collect(neighbours::explained_whole(text, problems.into_iter().collect())))
+}
+
+/// The same without a look at other notations.
+fn parse_without_hints(text: &str) -> Result<Statement, Diagnostics> {
     parse_argument(Rule::statement_argument, text, |builder, pair| Some(builder.statement(pair)))
 }
 

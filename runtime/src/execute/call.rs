@@ -35,6 +35,7 @@
 //! }
 //! ```
 
+use super::around::Copied;
 use super::array::{Access, Array, Data, Parameter, Signature, Stored};
 use super::error::Error;
 use super::extents::{check_outputs, extents};
@@ -57,7 +58,8 @@ pub struct Call<'k> {
     arrays: Vec<Array>,
     /// Whether a kernel has run on the arrays, so that those of outputs must be made new before one runs again.
     used: bool,
-    prepare_time: Duration,
+    copies: Vec<Copied>,
+    allocate_time: Duration,
 }
 
 /// The inputs in the formats that a kernel declares; those that have them already are shared, not copied.
@@ -116,8 +118,12 @@ fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them.
-fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec<Option<AnyTensor>>, Error> {
+/// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them, which `copies` lists.
+fn read_tensors(
+    kernel: &Kernel,
+    inputs: &[(&Tensor, &AnyTensor)],
+    copies: &mut Vec<Copied>,
+) -> Result<Vec<Option<AnyTensor>>, Error> {
     let mut rest = inputs.iter();
     let mut tensors: Vec<Option<AnyTensor>> = Vec::with_capacity(kernel.tensors.len());
     for declared in &kernel.tensors {
@@ -126,7 +132,9 @@ fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec
             Source::Output { .. } => None,
             Source::SortedCopy { of } => match tensors.get(of.index()) {
                 Some(Some(original)) => {
+                    let start = Instant::now();
                     let copy = original.convert_stored(&declared.format);
+                    copies.push(copied(kernel.tensor(of), &declared.format, start));
                     Some(copy.map_err(|source| not_converted(declared, source))?)
                 }
                 _ => {
@@ -138,6 +146,11 @@ fn read_tensors(kernel: &Kernel, inputs: &[(&Tensor, &AnyTensor)]) -> Result<Vec
         tensors.push(tensor);
     }
     Ok(tensors)
+}
+
+/// A tensor that was stored in another format since `start`.
+fn copied(tensor: &Tensor, format: &Format, start: Instant) -> Copied {
+    Copied { tensor: tensor.name.clone(), format: format.to_string(), time: start.elapsed() }
 }
 
 /// A kernel's outputs, in order.
@@ -177,11 +190,13 @@ impl<'k> Call<'k> {
         check_patterns(&inputs)?;
         let dimensions = extents(kernel, &inputs, extra, &[])?;
         check_outputs(kernel, &dimensions)?;
+        let mut copies = Vec::new();
+        let tensors = read_tensors(kernel, &inputs, &mut copies)?;
         let start = Instant::now();
-        let tensors = read_tensors(kernel, &inputs)?;
-        let prepare_time = start.elapsed();
-        let mut call = Call { kernel, dimensions, tensors, arrays: Vec::new(), used: false, prepare_time };
+        let (arrays, allocate_time) = (Vec::new(), Duration::ZERO);
+        let mut call = Call { kernel, dimensions, tensors, arrays, used: false, copies, allocate_time };
         call.arrays = call.make_arrays()?;
+        call.allocate_time = start.elapsed();
         Ok(call)
     }
 
@@ -190,9 +205,14 @@ impl<'k> Call<'k> {
         self.kernel
     }
 
-    /// How long the sorted copies of inputs took that the kernel asks for.
-    pub fn prepare_time(&self) -> Duration {
-        self.prepare_time
+    /// The copies of inputs that the kernel asks for.
+    pub fn copies(&self) -> &[Copied] {
+        &self.copies
+    }
+
+    /// How long it took to make room for the outputs, and to set them to what they begin as.
+    pub fn allocate_time(&self) -> Duration {
+        self.allocate_time
     }
 
     /// The extent of a dimension, by its place in the kernel's list.
@@ -426,7 +446,12 @@ impl<'k> Call<'k> {
     /// # Errors
     /// When an output has more entries than its positions can count, can't be converted to the format that it is delivered
     /// in, or what was put is not a tensor.
-    pub fn finish(mut self) -> Result<Vec<AnyTensor>, Error> {
+    pub fn finish(self) -> Result<Vec<AnyTensor>, Error> {
+        self.finish_with(&mut Vec::new())
+    }
+
+    /// The same; `deliveries` gets the outputs that were converted.
+    pub(super) fn finish_with(mut self, deliveries: &mut Vec<Copied>) -> Result<Vec<AnyTensor>, Error> {
         let mut arrays: Vec<Option<Data>> = self.arrays.drain(..).map(|array| Some(array.data)).collect();
         let kernel = self.kernel;
         let mut find = |role: ArrayRole| {
@@ -446,6 +471,7 @@ impl<'k> Call<'k> {
             outputs.push(match &declared.delivered {
                 None => assemble(declared, shape, levels, values)?,
                 Some(format) => {
+                    let start = Instant::now();
                     let delivered = match declared.listed {
                         Some(operator) => {
                             let listed = Listed { format: &declared.format, levels, values: &values, operator };
@@ -453,6 +479,7 @@ impl<'k> Call<'k> {
                         }
                         None => assemble(declared, shape, levels, values)?.convert_stored(format),
                     };
+                    deliveries.push(copied(declared, format, start));
                     delivered.map_err(|source| Error::Convert {
                         tensor: declared.name.clone(),
                         format: format.to_string(),

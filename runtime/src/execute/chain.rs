@@ -10,6 +10,7 @@
 //!          └────────▶ link n ─▶ n ──▶
 //! ```
 
+use super::around::Around;
 use super::call::{Call, declared_inputs};
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
@@ -20,7 +21,7 @@ use crate::tensor::AnyTensor;
 use spc_compiler::ir::{Kernel, Source};
 use spc_compiler::{Program, backend};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Kernels with what runs them.
 #[derive(Debug, Clone)]
@@ -35,10 +36,28 @@ pub struct Chain {
 pub struct Outcome {
     /// The results with their names, in the order of their declaration.
     pub outputs: Vec<(String, AnyTensor)>,
-    /// How long the copies of inputs took that the kernels ask for.
-    pub prepare_time: Duration,
+    /// What a call takes beside the kernels.
+    pub around: Around,
     /// How long the kernels alone took, all of them together, each time.
     pub run_times: Vec<Duration>,
+}
+
+impl Outcome {
+    /// What a call costs: the median time of the kernels, and all that is done around them.
+    pub fn call_time(&self) -> Duration {
+        self.kernel_time() + self.around.total()
+    }
+
+    /// The median of the kernels' times.
+    pub fn kernel_time(&self) -> Duration {
+        let mut sorted = self.run_times.clone();
+        sorted.sort();
+        match sorted.len() {
+            0 => Duration::ZERO,
+            count if count % 2 == 1 => sorted[count / 2],
+            count => (sorted[count / 2 - 1] + sorted[count / 2]) / 2,
+        }
+    }
 }
 
 impl Chain {
@@ -215,15 +234,24 @@ impl Chain {
     /// When the inputs do not fit the declarations or each other, nothing says some extent, there is no memory, or a kernel
     /// stops.
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
+        let start = Instant::now();
+        let copied = self.copied();
         let kernels = self.links.iter().map(Executable::kernel).collect();
         let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
-        let mut prepare_time = Duration::ZERO;
+        let mut around = Around::default();
+        let mut running = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
-        let outputs = flow.run(&mut |link, call| {
-            prepare_time += call.prepare_time();
-            self.links[link].run_each(call, &mut run_times)
+        let outputs = flow.run(&mut around, &mut |link, call| {
+            let start = Instant::now();
+            let done = self.links[link].run_each(call, &mut run_times);
+            running += start.elapsed();
+            done
         })?;
-        Ok(Outcome { outputs, prepare_time, run_times })
+        let all = start.elapsed();
+        around.other = all.saturating_sub(running + around.total());
+        let (copy_in, copy_out) = self.copied();
+        (around.copy_in, around.copy_out) = (copy_in - copied.0, copy_out - copied.1);
+        Ok(Outcome { outputs, around, run_times })
     }
 }
 
@@ -239,7 +267,7 @@ impl Chain {
     ) -> Result<Vec<AnyTensor>, Error> {
         let kernels = self.links.iter().map(Executable::kernel).collect();
         let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, &[], shapes)?;
-        let outputs = flow.run(&mut |link, call| {
+        let outputs = flow.run(&mut Around::default(), &mut |link, call| {
             outputs_of(self.links[link].kernel()).try_for_each(|output| prepare(call, output))?;
             self.links[link].run(call).map(drop)
         })?;
@@ -285,15 +313,18 @@ impl<'a> Flow<'a> {
         Ok(Self { declarations, results, kernels, extents, tensors })
     }
 
-    /// The results, once `work` has run the call of each kernel, by its number.
+    /// The results, once `work` has run the call of each kernel, by its number. What calls take beside that is added to `around`.
     pub(super) fn run(
         mut self,
+        around: &mut Around,
         work: &mut dyn FnMut(usize, &mut Call<'_>) -> Result<(), Error>,
     ) -> Result<Vec<(String, AnyTensor)>, Error> {
         for number in 0..self.kernels.len() {
             let Some(mut call) = self.call()? else { break };
+            around.copies.extend_from_slice(call.copies());
+            around.allocate += call.allocate_time();
             work(number, &mut call)?;
-            self.take(call.finish()?);
+            self.take(call.finish_with(&mut around.deliveries)?);
         }
         self.finish()
     }

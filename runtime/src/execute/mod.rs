@@ -18,6 +18,7 @@
 //! * [`device`] runs what the CUDA backend makes of a kernel.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
 
+mod around;
 mod array;
 mod bounds;
 pub(crate) mod cache;
@@ -45,6 +46,7 @@ mod tests;
 mod tuning;
 mod typed;
 
+pub use around::{Around, Copied, Prepared, Way};
 pub use array::Stored;
 pub use cache::{CacheWarning, Distrust, cache_warnings};
 pub use call::{Call, conform};

@@ -13,6 +13,7 @@
 //! part by part, results are combined in the same order on every run; dense ones on a device stay there until they are one.
 
 use super::Backend;
+use super::around::Around;
 use super::call::Call;
 use super::chain::{Chain, Outcome};
 use super::device::Accumulated;
@@ -178,7 +179,7 @@ impl Streamed {
         }
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
-        Ok(Outcome { outputs, prepare_time: Duration::ZERO, run_times })
+        Ok(Outcome { outputs, around: Around::default(), run_times })
     }
 
     /// All parts once.

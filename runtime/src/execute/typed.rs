@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cuda")]
 use super::Chain;
+use super::around::Around;
 use super::chain::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
@@ -126,7 +127,7 @@ impl StaticKernel {
         }
         let parts = self.parts()?;
         let flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
-        let outputs = flow.run(&mut |link, call| {
+        let outputs = flow.run(&mut Around::default(), &mut |link, call| {
             outputs_of(&parts.links[link]).try_for_each(|output| prepare(call, output))?;
             catch(call, self.links[link].run)
         })?;

@@ -27,6 +27,7 @@ mod iterate;
 #[cfg(test)]
 mod law;
 mod layout;
+mod layout_text;
 #[cfg(test)]
 mod map_law;
 mod mapped;
@@ -55,6 +56,7 @@ pub use formats::{
 };
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
+pub use layout_text::layout_text;
 pub use mapped::{
     Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,

@@ -72,10 +72,6 @@ pub const CONDITION_AS_VALUE: Code = Code::error(304);
 pub const VALUE_AS_CONDITION: Code = Code::error(305);
 /// A division by a missing entry.
 pub const DIVISION_BY_MISSING: Code = Code::error(306);
-/// A statement that would make a sparse result dense.
-pub const DENSE_RESULT: Code = Code::error(307);
-/// An index of a sparse result that no operand has.
-pub const SPARSE_BROADCAST: Code = Code::error(308);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code::error(309);
 
@@ -334,7 +330,7 @@ Correct:
         title: "a reduction's variable with a meaning outside",
         explanation: "
 The variables of a reduction, as `k` in `sum(k)(…)`, belong to it alone: they stand neither on the left-hand side, nor
-elsewhere on the right, nor in a reduction around it.
+elsewhere in the same term, nor in a reduction around it. Another term may sum over an index of that name.
 
 Wrong:
 
@@ -774,46 +770,6 @@ Correct:
 ",
     },
     Entry {
-        code: DENSE_RESULT,
-        title: "a sparse result that would be dense",
-        explanation: "
-Where the sparse operands store no entry, the right-hand side is not zero: nearly every entry of the result would have to
-be stored. `where` restricts the statement to the coordinates at which a tensor stores entries; or let the result be dense.
-
-Wrong:
-
-    fn shift(A: csr) -> B: csr {
-        B(i, j) = A(i, j) + 1;
-    }
-
-Correct:
-
-    fn shift(A: csr) -> B: csr {
-        B(i, j) = A(i, j) + 1 where A(i, j);
-    }
-",
-    },
-    Entry {
-        code: SPARSE_BROADCAST,
-        title: "an index of a sparse result that no operand has",
-        explanation: "
-Where no operand has one of the result's indices, every coordinate of that mode gets the same value. A sparse result would
-store all of them, and nothing says how many there are. Let the result be dense, or name a tensor by `where`.
-
-Wrong:
-
-    fn spread(x: dense) -> A: csr {
-        A(i, j) = x(i);
-    }
-
-Correct:
-
-    fn spread(x: dense) -> A: dense {
-        A(i, j) = x(i);
-    }
-",
-    },
-    Entry {
         code: ASSIGNED_AGAIN,
         title: "an element of the result that is assigned several times",
         explanation: "
@@ -901,20 +857,20 @@ Correct:
         title: "too many sparse operands",
         explanation: "
 Sparse operands of one statement are merged, with a case for each set of them that may have an entry. With more than twelve
-the code would grow beyond use. Parts of a value are then made first, as temporaries, but for those behind a mask: elsewhere they
-may not be defined. Make such parts yourself.
+the code would grow beyond use. Parts of a value are then made first, as temporaries, but for those of a quotient behind a mask:
+elsewhere they may not be defined. Make such parts yourself.
 
 Wrong:
 
     fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
-        y(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i) where N(i);
+        y(i) = (A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i)) / N(i) where N(i);
     }
 
 Correct:
 
     fn total(A: csf, B: csf, C: csf, D: csf, E: csf, F: csf, G: csf, H: csf, I: csf, J: csf, K: csf, L: csf, M: csf, N: csf) -> y: dense {
         let T(i) = A(i) + B(i) + C(i) + D(i) + E(i) + F(i) + G(i) + H(i) + I(i) + J(i) + K(i) + L(i) + M(i);
-        y(i) = T(i) where N(i);
+        y(i) = T(i) / N(i) where N(i);
     }
 ",
     },

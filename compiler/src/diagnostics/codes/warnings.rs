@@ -8,6 +8,8 @@ pub const LONE_INDEX: Code = Code::warning(101);
 pub const REPEATED_RESULT: Code = Code::warning(102);
 /// An index that is summed over and has nearly the name of another.
 pub const SIMILAR_INDEX: Code = Code::warning(103);
+/// A sparse result that stores every element, or all along an index.
+pub const FULL_RESULT: Code = Code::warning(104);
 
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
@@ -59,6 +61,26 @@ Wrong:
 Correct:
 
     fn f(A: csr, x: dense, b: dense) -> y: dense { y(row) = A(row, col) * x(col) + b(row); }
+",
+    },
+    Entry {
+        code: FULL_RESULT,
+        title: "a sparse result that is full",
+        explanation: r"
+A sparse result stores an element wherever some operand has one, and wherever the right-hand side is not its fill value though
+sparse operands have none. Where nothing leaves a coordinate out, all are stored, each with its indices: that takes more memory and
+time than a dense result would. It is so where a dense operand or a constant is added, where all operands are dense, and, for all
+along an index, where no operand has that index. `where` restricts the statement to the coordinates at which a tensor stores
+entries.
+
+Wrong:
+
+    fn shift(A: csr) -> B: csr { B(i, j) = A(i, j) + 1; }
+
+Correct:
+
+    fn shift(A: csr) -> B: csr { B(i, j) = A(i, j) + 1 where A(i, j); }
+    fn shift_all(A: csr) -> B: dense { B(i, j) = A(i, j) + 1; }
 ",
     },
 ];

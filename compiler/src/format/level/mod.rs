@@ -219,6 +219,36 @@ pub fn of(kind: LevelKind) -> &'static dyn Level {
     ALL.iter().find(|(candidate, _)| *candidate == kind).expect("every kind is listed").1
 }
 
+/// What the page of a kind of level says: what it stores, with a picture of its arrays. Code is indented.
+pub fn page(kind: LevelKind) -> String {
+    let text = match kind {
+        LevelKind::Dense => include_str!("dense.rs"),
+        LevelKind::Compressed => include_str!("compressed.rs"),
+        LevelKind::Singleton => include_str!("singleton.rs"),
+        LevelKind::Padded => include_str!("padded.rs"),
+        LevelKind::Bitmap => include_str!("bitmap.rs"),
+        LevelKind::Hashed => include_str!("hashed.rs"),
+        LevelKind::Diagonal => include_str!("diagonal.rs"),
+        LevelKind::Banded => include_str!("banded.rs"),
+        LevelKind::Run => include_str!("run.rs"),
+        LevelKind::Flagged => include_str!("flagged.rs"),
+        LevelKind::Sliced => include_str!("sliced.rs"),
+    };
+    let mut page = String::new();
+    let mut is_code = false;
+    for line in text.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        if line.starts_with("```") {
+            is_code = !is_code;
+            continue;
+        }
+        let indent = if is_code && !line.is_empty() { "    " } else { "" };
+        page.push_str(&format!("{indent}{line}\n"));
+    }
+    // Links of the page are words here.
+    page.replace("[`", "`").replace("`]", "`")
+}
+
 /// The arrays of a level.
 pub fn arrays(format: LevelFormat) -> Arrays {
     of(format.kind).arrays(format)

@@ -4,7 +4,7 @@ use super::Report;
 use super::arguments::{Arguments, Value};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::format::level::{self, Level, Property};
-use crate::format::{IndexWidth, LevelFormat, prelude};
+use crate::format::{IndexWidth, LevelFormat, prelude, spelling};
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 
 /// Words that a level takes, for suggestions.
@@ -29,7 +29,7 @@ fn unknown_level(name: &Ident) -> Diagnostic {
     if prelude::definitions().iter().any(|definition| definition.name.name == *word) {
         return unknown.label("a format of a whole tensor").help("a named format stands by itself, without brackets");
     }
-    match suggest::similar(word, names()) {
+    match spelling::level(word).or_else(|| suggest::similar(word, names())) {
         Some(close) => unknown.label("not a level format").help(format!("did you mean `{close}`?")),
         None => unknown.label("not a level format").help(format!("the level formats are {}", words::list(names()))),
     }

@@ -14,7 +14,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, Level, prelude};
+use super::{Format, Level, prelude, spelling};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::syntax::{FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, FormatMap, Ident, Item, Program};
 use arguments::Arguments;
@@ -73,7 +73,8 @@ impl Orders {
         Self { minimum: order, variadic: false }
     }
 
-    fn of_map(map: &FormatMap) -> Self {
+    /// Those that a map serves.
+    pub fn of_map(map: &FormatMap) -> Self {
         let variadic = map.modes.iter().filter(|mode| mode.variadic).count();
         Self { minimum: map.modes.len() - variadic, variadic: variadic > 0 }
     }
@@ -212,8 +213,9 @@ fn unknown_format(name: &Ident, definitions: &Definitions<'_>) -> Diagnostic {
             .label("a level format")
             .help(format!("a format is a list with a level for each mode: `[{}]`", name.name));
     }
-    let help = match suggest::similar(&name.name, definitions.names()) {
-        Some(close) => format!("did you mean `{close}`?"),
+    let similar = || suggest::similar(&name.name, definitions.names()).map(str::to_owned);
+    let help = match spelling::format(&name.name, definitions.names()).or_else(similar) {
+        Some(meant) => format!("did you mean `{meant}`?"),
         None => format!("the formats are {}", words::list(definitions.names())),
     };
     unknown.label("not a format").help(help)

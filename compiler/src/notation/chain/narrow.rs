@@ -15,11 +15,11 @@
 //!                                                                    C(i, j) = sum(k)(A(i, k) * C_part(k, j));
 //! ```
 //!
-//! What has a mask stays whole: elsewhere its value may not be defined.
+//! What has a mask stays whole where it divides, as elsewhere its value may not be defined, and where the mask chooses terms of a sum.
 
 use super::{Decision, part};
 use crate::notation::check::in_order;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel};
+use crate::notation::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel};
 
 /// The kernel with at most so many sparse operands in a statement, as far as its values have such parts, and without sums that
 /// a sparse result would form again and again; and the reasons.
@@ -59,11 +59,23 @@ pub(crate) fn operands(kernel: &Kernel, value: &Expr) -> usize {
 
 /// Takes a part out of a statement that has too many operands; gives the statement that makes it.
 fn some_operands(kernel: &mut Kernel, statement: &mut Assignment, most: usize) -> Option<Assignment> {
-    if statement.mask.is_some() || operands(kernel, &statement.value) <= most {
+    if operands(kernel, &statement.value) <= most || !is_known_without_mask(kernel, statement) {
         return None;
     }
     let place = largest(kernel, &mut statement.value, most)?;
     Some(part::take(kernel, &statement.target, place))
+}
+
+/// Whether parts of a value may be formed where a mask has no entry too, which is then not asked for.
+fn is_known_without_mask(kernel: &Kernel, statement: &Assignment) -> bool {
+    fn divides(value: &Expr) -> bool {
+        let is_quotient = matches!(value, Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, ..));
+        is_quotient || value.children().into_iter().any(divides)
+    }
+    let Some(mask) = &statement.mask else { return true };
+    let own = kernel.running(&statement.target.indices);
+    let chooses_terms = kernel.running(&mask.indices).iter().any(|variable| !own.contains(variable));
+    !chooses_terms && !divides(&statement.value)
 }
 
 /// The part with the most operands that are not too many, on the way to where most of them are.

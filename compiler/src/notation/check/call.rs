@@ -5,7 +5,7 @@ use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::ir::{ElementType, Function, Literal};
 use crate::notation::{BinaryOperator, Expr};
-use crate::syntax::{self, Ident};
+use crate::syntax::{self, Ident, neighbours};
 
 impl<'s> Values<'_, 's> {
     /// A function of elements, `select`, a conversion; `element` is the type of its value.
@@ -111,7 +111,7 @@ impl<'s> Values<'_, 's> {
 pub(super) fn unknown_function(name: &Ident) -> Diagnostic {
     let message = format!("there is no function `{}`", name.name);
     let unknown = Diagnostic::new(codes::UNKNOWN_FUNCTION, name.span, message).label("not a function");
-    match functions::alias(&name.name).or_else(|| suggest::similar(&name.name, functions::names())) {
+    match neighbours::function(&name.name).or_else(|| suggest::similar(&name.name, functions::names())) {
         Some(close) => unknown.help(format!("did you mean `{close}`?")),
         None => unknown.help(format!("the functions are {}", words::list(functions::names()))),
     }

@@ -49,25 +49,6 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     syntax::functions()
 }
 
-/// Our name of a function that other languages call otherwise.
-pub(super) fn alias(name: &str) -> Option<&'static str> {
-    match name {
-        "log" => Some("ln"),
-        "power" => Some("pow"),
-        "arcsin" => Some("asin"),
-        "arccos" => Some("acos"),
-        "arctan" => Some("atan"),
-        "fabs" => Some("abs"),
-        "minimum" | "fmin" => Some("min"),
-        "maximum" | "fmax" => Some("max"),
-        "ite" | "ternary" => Some("select"),
-        "signum" => Some("sign"),
-        "real" => Some("re"),
-        "imag" => Some("im"),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{find, names};

@@ -8,7 +8,7 @@ use super::{call, functions, mistakes, result, schedule, sequence, statement, te
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
 use crate::format::{Format, resolve::Definitions};
 use crate::notation::{Assignment, Kernel, Role, Tensor};
-use crate::syntax::{Schedule, Statement};
+use crate::syntax::{Schedule, Statement, neighbours};
 
 /// A kernel as written, without its declarations.
 pub(super) struct Source<'a> {
@@ -30,16 +30,16 @@ pub(super) fn check(
     let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
     let mut tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
-    check_names(&tensors, &uses, &mut problems.expression);
+    check_names(&tensors, &uses, source.body, &mut problems.expression);
     sequence::check(source.body, &tensors, &mut problems.expression);
 
     let mut indices = Indices::default();
-    let statements = statements(source.body, &mut tensors, &mut indices, &mut problems.expression);
+    let mut warnings = Diagnostics::new();
+    let statements = statements(source.body, &mut tensors, &mut indices, &mut problems.expression, &mut warnings);
     if let Some(schedule) = source.schedule {
         schedule::check(schedule, &tensors, source.body, &mut problems.expression);
     }
 
-    let mut warnings = Diagnostics::new();
     source.body.iter().for_each(|statement| mistakes::check(statement, &tensors, &mut warnings));
 
     let mut statements = statements.into_iter().collect::<Option<Vec<_>>>()?;
@@ -64,6 +64,7 @@ fn statements(
     tensors: &mut [Tensor],
     indices: &mut Indices,
     found: &mut Diagnostics,
+    warnings: &mut Diagnostics,
 ) -> Vec<Option<Assignment>> {
     let mut made = vec![false; tensors.len()];
     let mut checked = Vec::with_capacity(body.len());
@@ -76,7 +77,7 @@ fn statements(
             tensors[target].fill = tensors::start(Some(statement), element);
         }
         let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
-        let assignment = statement::check(statement, tensors, updates, indices, found);
+        let assignment = statement::check(statement, tensors, updates, indices, found, warnings);
         if let (Some(target), Some(assignment)) = (target, &assignment) {
             store(tensors, target, assignment, updates, indices);
         }
@@ -110,11 +111,15 @@ fn mentions<'a>(statement: &'a Statement, declared: &impl Fn(&str) -> bool) -> V
     mentions
 }
 
-fn check_names(tensors: &[Tensor], uses: &[Use<'_>], found: &mut Diagnostics) {
+fn check_names(tensors: &[Tensor], uses: &[Use<'_>], body: &[Statement], found: &mut Diagnostics) {
     let mut misspelt = Vec::new();
     for used in uses.iter().filter(|used| !tensors.iter().any(|tensor| tensor.name == used.name.name)) {
         let meant = meant(used, tensors, uses);
-        found.push(unknown_name(used, meant));
+        let problem = unknown_name(used, meant);
+        found.push(match as_reduction(used, body) {
+            Some(line) => Diagnostic { help: vec![format!("write `{line}`")], ..problem },
+            None => problem,
+        });
         misspelt.extend(meant);
     }
     for tensor in tensors {
@@ -158,6 +163,18 @@ fn unknown_name(used: &Use<'_>, close: Option<&str>) -> Diagnostic {
         (None, _) if used.order == 0 => unknown.help(format!("declare it as a parameter: `{name}: f64`")),
         (None, _) => unknown.help(format!("declare it as a parameter: `{name}: dense`")),
     }
+}
+
+/// The statement that a name stands in, where the name is a sum as mathematics writes it: `sum_j(…)`.
+fn as_reduction(used: &Use<'_>, body: &[Statement]) -> Option<String> {
+    if !used.nested || !used.name.name.contains('_') {
+        return None;
+    }
+    let has_it = |statement: &&Statement| {
+        statement.span.start <= used.name.span.start && used.name.span.end <= statement.span.end
+    };
+    let translation = neighbours::translated(&body.iter().find(has_it)?.to_string())?;
+    Some(translation.line)
 }
 
 fn function_name(tensor: &Tensor) -> Diagnostic {

@@ -27,6 +27,7 @@ pub use expression::{FormatOption, check_expression};
 pub(super) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
+pub(super) use result::fills;
 pub(super) use temporary::{fill as temporary_fill, format as temporary_format};
 
 use super::Kernel;

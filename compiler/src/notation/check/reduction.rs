@@ -4,7 +4,7 @@ use super::indices::Indices;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{ElementType, ReduceOperator};
-use crate::notation::{Assignment, Expr};
+use crate::notation::{Assignment, BinaryOperator, Expr, IndexVariable, UnaryOperator};
 use crate::syntax::{self, Ident, REDUCTIONS};
 
 impl<'s> Values<'_, 's> {
@@ -82,10 +82,23 @@ pub(crate) fn name(operator: ReduceOperator) -> &'static str {
     REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
 }
 
-/// Explicit reductions over variables that are also the statement's.
+/// Explicit reductions over variables that are also the statement's. Terms that are added have sums of their own: what one names
+/// another may have as an index that it is summed over without a word.
 pub(super) fn check_scope(reduced: &[&Ident], statement: &Assignment, indices: &Indices, found: &mut Diagnostics) {
+    let mut terms = Vec::new();
+    match statement.operator {
+        None | Some(ReduceOperator::Add) => added(&statement.value, &mut terms),
+        Some(_) => terms.push(&statement.value),
+    }
+    let made_of = |variable| indices.running(&[variable]);
+    let own = statement.target.indices.iter().chain(statement.mask.iter().flat_map(|mask| &mask.indices));
+    let own = indices.running(&own.copied().collect::<Vec<_>>());
     for name in reduced {
         let Some(outer) = indices.free(&name.name) else { continue };
+        let meets = |term: &&Expr| binds(term, &name.name, indices) && term.free_variables(&made_of).contains(&outer);
+        if !own.contains(&outer) && !terms.iter().any(meets) {
+            continue;
+        }
         let problem = Diagnostic::new(
             codes::REDUCTION_VARIABLE,
             name.span,
@@ -98,4 +111,23 @@ pub(super) fn check_scope(reduced: &[&Ident], statement: &Assignment, indices: &
             false => problem.help("give one of them another name, or let the reduction enclose both"),
         });
     }
+}
+
+/// The terms that are added or subtracted.
+fn added<'e>(value: &'e Expr, terms: &mut Vec<&'e Expr>) {
+    match value {
+        Expr::Unary(UnaryOperator::Negate, operand) => added(operand, terms),
+        Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => {
+            added(left, terms);
+            added(right, terms);
+        }
+        term => terms.push(term),
+    }
+}
+
+/// Whether a reduction in an expression has a variable of that name.
+fn binds(value: &Expr, name: &str, indices: &Indices) -> bool {
+    let is_it = |variable: &IndexVariable| indices.variables[variable.0].name == name;
+    matches!(value, Expr::Reduce(_, variables, _) if variables.iter().any(is_it))
+        || value.children().into_iter().any(|child| binds(child, name, indices))
 }

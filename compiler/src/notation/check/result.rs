@@ -1,7 +1,7 @@
-//! Results: what a sparse one can hold.
+//! Results: what a sparse one holds.
 
 use super::indices::Indices;
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::warnings as codes};
 use crate::ir::{ElementType, Literal};
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Role, Tensor, UnaryOperator, combine, simplify};
 use crate::syntax::{self, Statement};
@@ -12,33 +12,38 @@ pub(super) fn is_masked(statement: &Statement, tensors: &[Tensor]) -> bool {
     statement.mask.as_ref().is_some_and(|mask| sparse(&mask.name.name))
 }
 
-/// Whether the result can hold what the statement computes; `updates` says whether it holds something already.
+/// Says where a sparse result stores every coordinate, or every one of a mode, as nothing leaves any out; `updates` says whether
+/// it holds something already.
 pub(super) fn check(
     statement: &Assignment,
     source: &Statement,
     tensors: &[Tensor],
     updates: bool,
     indices: &Indices,
-    found: &mut Diagnostics,
+    warnings: &mut Diagnostics,
 ) {
     let target = &tensors[statement.target.tensor.0];
     // A temporary whose format is not said gets one that holds all.
     if !target.is_sparse() || target.role == Role::Temporary && !target.declared {
         return;
     }
-    let broadcast = broadcast(statement, indices);
-    if !broadcast.is_empty() {
-        for variable in broadcast {
-            found.push(sparse_broadcast(target, &indices.variables[variable.0].name, source.target.span));
-        }
-        return;
+    let fills = fills(statement, tensors, updates);
+    if let Some(variable) = broadcast(statement, indices).first().filter(|_| !fills) {
+        warnings.push(repeated(target, &indices.variables[variable.0].name, source.target.span));
     }
-    let value = afterwards(statement, target, updates);
-    let sparse = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
-    if let Some(operand) = sparse.filter(|_| fills(statement, tensors, updates)) {
+    if fills {
+        let value = afterwards(statement, target, updates);
+        let operand = value.accesses().into_iter().find(|access| tensors[access.tensor.0].is_sparse());
         let missing = |access: &Access| tensors[access.tensor.0].missing();
-        let problem = dense_result(target, operand, tensors, indices, &source.value);
-        found.push(match simplify::known(&value, &missing) {
+        let is_computed = |index: &IndexVariable| indices.variables[index.0].value.is_some();
+        let are_computed = statement.target.indices.iter().any(is_computed);
+        // A diagonal, or single elements, of dense operands are no more than what is asked for.
+        if are_computed && operand.is_none() {
+            return;
+        }
+        let what = if are_computed { "every element that its indices reach" } else { "every element" };
+        let problem = full(target, operand, what, tensors, indices, &source.value);
+        warnings.push(match simplify::known(&value, &missing) {
             Some(known) if !target.fill.equals(known) => {
                 problem.help(format!("or declare its fill value: `fill {}` after its format", known.text()))
             }
@@ -59,7 +64,7 @@ fn afterwards(statement: &Assignment, target: &Tensor, updates: bool) -> Expr {
 }
 
 /// Whether the target would hold something else than its fill value where no operand has an entry.
-pub(super) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
+pub(in crate::notation) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
     let target = &tensors[statement.target.tensor.0];
     let missing = |access: &Access| tensors[access.tensor.0].missing();
     let known = simplify::known(&afterwards(statement, target, updates), &missing);
@@ -93,37 +98,45 @@ fn broadcast(statement: &Assignment, indices: &Indices) -> Vec<IndexVariable> {
     indices.running(&statement.target.indices).into_iter().filter(|variable| !bound.contains(variable)).collect()
 }
 
-fn sparse_broadcast(target: &Tensor, index: &str, span: Span) -> Diagnostic {
-    let message = format!("no operand has the index `{index}` of the sparse result `{}`", target.name);
-    Diagnostic::new(codes::SPARSE_BROADCAST, span, message)
-        .label(format!("every `{index}` would be stored"))
+fn repeated(target: &Tensor, index: &str, span: Span) -> Diagnostic {
+    let message = format!("the sparse result `{}` stores every `{index}`", target.name);
+    Diagnostic::new(codes::FULL_RESULT, span, message)
+        .label(format!("no operand has the index `{index}`"))
         .related(target.span, "the result is sparse")
         .help(format!("store `{}` in a dense format", target.name))
 }
 
-fn dense_result(
+fn full(
     target: &Tensor,
-    operand: &Access,
+    operand: Option<&Access>,
+    what: &str,
     tensors: &[Tensor],
     indices: &Indices,
     value: &syntax::Expr,
 ) -> Diagnostic {
+    let message = format!("the sparse result `{}` stores {what}", target.name);
+    let problem = Diagnostic::new(codes::FULL_RESULT, value.span, message).related(target.span, "the result is sparse");
+    let Some(operand) = operand else {
+        return problem
+            .label("no sparse operand leaves any out")
+            .help(format!("store `{}` in a dense format", target.name));
+    };
     let name = &tensors[operand.tensor.0].name;
     let variables: Vec<&str> =
         operand.indices.iter().map(|variable| indices.variables[variable.0].name.as_str()).collect();
-    let text = format!("{name}({})", variables.join(", "));
-    Diagnostic::new(
-        codes::DENSE_RESULT,
-        value.span,
-        format!("this would make the sparse result `{}` dense", target.name),
-    )
-    .label(match target.fill.is_zero() && target.element != ElementType::Bool {
+    let label = match target.fill.is_zero() && target.element != ElementType::Bool {
         true => format!("not zero where `{name}` stores no entry"),
         false => {
             format!("not {}, the fill value of `{}`, where `{name}` stores no entry", target.fill.text(), target.name)
         }
-    })
-    .related(target.span, "the result is sparse")
-    .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
-    .help(format!("or store `{}` in a dense format", target.name))
+    };
+    let problem = problem.label(label);
+    // What a statement updates is no mask of it.
+    if *name == target.name {
+        return problem.help(format!("store `{name}` in a dense format"));
+    }
+    let text = format!("{name}({})", variables.join(", "));
+    problem
+        .help(format!("add `where {text}` to compute only at the stored coordinates of `{name}`"))
+        .help(format!("or store `{}` in a dense format", target.name))
 }

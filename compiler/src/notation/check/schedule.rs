@@ -1,7 +1,7 @@
 //! `schedule` blocks: the names and the arguments of their directives.
 
 use super::uses;
-use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, topics::directives, words};
 use crate::notation::Tensor;
 use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
 
@@ -24,20 +24,19 @@ enum Argument {
     Pairs,
 }
 
-/// The directives in the terms of Senanayake 2020 (*A Sparse Iteration Space Transformation Framework for Sparse Tensor
-/// Algebra*), each with an example.
-const DIRECTIVES: &[(&str, &[Argument], &str)] = &[
-    ("reorder", &[Argument::Old, Argument::Old, Argument::Olds], "reorder(i, k, j)"),
-    ("split", &[Argument::Old, Argument::New, Argument::New, Argument::Number], "split(k, k0, k1, 32)"),
-    ("fuse", &[Argument::Old, Argument::Old, Argument::New], "fuse(i, j, f)"),
-    ("positions", &[Argument::Old, Argument::Tensor, Argument::New], "positions(f, X, p)"),
-    ("parallel", &[Argument::Old], "parallel(p)"),
-    ("vector", &[Argument::Old], "vector(r)"),
-    ("unroll", &[Argument::Old], "unroll(k1)"),
-    ("same_pattern", &[Argument::Tensor, Argument::Tensor], "same_pattern(X, Z)"),
-    ("stream", &[Argument::Tensor, Argument::Number], "stream(X, 16)"),
-    ("deterministic", &[], "deterministic()"),
-    ("precompute", &[Argument::Expression, Argument::Pairs], "precompute(B(i, k) * C(k, j), j, jw)"),
+/// The directives with their arguments; [`directives`] has what they mean.
+const DIRECTIVES: &[(&str, &[Argument])] = &[
+    ("reorder", &[Argument::Old, Argument::Old, Argument::Olds]),
+    ("split", &[Argument::Old, Argument::New, Argument::New, Argument::Number]),
+    ("fuse", &[Argument::Old, Argument::Old, Argument::New]),
+    ("positions", &[Argument::Old, Argument::Tensor, Argument::New]),
+    ("parallel", &[Argument::Old]),
+    ("vector", &[Argument::Old]),
+    ("unroll", &[Argument::Old]),
+    ("same_pattern", &[Argument::Tensor, Argument::Tensor]),
+    ("stream", &[Argument::Tensor, Argument::Number]),
+    ("deterministic", &[]),
+    ("precompute", &[Argument::Expression, Argument::Pairs]),
 ];
 
 /// Reports unknown directives and wrong arguments.
@@ -45,8 +44,11 @@ pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement],
     let names = body.iter().flat_map(uses::index_names).map(|name| name.name.as_str());
     let mut scope = Scope { tensors, variables: names.collect() };
     for directive in &schedule.directives {
-        match DIRECTIVES.iter().find(|(name, ..)| *name == directive.name.name) {
-            Some((_, arguments, example)) => scope.check(directive, arguments, example, found),
+        match DIRECTIVES.iter().find(|(name, _)| *name == directive.name.name) {
+            Some((name, arguments)) => {
+                let described = directives::ALL.iter().find(|described| described.name == *name);
+                scope.check(directive, arguments, described.map_or("", |described| described.example), found);
+            }
             None => found.push(unknown_directive(directive)),
         }
     }
@@ -128,7 +130,7 @@ impl<'a> Scope<'a> {
 
 fn unknown_directive(directive: &Directive) -> Diagnostic {
     let name = &directive.name.name;
-    let names = || DIRECTIVES.iter().map(|(name, ..)| *name);
+    let names = || DIRECTIVES.iter().map(|(name, _)| *name);
     let unknown =
         Diagnostic::new(codes::UNKNOWN_DIRECTIVE, directive.name.span, format!("there is no directive `{name}`"))
             .label("not a directive");

@@ -1,4 +1,4 @@
-//! One statement: what it may assign, where its extents come from, what a sparse result can hold.
+//! One statement: what it may assign, where its extents come from, what a sparse result holds.
 
 use super::indices::Indices;
 use super::uses;
@@ -19,6 +19,7 @@ pub(super) fn check(
     updates: bool,
     indices: &mut Indices,
     found: &mut Diagnostics,
+    warnings: &mut Diagnostics,
 ) -> Option<Assignment> {
     indices.begin_statement();
     let names = uses::index_names(statement);
@@ -65,7 +66,7 @@ pub(super) fn check(
     compute_inner_indices(&mut checked.target, tensors, indices);
     check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
-    result::check(&checked, statement, tensors, updates, indices, found);
+    result::check(&checked, statement, tensors, updates, indices, warnings);
     Some(checked)
 }
 

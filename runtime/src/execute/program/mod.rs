@@ -27,6 +27,7 @@
 mod assumed;
 mod error;
 mod extents;
+mod full;
 mod operand;
 mod pattern;
 
@@ -36,7 +37,9 @@ pub use operand::{Entries, Operand};
 
 use super::stack::with_stack_for;
 use super::tuning::{self, Sizes};
-use super::{Backend, Chain, Error, Executable, NativeError, Outcome, Spent, StreamOptions, Streamed};
+use super::{
+    Backend, Chain, Copied, Error, Executable, NativeError, Outcome, Prepared, Spent, StreamOptions, Streamed, Way,
+};
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
@@ -125,7 +128,8 @@ pub struct Program {
     sizes: Sizes,
     tuned: Option<Schedule>,
     warnings: Vec<Diagnostic>,
-    pack_time: Duration,
+    prepared: Vec<Prepared>,
+    compare_time: Duration,
     compile_time: Duration,
 }
 
@@ -171,18 +175,23 @@ impl Program {
         let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
         let dimensions = undetermined(interface, &extents);
 
-        let start = Instant::now();
+        full::check_memory(kernel, &concrete, &extents)?;
         let mut packed = Vec::new();
+        let mut prepared = Vec::new();
         for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
             if let Some(operand) = operand.take() {
                 let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
+                let (way, start) = (operand.way(&tensor.format), Instant::now());
                 packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.fill, options.duplicates)?);
+                let copied = |time| Copied { tensor: tensor.name.clone(), format: tensor.format.to_string(), time };
+                prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
             }
         }
         let whole = tuned.as_ref().map_or_else(|| kernel.clone(), |schedule| kernel.with_schedule(schedule.clone()));
         let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
+        let start = Instant::now();
         let known = if comes_in_parts { None } else { pattern::found(&whole, &concrete.interface, &mut packed) };
-        let pack_time = start.elapsed();
+        let compare_time = start.elapsed();
 
         let start = Instant::now();
         let again = known.and_then(|kernel| concrete::schedule(&kernel, schedule_options).ok());
@@ -218,7 +227,8 @@ impl Program {
             sizes,
             tuned,
             warnings: kernel.warnings.clone(),
-            pack_time,
+            prepared,
+            compare_time,
             compile_time,
         })
     }
@@ -289,9 +299,25 @@ impl Program {
         self.fallback.as_ref()
     }
 
-    /// How long it took to pack the inputs into the formats that the kernel declares.
+    /// The inputs that were packed, converted or made up in the formats that the kernel declares.
+    pub fn prepared(&self) -> &[Prepared] {
+        &self.prepared
+    }
+
+    /// How long it took to bring inputs into the formats that the kernel declares in one way.
+    pub fn prepare_time(&self, way: Way) -> Duration {
+        self.prepared.iter().filter(|prepared| prepared.way == way).map(|prepared| prepared.copied.time).sum()
+    }
+
+    /// How long it took to pack the inputs into the formats that the kernel declares: entries alone, without
+    /// [conversions](Program::prepare_time) of tensors.
     pub fn pack_time(&self) -> Duration {
-        self.pack_time
+        self.prepare_time(Way::Packed)
+    }
+
+    /// How long it took to find out which inputs have their entries at the same places.
+    pub fn compare_time(&self) -> Duration {
+        self.compare_time
     }
 
     /// What was spent in the last run on an input that came in parts: see [`Spent`]; nothing where all came whole.

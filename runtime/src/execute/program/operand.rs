@@ -2,6 +2,7 @@
 
 use super::ProgramError;
 use crate::complex::{c32, c64};
+use crate::execute::Way;
 use crate::generate;
 use crate::tensor::{
     AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, Values,
@@ -51,6 +52,16 @@ impl Operand {
             Operand::Tensor(tensor) => Some(tensor.nnz()),
             Operand::Entries(entries) | Operand::Filled(entries, _) => Some(entries.len()),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => None,
+        }
+    }
+
+    /// How the operand comes into a format; `None` where it is in it.
+    pub(super) fn way(&self, format: &Format) -> Option<Way> {
+        match self {
+            Operand::Tensor(tensor) => (tensor.format() != format).then_some(Way::Converted),
+            Operand::Entries(_) | Operand::Filled(..) => Some(Way::Packed),
+            Operand::Scalar(_) => None,
+            Operand::Random { .. } | Operand::Ones => Some(Way::Generated),
         }
     }
 

@@ -1,0 +1,116 @@
+//! The directives of a schedule, in the terms of Senanayake 2020 (*A Sparse Iteration Space Transformation Framework for Sparse
+//! Tensor Algebra*).
+
+use super::{Kind, Topic};
+
+/// A directive: an example, and what it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Directive {
+    /// Its name.
+    pub name: &'static str,
+    /// An example.
+    pub example: &'static str,
+    /// What the example asks for, as README.md says it.
+    pub asks: &'static str,
+    /// A kernel that has it.
+    pub kernel: &'static str,
+}
+
+/// All directives.
+pub const ALL: &[Directive] = &[
+    Directive {
+        name: "reorder",
+        example: "reorder(i, k, j)",
+        asks: "these loops in this order, outermost first; operands stored otherwise are read from sorted copies",
+        kernel: "fn product(A: csr, B: dense) -> C: dense { C(i, j) = A(i, k) * B(k, j); }
+schedule { reorder(i, k, j); }",
+    },
+    Directive {
+        name: "split",
+        example: "split(k, k0, k1, 32)",
+        asks: "blocks of 32: a loop over their numbers and one inside of each, also where `k` is walked",
+        kernel: "fn product(A: dense, x: dense) -> y: dense { y(i) = A(i, k) * x(k); }
+schedule { split(k, k0, k1, 32); }",
+    },
+    Directive {
+        name: "fuse",
+        example: "fuse(i, j, f)",
+        asks: "one loop over both: over their coordinates where all that they index is dense, else over what an operand stores",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { fuse(i, j, f); }",
+    },
+    Directive {
+        name: "positions",
+        example: "positions(f, X, p)",
+        asks: "the loop over `f` goes over the positions of `X`; `split(p, p0, p1, 256)` cuts them in blocks",
+        kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
+schedule { fuse(i, j, f); positions(f, X, p); parallel(p); }",
+    },
+    Directive {
+        name: "precompute",
+        example: "precompute(B(i, k) * C(k, j), j, jw)",
+        asks: "this part of the right-hand side in a workspace over `j` before it is used, in a loop over `jw`; what is summed in the part alone is summed there, and loops over what else it has are outside",
+        kernel: "fn product(B: csr, C: csr) -> A: csr { A(i, j) = B(i, k) * C(k, j); }
+schedule { precompute(B(i, k) * C(k, j), j, jw); }",
+    },
+    Directive {
+        name: "same_pattern",
+        example: "same_pattern(X, Z)",
+        asks: "the entries of `X` walked for those of `Z` too, which are at the same places: each call makes sure",
+        kernel: "fn sum(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, j) + Z(i, j); }
+schedule { same_pattern(X, Z); }",
+    },
+    Directive {
+        name: "stream",
+        example: "stream(X, 16)",
+        asks: "the entries of `X` in 16 parts, each a call of its own; results of parts are combined by the operator that the statement reduces by",
+        kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
+schedule { stream(X, 16); }",
+    },
+    Directive {
+        name: "parallel",
+        example: "parallel(i)",
+        asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { parallel(i); }",
+    },
+    Directive {
+        name: "vector",
+        example: "vector(r)",
+        asks: "this loop innermost, in vector lanes",
+        kernel: "fn product(A: csr, B: dense) -> C: dense { C(i, r) = A(i, k) * B(k, r); }
+schedule { vector(r); }",
+    },
+    Directive {
+        name: "unroll",
+        example: "unroll(k1)",
+        asks: "this loop written out: it has at most 64 iterations, and their number is known; loops written out in each other come to at most 1024 copies",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(k) = A(k, j) * x(j); }
+schedule { split(k, k0, k1, 4); unroll(k1); }",
+    },
+    Directive {
+        name: "deterministic",
+        example: "deterministic()",
+        asks: "results that have the same bits in every run, on any number of threads",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { deterministic(); }",
+    },
+];
+
+pub(super) fn topics() -> Vec<Topic> {
+    let topic = |directive: &Directive| {
+        let kernel = directive.kernel.replace('\n', "\n    ");
+        let text = format!(
+            "`{}` asks for {}.\n\n    {kernel}\n\n`spc explain FILE` says what came of it; what a kernel can't keep to is refused with the reason.\n",
+            directive.example, directive.asks
+        );
+        Topic {
+            kind: Kind::Directive,
+            name: directive.name.to_owned(),
+            others: &[],
+            summary: directive.asks.split(&[':', ';'][..]).next().unwrap_or_default().to_owned(),
+            text,
+        }
+    };
+    ALL.iter().map(topic).collect()
+}

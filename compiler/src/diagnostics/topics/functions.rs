@@ -1,0 +1,81 @@
+//! Functions, reductions and element types.
+
+use super::{Kind, Topic};
+use crate::ir::{ElementType, Function, ReduceOperator};
+use crate::syntax::REDUCTIONS;
+
+pub(super) fn topics() -> Vec<Topic> {
+    let mut topics: Vec<Topic> = REDUCTIONS.iter().map(|(name, operator)| reduction(name, *operator)).collect();
+    topics.extend(Function::ALL.into_iter().map(function));
+    let topic = |name: &str, summary: &str, text: &str| Topic {
+        kind: Kind::Function,
+        name: name.to_owned(),
+        others: &[],
+        summary: summary.to_owned(),
+        text: text.to_owned(),
+    };
+    topics.push(topic(
+        "select",
+        "the second value where the first, a condition, holds, else the third",
+        "`select(condition, a, b)` is `a` where the condition holds, else `b`. Only what it chooses is computed.
+
+    fn relu(x: dense) -> y: dense { y(i) = select(x(i) > 0, x(i), 0); }
+",
+    ));
+    topics.push(topic("sign", "-1, 0 or 1", "`sign(a)` is -1, 0 or 1, and NaN of NaN.\n"));
+    topics.extend(ElementType::ALL.into_iter().map(element));
+    topics
+}
+
+fn reduction(name: &str, operator: ReduceOperator) -> Topic {
+    let summary = match operator {
+        ReduceOperator::Add => "the sum over indices",
+        ReduceOperator::Multiply => "the product over indices",
+        ReduceOperator::Min => "the least value over indices",
+        ReduceOperator::Max => "the largest value over indices",
+        ReduceOperator::Or => "whether any is true; of whole numbers, the bits that any has",
+        ReduceOperator::And => "whether all are true; of whole numbers, the bits that all have",
+    };
+    let (tensors, assignment) = match operator {
+        ReduceOperator::Or | ReduceOperator::And => ("bool ", format!("{operator}=")),
+        _ => ("", format!("{operator}=")),
+    };
+    let text = format!(
+        "`{name}(j, k)(…)` is {summary}: the variables stand in the first parentheses, and belong to it alone. As an assignment it is \
+`{assignment}`. Sums over indices that only the right-hand side has need no word.
+
+    fn rows(A: {tensors}csr) -> y: {tensors}dense {{ y(i) = {name}(j)(A(i, j)); }}
+"
+    );
+    Topic { kind: Kind::Reduction, name: name.to_owned(), others: &[], summary: summary.to_owned(), text }
+}
+
+fn function(function: Function) -> Topic {
+    let name = function.name();
+    let types: Vec<&str> =
+        ElementType::ALL.into_iter().filter(|element| function.is_defined(*element)).map(ElementType::name).collect();
+    let arguments = ["a", "b", "c"][..function.arity().min(3)].join(", ");
+    let summary = format!("`{name}({arguments})`, of {}", types.join(", "));
+    let text =
+        format!("`{name}({arguments})` is defined for values of {}, and computes as Rust does.\n", types.join(", "));
+    Topic { kind: Kind::Function, name: name.to_owned(), others: &[], summary, text }
+}
+
+fn element(element: ElementType) -> Topic {
+    let summary = match element {
+        ElementType::F64 => "floating point numbers of 64 bits; what a tensor has when no type is written",
+        ElementType::F32 => "floating point numbers of 32 bits",
+        ElementType::I32 => "whole numbers of 32 bits, with a sign",
+        ElementType::I64 => "whole numbers of 64 bits, with a sign",
+        ElementType::U8 => "whole numbers from 0 to 255",
+        ElementType::Bool => "truth values",
+        ElementType::C32 => "complex numbers of two `f32`",
+        ElementType::C64 => "complex numbers of two `f64`",
+    };
+    let name = element.name();
+    let text = format!(
+        "Elements of `{name}` are {summary}. It stands before a format, as in `X: {name} csr`; alone it declares a scalar, as in \
+`alpha: {name}`; as a function, `{name}(…)`, it converts.\n"
+    );
+    Topic { kind: Kind::ElementType, name: name.to_owned(), others: &[], summary: summary.to_owned(), text }
+}

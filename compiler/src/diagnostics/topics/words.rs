@@ -1,0 +1,164 @@
+//! Words of the language, and terms of the field.
+
+use super::{Kind, Topic};
+
+/// A kind, a word, other words for the same, what it is in a line, and more; examples are indented.
+type Row = (Kind, &'static str, &'static [&'static str], &'static str, &'static str);
+
+pub(super) fn topics() -> Vec<Topic> {
+    let topic = |&(kind, name, others, summary, more): &Row| {
+        let mut first = summary.to_owned();
+        if let Some(letter) = first.get(..1).map(str::to_uppercase) {
+            first.replace_range(..1, &letter);
+        }
+        let text = format!("{first}.{}{}\n", if more.starts_with('\n') { "\n" } else { " " }, more.trim_end());
+        Topic {
+            kind,
+            name: name.to_owned(),
+            others,
+            summary: summary.to_owned(),
+            text: text.trim_end().to_owned() + "\n",
+        }
+    };
+    ROWS.iter().map(topic).collect()
+}
+
+const ROWS: &[Row] = &[
+    (
+        Kind::Word,
+        "fn",
+        &["kernel", "function"],
+        "a kernel: parameters, results behind `->`, and statements",
+        "
+    fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+    fn two(A: csr, x: dense) -> (y: dense, n: f64) { y(i) = A(i, j) * x(j); n = y(i) * y(i); }
+",
+    ),
+    (
+        Kind::Word,
+        "format",
+        &[],
+        "how a tensor is stored: which coordinate each level holds, and how; as a word of the language, the definition of one",
+        "`spc formats` lists those that every program has.
+
+    format blocks(B) = (i, j) -> [i / B: dense, j / B: compressed, i % B: dense, j % B: dense];
+    fn spmv(A: blocks(4), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+",
+    ),
+    (
+        Kind::Word,
+        "let",
+        &["temporary"],
+        "a temporary: something that a statement makes and later ones read",
+        "It is not made where what it is can stand where it is read without more work.
+
+    fn normalize(x: dense) -> y: dense { let n = x(i) * x(i); y(i) = x(i) / sqrt(n); }
+",
+    ),
+    (
+        Kind::Word,
+        "where",
+        &["mask"],
+        "a mask: the statement computes at the stored coordinates of a tensor only",
+        "
+    fn shift(X: csr, alpha: f64) -> Y: csr { Y(i, j) = X(i, j) + alpha where X(i, j); }
+",
+    ),
+    (
+        Kind::Word,
+        "schedule",
+        &[],
+        "how loops run: a block of directives behind a kernel's body",
+        "Without one the compiler decides. `spc explain FILE` says what was decided, and why.
+
+    fn spmm(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }
+    schedule { split(i, i0, i1, 4); parallel(i0); vector(r); }
+",
+    ),
+    (
+        Kind::Word,
+        "pub",
+        &[],
+        "in the macro, a function that others see",
+        "It stands before `fn`, as in Rust; elsewhere it changes nothing.",
+    ),
+    (
+        Kind::Word,
+        "fill",
+        &["fill value", "background"],
+        "the fill value: what a missing entry is, zero where nothing is said",
+        "A result begins as its fill value, so elements that no index reaches hold it.
+
+    fn step(G: csr fill inf, d: dense) -> e: dense { e(j) min= d(i) + G(i, j); }
+",
+    ),
+    (Kind::Word, "true", &["false"], "a truth value, an element of `bool`", ""),
+    (
+        Kind::Word,
+        "+=",
+        &["*=", "min=", "max=", "|=", "&=", "update"],
+        "an assignment by which values come together: `+=`, `*=`, `min=`, `max=`, `|=`, `&=`",
+        "The first one into a result assigns; one after it updates what is there.
+
+    fn polynomials(a: dense, b: dense) -> c: dense { c(i + j) += a(i) * b(j); }
+",
+    ),
+    (
+        Kind::Word,
+        "extent",
+        &["shape", "dimension"],
+        "how many indices a mode has; the extents of all modes are the shape",
+        "The extent of an index follows from the operands; `--dim r=16` states it. In the map of a format, `extent(j)` is that of a mode.
+
+    format linear_rows = (i, j) -> [i * extent(j) + j: compressed(u64)];
+",
+    ),
+    (
+        Kind::Word,
+        "linear",
+        &[],
+        "in the map of a format, one number for several coordinates, row-major",
+        "
+    format numbers = (i, j) -> [linear(i, j): compressed(u64)];
+",
+    ),
+    (
+        Kind::Word,
+        "interleave",
+        &["morton"],
+        "in the map of a format, the bits of several coordinates in turn",
+        "Entries that are near in all modes are then near in memory (Morton 1966). In parentheses of `compressed(nonunique)`, `morton` \
+sorts a chain of coordinates by these bits.
+
+    format bits = (i, j) -> [interleave(i, j): compressed(u64)];
+",
+    ),
+    (Kind::Word, "nonunique", &["unique"], "of a level, that a coordinate may occur several times under one parent", "The levels of `coo` are such: each entry has its own row coordinate, also where rows are equal."),
+    (Kind::Word, "unordered", &["ordered"], "of a level, that coordinates under one parent are in no order", "Loops read a sorted copy, unless it is the only sparse operand of a dense result."),
+    (Kind::Term, "tensor", &["matrix", "vector"], "an array with any number of modes: a vector has one, a matrix two", ""),
+    (Kind::Term, "order", &[], "the number of modes of a tensor", ""),
+    (Kind::Term, "mode", &["axis"], "one of a tensor's directions: a matrix has rows as mode 1 and columns as mode 2", ""),
+    (Kind::Term, "scalar", &[], "a tensor of order 0: declared by an element type alone, as `alpha: f64`", ""),
+    (Kind::Term, "index", &["index variable", "index notation"], "a variable of a statement that runs over the extent of a mode", "One that only the right-hand side has is summed over, term by term (Einstein 1916).
+
+    fn residual(A: csr, x: dense, b: dense) -> y: dense { y(i) = b(i) - A(i, j) * x(j); }
+"),
+    (Kind::Term, "window", &[], "a range as an index, its end left out: `A(1..4, 3..7)`", "The first window of each access runs with the first windows of the others."),
+    (Kind::Term, "level", &[], "a part of a format: how the coordinates under each position of the level above are stored", "`spc formats` lists the kinds of level."),
+    (Kind::Term, "position", &["pos"], "the place of something in a level's arrays; `pos` says where the children of each parent begin", ""),
+    (Kind::Term, "coordinate", &["crd"], "the index, or what is computed from several, that a level stores; `crd` is the array of them", ""),
+    (Kind::Term, "entry", &["nonzero", "nnz", "stored"], "an element that is stored, whatever its value; `nnz` counts them", ""),
+    (Kind::Term, "missing", &[], "an element that is not stored: it is the fill value", "What is missing is known: a product with a missing zero is zero, whatever the rest is."),
+    (Kind::Term, "slice", &[], "what shares the index in one mode: of a matrix, a row or a column", ""),
+    (Kind::Term, "fiber", &["fibre"], "what shares the indices in all modes but one", "`spc info FILE` counts slices and fibers of each mode."),
+    (Kind::Term, "skew", &[], "how many times larger than the mean the largest slice or fiber is", ""),
+    (Kind::Term, "rank", &[], "the length of the dense mode of factors, as `r` of `A(i, r) = X(i, j, k) * B(j, r) * C(k, r)`", ""),
+    (Kind::Term, "sparse", &[], "of a tensor, that elements may be missing; of a dense one, every element is stored", ""),
+    (Kind::Term, "workspace", &[], "a temporary inside of a loop that collects values in another order than the result stores them", "(Kjolstad, Ahrens, Kamil, Amarasinghe 2019.)"),
+    (Kind::Term, "merge lattice", &["lattice", "coiteration"], "the cases of a loop over several sparse operands: one for each set of them that may have an entry", "`spc compile … --emit lattice` prints it (Kjolstad, Kamil, Chou, Lugato, Amarasinghe 2017)."),
+    (Kind::Term, "iteration space", &[], "the coordinates that loops go over: all, or those that operands store", ""),
+    (Kind::Term, "sorted copy", &["copy", "plain copy"], "an operand in another format, made in each call for loops that can't read it as it is stored", "`spc run` says how long each took."),
+    (Kind::Term, "chunk", &["share"], "a part of a parallel loop: of its range, or an equal share of what an operand stores", ""),
+    (Kind::Term, "lane", &["vector loop"], "one of the places of a vector register; of a GPU, a thread of a group; of a stream, a part under way", ""),
+    (Kind::Term, "roofline", &[], "the least time that memory and processor need for a kernel's bytes and operations", "`spc bench` sets it beside what was measured (Williams, Waterman, Patterson 2009)."),
+];
