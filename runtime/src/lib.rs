@@ -215,15 +215,18 @@ extern crate self as spc;
 pub mod complex;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "some is for kernels that are compiled at run time"))]
 pub mod execute;
 mod fault;
 pub mod generate;
 pub mod io;
+#[cfg(feature = "compile")]
 pub mod measure;
 pub mod memory;
 pub mod parallel;
 pub mod tensor;
 
 pub use execute::Error;
+#[cfg(feature = "macros")]
 pub use spc_macros::tensor_kernel;
 pub use tensor::Tensor;

@@ -43,7 +43,6 @@ use key::{Fields, Key, Wide};
 use sorted::{Clash, Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{Literal, ReduceOperator};
-use spc_compiler::notation::reduce_constants;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -73,8 +72,7 @@ impl Duplicates {
         match self {
             Duplicates::Reduce(ReduceOperator::Multiply) => one.times(other),
             Duplicates::Reduce(operator) if operator != ReduceOperator::Add => {
-                let joined =
-                    one.literal().zip(other.literal()).and_then(|(one, other)| reduce_constants(operator, one, other));
+                let joined = one.literal().zip(other.literal()).and_then(|(one, other)| operator.of(one, other));
                 joined.and_then(T::from_literal).unwrap_or(other)
             }
             _ => one.plus(other),
