@@ -13,10 +13,10 @@
 //! [`guide`] follows a kernel through all stages and says how to work on them.
 //!
 //! Without the feature `compile` there are [`format`](mod@format) and [`ir`] alone: what a program needs that holds tensors and calls
-//! kernels which were compiled before. `pretty` adds formatted Rust text and rendered diagnostics.
+//! kernels which were compiled before. `cuda` adds CUDA C, `pretty` formatted Rust text and rendered diagnostics.
 
 #![forbid(unsafe_code)]
-#![cfg_attr(not(feature = "compile"), allow(dead_code, reason = "most of what stages share is for the later ones"))]
+#![cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "most of what stages share is for the later ones"))]
 
 #[cfg(feature = "compile")]
 pub mod backend;
