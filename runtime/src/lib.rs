@@ -189,7 +189,7 @@
 //! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/bitmap.rs` takes a bit of each byte; and in what is compiled
 //! for AVX-512, masked loads and gathers in `parallel/wide.rs` load what lies in a slice, and gather once all coordinates are known
 //! to lie in the other, `parallel/few.rs` sorts keys in registers, between arrays of their size, and `parallel/intersect.rs` loads
-//! up to sixteen coordinates of a slice under a mask. Miri runs their tests with `cargo +nightly miri test -p spc parallel::`.
+//! up to sixteen coordinates of a slice under a mask. Miri runs their tests with `cargo +nightly miri test -p spc-tensor parallel::`.
 //!
 //! # Performance
 //!
@@ -208,7 +208,7 @@
 //! * Loops run on the threads of the rayon pool that they are called in; [`parallel::with_threads`] makes one. Small
 //!   inputs stay on one thread.
 //! * Sixty kernels add 21 seconds of processor time to a release build (measure it with
-//!   `cargo run --release -p spc --example compile_cost`).
+//!   `cargo run --release -p spc-tensor --example compile_cost`).
 //!
 //! # Features
 //!
