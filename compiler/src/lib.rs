@@ -11,82 +11,36 @@
 //! text in, code out; no files, clocks, threads or environment.
 //!
 //! [`guide`] follows a kernel through all stages and says how to work on them.
+//!
+//! Without the feature `compile` there are [`format`](mod@format) and [`ir`] alone: what a program needs that holds tensors and calls
+//! kernels which were compiled before. `cuda` adds CUDA C, `pretty` formatted Rust text and rendered diagnostics.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "most of what stages share is for the later ones"))]
 
+#[cfg(feature = "compile")]
 pub mod backend;
+#[cfg(feature = "compile")]
 pub mod concrete;
 pub mod diagnostics;
 pub mod format;
+#[cfg(feature = "compile")]
 pub mod guide;
 pub mod ir;
+#[cfg(feature = "compile")]
 pub mod lattice;
+#[cfg(feature = "compile")]
 pub mod lower;
+#[cfg(feature = "compile")]
 pub mod model;
+#[cfg(feature = "compile")]
 pub mod notation;
+#[cfg(feature = "compile")]
 pub mod pass;
+#[cfg(feature = "compile")]
+mod stages;
+#[cfg(feature = "compile")]
 pub mod syntax;
 
-use diagnostics::Diagnostics;
-
-/// A kernel of one statement at every stage.
-#[derive(Debug, Clone)]
-pub struct Compiled {
-    /// The loops before they were lowered.
-    pub concrete: concrete::Kernel,
-    /// The merge lattice of each loop over stored levels, as text.
-    pub lattices: Vec<String>,
-    /// The loops.
-    pub kernel: ir::Verified<ir::Kernel>,
-}
-
-/// Compiled kernels that run one after the other; most programs have but one. Tensors of one name are one tensor, which some
-/// kernel makes and later ones read, and dimensions of one name are one extent.
-#[derive(Debug, Clone)]
-pub struct Program {
-    /// The statements that the kernels are of, and why there are as many as there are.
-    pub chain: notation::Chain,
-    /// What the kernels are together, before loops were lowered: the parameters, index variables and extents.
-    pub interface: concrete::Kernel,
-    /// The same as declarations of the loop IR: the parameters as inputs, and all dimensions. It has no body.
-    pub declarations: ir::Kernel,
-    /// The names of the results, in the order of their declaration.
-    pub results: Vec<String>,
-    /// The kernels, in the order in which they run.
-    pub kernels: Vec<Compiled>,
-    /// The input that is to come in parts, if one is.
-    pub stream: Option<concrete::Stream>,
-}
-
-impl Program {
-    /// The kernel, where there is but one.
-    pub fn single(&self) -> Option<&Compiled> {
-        match &self.kernels[..] {
-            [kernel] => Some(kernel),
-            _ => None,
-        }
-    }
-}
-
-/// Lowers scheduled kernels and runs all passes.
-pub fn compile(program: concrete::Program) -> Program {
-    let declarations = lower::declarations(&program.interface);
-    let concrete::Program { chain, interface, results, kernels, stream } = program;
-    let kernels = kernels.into_iter().map(compile_kernel).collect();
-    Program { chain, interface, declarations, results, kernels, stream }
-}
-
-/// Lowers one scheduled kernel and runs all passes.
-pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
-    let lowered = lower::lower(&concrete);
-    let kernel = pass::run(lowered.kernel, concrete.target);
-    Compiled { concrete, lattices: lowered.lattices, kernel }
-}
-
-/// Schedules, lowers and tidies a checked kernel, for extents that are known when it is called.
-///
-/// # Errors
-/// What the language can say and the scheduler can't do yet, with its place.
-pub fn compile_notation(kernel: &notation::Kernel) -> Result<Program, Diagnostics> {
-    Ok(compile(concrete::schedule(kernel, concrete::Options::default())?))
-}
+#[cfg(feature = "compile")]
+pub use stages::{Compiled, Program, compile, compile_kernel, compile_notation};

@@ -40,6 +40,9 @@ use std::path::{Path, PathBuf};
 ///
 /// With the feature `cuda` of the crate `spc`, `gpu.scope(|| mttkrp(&x, &b, &c))` runs the same kernel on a GPU.
 ///
+/// What the macro writes names the run-time crate `::spc`, as its library is called whatever the package. A crate whose `Cargo.toml` gives it
+/// another name says `extern crate that_name as spc;` in its root.
+///
 /// `tensor_kernel!(file = "kernels/mttkrp.ti")` reads a file, relative to the folder of `Cargo.toml`, and the crate is
 /// compiled again when it changes.
 #[proc_macro]

@@ -1,4 +1,4 @@
-//! How fast files are read and written: `cargo run --release -p spc --example read -- FILE…`
+//! How fast files are read and written: `cargo run --release -p spc-tensor --example read -- FILE…`
 //!
 //! Rates are of uncompressed text, best of five, all threads together; set `RAYON_NUM_THREADS=1` for one core. `parse`
 //! leaves out what it takes to get the text into memory; `write` prints `.tns` text into memory; `spct` reads the tensor

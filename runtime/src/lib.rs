@@ -5,7 +5,8 @@
 //!
 //! * [Kernels in a program](#kernels-in-a-program): the macro [`tensor_kernel!`]
 //! * [Kernels at run time](#kernels-at-run-time): [`execute::Program`]
-//! * [Formats](#formats) · [Files](#files) · [Errors](#errors) · [Safety](#safety) · [Performance](#performance)
+//! * [Formats](#formats) · [Files](#files) · [Errors](#errors) · [Safety](#safety) · [Performance](#performance) ·
+//!   [Features](#features)
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -15,7 +16,7 @@
 //! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
 //! | `cuda` | kernels on a GPU; with the feature of that name |
-//! | [`measure`] | what the machine can do, and how close to that a kernel is |
+//! | [`measure`] | what the machine can do, and how close to that a kernel is; with the feature `compile` |
 //! | [`memory`] | an allocator that has large arrays in huge pages |
 //!
 //! # Kernels in a program
@@ -88,8 +89,8 @@
 //!
 //! # Kernels at run time
 //!
-//! [`execute::Program`] takes a kernel as text, and compiles it for the sizes of its inputs with the `rustc` of the machine.
-//! Without one, the interpreter runs it.
+//! With the feature `compile`, [`execute::Program`] takes a kernel as text, and compiles it for the sizes of its inputs with the
+//! `rustc` of the machine. Without one, the interpreter runs it.
 //!
 //! ```
 //! use spc::execute::{Backend, Operand, Program, ProgramOptions};
@@ -188,7 +189,7 @@
 //! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/bitmap.rs` takes a bit of each byte; and in what is compiled
 //! for AVX-512, masked loads and gathers in `parallel/wide.rs` load what lies in a slice, and gather once all coordinates are known
 //! to lie in the other, `parallel/few.rs` sorts keys in registers, between arrays of their size, and `parallel/intersect.rs` loads
-//! up to sixteen coordinates of a slice under a mask. Miri runs their tests with `cargo +nightly miri test -p spc parallel::`.
+//! up to sixteen coordinates of a slice under a mask. Miri runs their tests with `cargo +nightly miri test -p spc-tensor parallel::`.
 //!
 //! # Performance
 //!
@@ -207,7 +208,17 @@
 //! * Loops run on the threads of the rayon pool that they are called in; [`parallel::with_threads`] makes one. Small
 //!   inputs stay on one thread.
 //! * Sixty kernels add 21 seconds of processor time to a release build (measure it with
-//!   `cargo run --release -p spc --example compile_cost`).
+//!   `cargo run --release -p spc-tensor --example compile_cost`).
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | none | tensors, files, generators, calls of kernels that were compiled before |
+//! | `macros` (default) | [`tensor_kernel!`]; the compiler runs where the crate is built, and is no part of the program |
+//! | `compile` | kernels as text at run time: the compiler, native code, the interpreter, streams, tuning, [`measure`] |
+//! | `pretty` | `compile`, with formatted Rust text and rendered diagnostics |
+//! | `cuda` | `compile`, with kernels on a GPU, also those of the macro |
 
 // What the macro writes names this crate `spc`, also in its own tests.
 extern crate self as spc;
@@ -215,15 +226,18 @@ extern crate self as spc;
 pub mod complex;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "some is for kernels that are compiled at run time"))]
 pub mod execute;
 mod fault;
 pub mod generate;
 pub mod io;
+#[cfg(feature = "compile")]
 pub mod measure;
 pub mod memory;
 pub mod parallel;
 pub mod tensor;
 
 pub use execute::Error;
+#[cfg(feature = "macros")]
 pub use spc_macros::tensor_kernel;
 pub use tensor::Tensor;

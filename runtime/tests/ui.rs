@@ -1,6 +1,6 @@
 //! What rustc says about wrong kernels and wrong calls: each file of `ui/`, and its messages beside it.
 //!
-//! `INSTA_UPDATE=always cargo test -p spc --test ui` writes them anew. A file may begin with the line `// accepted`: rustc then takes
+//! `INSTA_UPDATE=always cargo test -p spc-tensor --test ui` writes them anew. A file may begin with the line `// accepted`: rustc then takes
 //! it, and its warnings are compared.
 
 use std::env;
@@ -45,7 +45,8 @@ struct Library {
 }
 
 impl Library {
-    /// The newest beside this test: it was compiled in the same run, or is still that of the same text.
+    /// The newest beside this test that has the macro: it was compiled in the same run, or is still that of the same text. The command is
+    /// built without the macro.
     fn find() -> Self {
         let this = env::current_exe().expect("the test knows its own file");
         let dependencies = this.parent().expect("the file is in a folder").to_owned();
@@ -54,26 +55,41 @@ impl Library {
             name.starts_with("libspc-") && name.ends_with(".rlib")
         };
         let files = fs::read_dir(&dependencies).expect("the folder can be read");
-        let libraries = files.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_library);
-        let newest = libraries.max_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok());
-        Self { file: newest.expect("the library is beside its test"), dependencies }
+        let mut libraries: Vec<PathBuf> =
+            files.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_library).collect();
+        libraries.sort_by_key(|path| path.metadata().and_then(|metadata| metadata.modified()).ok());
+        let mut libraries = libraries.into_iter().rev().map(|file| Self { file, dependencies: dependencies.clone() });
+        libraries.find(Self::has_macro).expect("the library is beside its test")
     }
 
-    /// What rustc says of a file of the package.
-    fn messages(&self, package: &Path, file: &Path) -> String {
-        let is_accepted = fs::read_to_string(package.join(file)).is_ok_and(|text| text.starts_with(ACCEPTED));
-        let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let output = Command::new(rustc)
+    fn has_macro(&self) -> bool {
+        let uses = env!("CARGO_TARGET_TMPDIR").to_owned() + "/ui_uses.rs";
+        fs::write(&uses, "fn main() { use spc::tensor_kernel as _; }").expect("the folder can be written to");
+        self.rustc().arg(uses).stderr(Stdio::null()).status().expect("rustc runs").success()
+    }
+
+    /// A compiler that knows the library.
+    fn rustc(&self) -> Command {
+        let mut command = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        command
             .args(["--edition=2024", "--crate-type=bin", "--emit=metadata", "--color=never", "-o"])
             .arg(env!("CARGO_TARGET_TMPDIR").to_owned() + "/ui.rmeta")
             .arg("-L")
             .arg(format!("dependency={}", self.dependencies.display()))
             .arg("--extern")
             .arg(format!("spc={}", self.file.display()))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// What rustc says of a file of the package.
+    fn messages(&self, package: &Path, file: &Path) -> String {
+        let is_accepted = fs::read_to_string(package.join(file)).is_ok_and(|text| text.starts_with(ACCEPTED));
+        let output = self
+            .rustc()
             .arg(file)
             .current_dir(package)
             .env("CARGO_MANIFEST_DIR", package)
-            .stdin(Stdio::null())
             .output()
             .expect("rustc runs");
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,5 +1,6 @@
 //! Targets: a verified kernel to text.
 
+#[cfg(feature = "cuda")]
 pub mod cuda;
 mod namer;
 pub mod rust;

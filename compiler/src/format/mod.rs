@@ -8,7 +8,9 @@ pub mod level;
 mod map;
 mod number;
 mod plain;
+#[cfg(feature = "compile")]
 pub mod prelude;
+#[cfg(feature = "compile")]
 pub mod resolve;
 mod spelling;
 
@@ -226,6 +228,27 @@ impl LevelFormat {
             || self.width.is_some() && !takes(level::Property::Width)
             || self.rows != usual.rows && !takes(level::Property::Rows)
             || !(1..=LevelFormat::MOST_ROWS).contains(&self.rows)
+    }
+}
+
+impl Level {
+    /// Gives each level the properties that follow from its place in a chain.
+    ///
+    /// A chain is a `compressed` level and the `singleton` levels below it: together they hold the coordinates of each entry
+    /// side by side. Levels in it repeat coordinates where `nonunique`; the last can't, or an entry would occur twice. In a chain
+    /// in Morton order, no coordinate by itself is in order; that of a chain of one is.
+    pub fn settle(levels: &mut [Level]) {
+        let mut is_interleaved = false;
+        for place in 0..levels.len() {
+            let is_last = levels.get(place + 1).is_none_or(|next| next.format.kind != LevelKind::Singleton);
+            let format = &mut levels[place].format;
+            format.unique |= is_last;
+            if format.morton && is_last {
+                (format.morton, format.ordered) = (false, true);
+            }
+            is_interleaved = format.morton || is_interleaved && format.kind == LevelKind::Singleton;
+            format.ordered &= !is_interleaved;
+        }
     }
 }
 

@@ -29,6 +29,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod constant;
 mod function;
 mod index;
 mod parse;

@@ -1,7 +1,7 @@
 //! Operators and functions of constants: what kernels compute at run time, computed now.
 
 use super::{BinaryOperator, UnaryOperator};
-use crate::ir::{ElementType, Function, Literal, ReduceOperator};
+use crate::ir::{ElementType, Function, Literal};
 
 /// A truth value.
 pub(crate) fn truth(value: bool) -> Literal {
@@ -23,7 +23,7 @@ pub(super) fn unary(operator: UnaryOperator, operand: Literal) -> Option<Literal
         (UnaryOperator::Negate, literal) if literal.is_zero() => Some(literal.zero()),
         (UnaryOperator::Negate, Literal::Float(element, value)) => Some(Literal::Float(element, -value)),
         (UnaryOperator::Negate, Literal::Integer(ElementType::U8 | ElementType::Bool, _)) => None,
-        (UnaryOperator::Negate, Literal::Integer(element, value)) => integer(element, value.wrapping_neg()),
+        (UnaryOperator::Negate, Literal::Integer(element, value)) => Literal::wrapped(element, value.wrapping_neg()),
     }
 }
 
@@ -47,12 +47,7 @@ fn of_floats(operator: BinaryOperator, element: ElementType, a: f64, b: f64) -> 
         Remainder => a % b,
         _ => return compare(operator, a, b),
     };
-    // Where real numbers are infinite, complex ones may be undefined.
-    if element.is_complex() && !(a.is_finite() && b.is_finite() && value.is_finite()) {
-        return None;
-    }
-    // The `f64` result of an operation on two `f32` rounds to theirs: Figueroa, "When is double rounding innocuous?", 1995.
-    Some(float(element, value))
+    Literal::of_floats(element, a, b, value)
 }
 
 fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -> Option<Literal> {
@@ -68,7 +63,7 @@ fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -
         BitOr => a | b,
         _ => return compare(operator, a, b),
     };
-    integer(element, value)
+    Literal::wrapped(element, value)
 }
 
 fn of_truths(operator: BinaryOperator, a: bool, b: bool) -> Option<Literal> {
@@ -100,8 +95,10 @@ pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
         (Literal::Float(_, value), ElementType::I32) => Some(Literal::Integer(element, (value as i32).into())),
         (Literal::Float(_, value), ElementType::I64) => Some(Literal::Integer(element, value as i64)),
         (Literal::Float(_, value), ElementType::U8) => Some(Literal::Integer(element, (value as u8).into())),
-        (Literal::Float(_, value), _) => Some(float(element, value)),
-        (Literal::Integer(_, value), ElementType::I32 | ElementType::I64 | ElementType::U8) => integer(element, value),
+        (Literal::Float(_, value), _) => Some(Literal::rounded(element, value)),
+        (Literal::Integer(_, value), ElementType::I32 | ElementType::I64 | ElementType::U8) => {
+            Literal::wrapped(element, value)
+        }
         // Rounded once, to the type that it has.
         (Literal::Integer(_, value), ElementType::F32 | ElementType::C32) => {
             Some(Literal::Float(element, f64::from(value as f32)))
@@ -119,7 +116,7 @@ pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal>
             element.complex().filter(|_| im == 0.0).map(|complex| Literal::Float(complex, re))
         }
         [Literal::Float(element, a), Literal::Float(_, b)] => function.of_floats(element, &[a, b]),
-        [Literal::Integer(element, a)] if function == Function::Abs => integer(element, a.wrapping_abs()),
+        [Literal::Integer(element, a)] if function == Function::Abs => Literal::wrapped(element, a.wrapping_abs()),
         [Literal::Integer(element, a), Literal::Integer(_, b)] => match function {
             Function::Min => Some(Literal::Integer(element, a.min(b))),
             Function::Max => Some(Literal::Integer(element, a.max(b))),
@@ -127,38 +124,4 @@ pub(super) fn call(function: Function, arguments: &[Literal]) -> Option<Literal>
         },
         _ => None,
     }
-}
-
-/// What a reduction makes of two constants of one type; `None` where the type lacks the operator.
-pub fn reduce(operator: ReduceOperator, left: Literal, right: Literal) -> Option<Literal> {
-    match (operator, left, right) {
-        (ReduceOperator::Add, ..) => binary(BinaryOperator::Add, left, right),
-        (ReduceOperator::Multiply, ..) => binary(BinaryOperator::Multiply, left, right),
-        (ReduceOperator::Min, ..) => call(Function::Min, &[left, right]),
-        (ReduceOperator::Max, ..) => call(Function::Max, &[left, right]),
-        (ReduceOperator::Or, Literal::Integer(element, a), Literal::Integer(_, b)) => {
-            Some(Literal::Integer(element, a | b))
-        }
-        (ReduceOperator::And, Literal::Integer(element, a), Literal::Integer(_, b)) => {
-            Some(Literal::Integer(element, a & b))
-        }
-        _ => None,
-    }
-}
-
-/// A number of a floating point type, rounded to it.
-fn float(element: ElementType, value: f64) -> Literal {
-    let is_single = matches!(element, ElementType::F32 | ElementType::C32);
-    Literal::Float(element, if is_single { f64::from(value as f32) } else { value })
-}
-
-/// A number of an integer type, wrapped around to it.
-fn integer(element: ElementType, value: i64) -> Option<Literal> {
-    let value = match element {
-        ElementType::I32 => i64::from(value as i32),
-        ElementType::I64 => value,
-        ElementType::U8 => i64::from(value as u8),
-        _ => return None,
-    };
-    Some(Literal::Integer(element, value))
 }

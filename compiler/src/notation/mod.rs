@@ -27,7 +27,6 @@ pub(crate) use chain::operands;
 pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression};
-pub use constant::reduce as reduce_constants;
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -17,7 +17,7 @@ mod neighbours;
 mod runs;
 mod slices;
 mod strips;
-mod tidy;
+pub(crate) mod tidy;
 mod views;
 
 #[cfg(test)]
@@ -26,7 +26,6 @@ mod tests;
 use crate::concrete::Target;
 use crate::ir::{Kernel, Statement, Verified, verify};
 use crate::notation::Decision;
-pub(crate) use tidy::tidy;
 
 /// A pass: its name and what it does.
 pub type Pass = (&'static str, fn(Kernel) -> Kernel);

@@ -1,4 +1,4 @@
-//! What kernels of the macro cost rustc: `cargo run --release -p spc --example compile_cost`.
+//! What kernels of the macro cost rustc: `cargo run --release -p spc-tensor --example compile_cost`.
 //!
 //! Builds a library with the sixty kernels of `kernels.ti` and the same library without them, in release mode, and prints the
 //! processor time (user and system) of both, and what the kernels add. Their own crates are compiled before the clock starts.

@@ -4,8 +4,10 @@
 //! are 4 of `y`, which read up to `x(8)`.
 
 use super::error::Error;
+#[cfg(feature = "compile")]
+use spc_compiler::concrete;
+use spc_compiler::ir;
 use spc_compiler::ir::{Affine, IndexExpr, IndexOperator, Size};
-use spc_compiler::{concrete, ir};
 
 /// The sizes of dimensions as far as they are known, by their places.
 type Sizes<'a> = &'a [Option<usize>];
@@ -29,6 +31,7 @@ pub(super) fn of_kernel(kernel: &ir::Kernel) -> Vec<Bound> {
 }
 
 /// The bounds of a scheduled kernel.
+#[cfg(feature = "compile")]
 pub(super) fn of_schedule(kernel: &concrete::Kernel) -> Vec<Bound> {
     kernel.bounds.iter().map(|bound| Bound { dimension: bound.extent, index: bound.index.clone() }).collect()
 }

@@ -1,6 +1,8 @@
 //! What can keep a kernel from running.
 
+#[cfg(feature = "compile")]
 use super::interpreter::Fault;
+#[cfg(feature = "compile")]
 use super::native::NativeError;
 use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
@@ -295,6 +297,7 @@ pub enum Error {
         array: String,
     },
     /// The interpreter stopped a kernel.
+    #[cfg(feature = "compile")]
     #[error("kernel `{kernel}` does what it must not, at {fault}; this is a fault of spc, please report it")]
     Fault {
         /// The kernel.
@@ -325,6 +328,7 @@ pub enum Error {
         kernel: String,
     },
     /// A kernel can't be compiled.
+    #[cfg(feature = "compile")]
     #[error(transparent)]
     Native(#[from] NativeError),
     /// A kernel can't be brought to a GPU.

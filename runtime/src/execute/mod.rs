@@ -21,42 +21,63 @@
 mod around;
 mod array;
 mod bounds;
+#[cfg(feature = "compile")]
 pub(crate) mod cache;
 pub mod call;
+#[cfg(feature = "compile")]
 mod chain;
+#[cfg(feature = "compile")]
 pub mod device;
 mod error;
+#[cfg(feature = "compile")]
 mod executable;
 mod extents;
+mod flow;
+#[cfg(feature = "compile")]
 pub(crate) mod hash;
+#[cfg(feature = "compile")]
 mod interpreted;
+#[cfg(feature = "compile")]
 pub mod interpreter;
+#[cfg(feature = "compile")]
 mod native;
 mod output;
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod pipeline;
 mod processor;
+#[cfg(feature = "compile")]
 mod program;
+#[cfg(feature = "compile")]
 mod stack;
+#[cfg(feature = "compile")]
 pub mod stream;
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod testing;
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests;
+#[cfg(feature = "compile")]
 mod tuning;
 mod typed;
 
 pub use around::{Around, Copied, Prepared, Way};
 pub use array::Stored;
+#[cfg(feature = "compile")]
 pub use cache::{CacheWarning, Distrust, cache_warnings};
 pub use call::{Call, conform};
+#[cfg(feature = "compile")]
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
+#[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "compile")]
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
+#[cfg(feature = "compile")]
 pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};
+#[cfg(feature = "compile")]
 pub use stack::with_stack_for;
+#[cfg(feature = "compile")]
 pub use stream::{Spent, StreamOptions, Streamed};
+#[cfg(feature = "compile")]
 pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};

@@ -3,7 +3,7 @@
 #[cfg(feature = "cuda")]
 use super::Chain;
 use super::around::Around;
-use super::chain::{Flow, outputs_of};
+use super::flow::{Flow, outputs_of};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
 #[cfg(feature = "cuda")]

@@ -1,9 +1,10 @@
 //! Entries at distinct places, out of draws that may repeat.
 
 use super::random::{mix, unit};
-use super::{GRAIN, InvalidInitiator};
-use crate::tensor::{Coordinates, Indices};
-use rayon::prelude::*;
+use super::{GRAIN, InvalidInitiator, column};
+use crate::tensor::{Coordinates, Indices, tasks};
+use rayon::slice::ParallelSliceMut;
+use std::ops::Range;
 
 /// Why a tensor can't be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -100,8 +101,7 @@ pub(super) fn distinct(
         Ok(_) => columns::<u64>(shape, &first_distinct(shape, nnz, draw)?),
         Err(_) => columns::<u128>(shape, &first_distinct(shape, nnz, draw)?),
     };
-    let entries = (0..nnz).into_par_iter().with_min_len(GRAIN);
-    let values = entries.map(|entry| unit(mix(values.wrapping_add(entry as u64)))).collect();
+    let values = tasks::collected(nnz, GRAIN, |entry| unit(mix(values.wrapping_add(entry as u64))));
     Ok(Coordinates { shape: shape.to_vec(), shape_is_stated: true, indices, values })
 }
 
@@ -114,13 +114,14 @@ fn first_distinct<P: Place>(
     let mut draws = if nnz == 0 { 0 } else { nnz + nnz / 8 + 16 };
     let mut places: Vec<P> = Vec::new();
     loop {
-        let drawn: Option<Vec<P>> = (places.len()..draws)
-            .into_par_iter()
-            .with_min_len(GRAIN)
-            .map(|number| place(shape, number, draw))
-            .collect();
+        let known = places.len();
+        let draw_some = |range: Range<usize>| -> Option<Vec<P>> {
+            range.map(|number| place(shape, known + number, draw)).collect()
+        };
+        let drawn: Option<Vec<Vec<P>>> =
+            tasks::map(&tasks::ranges(draws - known, GRAIN), &draw_some).into_iter().collect();
         let Some(drawn) = drawn else { return Err(GenerateError::Concentrated { draws, found: 0, nnz }) };
-        places.extend(drawn);
+        drawn.into_iter().for_each(|drawn| places.extend(drawn));
         let is_new = first_occurrences(&places);
         let found = is_new.iter().filter(|&&is_new| is_new).count();
         if found >= nnz {
@@ -156,7 +157,7 @@ fn place<P: Place>(shape: &[usize], number: usize, draw: &(dyn Fn(u64, &mut [u64
 
 /// For each place whether it is the first of its number.
 fn first_occurrences<P: Place>(places: &[P]) -> Vec<bool> {
-    let mut sorted: Vec<(P, usize)> = places.par_iter().copied().enumerate().map(|(at, place)| (place, at)).collect();
+    let mut sorted: Vec<(P, usize)> = places.iter().copied().zip(0..).collect();
     sorted.par_sort_unstable();
     let mut is_first = vec![true; places.len()];
     for pair in sorted.windows(2) {
@@ -172,16 +173,11 @@ fn columns<P: Place>(shape: &[usize], places: &[P]) -> Vec<Indices> {
     let mut places = places.to_vec();
     let mut columns = Vec::with_capacity(shape.len());
     for &extent in shape.iter().rev() {
-        let take = |place: &mut P| {
+        columns.push(column(extent as u64, &mut places, |_, place| {
             let (rest, index) = place.split(extent as u64);
             *place = rest;
             index
-        };
-        let taken = places.par_iter_mut().with_min_len(GRAIN).map(take);
-        columns.push(match u32::try_from(extent.saturating_sub(1)) {
-            Ok(_) => Indices::U32(taken.map(|index| index as u32).collect()),
-            Err(_) => Indices::U64(taken.collect()),
-        });
+        }));
     }
     columns.reverse();
     columns

@@ -32,10 +32,9 @@ pub use kronecker::{Initiator, InvalidInitiator, kronecker};
 pub use power_law::power_law;
 
 use crate::complex::c64;
-use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor};
+use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, tasks};
 use crate::with_element;
 use random::{Permutation, below, mix, unit};
-use rayon::prelude::*;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
@@ -67,30 +66,46 @@ pub fn uniform(shape: &[usize], nnz: usize, seed: u64) -> Result<Coordinates<f64
     }
     let stream = |number: u64| mix(seed ^ mix(number));
     let permutation = Permutation::new(capacity, stream(0));
-    let entries = || (0..nnz).into_par_iter().with_min_len(GRAIN);
     // Distinct places in the drawn modes; taking one index off the end at a time leaves the rest.
-    let mut places: Vec<u64> = entries().map(|entry| permutation.apply(entry as u64)).collect();
+    let mut places = tasks::collected(nnz, GRAIN, |entry| permutation.apply(entry as u64));
     let mut indices = Vec::with_capacity(shape.len());
     for mode in (0..shape.len()).rev() {
         let extent = shape[mode] as u64;
         let other = stream(2 + mode as u64);
-        let take = |(entry, place): (usize, &mut u64)| {
+        indices.push(column(extent, &mut places, |entry, place| {
             if !drawn[mode] {
                 return below(mix(other.wrapping_add(entry as u64)), extent);
             }
             let index = *place % extent;
             *place /= extent;
             index
-        };
-        let taken = places.par_iter_mut().with_min_len(GRAIN).enumerate().map(take);
-        indices.push(match u32::try_from(extent.saturating_sub(1)) {
-            Ok(_) => Indices::U32(taken.map(|index| index as u32).collect()),
-            Err(_) => Indices::U64(taken.collect()),
-        });
+        }));
     }
     indices.reverse();
-    let values = entries().map(|entry| unit(mix(stream(1).wrapping_add(entry as u64)))).collect();
+    let values = tasks::collected(nnz, GRAIN, |entry| unit(mix(stream(1).wrapping_add(entry as u64))));
     Ok(Coordinates { shape: shape.to_vec(), shape_is_stated: true, indices, values })
+}
+
+/// The indices of a mode, one taken off each place, whose number comes with it.
+fn column<P: Send>(extent: u64, places: &mut [P], take: impl Fn(usize, &mut P) -> u64 + Sync) -> Indices {
+    fn of<P: Send, I: Copy + Default + Send>(
+        places: &mut [P],
+        take: &(impl Fn(usize, &mut P) -> u64 + Sync),
+        index: fn(u64) -> I,
+    ) -> Vec<I> {
+        let mut indices = vec![I::default(); places.len()];
+        let parts = places.chunks_mut(GRAIN).zip(indices.chunks_mut(GRAIN)).collect();
+        tasks::each(parts, &|task, (places, indices): (&mut [P], &mut [I])| {
+            for ((number, place), to) in (task * GRAIN..).zip(places).zip(indices) {
+                *to = index(take(number, place));
+            }
+        });
+        indices
+    }
+    match u32::try_from(extent.saturating_sub(1)) {
+        Ok(_) => Indices::U32(of(places, &take, |index| index as u32)),
+        Err(_) => Indices::U64(of(places, &take, |index| index)),
+    }
 }
 
 /// The modes whose indices make entries distinct, and how many places they have: all modes, or of a shape that has more than
@@ -116,7 +131,7 @@ fn drawn_modes(shape: &[usize]) -> (Vec<bool>, u64) {
 /// When there is not enough memory.
 pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<AnyTensor, InvalidTensor> {
     let number = |place: u64| unit(mix(mix(seed).wrapping_add(place)));
-    fill(shape, element, |place| match element {
+    fill(shape, element, &|place| match element {
         ElementType::Bool => number(place).round().into(),
         _ => element_of(element, number(place)),
     })
@@ -125,8 +140,7 @@ pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<
 /// The same entries as elements of a type, by the rules of [`random_dense`]; truth values are all true.
 pub fn typed<T: Element>(entries: Coordinates<f64>) -> Coordinates<T> {
     let Coordinates { shape, shape_is_stated, indices, values } = entries;
-    let values = values.into_par_iter().with_min_len(GRAIN);
-    let values = values.map(|number| T::from_c64(element_of(T::TYPE, number))).collect();
+    let values = tasks::collected(values.len(), GRAIN, |entry| T::from_c64(element_of(T::TYPE, values[entry])));
     Coordinates { shape, shape_is_stated, indices, values }
 }
 
@@ -145,14 +159,19 @@ fn element_of(element: ElementType, number: f64) -> c64 {
 /// # Errors
 /// When there is not enough memory.
 pub fn ones(shape: &[usize], element: ElementType) -> Result<AnyTensor, InvalidTensor> {
-    fill(shape, element, |_| 1.0.into())
+    fill(shape, element, &|_| 1.0.into())
 }
 
-fn fill(shape: &[usize], element: ElementType, number: impl Fn(u64) -> c64 + Sync) -> Result<AnyTensor, InvalidTensor> {
+fn fill(
+    shape: &[usize],
+    element: ElementType,
+    number: &(dyn Fn(u64) -> c64 + Sync),
+) -> Result<AnyTensor, InvalidTensor> {
     let mut tensor = AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), element)?;
     with_element!(element, |T| if let Some(values) = tensor.values_mut::<T>() {
-        let values = values.par_iter_mut().with_min_len(GRAIN).enumerate();
-        values.for_each(|(place, value)| *value = T::from_c64(number(place as u64)));
+        tasks::each(values.chunks_mut(GRAIN).collect(), &|task, part: &mut [T]| {
+            part.iter_mut().zip(task * GRAIN..).for_each(|(value, place)| *value = T::from_c64(number(place as u64)));
+        });
     });
     Ok(tensor)
 }

@@ -49,7 +49,7 @@ impl<T: Value> Contents<T> {
             Contents::Tensor(tensor) if !tensor.fill().is_zero() && !tensor.format().is_dense() => {
                 Err(has_fill(&tensor.fill().to_string()))
             }
-            Contents::Tensor(tensor) => Ok(present(&tensor, T::ZERO)?),
+            Contents::Tensor(tensor) => Ok(T::present(&tensor, T::ZERO)?),
         }
     }
 
@@ -64,7 +64,7 @@ impl<T: Value> Contents<T> {
             Contents::Tensor(tensor) => {
                 let own = T::from_literal(tensor.fill()).filter(|_| !tensor.format().is_dense());
                 let fill = own.unwrap_or(T::ZERO);
-                Ok(Filled { entries: present(&tensor, fill)?, fill: Some(fill) })
+                Ok(Filled { entries: T::present(&tensor, fill)?, fill: Some(fill) })
             }
         }
     }

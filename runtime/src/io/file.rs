@@ -92,14 +92,14 @@ impl TensorFile {
     }
 
     fn contents_of<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
-        let contents = self.parse(shape).and_then(|contents| {
+        let contents = T::read(self, shape).and_then(|contents| {
             same_shape(contents.shape(), shape)?;
             Ok(contents)
         });
         contents.map_err(|error| error.in_file(&self.path))
     }
 
-    fn parse<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
+    pub(super) fn parse<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
         if let Source::Gzip(bytes) = &self.source
             && let Some(contents) = parse_compressed(self.file_type, bytes, shape)
         {
@@ -146,17 +146,17 @@ fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&
 
 /// The tensor with elements of another type, by the rules for text.
 fn retyped<T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
-    fn of<F: Value, T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
-        let values = tensor.values_of::<F>().unwrap_or_default();
-        let values = value::converted::<F, T>(values)?;
-        let fill = value::converted::<F, T>(&F::from_literal(tensor.fill()).map_or_else(Vec::new, |fill| vec![fill]))?;
-        let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
-        let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-        let values = T::wrap(Arc::new(Buffer::from(values)));
-        AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
+    /// The values, and the fill value.
+    fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<(Vec<T>, Vec<T>), ReadError> {
+        let fill = F::from_literal(tensor.fill()).map_or_else(Vec::new, |fill| vec![fill]);
+        Ok((value::converted(tensor.values_of::<F>().unwrap_or_default())?, value::converted(&fill)?))
     }
     if tensor.element() == T::TYPE {
         return Ok(tensor);
     }
-    with_element!(tensor.element(), |F| of::<F, T>(tensor))
+    let (values, fill) = with_element!(tensor.element(), |F| of::<F, T>(&tensor))?;
+    let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
+    let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
+    let values = T::wrap(Arc::new(Buffer::from(values)));
+    AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
 }

@@ -18,6 +18,7 @@
 //!
 //! An error says where: `x.tns:17:4: index 0: indices start from 1`.
 
+mod compiled;
 mod contents;
 mod entries;
 mod error;
@@ -157,7 +158,7 @@ fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor)
 /// Writes entries; others are `fill`, or not said to be anything.
 fn write_filled<T: Value>(path: &Path, entries: &Coordinates<T>, fill: Option<T>) -> Result<(), WriteError> {
     let (file_type, compressed) = writable(path)?;
-    write::to_file(path, compressed, |out| write_entries_as(file_type, out, entries, fill))
+    write::to_file(path, compressed, |out| T::write(file_type, out, entries, fill))
 }
 
 fn write_entries_as<T: Value>(

@@ -128,25 +128,28 @@ fn too_long(line: usize) -> ReadError {
 /// The first `size` bytes, each part read by another thread; `file` then stands behind them.
 #[cfg(unix)]
 fn read_known(path: &Path, file: &File, size: usize) -> Result<Vec<u8>, ReadError> {
-    use rayon::prelude::*;
+    use crate::tensor::tasks;
     use std::io::SeekFrom;
     use std::os::unix::fs::FileExt;
+    use std::sync::{Mutex, PoisonError};
 
     const PART: usize = 4 << 20;
     if size < PART {
         return Ok(memory::try_room(size)?);
     }
     let mut bytes: Vec<u8> = memory::try_zeroed(size)?;
-    let parts = bytes.par_chunks_mut(PART).enumerate();
-    let read = |(part, into): (usize, &mut [u8])| {
-        fault::operation()?;
-        file.read_exact_at(into, (part * PART) as u64)
-    };
-    match parts.map(read).collect::<Result<(), _>>() {
-        Ok(()) => {}
+    let failure = Mutex::new(None);
+    tasks::each(bytes.chunks_mut(PART).collect(), &|part, into: &mut [u8]| {
+        let read = fault::operation().and_then(|()| file.read_exact_at(into, (part * PART) as u64));
+        if let Err(error) = read {
+            *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    });
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        None => {}
         // The file became shorter since its size was asked.
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Vec::new()),
-        Err(error) => return Err(ReadError::io(path, "read", error)),
+        Some(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Vec::new()),
+        Some(error) => return Err(ReadError::io(path, "read", error)),
     }
     let mut position = file;
     position.seek(SeekFrom::Start(size as u64)).map_err(|error| ReadError::io(path, "read", error))?;

@@ -26,10 +26,11 @@ pub enum Refusal {
 
 pub(crate) mod sealed {
     use super::Refusal;
+    use crate::io::compiled::Files;
     use crate::tensor::Element;
 
     /// What the readers and writers need to know about a number.
-    pub trait Value: Element {
+    pub trait Value: Element + Files {
         /// The type of the parts of a complex number; of another number, its own.
         type Part: Value;
         /// The name of the type, as in Rust and in the language.
@@ -85,38 +86,60 @@ pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
 ///
 /// [`ReadErrorKind::Value`]: a number that `T` does not hold, or a whole number that it only nearly holds.
 pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
-    let mut converted: Vec<T> = memory::try_room(values.len())?;
-    if let Ok(same) = bytemuck::checked::try_cast_slice(values)
+    if let Ok(same) = bytemuck::checked::try_cast_slice::<F, T>(values)
         && F::TYPE == T::TYPE
     {
-        converted.extend_from_slice(same);
-        return Ok(converted);
+        return memory::try_collected(same.iter().copied()).map_err(Into::into);
     }
-    let mut text = Vec::new();
-    for (position, value) in values.iter().enumerate() {
-        text.clear();
-        value.print(&mut text);
-        let found = match text.iter().position(|&byte| byte == b' ') {
-            None => parse(&text),
-            Some(_) if !T::COMPLEX => Err(Refusal::NotANumber),
-            Some(blank) => parse(&text[..blank]).and_then(|re| Ok(T::of_parts(re, parse(&text[blank + 1..])?))),
-        };
-        match found {
-            Ok(found) if !F::INTEGER || T::INTEGER || is_exact(value, found) => converted.push(found),
-            _ => {
-                let message = format!("value {value} at position {position} is none that {} holds", T::NAME);
-                return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + F::NAME));
+    let texts = Texts {
+        count: values.len(),
+        name: F::NAME,
+        are_whole: F::INTEGER,
+        print: &|position, text| values[position].print(text),
+        show: &|position| values[position].to_string(),
+    };
+    texts.parsed()
+}
+
+/// Values of some type as text.
+struct Texts<'a> {
+    count: usize,
+    /// The name of the type, and whether it is one of whole numbers.
+    name: &'static str,
+    are_whole: bool,
+    print: &'a dyn Fn(usize, &mut Vec<u8>),
+    show: &'a dyn Fn(usize) -> String,
+}
+
+impl Texts<'_> {
+    /// The values as elements of another type; compiled once for each of these.
+    fn parsed<T: Value>(&self) -> Result<Vec<T>, ReadError> {
+        let mut converted: Vec<T> = memory::try_room(self.count)?;
+        let mut text = Vec::new();
+        for position in 0..self.count {
+            text.clear();
+            (self.print)(position, &mut text);
+            let found = match text.iter().position(|&byte| byte == b' ') {
+                None => parse(&text),
+                Some(_) if !T::COMPLEX => Err(Refusal::NotANumber),
+                Some(blank) => parse(&text[..blank]).and_then(|re| Ok(T::of_parts(re, parse(&text[blank + 1..])?))),
+            };
+            match found {
+                Ok(found) if !self.are_whole || T::INTEGER || is_exact(&text, found) => converted.push(found),
+                _ => {
+                    let value = (self.show)(position);
+                    let message = format!("value {value} at position {position} is none that {} holds", T::NAME);
+                    return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + self.name));
+                }
             }
         }
+        Ok(converted)
     }
-    Ok(converted)
 }
 
 /// Whether a whole number stayed what it was.
-fn is_exact<F: Value, T: Value>(whole: &F, number: T) -> bool {
-    let mut digits = Vec::new();
-    whole.print(&mut digits);
-    parse::<i64>(&digits).is_ok_and(|whole| number.to_f64() as i128 == i128::from(whole))
+fn is_exact<T: Value>(digits: &[u8], number: T) -> bool {
+    parse::<i64>(digits).is_ok_and(|whole| number.to_f64() as i128 == i128::from(whole))
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.

@@ -39,6 +39,7 @@ mod segments;
 mod team;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "compile")]
 pub(crate) mod text;
 mod wide;
 mod workspace;
@@ -50,6 +51,7 @@ pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, 
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
+#[cfg(feature = "compile")]
 pub(crate) use room::length;
 pub use room::{NoMemory, Plain, array, extend, push};
 pub use row::{filled, filled_side_by_side, row, search_side_by_side};

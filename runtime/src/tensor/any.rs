@@ -248,11 +248,13 @@ impl AnyTensor {
     }
 
     /// How many coordinates are possible at each level.
+    #[cfg(feature = "compile")]
     pub(crate) fn level_extents(&self) -> Vec<usize> {
         self.layout().extents
     }
 
     /// The bytes of each array.
+    #[cfg(feature = "compile")]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &[u8]> {
         let levels = self.levels.iter().flat_map(|level| [level.positions(), level.coordinates()]);
         levels.flatten().map(IndexArray::as_bytes).chain([self.values.as_bytes()])

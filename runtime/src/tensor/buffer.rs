@@ -1,7 +1,7 @@
 //! Contiguous values that begin on a cache line.
 
 use crate::{fault, memory};
-use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
@@ -146,6 +146,23 @@ impl<T: Plain> Room<T> {
         unsafe { storage.set_len(start + length) };
         Buffer { storage: Storage::Own(storage), start, length }
     }
+}
+
+impl<T: Plain> Buffer<T> {
+    /// The same bytes as elements of another type of that size, in the same memory unless that type asks for a larger alignment.
+    pub(crate) fn cast<U: Pod>(self) -> Buffer<U> {
+        let Self { storage, start, length } = self;
+        let storage = match storage {
+            Storage::Own(storage) => storage,
+            Storage::Part(whole) => return Buffer::from(cast_vec(whole[start..start + length].to_vec())),
+        };
+        Buffer { storage: Storage::Own(cast_vec(storage)), start, length }
+    }
+}
+
+fn cast_vec<T: Plain, U: Pod>(elements: Vec<T>) -> Vec<U> {
+    bytemuck::allocation::try_cast_vec(elements)
+        .unwrap_or_else(|(_, elements)| elements.into_iter().map(bytemuck::cast).collect())
 }
 
 impl<T> Buffer<T> {

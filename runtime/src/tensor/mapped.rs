@@ -12,8 +12,9 @@
 //! ```
 
 use super::formats::{LevelType, Mode, StorageFormat};
-use spc_compiler::format::{Coordinate, Format, Level, LevelFormat, prelude};
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A level's coordinate as a type.
 pub trait CoordinateType: Send + Sync + 'static {
@@ -135,13 +136,66 @@ tuples! {
     A I, B J, C K, D L, E M, F N, G O, H P, Q R, S T, U V, W X;
 }
 
-/// A format of the prelude.
-fn named(name: &str, arguments: &[u64], order: usize) -> Format {
-    prelude::format(name, arguments, order).expect("the prelude's formats serve the orders that their types have")
+/// Levels as they are written in a definition, settled.
+fn settled(mut levels: Vec<Level>) -> Vec<Level> {
+    Level::settle(&mut levels);
+    levels
+}
+
+/// A level of one format for each of some modes.
+fn each(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, format: LevelFormat) -> Vec<Level> {
+    modes.map(|mode| Level { coordinate: coordinate(mode), format }).collect()
+}
+
+/// A chain for some modes: the first in a level of this format, the others in singletons of that width.
+fn chain(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, first: LevelFormat) -> Vec<Level> {
+    let singleton = LevelFormat { coordinates: first.coordinates, ..LevelFormat::SINGLETON }.nonunique();
+    let mut levels = each(modes, coordinate, singleton);
+    if let Some(level) = levels.first_mut() {
+        level.format = first.nonunique();
+    }
+    levels
+}
+
+const MORTON: LevelFormat = LevelFormat { morton: true, ordered: false, ..LevelFormat::COMPRESSED };
+
+const fn of_width(coordinates: IndexWidth) -> LevelFormat {
+    LevelFormat { coordinates, ..LevelFormat::COMPRESSED }
+}
+
+/// `i / B`
+fn block(size: u64) -> impl Fn(usize) -> Coordinate {
+    move |mode| Coordinate::Divide(Box::new(Coordinate::Mode(mode)), Box::new(Coordinate::Constant(size)))
+}
+
+/// `i % B`
+fn place(size: u64) -> impl Fn(usize) -> Coordinate {
+    move |mode| Coordinate::Remainder(Box::new(Coordinate::Mode(mode)), Box::new(Coordinate::Constant(size)))
+}
+
+/// Blocks of some modes in Morton order, then the coordinates within each.
+fn curve(modes: Range<usize>, size: u64) -> Vec<Level> {
+    [chain(modes.clone(), block(size), MORTON), chain(modes, place(size), of_width(IndexWidth::U8))].concat()
+}
+
+/// `(i * extent(j) + j) * extent(k) + k`
+fn linear(order: usize) -> Coordinate {
+    (1..order).fold(Coordinate::Mode(0), |code, mode| {
+        let shifted = Coordinate::Multiply(Box::new(code), Box::new(Coordinate::Extent(mode)));
+        Coordinate::Add(Box::new(shifted), Box::new(Coordinate::Mode(mode)))
+    })
+}
+
+/// One number for each entry.
+fn code(coordinate: Coordinate) -> Vec<Level> {
+    vec![Level { coordinate, format: of_width(IndexWidth::U64) }]
 }
 
 macro_rules! named_maps {
-    ($($(#[$doc:meta])* $name:ident [$($order:ident)?] [$($block:ident)?] = $text:literal, $least:literal;)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident [$($order:ident)?] [$($block:ident)?] = $text:literal, $least:literal, |$n:ident| $levels:expr;
+    )*) => {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,51 +207,110 @@ macro_rules! named_maps {
                 fn format() -> Format {
                     const { assert!(Self::ORDER >= $least, "the format is for tensors of higher order") };
                     $(const { assert!($block > 0, "a block has at least 1 coordinate") };)?
-                    named($text, &[$($block)?], Self::ORDER)
+                    let $n = Self::ORDER;
+                    Format { order: $n, levels: settled($levels) }
                 }
             }
         )*
 
-        #[cfg(test)]
+        #[cfg(all(test, feature = "compile"))]
         const NAMES: &[&str] = &[$($text),*];
     };
 }
 
+// What the named formats of the language are: the compiler's prelude says the same, and a test compares.
 named_maps! {
     /// Compressed sparse rows of dense blocks of `B` × `B`.
-    Bcsr [] [B] = "bcsr", 2;
+    Bcsr [] [B] = "bcsr", 2, |n| [
+        each(0..1, block(B), LevelFormat::DENSE),
+        each(1..2, block(B), LevelFormat::COMPRESSED),
+        each(0..n, place(B), LevelFormat::DENSE),
+    ].concat();
     /// Coordinates within blocks of `B` × `B`.
-    Csb [] [B] = "csb", 2;
+    Csb [] [B] = "csb", 2, |n| [
+        each(0..n, block(B), LevelFormat::DENSE),
+        chain(0..n, place(B), of_width(IndexWidth::U16)),
+    ].concat();
     /// Dense diagonals.
-    Dia [] [] = "dia", 2;
+    Dia [] [] = "dia", 2, |_n| [
+        each(0..1, |_| Difference::<Mode<1>, Mode<0>>::coordinate(), LevelFormat::COMPRESSED),
+        each(0..1, Coordinate::Mode, LevelFormat::DENSE),
+    ].concat();
     /// Dense blocks of edge `B`.
-    Tiled [N] [B] = "tiled", 1;
+    Tiled [N] [B] = "tiled", 1, |n| {
+        [each(0..n, block(B), LevelFormat::DENSE), each(0..n, place(B), LevelFormat::DENSE)].concat()
+    };
     /// A tree of dense blocks of edge `B`.
-    Bcsf [N] [B] = "bcsf", 1;
+    Bcsf [N] [B] = "bcsf", 1, |n| {
+        [each(0..n, block(B), LevelFormat::COMPRESSED), each(0..n, place(B), LevelFormat::DENSE)].concat()
+    };
     /// Coordinates in Morton order.
-    Mcoo [N] [] = "mcoo", 1;
+    Mcoo [N] [] = "mcoo", 1, |n| chain(0..n, Coordinate::Mode, MORTON);
     /// One number for each entry, row-major.
-    Lco [N] [] = "lco", 1;
+    Lco [N] [] = "lco", 1, |n| code(linear(n));
     /// One number for each entry, of interleaved bits.
-    Alto [N] [] = "alto", 1;
+    Alto [N] [] = "alto", 1, |n| code(Coordinate::Interleave((0..n).map(Coordinate::Mode).collect()));
     /// Blocks of edge `B` in Morton order, then the coordinates within each.
-    Hicoo [N] [B] = "hicoo", 1;
+    Hicoo [N] [B] = "hicoo", 1, |n| curve(0..n, B);
     /// As [`Hicoo`] over all modes but the last, whose coordinates are whole.
-    Ghicoo [N] [B] = "ghicoo", 2;
+    Ghicoo [N] [B] = "ghicoo", 2, |n| {
+        [curve(0..n - 1, B), each(n - 1..n, Coordinate::Mode, LevelFormat::SINGLETON)].concat()
+    };
     /// As [`Hicoo`] over all modes but the last, which is dense.
-    Shicoo [N] [B] = "shicoo", 2;
+    Shicoo [N] [B] = "shicoo", 2, |n| {
+        [curve(0..n - 1, B), each(n - 1..n, Coordinate::Mode, LevelFormat::DENSE)].concat()
+    };
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests {
     use super::super::{Compressed, DenseLevel, Nonunique, Singleton, Tensor, Unique, Unordered};
     use super::*;
     use spc_compiler::backend::rust::MAP_TYPES;
+    use spc_compiler::format::prelude;
 
     #[test]
     fn the_compiler_knows_the_types_of_maps() {
         let known: Vec<&str> = MAP_TYPES.iter().map(|map| map.name).collect();
         assert_eq!(known, NAMES);
+    }
+
+    /// Each type of orders 2 to 5 and some blocks, and of orders that only some serve.
+    #[test]
+    fn types_are_what_the_prelude_says() {
+        fn same<F: StorageFormat>(name: &str, arguments: &[u64]) {
+            let expected = prelude::format(name, arguments, F::ORDER).unwrap();
+            assert_eq!(F::format(), expected, "{name} of order {}", F::ORDER);
+        }
+        fn blocked<const B: u64>() {
+            same::<Bcsr<B>>("bcsr", &[B]);
+            same::<Csb<B>>("csb", &[B]);
+            of_order::<2, B>();
+            of_order::<3, B>();
+            of_order::<5, B>();
+            same::<Tiled<1, B>>("tiled", &[B]);
+            same::<Bcsf<1, B>>("bcsf", &[B]);
+            same::<Hicoo<1, B>>("hicoo", &[B]);
+        }
+        fn of_order<const N: usize, const B: u64>() {
+            same::<Tiled<N, B>>("tiled", &[B]);
+            same::<Bcsf<N, B>>("bcsf", &[B]);
+            same::<Hicoo<N, B>>("hicoo", &[B]);
+            same::<Ghicoo<N, B>>("ghicoo", &[B]);
+            same::<Shicoo<N, B>>("shicoo", &[B]);
+            of_codes::<N>();
+        }
+        fn of_codes<const N: usize>() {
+            same::<Mcoo<N>>("mcoo", &[]);
+            same::<Lco<N>>("lco", &[]);
+            same::<Alto<N>>("alto", &[]);
+        }
+        blocked::<1>();
+        blocked::<4>();
+        blocked::<128>();
+        of_codes::<1>();
+        same::<Dia>("dia", &[]);
+        assert_eq!(NAMES.len(), 11, "a new type is compared above");
     }
 
     #[test]

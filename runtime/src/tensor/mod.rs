@@ -36,7 +36,7 @@ mod parts;
 mod slots;
 mod statistics;
 mod storage;
-mod tasks;
+pub(crate) mod tasks;
 mod typed;
 mod validate;
 pub(crate) mod values;

@@ -4,7 +4,6 @@ use super::pack::Pack;
 use super::{Buffer, OutOfMemory};
 use crate::complex::{c32, c64};
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
-use spc_compiler::notation::reduce_constants;
 use std::fmt;
 use std::sync::Arc;
 
@@ -340,7 +339,7 @@ macro_rules! reals {
 
             fn times(self, other: Self) -> Self {
                 let product = self.literal().zip(other.literal()).and_then(|(left, right)| {
-                    reduce_constants(ReduceOperator::Multiply, left, right).and_then(Self::from_literal)
+                    ReduceOperator::Multiply.of(left, right).and_then(Self::from_literal)
                 });
                 product.unwrap_or(other)
             }

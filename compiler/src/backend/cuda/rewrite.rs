@@ -200,7 +200,7 @@ fn sweep(kernel: &Kernel, block: &mut Vec<Statement>) {
         let kept = replace_statements(std::mem::take(block), &mut |statement| {
             if is_dead(&statement) { Vec::new() } else { vec![statement] }
         });
-        *block = crate::pass::tidy(Kernel { body: kept, ..kernel.clone() }).body;
+        *block = crate::pass::tidy::tidy(Kernel { body: kept, ..kernel.clone() }).body;
         if *block == before {
             return;
         }

@@ -12,13 +12,11 @@ mod expansion;
 mod expr;
 mod reserved;
 mod spelling;
-#[cfg(feature = "pretty")]
 mod text;
 mod types;
 
 pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
 pub use reserved::function_name;
-#[cfg(feature = "pretty")]
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};
 

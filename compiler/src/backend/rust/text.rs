@@ -1,10 +1,18 @@
-//! Tokens as formatted text.
+//! Tokens as text.
 
 use super::{Options, function};
 use crate::ir::{Kernel, Verified};
 use quote::quote;
 
+/// The function of a kernel as Rust; with the feature `pretty` formatted, comments included. `parallel` in it is the run time's module.
+#[cfg(not(feature = "pretty"))]
+pub fn text(kernel: &Verified<Kernel>) -> String {
+    let options = Options { parallel: quote!(parallel), name: None, comments: false };
+    function(kernel, &options).to_string()
+}
+
 /// The function of a kernel as formatted Rust, comments included. `parallel` in it is the run time's module.
+#[cfg(feature = "pretty")]
 pub fn text(kernel: &Verified<Kernel>) -> String {
     let options = Options { parallel: quote!(parallel), name: None, comments: true };
     let tokens = function(kernel, &options);

@@ -5,32 +5,15 @@ use super::map::PlacedLevel;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
 use crate::format::{Coordinate, Format, Level, LevelKind, Map, Unrecoverable};
 
-/// The levels, with the last of each chain unique; reports what can't be stored that way. Levels in a list, which store the
+/// The levels, settled; reports what can't be stored that way. Levels in a list, which store the
 /// modes in order, have no names for them.
-///
-/// A chain is a `compressed` level and the `singleton` levels below it: together they hold the coordinates of each entry
-/// side by side. Levels in it repeat coordinates where `nonunique`; the last can't, or an entry would occur twice.
 pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, report: &mut Report) -> Vec<Level> {
     if report.found.is_empty() {
         check_modes(&levels, modes, span, report);
         check_singletons(&levels, report);
     }
     let mut levels: Vec<Level> = levels.into_iter().map(|placed| placed.level).collect();
-    for level in 0..levels.len() {
-        let continues = levels.get(level + 1).is_some_and(|next| next.format.kind == LevelKind::Singleton);
-        levels[level].format.unique |= !continues;
-    }
-    // In a chain in Morton order, no coordinate by itself is in order; that of a chain of one is.
-    let mut is_interleaved = false;
-    for place in 0..levels.len() {
-        let is_alone = levels.get(place + 1).is_none_or(|next| next.format.kind != LevelKind::Singleton);
-        let level = &mut levels[place];
-        if level.format.morton && is_alone {
-            (level.format.morton, level.format.ordered) = (false, true);
-        }
-        is_interleaved = level.format.morton || is_interleaved && level.format.kind == LevelKind::Singleton;
-        level.format.ordered &= !is_interleaved;
-    }
+    Level::settle(&mut levels);
     levels
 }
 

@@ -1,11 +1,9 @@
 //! The chunks' columns, one behind another.
 
-use rayon::prelude::*;
-
 use super::chunk::Chunk;
 use super::{Entries, Fault};
 use crate::memory;
-use crate::tensor::{Indices, OutOfMemory};
+use crate::tensor::{Indices, OutOfMemory, tasks};
 
 /// The entries of all chunks in order, up to and including the first that has a fault.
 ///
@@ -69,6 +67,7 @@ fn join_parts<T: Copy + Send + Sync>(mut parts: Vec<Vec<T>>) -> Result<Vec<T>, O
         places.push(place);
         rest = behind;
     }
-    parts.into_par_iter().zip(places).for_each(|(part, place)| place.copy_from_slice(&part));
+    let parts = parts.into_iter().zip(places).collect();
+    tasks::each(parts, &|_, (part, place): (Vec<T>, &mut [T])| place.copy_from_slice(&part));
     Ok(joined)
 }

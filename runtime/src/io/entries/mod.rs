@@ -21,13 +21,11 @@ pub(crate) use explain::quote;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use self::chunk::Chunk;
 use self::cursor::Cursor;
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{Indices, OutOfMemory};
+use crate::tensor::{Indices, OutOfMemory, tasks};
 
 /// How the lines of a text are to be read.
 #[derive(Debug, Clone)]
@@ -117,7 +115,9 @@ pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
 pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
     let cuts = cut(text, start, layout.chunk_bytes);
     let first_faulty = AtomicUsize::new(usize::MAX);
-    let chunks = cuts.par_iter().enumerate().map(|(number, &(from, to))| {
+    let chunks = tasks::map(&tasks::ranges(cuts.len(), 1), &|range| {
+        let number = range.start;
+        let (from, to) = cuts[number];
         // Whatever comes behind a fault is not asked for.
         if first_faulty.load(Ordering::Relaxed) < number {
             return Ok(Chunk::empty(layout));
@@ -128,7 +128,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Res
         }
         Ok(chunk)
     });
-    join::join(chunks.collect::<Result<_, _>>()?, layout.limits.len())
+    join::join(chunks.into_iter().collect::<Result<_, _>>()?, layout.limits.len())
 }
 
 /// Byte ranges of about `chunk_bytes` that end behind a line end, except perhaps the last.

@@ -1,11 +1,10 @@
 //! The other triangle of a symmetric matrix.
 
-use rayon::prelude::*;
-
 use super::header::Symmetry;
 use crate::io::value::Value;
 use crate::memory;
-use crate::tensor::{Indices, OutOfMemory};
+use crate::tensor::{Indices, OutOfMemory, tasks};
+use std::ops::Range;
 
 /// How many entries a thread takes at once.
 const PART: usize = 1 << 16;
@@ -51,9 +50,8 @@ fn first<I: Ord + Sync, T: Value>(
         let (row, column) = (&rows[entry], &columns[entry]);
         row < column || row == column && is_off(values[entry])
     };
-    let parts: Vec<usize> = (0..values.len()).step_by(PART).collect();
-    let first_of = |begin: usize| (begin..values.len().min(begin + PART)).find(|&entry| misplaced(entry));
-    let entry = parts.into_par_iter().find_map_first(first_of)?;
+    let first_of = |mut part: Range<usize>| part.find(|&entry| misplaced(entry));
+    let entry = tasks::first(&tasks::ranges(values.len(), PART), &first_of)?;
     Some((entry, rows[entry] < columns[entry]))
 }
 
@@ -81,8 +79,8 @@ fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
 ) -> Result<[Vec<I>; 2], OutOfMemory> {
     let is_off = |(row, column): &(&I, &I)| row != column;
     let stored = values.len();
-    let parts = rows.par_chunks(PART).zip(columns.par_chunks(PART));
-    let counts: Vec<usize> = parts.map(|(rows, columns)| rows.iter().zip(columns).filter(is_off).count()).collect();
+    let off = |part: Range<usize>| rows[part.clone()].iter().zip(&columns[part]).filter(is_off).count();
+    let counts = tasks::map(&tasks::ranges(stored, PART), &off);
     let total = stored + counts.iter().sum::<usize>();
     let (Some(&row), Some(&value)) = (rows.first(), values.first()) else {
         return Ok([rows, columns]);
@@ -106,7 +104,7 @@ fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
             rest_values.split_off_mut(..count).expect(fits),
         ));
     }
-    parts.into_par_iter().enumerate().for_each(|(part, (to_rows, to_columns, to_values))| {
+    tasks::each(parts, &|part, (to_rows, to_columns, to_values): (&mut [I], &mut [I], &mut [T])| {
         let range = part * PART..stored.min((part + 1) * PART);
         let stored = stored_rows[range.clone()].iter().zip(&stored_columns[range.clone()]).zip(&stored_values[range]);
         let to = to_columns.iter_mut().zip(to_rows).zip(to_values);

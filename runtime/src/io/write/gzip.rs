@@ -5,7 +5,8 @@ use std::mem;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rayon::prelude::*;
+
+use crate::tensor::tasks;
 
 /// How much text a member of the file holds.
 const MEMBER: usize = 1 << 20;
@@ -36,7 +37,8 @@ impl<W: Write> GzipWriter<W> {
 
     fn compress(&mut self) -> io::Result<()> {
         let text = mem::take(&mut self.pending);
-        let members = text.par_chunks(MEMBER).map(member).collect::<io::Result<Vec<_>>>()?;
+        let parts = tasks::ranges(text.len(), MEMBER);
+        let members = tasks::map(&parts, &|part| member(&text[part])).into_iter().collect::<io::Result<Vec<_>>>()?;
         self.empty &= members.is_empty();
         members.iter().try_for_each(|member| self.out.write_all(member))
     }

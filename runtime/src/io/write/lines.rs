@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use rayon::prelude::*;
+use crate::tensor::tasks;
 
 /// How many lines are printed at a time by a thread.
 const LINES: usize = 1 << 14;
 
 /// Writes what `print` appends for each of `count` lines, a few blocks in memory at a time.
-pub(super) fn write(out: &mut dyn Write, count: usize, print: impl Fn(usize, &mut Vec<u8>) + Sync) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, count: usize, print: &(dyn Fn(usize, &mut Vec<u8>) + Sync)) -> io::Result<()> {
     let blocks = count.div_ceil(LINES);
     let together = 4 * rayon::current_num_threads();
     let mut texts: Vec<Vec<u8>> = vec![Vec::new(); together.min(blocks)];
     for first in (0..blocks).step_by(together) {
         let batch = &mut texts[..together.min(blocks - first)];
-        batch.par_iter_mut().enumerate().for_each(|(block, text)| {
+        tasks::each(batch.iter_mut().collect(), &|block, text: &mut Vec<u8>| {
             let from = (first + block) * LINES;
             text.clear();
             (from..count.min(from + LINES)).for_each(|line| print(line, text));

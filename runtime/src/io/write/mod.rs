@@ -11,6 +11,7 @@ pub(super) use output::to_file;
 
 use std::io::{self, Write};
 
+use super::FileType;
 use super::stated;
 use super::value::{Value, print_natural};
 use crate::tensor::{Coordinates, Indices, OutOfMemory};
@@ -33,7 +34,7 @@ use crate::tensor::{Coordinates, Indices, OutOfMemory};
 ///
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if `entries` are at odds with themselves.
 pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_tns_filled(out, entries, None)
+    T::write(FileType::Tns, out, entries, None)
 }
 
 /// The same, and what stands for entries that are missing.
@@ -48,7 +49,7 @@ pub(super) fn write_tns_filled<T: Value>(
     if !is_number {
         stated::write(out, '#', entries.shape_is_stated.then_some(&entries.shape[..]), fill)?;
     }
-    write_entries(out, entries, |_| {})
+    write_entries(out, entries, &|_| {})
 }
 
 /// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is. A vector becomes a matrix
@@ -59,7 +60,7 @@ pub(super) fn write_tns_filled<T: Value>(
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the order is above 2, or if `entries` are at odds
 /// with themselves.
 pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_mtx_filled(out, entries, None)
+    T::write(FileType::Mtx, out, entries, None)
 }
 
 /// The same, and what stands for entries that are missing.
@@ -84,17 +85,17 @@ pub(super) fn write_mtx_filled<T: Value>(
     stated::write(out, '%', (order < 2).then_some(&entries.shape[..]), fill)?;
     writeln!(out, "{} {} {}", extent(0), extent(1), entries.values.len())?;
     let missing = &b"1 1 "[..2 * (2 - order)];
-    write_entries(out, entries, |line| line.extend_from_slice(missing))
+    write_entries(out, entries, &|line| line.extend_from_slice(missing))
 }
 
 /// A line for each entry, sorted; `more` appends what stands between indices and value.
 fn write_entries<T: Value>(
     out: &mut dyn Write,
     entries: &Coordinates<T>,
-    more: impl Fn(&mut Vec<u8>) + Sync,
+    more: &(dyn Fn(&mut Vec<u8>) + Sync),
 ) -> io::Result<()> {
-    let order = sorted::order(entries).map_err(short)?;
-    lines::write(out, entries.values.len(), |line, text| {
+    let order = sorted::order(&entries.shape, &entries.indices, entries.values.len()).map_err(short)?;
+    lines::write(out, entries.values.len(), &|line, text| {
         let entry = order.as_ref().map_or(line, |order| order[line]);
         for mode in &entries.indices {
             print_natural(index(mode, entry) + 1, text);

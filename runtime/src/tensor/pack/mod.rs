@@ -34,16 +34,15 @@ pub use error::PackError;
 
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Buffer, Coordinates, Element, Indices, Plain};
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelStorage, Plain};
 use crate::complex::{c32, c64};
 use build::{Build, Spare};
-use bytemuck::{AnyBitPattern, NoUninit, Pod};
+use bytemuck::Pod;
 use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::{Clash, Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
-use spc_compiler::ir::{Literal, ReduceOperator};
-use spc_compiler::notation::reduce_constants;
+use spc_compiler::ir::{ElementType, ReduceOperator};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -73,8 +72,7 @@ impl Duplicates {
         match self {
             Duplicates::Reduce(ReduceOperator::Multiply) => one.times(other),
             Duplicates::Reduce(operator) if operator != ReduceOperator::Add => {
-                let joined =
-                    one.literal().zip(other.literal()).and_then(|(one, other)| reduce_constants(operator, one, other));
+                let joined = one.literal().zip(other.literal()).and_then(|(one, other)| operator.of(one, other));
                 joined.and_then(T::from_literal).unwrap_or(other)
             }
             _ => one.plus(other),
@@ -127,14 +125,11 @@ pub fn pack_filled<T: Element>(
 
 /// Packing of each element type, compiled once in this crate and not again in each that packs.
 pub trait Pack: Plain {
-    /// An integer of its size: what is sorted, so that types of one size share the code.
-    type Integer: Pod + Send + Sync;
+    /// What is moved for an element: types of one size share the code.
+    type Raw: Raw;
 
-    /// The bits of each value.
-    fn into_integers(values: Vec<Self>) -> Vec<Self::Integer>;
-
-    /// The values of these bits, which were values before.
-    fn from_integers(integers: Vec<Self::Integer>) -> Vec<Self>;
+    /// The elements of these bits, which were elements before.
+    fn from_bits(bits: Buffer<Self::Raw>) -> Buffer<Self>;
 
     /// See [`pack`].
     fn pack(
@@ -145,17 +140,18 @@ pub trait Pack: Plain {
     ) -> Result<AnyTensor, PackError>;
 }
 
+/// The bytes of an element, of which packing knows no more.
+pub trait Raw: Pod + Send + Sync {}
+
+impl<B: Pod + Send + Sync> Raw for B {}
+
 macro_rules! packs {
-    ($($type:ident as $integer:ident by $convert:ident),*) => {$(
+    ($($type:ident as $bits:ty, $convert:path;)*) => {$(
         impl Pack for $type {
-            type Integer = $integer;
+            type Raw = $bits;
 
-            fn into_integers(values: Vec<Self>) -> Vec<$integer> {
-                cast(values)
-            }
-
-            fn from_integers(integers: Vec<$integer>) -> Vec<Self> {
-                $convert(integers)
+            fn from_bits(bits: Buffer<$bits>) -> Buffer<Self> {
+                $convert(bits)
             }
 
             fn pack(
@@ -169,20 +165,27 @@ macro_rules! packs {
         }
     )*};
 }
+// With the alignment of their type, so that they stay where they are.
 packs!(
-    f64 as u64 by cast, f32 as u32 by cast, i32 as u32 by cast, i64 as u64 by cast, u8 as u8 by cast,
-    bool as u8 by truths, c32 as u64 by cast, c64 as u128 by cast
+    f64 as u64, Buffer::cast;
+    f32 as u32, Buffer::cast;
+    i32 as u32, Buffer::cast;
+    i64 as u64, Buffer::cast;
+    u8 as u8, std::convert::identity;
+    bool as u8, truths;
+    c32 as [u32; 2], Buffer::cast;
+    c64 as [u64; 2], Buffer::cast;
 );
 
-/// The same bits as elements of another type, in the same memory unless that type asks for a larger alignment.
-fn cast<A: NoUninit, B: AnyBitPattern>(elements: Vec<A>) -> Vec<B> {
-    bytemuck::allocation::try_cast_vec(elements)
-        .unwrap_or_else(|(_, elements)| elements.into_iter().map(bytemuck::cast).collect())
+fn truths(bytes: Buffer<u8>) -> Buffer<bool> {
+    bytes.iter().map(|&byte| byte != 0).collect()
 }
 
-fn truths(bytes: Vec<u8>) -> Vec<bool> {
-    bytes.into_iter().map(|byte| byte != 0).collect()
-}
+/// What entries of the same index are together, if they are anything.
+type Join<'a, B> = &'a (dyn Fn(&[B]) -> Option<B> + Sync);
+
+/// The same; none where several entries of one index are a mistake.
+type Together<'a, B> = Option<Join<'a, B>>;
 
 fn pack_elements<T: Element>(
     coordinates: Coordinates<T>,
@@ -192,89 +195,111 @@ fn pack_elements<T: Element>(
 ) -> Result<AnyTensor, PackError> {
     let literal = fill.literal().ok_or_else(|| PackError::ComplexFill { fill: fill.to_string() })?;
     let layout = Layout::new(format, &coordinates.shape)?;
-    let shape = coordinates.shape.clone();
-    let coordinates = match scatter::matrix(coordinates, &layout) {
-        Ok((levels, values)) => {
-            let values = T::wrap(Arc::new(values));
-            return Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal));
-        }
-        Err(coordinates) => coordinates,
+    let Coordinates { shape, shape_is_stated, indices, values } = coordinates;
+    let together: Join<'_, T::Raw> = &|bits| {
+        let values = bytemuck::checked::try_cast_slice::<T::Raw, T>(bits).ok()?;
+        duplicates.together(values).map(bytemuck::cast)
     };
-    check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
-    if layout.depth() == 0 {
-        return pack_scalar(&coordinates.values, format, duplicates, fill).map(|tensor| tensor.with_fill(literal));
-    }
-    let fields = Fields::of_layout(&layout);
-    let packing = Packing { layout: &layout, fields: &fields, format, duplicates, literal };
-    match fields.bits {
-        0..=64 => packing.pack::<u64, T>(coordinates, fill),
-        65..=128 => packing.pack::<u128, T>(coordinates, fill),
-        129..=Wide::BITS => packing.pack::<Wide, T>(coordinates, fill),
-        bits => Err(PackError::TooWide { bits }),
-    }
+    let packing = Packing {
+        layout: &layout,
+        together: (duplicates != Duplicates::Refuse).then_some(together),
+        element: T::TYPE,
+        fill: bytemuck::cast(fill),
+        is_filled: fill != T::ZERO,
+    };
+    let values = Buffer::from(values).cast::<T::Raw>().into_vec();
+    let (levels, bits) = packing.pack(Coordinates { shape: shape.clone(), shape_is_stated, indices, values })?;
+    let values = T::wrap(Arc::new(T::from_bits(bits)));
+    Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal))
 }
 
-struct Packing<'a> {
+/// The arrays of a tensor.
+type Packed<B> = (Vec<LevelStorage>, Buffer<B>);
+
+struct Packing<'a, B> {
     layout: &'a Layout,
-    fields: &'a Fields,
-    format: &'a Format,
-    duplicates: Duplicates,
-    /// The fill value.
-    literal: Literal,
+    together: Together<'a, B>,
+    element: ElementType,
+    /// The fill value, and whether it is another than zero.
+    fill: B,
+    is_filled: bool,
 }
 
-impl Packing<'_> {
-    /// Whether positions follow from the prefixes of keys alone.
-    fn is_built(&self) -> bool {
-        let follow = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
-        self.layout.levels.iter().all(|format| follow(format.kind))
+impl<B: Raw> Packing<'_, B> {
+    fn pack(&self, coordinates: Coordinates<B>) -> Result<Packed<B>, PackError> {
+        let coordinates = match scatter::matrix(coordinates, self.layout) {
+            Ok(packed) => return Ok(packed),
+            Err(coordinates) => coordinates,
+        };
+        check_indices(&coordinates.shape, &coordinates.indices, coordinates.values.len())?;
+        if self.layout.depth() == 0 {
+            return self.scalar(&coordinates.values);
+        }
+        let fields = Fields::of_layout(self.layout);
+        match fields.bits {
+            0..=64 => self.sorted::<u64>(coordinates, &fields),
+            65..=128 => self.sorted::<u128>(coordinates, &fields),
+            129..=Wide::BITS => self.sorted::<Wide>(coordinates, &fields),
+            bits => Err(PackError::TooWide { bits }),
+        }
     }
 
-    fn pack<K: Key, T: Element>(&self, coordinates: Coordinates<T>, fill: T) -> Result<AnyTensor, PackError> {
-        let Coordinates { shape, indices, values, .. } = coordinates;
-        let source = Source { indices: &indices, layout: self.layout, fields: self.fields };
-        let index = |key: K| self.fields.index(key, self.layout);
-        let sorted = Sorted::new(&source, values, self.duplicates).map_err(|clash| match clash {
+    fn sorted<K: Key>(&self, coordinates: Coordinates<B>, fields: &Fields) -> Result<Packed<B>, PackError> {
+        let Coordinates { indices, values, .. } = coordinates;
+        let layout = self.layout;
+        let source = Source { indices: &indices, layout, fields };
+        let index = |key: K| fields.index(key, layout);
+        let sorted = Sorted::new(&source, values, self.together).map_err(|clash| match clash {
             Clash::Duplicate(key) => PackError::Duplicate { index: index(key) },
-            Clash::Overflow(key) => PackError::Overflow { index: index(key), element: T::TYPE },
+            Clash::Overflow(key) => PackError::Overflow { index: index(key), element: self.element },
             Clash::Memory(error) => error.into(),
         })?;
         let Sorted { keys, values, spare } = sorted;
         let spare = Spare { indices: indices.into_iter().filter_map(Indices::into_u32).collect(), short: spare };
-        let maxima = self.level_maxima(&keys);
-        let (levels, values) = if self.is_built() {
-            let mut build = Build::new(&keys, self.layout, self.fields, &maxima, spare)?;
-            (build.levels()?, build.values(values, (fill != T::ZERO).then_some(fill))?)
-        } else {
-            drop(spare);
-            let bits = |range: Range<usize>| bytemuck::cast_slice::<T, u8>(&values[range]);
-            let are_same = |left, right| bits(left) == bits(right);
-            let (layout, fields) = (self.layout, self.fields);
-            let (levels, owners) =
-                Grow { keys: &keys, layout, fields, maxima: &maxima, are_same: &are_same }.levels()?;
-            drop(keys);
-            (levels, owners.values(&values, fill)?)
+        let maxima = level_maxima(layout, fields, &keys);
+        if is_built(layout) {
+            let mut build = Build::new(&keys, layout, fields, &maxima, spare)?;
+            return Ok((build.levels()?, build.values(values, self.is_filled.then_some(self.fill))?));
+        }
+        drop(spare);
+        let bits = |range: Range<usize>| bytemuck::cast_slice::<B, u8>(&values[range]);
+        let are_same = |left, right| bits(left) == bits(right);
+        let (levels, owners) = Grow { keys: &keys, layout, fields, maxima: &maxima, are_same: &are_same }.levels()?;
+        drop(keys);
+        Ok((levels, owners.values(&values, self.fill)?))
+    }
+
+    fn scalar(&self, values: &[B]) -> Result<Packed<B>, PackError> {
+        let value = match (values, self.together) {
+            ([], _) => self.fill,
+            (&[value], _) => value,
+            (_, None) => return Err(PackError::Duplicate { index: Vec::new() }),
+            (_, Some(together)) => {
+                together(values).ok_or_else(|| PackError::Overflow { index: Vec::new(), element: self.element })?
+            }
         };
-        let values = T::wrap(Arc::new(values));
-        Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, self.literal))
+        Ok((Vec::new(), Buffer::copy_of(&[value])))
     }
 }
 
-impl Packing<'_> {
-    /// The largest coordinate that each level stores, or a larger one that its index width holds as well.
-    fn level_maxima<K: Key>(&self, keys: &[K]) -> Vec<u64> {
-        let layout = self.layout;
-        let maximum = |level: usize| {
-            let largest = layout.extents[level].saturating_sub(1) as u64;
-            if largest < layout.levels[level].coordinates.maximum() {
-                return largest;
-            }
-            let coordinate = self.fields.reader::<K>(level);
-            let most = |range: Range<usize>| keys[range].iter().map(|&key| coordinate(key)).max().unwrap_or(0);
-            tasks::map(&tasks::ranges(keys.len(), 1 << 16), &most).into_iter().max().unwrap_or(0) as u64
-        };
-        (0..layout.depth()).map(maximum).collect()
-    }
+/// Whether positions follow from the prefixes of keys alone.
+fn is_built(layout: &Layout) -> bool {
+    let follow = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
+    layout.levels.iter().all(|format| follow(format.kind))
+}
+
+/// The largest coordinate that each level stores, or a larger one that its index width holds as well.
+fn level_maxima<K: Key>(layout: &Layout, fields: &Fields, keys: &[K]) -> Vec<u64> {
+    let maximum = |level: usize| {
+        let largest = layout.extents[level].saturating_sub(1) as u64;
+        if largest < layout.levels[level].coordinates.maximum() {
+            return largest;
+        }
+        let coordinate = fields.reader::<K>(level);
+        let most = |range: Range<usize>| keys[range].iter().map(|&key| coordinate(key)).max().unwrap_or(0);
+        tasks::map(&tasks::ranges(keys.len(), 1 << 16), &most).into_iter().max().unwrap_or(0) as u64
+    };
+    (0..layout.depth()).map(maximum).collect()
 }
 
 impl Fields {
@@ -283,23 +308,6 @@ impl Fields {
         let stored: Vec<usize> = (0..layout.depth()).map(|level| self.reader(level)(key)).collect();
         layout.index(&stored).unwrap_or_default()
     }
-}
-
-fn pack_scalar<T: Element>(
-    values: &[T],
-    format: &Format,
-    duplicates: Duplicates,
-    fill: T,
-) -> Result<AnyTensor, PackError> {
-    if duplicates == Duplicates::Refuse && values.len() > 1 {
-        return Err(PackError::Duplicate { index: Vec::new() });
-    }
-    let sum = match values {
-        [] => fill,
-        _ => duplicates.together(values).ok_or_else(|| PackError::Overflow { index: Vec::new(), element: T::TYPE })?,
-    };
-    let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
-    Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }
 
 /// How many distinct indices the entries have in some modes, and how many entries share the most frequent one.

@@ -3,10 +3,10 @@
 use super::super::column::Column;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Element, Indices, OutOfMemory};
+use super::super::{Buffer, Indices, OutOfMemory};
 use super::key::{Fields, Key};
 use super::order::Survey;
-use super::{Duplicates, deal, order, radix};
+use super::{Raw, Together, deal, order, radix};
 use crate::memory;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,9 +78,9 @@ impl Source<'_> {
 }
 
 /// Keys that ascend strictly, and the value of each.
-pub(super) struct Sorted<K, T> {
+pub(super) struct Sorted<K, B> {
     pub(super) keys: Vec<K>,
-    pub(super) values: Buffer<T>,
+    pub(super) values: Buffer<B>,
     /// Memory that nobody needs any more, of as many elements as there are keys or more; perhaps of none.
     pub(super) spare: Vec<u16>,
 }
@@ -100,9 +100,9 @@ impl<K> From<OutOfMemory> for Clash<K> {
     }
 }
 
-impl<K: Key, T: Element> Sorted<K, T> {
+impl<K: Key, B: Raw> Sorted<K, B> {
     /// Sorts entries and joins those of equal keys.
-    pub(super) fn new(source: &Source<'_>, mut values: Vec<T>, duplicates: Duplicates) -> Result<Self, Clash<K>> {
+    pub(super) fn new(source: &Source<'_>, mut values: Vec<B>, together: Together<'_, B>) -> Result<Self, Clash<K>> {
         let Source { indices, layout, fields } = *source;
         let count = values.len();
         let settled = || if layout.stores_modes() { order::settled_below(indices, &layout.modes, fields) } else { 0 };
@@ -112,18 +112,16 @@ impl<K: Key, T: Element> Sorted<K, T> {
         let end = if layout.stores_modes() && fields.are_together() { deal::end(count, &put) } else { None };
         if let Some(end) = end {
             let settled = settled();
-            let mut dealt = deal::deal(&put, T::into_integers(values), settled..end)?;
+            let mut dealt = deal::deal(&put, values, settled..end)?;
             let rest = settled..dealt.shift;
             repeat = radix::sort_groups(&mut dealt.keys, &mut dealt.values, &dealt.sizes, rest)?;
-            (keys, values, spare) = (dealt.keys, T::from_integers(dealt.values), dealt.spare);
+            (keys, values, spare) = (dealt.keys, dealt.values, dealt.spare);
         } else {
             let survey;
             (keys, survey) = source.keys(count)?;
             spare = Vec::new();
             if survey.ascend_from() > 0 {
-                let mut integers = T::into_integers(values);
-                repeat = radix::sort(&mut keys, &mut integers, settled()..survey.ascend_from())?;
-                values = T::from_integers(integers);
+                repeat = radix::sort(&mut keys, &mut values, settled()..survey.ascend_from())?;
             } else {
                 repeat = survey.repeat;
             }
@@ -131,24 +129,23 @@ impl<K: Key, T: Element> Sorted<K, T> {
         if !repeat {
             return Ok(Self { keys, values: values.into(), spare });
         }
-        let (keys, values) = Self::join(&keys, &values, duplicates)?;
+        let (keys, values) = Self::join(&keys, &values, together)?;
         Ok(Self { keys, values, spare })
     }
 
     /// Joins neighbours of equal keys.
-    fn join(keys: &[K], values: &[T], duplicates: Duplicates) -> Result<(Vec<K>, Buffer<T>), Clash<K>> {
-        if duplicates == Duplicates::Refuse
-            && let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1])
-        {
-            return Err(Clash::Duplicate(pair[0]));
-        }
+    fn join(keys: &[K], values: &[B], together: Together<'_, B>) -> Result<(Vec<K>, Buffer<B>), Clash<K>> {
+        let Some(together) = together else {
+            let twice = keys.windows(2).find(|pair| pair[0] == pair[1]);
+            return Err(Clash::Duplicate(twice.map_or(keys[0], |pair| pair[0])));
+        };
         let chunks = chunks_between_keys(keys);
         let counts = tasks::map(&chunks, &|chunk| keys[chunk].chunk_by(|a, b| a == b).count());
         let mut joined: Vec<K> = memory::try_zeroed(counts.iter().sum())?;
-        let mut sums = Buffer::<T>::try_zeroed(joined.len())?;
+        let mut sums = Buffer::<B>::try_zeroed(joined.len())?;
         let parts = split(&mut joined, &counts).into_iter().zip(split(&mut sums, &counts)).collect();
         let overflow = AtomicUsize::new(usize::MAX);
-        tasks::each(parts, &|task, (joined, sums): (&mut [K], &mut [T])| {
+        tasks::each(parts, &|task, (joined, sums): (&mut [K], &mut [B])| {
             let mut entry = chunks[task].start;
             let groups = keys[chunks[task].clone()].chunk_by(|a, b| a == b);
             for ((key, sum), group) in joined.iter_mut().zip(sums).zip(groups) {
@@ -156,8 +153,8 @@ impl<K: Key, T: Element> Sorted<K, T> {
                 *key = group[0];
                 match equal {
                     [only] => *sum = *only,
-                    _ => match duplicates.together(equal) {
-                        Some(together) => *sum = together,
+                    _ => match together(equal) {
+                        Some(joined) => *sum = joined,
                         None => _ = overflow.fetch_min(entry, Ordering::Relaxed),
                     },
                 }

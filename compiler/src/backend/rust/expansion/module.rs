@@ -207,7 +207,7 @@ fn for_older_processors(kernel: &Verified<ir::Kernel>) -> Verified<ir::Kernel> {
 
 /// The attribute of a function that is compiled for what [`has_wide_vectors`] asks for.
 ///
-/// [`has_wide_vectors`]: https://docs.rs/spc/latest/spc/execute/fn.has_wide_vectors.html
+/// [`has_wide_vectors`]: https://docs.rs/spc-tensor/latest/spc/execute/fn.has_wide_vectors.html
 fn for_wide_vectors() -> TokenStream {
     quote!(#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi2"))])
 }

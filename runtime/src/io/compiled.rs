@@ -1,0 +1,47 @@
+//! Reading and writing of each element type, compiled once in this crate and not again in each that does it.
+
+use super::{Contents, FileType, ReadError, TensorFile, contents};
+use crate::complex::{c32, c64};
+use crate::tensor::{AnyTensor, Coordinates, OutOfMemory};
+use std::io::{self, Write};
+
+/// What is done with whole files of an element type.
+pub trait Files: Sized {
+    /// What a file holds.
+    fn read(file: &TensorFile, shape: Option<&[usize]>) -> Result<Contents<Self>, ReadError>;
+
+    /// The entries of a tensor, without those that are stored for their place only and are `missing`.
+    fn present(tensor: &AnyTensor, missing: Self) -> Result<Coordinates<Self>, OutOfMemory>;
+
+    /// Writes entries; others are `fill`, or not said to be anything.
+    fn write(
+        file_type: FileType,
+        out: &mut dyn Write,
+        entries: &Coordinates<Self>,
+        fill: Option<Self>,
+    ) -> io::Result<()>;
+}
+
+macro_rules! compiled {
+    ($($type:ident)*) => {$(
+        impl Files for $type {
+            fn read(file: &TensorFile, shape: Option<&[usize]>) -> Result<Contents<Self>, ReadError> {
+                file.parse(shape)
+            }
+
+            fn present(tensor: &AnyTensor, missing: Self) -> Result<Coordinates<Self>, OutOfMemory> {
+                contents::present(tensor, missing)
+            }
+
+            fn write(
+                file_type: FileType,
+                out: &mut dyn Write,
+                entries: &Coordinates<Self>,
+                fill: Option<Self>,
+            ) -> io::Result<()> {
+                super::write_entries_as(file_type, out, entries, fill)
+            }
+        }
+    )*};
+}
+compiled!(f64 f32 i64 i32 u8 bool c32 c64);
