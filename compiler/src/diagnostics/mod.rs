@@ -8,6 +8,7 @@ pub mod codes;
 #[cfg(feature = "pretty")]
 pub mod render;
 pub mod suggest;
+#[cfg(feature = "compile")]
 pub mod topics;
 pub(crate) mod words;
 

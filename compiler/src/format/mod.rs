@@ -12,6 +12,7 @@ mod plain;
 pub mod prelude;
 #[cfg(feature = "compile")]
 pub mod resolve;
+#[cfg(feature = "compile")]
 mod spelling;
 
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
@@ -19,6 +20,7 @@ pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");
 
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
+#[cfg(feature = "compile")]
 pub use spelling::taco;
 
 use std::fmt;

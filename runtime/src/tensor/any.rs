@@ -248,7 +248,6 @@ impl AnyTensor {
     }
 
     /// How many coordinates are possible at each level.
-    #[cfg(feature = "compile")]
     pub(crate) fn level_extents(&self) -> Vec<usize> {
         self.layout().extents
     }
