@@ -1,6 +1,7 @@
 //! Tasks in parallel, through functions that are generic over what a task holds and never over what it does: each chain of
 //! rayon's adapters is compiled anew for each closure and costs the compiler tens of milliseconds.
 
+use crate::progress::{Unit, Work};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -28,10 +29,13 @@ pub(super) fn first<R: Send>(ranges: &[Range<usize>], work: &(dyn Fn(Range<usize
 /// Runs a task for each item, with its number.
 pub(super) fn each<I: Send>(items: Vec<I>, work: &(dyn Fn(usize, I) + Sync)) {
     if items.len() == 1 {
-        items.into_iter().for_each(|item| work(0, item));
-    } else {
-        items.into_par_iter().with_max_len(1).enumerate().for_each(|(number, item)| work(number, item));
+        return items.into_iter().for_each(|item| work(0, item));
     }
+    let counted = Work::begin(Unit::Parts, items.len());
+    items.into_par_iter().with_max_len(1).enumerate().for_each(|(number, item)| {
+        work(number, item);
+        counted.add(1);
+    });
 }
 
 /// Cuts a slice into parts of the given sizes.

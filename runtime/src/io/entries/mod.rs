@@ -27,6 +27,7 @@ use self::chunk::Chunk;
 use self::cursor::Cursor;
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
+use crate::progress::{Unit, Work};
 use crate::tensor::{Indices, OutOfMemory};
 
 /// How the lines of a text are to be read.
@@ -117,12 +118,14 @@ pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
 pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
     let cuts = cut(text, start, layout.chunk_bytes);
     let first_faulty = AtomicUsize::new(usize::MAX);
+    let work = Work::begin(Unit::Bytes, text.len().saturating_sub(start));
     let chunks = cuts.par_iter().enumerate().map(|(number, &(from, to))| {
         // Whatever comes behind a fault is not asked for.
         if first_faulty.load(Ordering::Relaxed) < number {
             return Ok(Chunk::empty(layout));
         }
         let chunk = Chunk::parse(&text[..to], from, layout)?;
+        work.add(to - from);
         if chunk.fault.is_some() {
             first_faulty.fetch_min(number, Ordering::Relaxed);
         }

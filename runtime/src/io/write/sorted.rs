@@ -10,7 +10,7 @@ use crate::tensor::{Coordinates, OutOfMemory};
 
 /// The entries in ascending order of their indices, first mode first; `None` if they already stand so. Entries of equal
 /// index keep their order.
-pub(super) fn order<T: Sync>(entries: &Coordinates<T>) -> Result<Option<Vec<usize>>, OutOfMemory> {
+pub(in crate::io) fn order<T: Sync>(entries: &Coordinates<T>) -> Result<Option<Vec<usize>>, OutOfMemory> {
     let count = entries.values.len();
     let ascends = |entry: usize| compare(entries, entry - 1, entry) != Ordering::Greater;
     if (1..count).into_par_iter().all(ascends) {
