@@ -1,12 +1,14 @@
 //! `spc explain`: why the loops are as they are, and what an error code means.
 
-use crate::arguments::{KernelArguments, Named, named};
+use crate::arguments::{KernelArguments, Named, named_format};
 use crate::compile::{Target, for_device};
 use crate::failure::Failure;
 use crate::formats::FormatsArguments;
 use crate::output;
+use crate::settings;
 use crate::source::Source;
 use clap::Args;
+use serde_json::json;
 use spc::execute::with_stack_for;
 use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::{self, Code};
@@ -23,7 +25,7 @@ pub(crate) struct Explain {
     #[arg(value_name = "FILE|EXPR|CODE")]
     target: Option<String>,
     /// How a tensor of an expression is stored
-    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named_format)]
     formats: Vec<Named>,
     #[command(flatten)]
     named: FormatsArguments,
@@ -43,9 +45,9 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let Some(target) = self.target else { return output::print(&all_codes()) };
+        let Some(target) = self.target else { return print(&all_codes()) };
         if is_like_a_code(&target) {
-            return output::print(&code(&target)?);
+            return print(&code(&target)?);
         }
         let Self { formats, named, kernel, strict, .. } = self;
         let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
@@ -70,8 +72,13 @@ impl Explain {
             };
             texts.push(with_stack_for(kernel, explained)?);
         }
-        output::print(&texts.join("\n"))
+        print(&texts.join("\n"))
     }
+}
+
+/// Prints an explanation, as JSON where that is asked for.
+fn print(text: &str) -> Result<(), Failure> {
+    if settings::json() { output::print_json(json!({ "explanation": text })) } else { output::print(text) }
 }
 
 /// An `E` or a `W`, and digits.

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::source;
 use clap::Args;
-use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::{self, Definitions};
 use spc_compiler::syntax::{self, Program};
@@ -28,5 +27,5 @@ impl FormatsArguments {
 pub(crate) fn parse_format(text: &str, order: usize, definitions: &Definitions<'_>) -> Result<Format, Failure> {
     let parsed = syntax::parse_format(text);
     let resolved = parsed.and_then(|format| resolve::resolve(&format, order, definitions));
-    resolved.map_err(|problems| Failure::Rendered(render(text, "--format", &problems.into_sorted(), true)))
+    resolved.map_err(|problems| source::rendered(&[(text, "--format", problems)]))
 }

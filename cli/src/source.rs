@@ -1,13 +1,17 @@
 //! From `FILE|EXPR` and `-f` options to checked kernels.
 
 use crate::arguments::{KernelArguments, Named};
-use crate::failure::Failure;
+use crate::failure::{Failure, Place, Problem};
+use crate::{files, names, settings};
 use serde_json::{Value, json};
-use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render, suggest};
+use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
 use spc_compiler::syntax::{self, Program};
 use std::path::Path;
+
+/// What an expression of the command line is called.
+const EXPRESSION: &str = "<expression>";
 
 /// A text and the kernels in it.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ impl Source {
     /// Reads, parses and checks.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
         let target = &arguments.program;
-        let mut source = if Path::new(target).exists() || target.ends_with(".ti") {
+        let mut source = if is_file(target) {
             if let Some(Named { name, .. }) = arguments.formats.first() {
                 let help = format!("declare it in the file: `{name}: FORMAT`");
                 return Err(Failure::refused("`-f` is for an expression; a file declares its formats").help(help));
@@ -56,7 +60,9 @@ impl Source {
         if strict && !warnings.is_empty() {
             return Err(self.refuse(warnings.into_iter().map(Diagnostic::into_error).collect()));
         }
-        if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning") {
+        if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning")
+            && !settings::is_quiet()
+        {
             anstream::eprintln!("{text}");
         }
         Ok(())
@@ -81,12 +87,8 @@ impl Source {
             self.kernels.retain(|kernel| kernel.name == *name);
             return Ok(());
         }
-        let failure = Failure::refused(format!("{} has no kernel `{name}`", self.origin));
-        let names = || self.kernels.iter().map(|kernel| kernel.name.as_str());
-        Err(match suggest::similar(name, names()) {
-            Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-            None => failure.help(format!("its kernels are {}", names().collect::<Vec<_>>().join(", "))),
-        })
+        let message = format!("{} has no kernel `{name}`", self.origin);
+        Err(names::unknown(message, name, self.kernels.iter().map(|kernel| kernel.name.as_str()), "its kernels are"))
     }
 
     /// The kernel, where there is exactly one.
@@ -100,6 +102,11 @@ impl Source {
                 Err(failure.help(format!("choose one with `--kernel`: {}", names.join(", "))))
             }
         }
+    }
+
+    /// Whether the formats are those of `-f` options.
+    pub(crate) fn is_expression(&self) -> bool {
+        self.origin == EXPRESSION
     }
 
     /// Problems of the text, for people.
@@ -117,7 +124,8 @@ pub(crate) struct Checked {
 
 /// Reads, parses and checks a file.
 pub(crate) fn checked(path: &str) -> Result<Checked, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::refused(format!("{path}: {error}")))?;
+    let text = files::program_text(path)?;
+    let path = if path == "-" { files::STDIN } else { path };
     let refuse = |problems| rendered(&[(&text, path, problems)]);
     let program = syntax::parse_program(&text).map_err(refuse)?;
     let kernels = notation::check(&program).map_err(refuse)?;
@@ -126,11 +134,11 @@ pub(crate) fn checked(path: &str) -> Result<Checked, Failure> {
 
 fn file(path: &str) -> Result<Source, Failure> {
     let Checked { text, program, kernels } = checked(path)?;
-    Ok(Source { origin: path.to_owned(), syntax: program.to_string(), text, kernels })
+    let origin = if path == "-" { files::STDIN } else { path };
+    Ok(Source { origin: origin.to_owned(), syntax: program.to_string(), text, kernels })
 }
 
 fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
-    const ORIGIN: &str = "<expression>";
     if !text.contains('=') {
         let failure = Failure::refused(format!("there is no file `{text}`, and it is no assignment either"));
         return Err(failure.help("an expression is an assignment, such as 'y(i) = A(i, j) * x(j)'"));
@@ -147,7 +155,7 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
     let statement = match syntax::parse_statement(text) {
         Ok(statement) => Some(statement),
         Err(found) => {
-            problems.insert(0, (text, ORIGIN, found));
+            problems.insert(0, (text, EXPRESSION, found));
             None
         }
     };
@@ -155,12 +163,12 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
     let kernel =
         notation::check_expression(&statement, &options, &Definitions::of_program(named)).map_err(|found| {
             let options = formats.iter().zip(&origins).zip(found.options);
-            let mut problems = vec![(text, ORIGIN, found.expression)];
+            let mut problems = vec![(text, EXPRESSION, found.expression)];
             problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
             rendered(&problems)
         })?;
     Ok(Source {
-        origin: ORIGIN.to_owned(),
+        origin: EXPRESSION.to_owned(),
         text: text.to_owned(),
         syntax: format!("{statement}\n"),
         kernels: vec![kernel],
@@ -168,8 +176,20 @@ fn expression(text: &str, formats: &[Named], named: &Program) -> Result<Source, 
 }
 
 /// Problems of several texts, each with what the text is called, and how to learn more.
-fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
-    Failure::Rendered(text_of(problems, "an error").unwrap_or_default())
+pub(crate) fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
+    let found = problems.iter().flat_map(|(text, origin, found)| {
+        found.clone().into_sorted().into_iter().map(move |found| {
+            let (line, column) = line_and_column(text, found.span.start);
+            let place = Place { file: Some((*origin).to_owned()), line: Some(line), column: Some(column) };
+            Problem { code: found.code.to_string(), message: found.message, place: Some(place), help: found.help }
+        })
+    });
+    Failure::Rendered(text_of(problems, "an error").unwrap_or_default(), found.collect())
+}
+
+/// Whether a program is a file, and not written on the command line.
+pub(crate) fn is_file(program: &str) -> bool {
+    program == "-" || program.ends_with(".ti") || Path::new(program).exists()
 }
 
 /// The same as text; `None` for no problems. `what` they are is told at the end.

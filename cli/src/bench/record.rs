@@ -4,6 +4,7 @@ use super::tune::Tuning;
 use serde_json::{Map, Value, json};
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
+use std::fmt;
 
 /// One figure: a kernel on a tensor, with all that may change it.
 #[derive(Debug, Clone)]
@@ -57,6 +58,13 @@ pub(super) struct Estimate {
 pub(super) struct Refused {
     pub(super) case: Case,
     pub(super) reason: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Case { kernel, tensor, format, .. } = &self.case;
+        write!(f, "{kernel} of {tensor} as {format} was left out: {}", self.reason)
+    }
 }
 
 /// All that a run of the benchmarks found out.
