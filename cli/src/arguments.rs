@@ -32,8 +32,8 @@ pub(crate) fn named_format(argument: &str) -> Result<Named, String> {
     match named(argument) {
         // A `=` in parentheses belongs to the format.
         Ok(named) if !named.name.contains(['[', '(', ',']) => Ok(named),
-        Ok(_) => Err(format!("it does not say which tensor is stored so: `A={argument}`")),
-        Err(error) => Err(error),
+        Err(error) if argument.contains(':') => Err(error),
+        _ => Err(format!("it has the form NAME=…, which says what is stored so, as in `A={argument}`")),
     }
 }
 

@@ -147,13 +147,8 @@ impl Bench {
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         let peers = self.against.as_deref().map(Peers::read).transpose()?;
         let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
-        let mut findings = Findings {
-            machines: self.machines()?,
-            caches: caches(),
-            records: vec![],
-            refused: vec![],
-            tunings: vec![],
-        };
+        let mut findings =
+            Findings { machines: vec![], caches: caches(), records: vec![], refused: vec![], tunings: vec![] };
         match &choices {
             Some(choices) => self.suite(choices, &mut findings)?,
             None => self.measure_expression(&mut findings)?,
@@ -226,6 +221,9 @@ impl Bench {
         if tensors.is_empty() {
             tensors.extend(generated.iter().map(OsStr::new));
         }
+        // What is wrong with them is told before the machine is measured.
+        tensors.iter().try_for_each(|tensor| data::check(tensor))?;
+        findings.machines = self.machines()?;
         for tensor in tensors {
             choices.measure(tensor, self.budget(), findings)?;
         }
@@ -260,6 +258,7 @@ impl Bench {
         let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
+        findings.machines = self.machines()?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
         let format_of = |name: &str| kernel.tensors.iter().find(|tensor| tensor.name == name)?.format_name.clone();
         let stored = |(name, tensor): (&str, &AnyTensor)| {

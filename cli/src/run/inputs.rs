@@ -119,7 +119,7 @@ pub(crate) fn without_shape(file: &Path, shape: &[usize]) -> String {
 }
 
 /// The parameter of that name, and its place.
-fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter), Failure> {
+pub(super) fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter), Failure> {
     let inputs = || kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
     if let Some(found) = inputs().find(|(_, tensor)| tensor.name == name) {
         return Ok(found);

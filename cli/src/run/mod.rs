@@ -107,6 +107,9 @@ impl Run {
         let given = open(&self.inputs, self.from)?;
         let (source, mut notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
+        if let Some((name, _)) = &self.stream {
+            inputs::declared(kernel, name)?;
+        }
         let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
         let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
         if settings::json() && (has_result || self.show_code) {

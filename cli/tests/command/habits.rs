@@ -74,7 +74,7 @@ fn every_unknown_name_is_told_with_what_is_there() {
             &["bench", "--element", "f46"],
             &["bench", "--machine", "leest"],
             &["info", "a.tns", "--element", "f46"],
-            &["generate", "suite", "irs"],
+            &["generate", "suite", "irs", "-o", "y.tns"],
             &["generate", "uniform", "--shape", "3x3", "--nnz", "2", "--element", "f46", "-o", "y.tns"],
             &["generate", "uniform", "--shape", "3x3", "--nnz", "2", "-o", "y.tnz"],
             &["generate", "uniform", "--shape", "3x3", "--nnz", "2", "-o", "-", "--to", "tnz"],
@@ -245,7 +245,7 @@ fn colours_and_loudness_are_as_asked() {
     assert!(!output(&[&wrong[..], &["never"]].concat()).1.contains('\x1b'));
     assert!(!output(&[&wrong[..], &["auto"]].concat()).1.contains('\x1b'));
     assert!(output(&["--color=always", "rnu"]).1.contains('\x1b'));
-    assert!(output(&["help", "--color", "never"]).1.is_empty());
+    assert!(output(&["--color", "never", "help"]).1.is_empty());
     let run = ["run", "y(i) = A(i, jj) * x(j)", "-i", "A=a.tns", "-i", "x=x.tns", "--backend", "interpreter"];
     let (usual, said) = output(&run);
     assert_has(&said, &["warning[W0101]", "note: `A` is stored as csr"]);
@@ -330,6 +330,7 @@ fn archives_of_scipy_are_read_and_written() {
 import numpy as np, scipy.sparse as sp
 random = np.random.default_rng(1)
 dense = random.standard_normal((6, 8)) * (random.random((6, 8)) < 0.4)
+dense[dense == 0] = 0
 dense[0, 0], dense[1, 1], dense[2, 3] = 1e300, 5e-324, -1/3
 for kind in ['f8', 'f4', 'i4', 'i8', 'u1', 'c16', '?']:
     values = (np.abs(dense) % 100 * (dense != 0) + (dense != 0)).astype('u1').astype(kind) if kind in ['i4', 'i8', 'u1', '?'] else (dense + 2j * dense).astype(kind) if kind == 'c16' else dense.astype(kind)
@@ -361,7 +362,8 @@ np.savez_compressed('one.npz', dense)
                 "
 import numpy as np, scipy.sparse as sp
 ours, theirs = sp.load_npz('ours.npz'), np.load('{name}.npy')
-print(ours.format, (ours.toarray().view('u1') == theirs.view('u1')).all(), ours.dtype == theirs.dtype)
+bits = lambda array: np.ascontiguousarray(array).view('u1')
+print(ours.format, (bits(ours.toarray()) == bits(theirs)).all(), ours.dtype == theirs.dtype)
 "
             ));
             let written = if format == "dcsr" { "coo" } else { format };

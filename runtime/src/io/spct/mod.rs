@@ -39,7 +39,7 @@ use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
-use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
 use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
@@ -100,7 +100,8 @@ pub(super) fn format(file: &[u8]) -> Result<Format, ReadError> {
 
 /// The fill value, as the language writes it.
 pub(super) fn fill(file: &[u8]) -> Result<String, ReadError> {
-    Ok(header_of(file)?.fill.to_string())
+    let Header { element, fill, .. } = header_of(file)?;
+    Ok(with_element!(element, |T| T::from_literal(fill).map_or_else(|| fill.to_string(), |fill| fill.to_string())))
 }
 
 /// What a file of which the beginning is enough says.
