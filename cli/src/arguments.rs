@@ -1,9 +1,11 @@
 //! Arguments that several verbs have, and how they are read.
 
 use crate::formats::FormatsArguments;
+use crate::names;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use spc_compiler::format::taco;
+use spc_compiler::ir::ElementType;
 use spc_compiler::syntax::normalized;
 use std::ffi::{OsStr, OsString};
 
@@ -45,6 +47,33 @@ fn without_equals(argument: &str) -> String {
         Some(format) => format!("{form}; taco's `{argument}` is `{name}={format}`"),
         None => format!("{form}; did you mean `{name}={text}`?"),
     }
+}
+
+/// Reads `NAME=FORMAT`.
+pub(crate) fn named_format(argument: &str) -> Result<Named, String> {
+    match named(argument) {
+        // A `=` in parentheses belongs to the format.
+        Ok(named) if !named.name.contains(['[', '(', ',']) => Ok(named),
+        Err(error) if argument.contains(':') => Err(error),
+        _ => Err(format!("it has the form NAME=…, which says what is stored so, as in `A={argument}`")),
+    }
+}
+
+/// Reads the formats of a verb that has one tensor only, which needs no name.
+pub(crate) fn nameless_format(argument: &str) -> Result<String, String> {
+    match named_format(argument) {
+        Ok(Named { name, text }) => {
+            Err(format!("there is one tensor only, which needs no name: `{text}` and not `{name}={text}`"))
+        }
+        Err(_) => Ok(argument.to_owned()),
+    }
+}
+
+/// Reads the name of an element type.
+pub(crate) fn element(name: &str) -> Result<ElementType, String> {
+    let names = ElementType::ALL.map(ElementType::name);
+    let unknown = || names::refusal(format!("there is no element type `{name}`"), name, names, "the element types are");
+    ElementType::from_name(name).ok_or_else(unknown)
 }
 
 /// `NAME=TEXT`, where the text may name a file, in whatever bytes.
@@ -119,13 +148,15 @@ impl Numbers {
 }
 
 /// Which kernel, and its formats.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArguments {
-    /// A `.ti` file, kernels as such a file has them, or an assignment in index notation such as 'y(i) = A(i, j) * x(j)'
+    /// A `.ti` file, `-` for the standard input, kernels as such a file has them, or an assignment in index notation such as
+    /// 'y(i) = A(i, j) * x(j)'
     #[arg(value_name = "FILE|EXPR")]
     pub(crate) program: String,
-    /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; dense if not given
-    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
+    /// How a tensor of an expression is stored: `X=csf`, `X='f32 [compressed, dense]'`; if not given as its file says, which is
+    /// `csr` or `csf` for a list of entries, and else dense
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named_format)]
     pub(crate) formats: Vec<Named>,
     #[command(flatten)]
     pub(crate) named: FormatsArguments,

@@ -2,9 +2,10 @@
 
 use crate::arguments::{KernelArguments, dimension};
 use crate::failure::Failure;
-use crate::output;
 use crate::source::Source;
+use crate::{names, output, settings};
 use clap::{Args, ValueEnum};
+use serde_json::json;
 use spc::cuda::{self, Nvrtc, NvrtcError};
 use spc_compiler::ir::Size;
 use spc_compiler::{Compiled, backend, concrete, notation};
@@ -39,7 +40,7 @@ pub(crate) struct Compile {
     /// Only check, and print nothing
     #[arg(long, conflicts_with_all = ["emit", "output"])]
     check: bool,
-    /// Write to a file
+    /// Write to a file; `-` for the standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -85,7 +86,7 @@ impl Compile {
         let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
         if !is_for_gpu && (self.arch.is_some() || self.report) {
             let message = "`--arch` and `--report` are for `--target cuda`";
-            return Err(Failure::Usage(message.to_owned()));
+            return Err(Failure::usage(message));
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
@@ -98,10 +99,19 @@ impl Compile {
             }
         }
         let text = texts.join("\n");
+        let kernels: Vec<&str> = source.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        let document = |text: &str| {
+            let stage = stage.to_possible_value().map(|stage| stage.get_name().to_owned());
+            output::print_json(json!({
+                "kernels": kernels, "stage": stage, "text": text, "warnings": source.warnings_as_json(),
+            }))
+        };
         match &self.output {
+            _ if self.check && settings::json() => document(""),
             _ if self.check => Ok(()),
-            Some(path) => Ok(spc::io::write_text(path, &text)?),
-            None => output::print(&text),
+            Some(path) if path.as_os_str() != "-" => Ok(spc::io::write_text(path, &text)?),
+            _ if settings::json() => document(&text),
+            _ => output::print(&text),
         }
     }
 
@@ -192,8 +202,8 @@ fn report(compiled: &cuda::Compiled) -> String {
 /// Makes an extent part of the kernels of a program.
 fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Result<(), Failure> {
     let places = program.interface.extents_called(name).map_err(|known| {
-        let failure = Failure::refused(format!("kernel `{}` has no index `{name}`", program.interface.name));
-        failure.help(format!("its indices are {}", known.join(", ")))
+        let message = format!("kernel `{}` has no index `{name}`", program.interface.name);
+        names::unknown(message, name, known.iter().map(|known| &**known), "its indices are")
     })?;
     for place in places {
         program.set_size(place, Size::Constant(extent as u64));

@@ -1,33 +1,43 @@
 //! `spc convert`: between kinds of file.
 
-use crate::arguments::{Shape, shape};
+use crate::arguments::{Shape, element, nameless_format, shape};
 use crate::failure::{self, Failure};
+use crate::files::{Destination, InputKind, OutputKind};
 use crate::formats::{FormatsArguments, parse_format};
 use crate::progress::Progress;
 use crate::run::{literal, without_shape};
+use crate::{output, settings};
 use clap::Args;
+use serde_json::json;
 use spc::execute::Entries;
-use spc::io::{self, Contents, FileType, Filled, ReadOptions, TensorFile};
+use spc::io::{self, Contents, FileType, Filled, TensorFile};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, PackError};
 use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 /// Convert between kinds of tensor file
 ///
-/// The names say the kinds: .tns, .mtx, .npy, .spct, each also with .gz. Several entries of the same index become their
-/// sum. A .spct file holds a tensor in a format of storage, which `--format` says. The fill value of the file is
-/// kept.
+/// The names say the kinds: .tns, .mtx, .npy, .npz, .spct, each also with .gz; x.npz:A is the array A of an archive. `-` is the
+/// standard input or output. Several entries of the same index become their sum. A .spct file holds a tensor in a format of
+/// storage, which `--format` says; a .npz file is one of SciPy's csr, csc or coo, or a dense array. The fill value of the file
+/// is kept.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The file to read
-    from: PathBuf,
-    /// The file to write
-    to: PathBuf,
-    /// How a .spct file stores the tensor
-    #[arg(long, value_name = "FORMAT")]
+    /// The file to read; `-` for the standard input
+    #[arg(value_name = "FROM")]
+    input: OsString,
+    /// The file to write; `-` for the standard output
+    #[arg(value_name = "TO")]
+    output: OsString,
+    #[command(flatten)]
+    from: InputKind,
+    #[command(flatten)]
+    to: OutputKind,
+    /// How a .spct or .npz file stores the tensor
+    #[arg(short, long, value_name = "FORMAT", value_parser = nameless_format)]
     format: Option<String>,
     #[command(flatten)]
     named: FormatsArguments,
@@ -39,63 +49,57 @@ pub(crate) struct Convert {
     shape: Option<Shape>,
 }
 
-/// Reads the name of an element type.
-pub(crate) fn element(name: &str) -> Result<ElementType, String> {
-    ElementType::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = ElementType::ALL.iter().map(|element| element.name()).collect();
-        format!("the element types are {}", names.join(", "))
-    })
-}
-
 impl Convert {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let to_packed = match FileType::of(&self.to) {
-            Some((kind, _)) => kind == FileType::Spct,
-            None => {
-                let message = format!("{}: the name does not say what kind of file it is to be", self.to.display());
-                return Err(Failure::refused(message).help(format!("known extensions are {}", FileType::EXTENSIONS)));
-            }
-        };
-        if self.format.is_some() && !to_packed {
-            return Err(Failure::Usage("`--format` is for a .spct file, the only kind that keeps a format".to_owned()));
+        let destination = self.to.destination(&self.output)?;
+        let keeps_format = matches!(destination.kind(), FileType::Spct | FileType::Npz);
+        if self.format.is_some() && !keeps_format {
+            return Err(Failure::usage("`--format` is for .spct and .npz files, the only kinds that keep a format"));
         }
         let named = self.named.load()?;
-        let progress = Progress::new(format!("reading {}", self.from.display()));
-        let options = ReadOptions { shape: self.shape.as_ref().map(|shape| shape.0.clone()), file_type: None };
-        let file = TensorFile::open(&self.from, &options)?;
+        let progress = Progress::new(format!("reading {}", self.input.display()));
+        let file = self.from.open(&self.input, self.shape.as_ref().map(|shape| shape.0.clone()))?;
         let element = element_of(&file, self.element)?;
         let Converted { tensor, states_fill, note } =
-            with_element!(element, |T| self.read::<T>(&file, &Definitions::of_program(&named)))?;
-        progress.step(format!("writing {}", self.to.display()));
-        match states_fill {
-            true => io::write_tensor_stating_fill(&self.to, &tensor)?,
-            false => io::write_tensor(&self.to, &tensor)?,
-        }
+            with_element!(element, |T| self.read::<T>(&file, &destination, &Definitions::of_program(&named)))?;
+        progress.step(format!("writing {}", destination.name()));
+        destination.write(&tensor, states_fill)?;
         drop(progress);
         note.iter().for_each(failure::note);
+        if settings::json() && !destination.is_stdout() {
+            return output::print_json(json!({
+                "file": destination.name(), "kind": destination.kind().name(), "shape": tensor.shape(),
+                "element": tensor.element().name(), "nnz": tensor.nnz(), "notes": note.iter().collect::<Vec<_>>(),
+            }));
+        }
         Ok(())
     }
 
-    fn read<T: io::Value>(&self, file: &TensorFile, named: &Definitions<'_>) -> Result<Converted, Failure>
+    fn read<T: io::Value>(
+        &self,
+        file: &TensorFile,
+        destination: &Destination,
+        named: &Definitions<'_>,
+    ) -> Result<Converted, Failure>
     where
         Entries: From<Coordinates<T>>,
     {
         let contents = file.contents::<T>()?;
-        let refused = |error: PackError| Failure::refused(format!("{}: {error}", self.from.display()));
+        let refused = |error: PackError| Failure::refused(format!("{}: {error}", file.path().display()));
         let format = match &self.format {
             Some(text) => Some(parse_format(text, contents.shape().len(), named)?),
             None => None,
         };
         Ok(match contents {
             Contents::Entries(Filled { entries, fill }) => {
-                let note = (!entries.shape_is_stated).then(|| without_shape(&self.from, &entries.shape));
-                let literal = literal(fill.unwrap_or(T::ZERO), &self.from)?;
+                let note = (!entries.shape_is_stated).then(|| without_shape(file.path(), &entries.shape));
+                let literal = literal(fill.unwrap_or(T::ZERO), file.path())?;
                 let format = format.unwrap_or_else(|| coordinates(&entries.shape));
                 let tensor = Entries::from(entries).pack(&format, Duplicates::Sum, literal).map_err(refused)?;
                 Converted { tensor, states_fill: fill.is_some(), note }
             }
             Contents::Tensor(tensor) => {
-                let to_packed = matches!(FileType::of(&self.to), Some((FileType::Spct, _)));
+                let to_packed = destination.kind() == FileType::Spct;
                 let usual = || (to_packed && tensor.format().is_dense()).then(|| coordinates(tensor.shape()));
                 let states_fill = tensor.format().is_dense();
                 let tensor = match format.or_else(usual) {

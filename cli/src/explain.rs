@@ -1,6 +1,6 @@
 //! `spc explain`: why the loops are as they are, and what a code or a word means.
 
-use crate::arguments::{KernelArguments, Named, named};
+use crate::arguments::{KernelArguments, Named, named_format};
 use crate::compile::{Target, for_device};
 use crate::failure::Failure;
 use crate::formats::FormatsArguments;
@@ -25,7 +25,7 @@ pub(crate) struct Explain {
     #[arg(value_name = "FILE|EXPR|CODE|WORD")]
     target: Option<String>,
     /// How a tensor of an expression is stored
-    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named)]
+    #[arg(short = 'f', long = "format", value_name = "NAME=FORMAT", value_parser = named_format)]
     formats: Vec<Named>,
     #[command(flatten)]
     named: FormatsArguments,
@@ -45,12 +45,12 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let Some(target) = self.target else { return output::print(&everything()) };
+        let Some(target) = self.target else { return output::explain(&everything()) };
         if is_like_a_code(&target) {
-            return output::print(&code(&target)?);
+            return output::explain(&code(&target)?);
         }
         if is_like_a_word(&target) {
-            return output::print(&word(&target)?);
+            return output::explain(&word(&target)?);
         }
         let Self { formats, named, kernel, strict, .. } = self;
         let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
@@ -75,7 +75,7 @@ impl Explain {
             };
             texts.push(with_stack_for(kernel, explained)?);
         }
-        output::print(&texts.join("\n"))
+        output::explain(&texts.join("\n"))
     }
 }
 

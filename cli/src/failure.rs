@@ -1,68 +1,148 @@
 //! What ends a command before its work is done.
 
+use crate::settings;
 use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
 use std::fmt::Display;
 use std::process::ExitCode;
+
+/// The version of what `--json` prints. It is raised where a field changes its meaning or goes away.
+pub(crate) const SCHEMA: u32 = 1;
 
 /// Why a command stops.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An input was refused: a message, and what to do about it.
-    Refused {
-        /// The message, without a full stop.
-        message: String,
-        /// A line each.
-        help: Vec<String>,
-    },
-    /// An input was refused, and this text, which has its own headline, says why.
-    Rendered(String),
+    /// An input was refused.
+    Refused(Box<Problem>),
+    /// A text was refused: this, which has its own headlines, says why to people, and the problems say it to programs.
+    Rendered(String, Vec<Problem>),
     /// The arguments contradict each other.
-    Usage(String),
+    Usage(Box<Problem>),
     /// Nobody reads the standard output any more.
     BrokenPipe,
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// `usage`, `file`, `refused`, or that of a diagnostic.
+    pub(crate) code: String,
+    /// The message, without a full stop.
+    pub(crate) message: String,
+    /// Where, if that is known.
+    pub(crate) place: Option<Place>,
+    /// What to do about it, a line each.
+    pub(crate) help: Vec<String>,
+}
+
+/// A place in a file or in an argument; lines and columns count from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<usize>,
+    pub(crate) column: Option<usize>,
+}
+
+impl Problem {
+    pub(crate) fn new(code: &str, message: impl Display) -> Self {
+        Self { code: code.to_owned(), message: message.to_string(), ..Self::default() }
+    }
+
+    pub(crate) fn as_json(&self) -> Value {
+        let place = self.place.as_ref();
+        let place = place.map(|Place { file, line, column }| json!({ "file": file, "line": line, "column": column }));
+        json!({ "code": self.code, "message": self.message, "place": place, "help": self.help })
+    }
 }
 
 impl Failure {
     /// An input was refused.
     pub(crate) fn refused(message: impl Display) -> Self {
-        Failure::Refused { message: message.to_string(), help: Vec::new() }
+        Failure::Refused(Problem::new("refused", message).into())
+    }
+
+    /// The arguments contradict each other.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Failure::Usage(Problem::new("usage", message).into())
+    }
+
+    /// A file that can't be read or used.
+    pub(crate) fn file(path: impl Display, reason: impl Display) -> Self {
+        let place = Some(Place { file: Some(path.to_string()), ..Place::default() });
+        Failure::Refused(Problem { place, ..Problem::new("file", format!("{path}: {reason}")) }.into())
     }
 
     /// Adds a line that says what to do.
     pub(crate) fn help(mut self, line: impl Display) -> Self {
-        if let Failure::Refused { help, .. } = &mut self {
-            help.push(line.to_string());
+        match &mut self {
+            Failure::Refused(problem) | Failure::Usage(problem) => problem.help.push(line.to_string()),
+            Failure::Rendered(text, problems) => {
+                let bold = Style::new().bold();
+                let end = text.rfind("\nfor more about").unwrap_or(text.len());
+                text.insert_str(end, &format!("  {bold}= help{bold:#}: {line}\n"));
+                if let Some(problem) = problems.last_mut() {
+                    problem.help.push(line.to_string());
+                }
+            }
+            Failure::BrokenPipe => {}
         }
         self
     }
 
-    /// Prints the message on standard error; gives the exit status.
+    /// The exit status.
+    fn status(&self) -> u8 {
+        match self {
+            Failure::Refused(_) | Failure::Rendered(..) => 1,
+            Failure::Usage(_) => 2,
+            Failure::BrokenPipe => 0,
+        }
+    }
+
+    /// Prints the message on standard error, or as JSON on standard output; gives the exit status.
     pub(crate) fn report(self) -> ExitCode {
+        let status = ExitCode::from(self.status());
+        if settings::json() {
+            self.print_json();
+            return status;
+        }
         let bold = Style::new().bold();
         let red = AnsiColor::BrightRed.on_default().bold();
         match self {
-            Failure::Refused { message, help } => {
-                anstream::eprintln!("{red}error{red:#}{bold}: {message}{bold:#}");
-                for line in help {
+            Failure::Refused(problem) => {
+                anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", problem.message);
+                for line in problem.help {
                     anstream::eprintln!("  {bold}= help{bold:#}: {line}");
                 }
-                ExitCode::from(1)
             }
-            Failure::Rendered(text) => {
-                anstream::eprint!("{text}");
-                ExitCode::from(1)
+            Failure::Rendered(text, _) => anstream::eprint!("{text}"),
+            Failure::Usage(problem) => {
+                anstream::eprintln!("{red}error{red:#}: {}", problem.message);
+                for line in problem.help {
+                    anstream::eprintln!("  {bold}= help{bold:#}: {line}");
+                }
+                anstream::eprintln!("\nFor more information, try '--help'.");
             }
-            Failure::Usage(message) => {
-                anstream::eprintln!("{red}error{red:#}: {message}\n\nFor more information, try '--help'.");
-                ExitCode::from(2)
-            }
-            Failure::BrokenPipe => ExitCode::SUCCESS,
+            Failure::BrokenPipe => {}
         }
+        status
+    }
+
+    fn print_json(&self) {
+        let errors: Vec<Value> = match self {
+            Failure::Refused(problem) | Failure::Usage(problem) => vec![problem.as_json()],
+            Failure::Rendered(_, problems) => problems.iter().map(Problem::as_json).collect(),
+            Failure::BrokenPipe => return,
+        };
+        // That nobody reads it changes nothing.
+        _ = crate::output::print(&format!("{}\n", json!({ "schema": SCHEMA, "errors": errors })));
     }
 }
 
 /// What is worth knowing and stops nothing, on standard error.
 pub(crate) fn note(message: impl Display) {
+    if settings::is_quiet() {
+        return;
+    }
     let bold = Style::new().bold();
     anstream::eprintln!("{bold}note{bold:#}: {message}");
 }
@@ -71,9 +151,8 @@ impl Display for Failure {
     /// What is wrong, without what to do about it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Refused { message, .. } | Failure::Rendered(message) | Failure::Usage(message) => {
-                f.write_str(message.trim_end())
-            }
+            Failure::Refused(problem) | Failure::Usage(problem) => f.write_str(problem.message.trim_end()),
+            Failure::Rendered(text, _) => f.write_str(text.trim_end()),
             Failure::BrokenPipe => f.write_str("nobody reads the output"),
         }
     }
@@ -81,12 +160,15 @@ impl Display for Failure {
 
 impl From<spc::io::ReadError> for Failure {
     fn from(error: spc::io::ReadError) -> Self {
-        Failure::refused(error)
+        let file = error.path().map(|path| path.display().to_string());
+        let place = Some(Place { file, line: error.line(), column: error.column() });
+        Failure::Refused(Problem { place, ..Problem::new("file", error) }.into())
     }
 }
 
 impl From<spc::io::WriteError> for Failure {
     fn from(error: spc::io::WriteError) -> Self {
-        Failure::refused(error)
+        let place = Some(Place { file: Some(error.path().display().to_string()), ..Place::default() });
+        Failure::Refused(Problem { place, ..Problem::new("file", error) }.into())
     }
 }

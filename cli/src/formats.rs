@@ -5,7 +5,6 @@ use crate::output;
 use crate::source;
 use clap::Args;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Indices, layout_text, pack};
-use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::format::level::{self, Level};
 use spc_compiler::format::resolve::{self, Definitions, Orders};
@@ -33,7 +32,7 @@ impl FormatsArguments {
 pub(crate) fn parse_format(text: &str, order: usize, definitions: &Definitions<'_>) -> Result<Format, Failure> {
     let parsed = syntax::parse_format(text);
     let resolved = parsed.and_then(|format| resolve::resolve(&format, order, definitions));
-    resolved.map_err(|problems| Failure::Rendered(render(text, "--format", &problems.into_sorted(), true)))
+    resolved.map_err(|problems| source::rendered(&[(text, "--format", problems)]))
 }
 
 /// Show the storage formats, or the arrays of one
@@ -57,8 +56,8 @@ impl Formats {
         let program = self.named.load()?;
         let definitions = Definitions::of_program(&program);
         match &self.format {
-            None => output::print(&listing(&definitions)),
-            Some(text) => output::print(&shown(text, self.order, &definitions)?),
+            None => output::explain(&listing(&definitions)),
+            Some(text) => output::explain(&shown(text, self.order, &definitions)?),
         }
     }
 }
@@ -98,7 +97,7 @@ probe whether it has one, or read a copy.\n`spc formats FORMAT` draws the arrays
 /// A format, and an example in it.
 fn shown(text: &str, order: Option<usize>, definitions: &Definitions<'_>) -> Result<String, Failure> {
     let refuse = |text: &str, problems: spc_compiler::diagnostics::Diagnostics| {
-        Failure::Rendered(render(text, "<format>", &problems.into_sorted(), true))
+        source::rendered(&[(text, "<format>", problems)])
     };
     // A level by itself is that of a vector.
     let is_level = level::from_name(text).is_some() && find(text, definitions).is_none();

@@ -1,18 +1,20 @@
 //! `spc generate`: tensors out of a seed.
 
-use crate::arguments::{Numbers, Shape, numbers, shape};
-use crate::convert::element;
+use crate::arguments::{Numbers, Shape, element, numbers, shape};
+use crate::convert::coordinates;
 use crate::failure::Failure;
-use crate::output;
+use crate::files::{Destination, OutputKind};
 use crate::progress::Progress;
+use crate::{names, output, settings};
 use clap::{Args, Subcommand};
+use serde_json::json;
+use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
-use spc::io;
-use spc::tensor::Coordinates;
+use spc::io::{self, FileType};
+use spc::tensor::{Coordinates, Duplicates};
 use spc::with_element;
-use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::ElementType;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
 
 /// Generate a tensor
 ///
@@ -52,9 +54,11 @@ struct Common {
     /// The type of the elements
     #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = element)]
     element: ElementType,
-    /// The file to write; `-` for standard output, as .tns
+    /// The file to write; `-` for the standard output
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: OsString,
+    #[command(flatten)]
+    to: OutputKind,
 }
 
 /// All places equally likely
@@ -105,9 +109,21 @@ struct Suite {
     common: Common,
 }
 
+impl Kind {
+    fn common(&self) -> &Common {
+        match self {
+            Kind::Uniform(Uniform { common, .. })
+            | Kind::Kronecker(Kronecker { common, .. })
+            | Kind::PowerLaw(PowerLaw { common, .. })
+            | Kind::Suite(Suite { common, .. }) => common,
+        }
+    }
+}
+
 impl Generate {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let progress = Progress::new("generating");
+        let destination = self.kind.common().to.destination(&self.kind.common().output)?;
         let (common, entries) = match self.kind {
             Kind::Uniform(Uniform { size, common }) => {
                 let entries = generate::uniform(&size.shape.0, size.nnz, common.seed).map_err(Failure::refused);
@@ -128,7 +144,7 @@ impl Generate {
             }
         };
         let entries = entries?;
-        with_element!(common.element, |T| write(&common.output, &generate::typed::<T>(entries), progress))
+        with_element!(common.element, |T| write(&destination, &generate::typed::<T>(entries), progress))
     }
 }
 
@@ -150,12 +166,8 @@ impl Kronecker {
 /// A tensor of the suite, by name.
 pub(crate) fn suite_tensor(name: &str, scale: f64, seed: u64) -> Result<Coordinates<f64>, Failure> {
     let Some(tensor) = suite::find(name) else {
-        let names = || suite::TENSORS.iter().map(|tensor| tensor.name);
-        let failure = Failure::refused(format!("the suite has no tensor `{name}`"));
-        return Err(match suggest::similar(name, names()) {
-            Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-            None => failure.help(format!("its tensors are {}", names().collect::<Vec<_>>().join(", "))),
-        });
+        let names = suite::TENSORS.iter().map(|tensor| tensor.name);
+        return Err(names::unknown(format!("the suite has no tensor `{name}`"), name, names, "its tensors are"));
     };
     if !(scale > 0.0 && scale <= 1000.0) {
         return Err(Failure::refused(format!("{scale} is no scale: a number above 0, at most 1000")));
@@ -163,11 +175,24 @@ pub(crate) fn suite_tensor(name: &str, scale: f64, seed: u64) -> Result<Coordina
     tensor.generate(scale, seed).map_err(Failure::refused)
 }
 
-fn write<T: io::Value>(output: &Path, entries: &Coordinates<T>, progress: Progress) -> Result<(), Failure> {
-    if output == Path::new("-") {
-        drop(progress);
-        return output::with_stdout(|out| io::write_tns(out, entries));
+fn write<T: io::Value>(destination: &Destination, entries: &Coordinates<T>, progress: Progress) -> Result<(), Failure>
+where
+    Entries: From<Coordinates<T>>,
+{
+    progress.step(format!("writing {}", destination.name()));
+    if let FileType::Spct = destination.kind() {
+        let literal = T::TYPE.zero();
+        let packed = Entries::from(entries.clone()).pack(&coordinates(&entries.shape), Duplicates::Sum, literal);
+        destination.write(&packed.map_err(Failure::refused)?, false)?;
+    } else {
+        destination.write_entries(entries)?;
     }
-    progress.step(format!("writing {}", output.display()));
-    Ok(io::write(output, entries)?)
+    drop(progress);
+    if settings::json() && !destination.is_stdout() {
+        return output::print_json(json!({
+            "file": destination.name(), "kind": destination.kind().name(), "shape": entries.shape,
+            "element": T::TYPE.name(), "nnz": entries.values.len(),
+        }));
+    }
+    Ok(())
 }

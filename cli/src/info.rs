@@ -1,21 +1,23 @@
 //! `spc info`: what a tensor looks like.
 
-use crate::arguments::{Shape, shape};
-use crate::convert::{element, element_of};
+use crate::arguments::{Shape, element, nameless_format, shape};
+use crate::convert::element_of;
 use crate::failure::Failure;
+use crate::files::InputKind;
 use crate::formats::{FormatsArguments, parse_format};
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
+use crate::settings;
 use clap::Args;
 use serde_json::{Value, json};
 use spc::execute::Entries;
-use spc::io::{Filled, ReadOptions, TensorFile};
+use spc::io::Filled;
 use spc::tensor::{Element, Groups, PackError, Statistics, StorageSize};
 use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// Show what a tensor looks like
 ///
@@ -24,11 +26,13 @@ use std::path::PathBuf;
 /// positions, coordinates and values that are stored, and the bytes that they take.
 #[derive(Debug, Args)]
 pub(crate) struct Info {
-    /// The file
-    file: PathBuf,
+    /// The file; `-` for the standard input
+    file: OsString,
+    #[command(flatten)]
+    from: InputKind,
     /// The formats whose storage is counted, with commas between them
-    #[arg(long = "format", value_name = "FORMATS", default_value = "coo,csf")]
-    formats: String,
+    #[arg(short = 'f', long = "format", value_name = "FORMATS", default_value = "coo,csf", value_parser = nameless_format)]
+    formats: Vec<String>,
     #[command(flatten)]
     named: FormatsArguments,
     /// The shape, where the file does not state it
@@ -37,9 +41,6 @@ pub(crate) struct Info {
     /// The type of the elements; that of the file if not given, or f64 where it says none
     #[arg(long, value_name = "TYPE", value_parser = element)]
     element: Option<ElementType>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// A format and what it takes to store the tensor in it.
@@ -48,10 +49,9 @@ type Storage = (String, Result<StorageSize, PackError>);
 impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let named = self.named.load()?;
-        let name = self.file.display().to_string();
-        let progress = Progress::new(format!("reading {name}"));
-        let options = ReadOptions { shape: self.shape.map(|shape| shape.0), file_type: None };
-        let file = TensorFile::open(&self.file, &options)?;
+        let progress = Progress::new(format!("reading {}", self.file.display()));
+        let file = self.from.open(&self.file, self.shape.map(|shape| shape.0))?;
+        let name = file.path().display().to_string();
         let (entries, fill) = with_element!(element_of(&file, self.element)?, |T| {
             let Filled { entries, fill } = file.contents::<T>()?.into_filled()?;
             let fill = fill.filter(|&fill| fill != <T as Element>::ZERO).map(|fill| fill.to_string());
@@ -60,7 +60,7 @@ impl Info {
         drop(file);
         let order = entries.shape().len();
         let mut formats = Vec::new();
-        for text in split_formats(&self.formats) {
+        for text in self.formats.iter().flat_map(|formats| split_formats(formats)) {
             formats.push((text, parse_format(text, order, &Definitions::of_program(&named))?));
         }
         progress.step("counting slices and fibers");
@@ -71,8 +71,8 @@ impl Info {
             storage.push((text.to_owned(), entries.storage_size(&format)));
         }
         drop(progress);
-        if self.json {
-            return output::print(&format!("{}\n", as_json(&name, &entries, fill.as_deref(), &statistics, &storage)));
+        if settings::json() {
+            return output::print_json(as_json(&name, &entries, fill.as_deref(), &statistics, &storage));
         }
         output::print(&as_text(&name, &entries, fill.as_deref(), &statistics, &storage))
     }
@@ -146,7 +146,8 @@ fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
     let modes: Vec<Value> = statistics
         .modes
         .iter()
-        .map(|mode| json!({ "extent": mode.extent, "slices": groups(&mode.slices), "fibers": groups(&mode.fibers) }))
+        .zip(1..)
+        .map(|(mode, number)| json!({ "mode": number, "extent": mode.extent, "slices": groups(&mode.slices), "fibers": groups(&mode.fibers) }))
         .collect();
     let storage: Vec<Value> = storage
         .iter()

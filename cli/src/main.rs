@@ -1,27 +1,34 @@
 //! The command `spc`: compiles, runs and explains sparse tensor kernels.
 //!
 //! One file for each verb. A verb is a struct of arguments with a method `run`; what it prints goes through
-//! [`output`](mod@output), what it refuses is a [`Failure`](failure::Failure). Exit status: 0, 1 for a refused input, 2 for
-//! wrong usage.
+//! [`output`](mod@output), what it refuses is a [`Failure`](failure::Failure). The exit status is what [`STATUS`] says.
 
 mod arguments;
 mod bench;
 mod compile;
-mod completions;
 mod convert;
 mod explain;
 mod failure;
+mod files;
 mod formats;
 mod generate;
 mod info;
+mod manual;
+mod names;
 mod output;
 mod progress;
 mod run;
+mod settings;
 mod source;
 mod threads;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use failure::{Failure, Problem};
+use settings::Settings;
 use spc::memory::HugePages;
+use spc_compiler::diagnostics::suggest;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -29,8 +36,10 @@ static ALLOCATOR: HugePages = HugePages;
 
 /// Compiles tensor index notation over sparse storage formats, and runs it.
 #[derive(Debug, Parser)]
-#[command(name = "spc", version, max_term_width = 110, disable_help_subcommand = true)]
+#[command(name = "spc", version, max_term_width = 110, after_help = STATUS)]
 struct Command {
+    #[command(flatten)]
+    settings: Settings,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -45,8 +54,76 @@ enum Verb {
     Convert(convert::Convert),
     Generate(generate::Generate),
     Bench(Box<bench::Bench>),
-    #[command(hide = true)]
-    Completions(completions::Completions),
+    Completions(manual::Completions),
+    Man(manual::Man),
+}
+
+/// What the exit status means.
+const STATUS: &str = "\
+Exit status: 0, all was done; 1, an input was refused or something went wrong; 2, wrong usage; 101, a fault of spc.
+With --json, standard output is one document with a \"schema\" number; where something is refused, it has \"errors\", each with \
+a code, a message, a place and help.";
+
+/// The command line, checked.
+fn parsed(arguments: &[OsString]) -> Result<Command, ExitCode> {
+    let early = Settings::early(arguments);
+    early.color.hold();
+    let command = Command::command().color(early.color.of_clap());
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Command::from_arg_matches(&matches));
+    parsed.map_err(|mut error| {
+        suggest_to(&mut error, arguments);
+        let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        if !early.json || is_help {
+            // What is printed where nobody reads is lost.
+            _ = error.print();
+            return ExitCode::from(if is_help { 0 } else { 2 });
+        }
+        early.hold();
+        Failure::Usage(usage(&error.render().to_string()).into()).report()
+    })
+}
+
+/// Has an error say which verb, option or value is probably meant, where clap finds none.
+fn suggest_to(error: &mut clap::Error, arguments: &[OsString]) {
+    let mut command = &Command::command();
+    for argument in arguments.iter().skip(1) {
+        command = argument.to_str().and_then(|name| command.find_subcommand(name)).unwrap_or(command);
+    }
+    let verbs = || command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let options = || command.get_arguments().filter_map(|option| Some(format!("--{}", option.get_long()?))).collect();
+    let values = |error: &clap::Error| match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) => values.clone(),
+        _ => Vec::new(),
+    };
+    let (given, suggested, names): (_, _, Vec<String>) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand, verbs()),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg, options()),
+        ErrorKind::InvalidValue => (ContextKind::InvalidValue, ContextKind::SuggestedValue, values(error)),
+        _ => return,
+    };
+    if error.get(suggested).is_some() {
+        return;
+    }
+    let Some(ContextValue::String(given)) = error.get(given) else { return };
+    if let Some(similar) = suggest::similar(given, names.iter().map(String::as_str)) {
+        let similar = similar.to_owned();
+        error.insert(
+            suggested,
+            match suggested {
+                ContextKind::SuggestedSubcommand => ContextValue::Strings(vec![similar]),
+                _ => ContextValue::String(similar),
+            },
+        );
+    }
+}
+
+/// What is wrong with the arguments, from the text that people read.
+fn usage(text: &str) -> Problem {
+    let mut paragraphs = text.trim().split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = first.trim_start_matches("error: ").lines().map(str::trim).collect();
+    let help = paragraphs.flat_map(str::lines).map(str::trim).filter_map(|line| line.strip_prefix("tip: "));
+    Problem { help: help.map(str::to_owned).collect(), ..Problem::new("usage", message.join(" ")) }
 }
 
 fn main() -> ExitCode {
@@ -54,7 +131,13 @@ fn main() -> ExitCode {
         eprintln!("error: this is a fault of spc, please report it together with the command: {panic}");
     }));
     spc::io::fail_at_size_limit();
-    let result = match Command::parse().verb {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let Command { settings, verb } = match parsed(&arguments) {
+        Ok(command) => command,
+        Err(status) => return status,
+    };
+    settings.hold();
+    let result = match verb {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
@@ -64,6 +147,7 @@ fn main() -> ExitCode {
         Verb::Generate(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Bench(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
+        Verb::Man(verb) => verb.run(),
     };
     spc::execute::cache_warnings().iter().for_each(failure::note);
     match result {

@@ -1,6 +1,8 @@
 //! Standard output, which somebody may close before all is printed.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, SCHEMA};
+use crate::settings;
+use serde_json::{Map, Value, json};
 use std::io::{self, ErrorKind, Write};
 
 /// Prints with `print` on standard output.
@@ -16,6 +18,27 @@ pub(crate) fn with_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
 /// Prints a text on standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     with_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// Prints an explanation, as JSON where that is asked for.
+pub(crate) fn explain(text: &str) -> Result<(), Failure> {
+    if settings::json() { print_json(json!({ "explanation": text })) } else { print(text) }
+}
+
+/// Prints an object as the one document of `--json`, with the version of what it means.
+pub(crate) fn print_json(object: Value) -> Result<(), Failure> {
+    print(&format!("{}\n", versioned(object)))
+}
+
+/// An object with the version of what it means in front.
+pub(crate) fn versioned(object: Value) -> Value {
+    let mut all = Map::new();
+    all.insert("schema".to_owned(), json!(SCHEMA));
+    match object {
+        Value::Object(fields) => all.extend(fields),
+        other => _ = all.insert("value".to_owned(), other),
+    }
+    Value::Object(all)
 }
 
 /// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.

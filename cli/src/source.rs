@@ -1,13 +1,17 @@
 //! From `FILE|EXPR` and `-f` options to checked kernels.
 
 use crate::arguments::{KernelArguments, Named};
-use crate::failure::Failure;
+use crate::failure::{Failure, Place, Problem};
+use crate::{files, names, settings};
 use serde_json::{Value, json};
-use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render, suggest};
+use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
 use spc_compiler::syntax::{self, Item, Program, neighbours};
 use std::path::Path;
+
+/// What a text is called that stands on the command line.
+const EXPRESSION: &str = "<expression>";
 
 /// A text and the kernels in it.
 #[derive(Debug)]
@@ -15,6 +19,8 @@ pub(crate) struct Source {
     /// What the text is called in messages.
     origin: String,
     text: String,
+    /// Whether the formats are those of `-f` options.
+    is_expression: bool,
     /// The text as it was parsed, printed again.
     pub(crate) syntax: String,
     /// All kernels, or the one that was asked for.
@@ -25,9 +31,10 @@ impl Source {
     /// Reads, parses and checks: a file, a program that is written on the command line, or an assignment alone in either.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
         let target = &arguments.program;
-        let (text, origin) = match Path::new(target).exists() || target.ends_with(".ti") {
-            true => (read(target)?, target.as_str()),
-            false => (target.clone(), COMMAND_LINE),
+        let (text, origin) = match target.as_str() {
+            "-" => (files::program_text(target)?, files::STDIN),
+            path if is_file(path) => (files::program_text(path)?, path),
+            _ => (target.clone(), EXPRESSION),
         };
         let named = arguments.named.load()?;
         let mut source = match syntax::holds_items(&text) {
@@ -59,7 +66,9 @@ impl Source {
         if strict && !warnings.is_empty() {
             return Err(self.refuse(warnings.into_iter().map(Diagnostic::into_error).collect()));
         }
-        if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning") {
+        if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning")
+            && !settings::is_quiet()
+        {
             anstream::eprintln!("{text}");
         }
         Ok(())
@@ -84,12 +93,8 @@ impl Source {
             self.kernels.retain(|kernel| kernel.name == *name);
             return Ok(());
         }
-        let failure = Failure::refused(format!("{} has no kernel `{name}`", self.origin));
-        let names = || self.kernels.iter().map(|kernel| kernel.name.as_str());
-        Err(match suggest::similar(name, names()) {
-            Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-            None => failure.help(format!("its kernels are {}", names().collect::<Vec<_>>().join(", "))),
-        })
+        let message = format!("{} has no kernel `{name}`", self.origin);
+        Err(names::unknown(message, name, self.kernels.iter().map(|kernel| kernel.name.as_str()), "its kernels are"))
     }
 
     /// The kernel, where there is exactly one.
@@ -105,22 +110,21 @@ impl Source {
         }
     }
 
+    /// Whether the formats are those of `-f` options.
+    pub(crate) fn is_expression(&self) -> bool {
+        self.is_expression
+    }
+
     /// Problems of the text, for people.
     pub(crate) fn refuse(&self, problems: Diagnostics) -> Failure {
         rendered(&[(&self.text, &self.origin, problems)])
     }
 }
 
-/// What a text is called that stands on the command line.
-const COMMAND_LINE: &str = "<expression>";
-
-fn read(path: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::refused(format!("{path}: {error}")))
-}
-
 /// Reads, parses and checks a file of definitions.
 pub(crate) fn checked(path: &str) -> Result<Program, Failure> {
-    let text = read(path)?;
+    let text = files::program_text(path)?;
+    let path = if path == "-" { files::STDIN } else { path };
     let refuse = |problems| rendered(&[(&text, path, problems)]);
     let program = syntax::parse_program(&text).map_err(refuse)?;
     notation::check(&program).map_err(refuse)?;
@@ -143,11 +147,11 @@ fn program(text: String, origin: &str, named: Program) -> Result<Source, Failure
     }
     program.items.extend(named.items.into_iter().filter(|item| matches!(item, Item::Format(_))));
     let kernels = notation::check(&program).map_err(refuse)?;
-    Ok(Source { origin: origin.to_owned(), syntax: printed, text, kernels })
+    Ok(Source { origin: origin.to_owned(), is_expression: false, syntax: printed, text, kernels })
 }
 
 fn expression(text: String, origin: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
-    if origin == COMMAND_LINE && !text.contains('=') {
+    if origin == EXPRESSION && !text.contains('=') {
         let failure = Failure::refused(format!("there is no file `{text}`, and it is no assignment either"));
         return Err(match neighbours::translated(&text) {
             Some(translation) => failure.help(format!("write `{}`", translation.line)),
@@ -178,12 +182,25 @@ fn expression(text: String, origin: &str, formats: &[Named], named: &Program) ->
             problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
             rendered(&problems)
         })?;
-    Ok(Source { origin: origin.to_owned(), syntax: format!("{statement}\n"), text, kernels: vec![kernel] })
+    let syntax = format!("{statement}\n");
+    Ok(Source { origin: origin.to_owned(), is_expression: true, syntax, text, kernels: vec![kernel] })
 }
 
 /// Problems of several texts, each with what the text is called, and how to learn more.
-fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
-    Failure::Rendered(text_of(problems, "an error").unwrap_or_default())
+pub(crate) fn rendered(problems: &[(&str, &str, Diagnostics)]) -> Failure {
+    let found = problems.iter().flat_map(|(text, origin, found)| {
+        found.clone().into_sorted().into_iter().map(move |found| {
+            let (line, column) = line_and_column(text, found.span.start);
+            let place = Place { file: Some((*origin).to_owned()), line: Some(line), column: Some(column) };
+            Problem { code: found.code.to_string(), message: found.message, place: Some(place), help: found.help }
+        })
+    });
+    Failure::Rendered(text_of(problems, "an error").unwrap_or_default(), found.collect())
+}
+
+/// Whether a program is a file, and not written on the command line.
+pub(crate) fn is_file(program: &str) -> bool {
+    program == "-" || program.ends_with(".ti") || Path::new(program).exists()
 }
 
 /// The same as text; `None` for no problems. `what` they are is told at the end.

@@ -11,13 +11,14 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`tensor`] | tensors: [`Tensor`], whose format is a type, and [`AnyTensor`](tensor::AnyTensor), whose format is data |
-//! | [`io`] | `.tns`, `.mtx`, `.npy` and a binary format of our own, each also with gzip |
+//! | [`io`] | `.tns`, `.mtx`, `.npy`, with the feature `npz` `.npz` of NumPy and SciPy, and a binary format of our own, each also with gzip |
 //! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
 //! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
 //! | `cuda` | kernels on a GPU; with the feature of that name |
 //! | [`measure`] | what the machine can do, and how close to that a kernel is; with the feature `compile` |
 //! | [`memory`] | an allocator that has large arrays in huge pages |
+//! | [`progress`] | how far reading, packing and writing are |
 //!
 //! # Kernels in a program
 //!
@@ -235,6 +236,7 @@ pub mod io;
 pub mod measure;
 pub mod memory;
 pub mod parallel;
+pub mod progress;
 pub mod tensor;
 
 pub use execute::Error;

@@ -65,7 +65,10 @@ class Command:
         if program.inline and not program.definitions:
             arguments.append(statement_text(kernel.statements[0]).rstrip(";"))
             for tensor in kernel.parameters + kernel.results:
-                if tensor.format is not None and (tensor.format, tensor.element, tensor.fill) != ("dense", "f64", None):
+                # Dense is what nobody says of a result, or of an input that is a dense file.
+                is_usual = (tensor.format, tensor.element, tensor.fill) == ("dense", "f64", None)
+                is_implied = tensor in kernel.results or program.inputs[tensor.name].presentation.kind == "npy"
+                if tensor.format is not None and not (is_usual and is_implied):
                     arguments += ["-f", f"{tensor.name}={declaration(tensor)}"]
         else:
             arguments.append("program.ti")

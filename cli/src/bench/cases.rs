@@ -7,9 +7,9 @@ use super::timing::{Budget, Measuring, Subject};
 use crate::failure::Failure;
 use crate::formats::parse_format;
 use crate::info::split_formats;
+use crate::names;
 use crate::progress::Progress;
 use spc::execute::{Operand, Program, ProgramOptions};
-use spc_compiler::diagnostics::suggest;
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
@@ -34,6 +34,9 @@ pub(super) struct Choices {
     /// Whether kernels give the same bits on any number of threads.
     deterministic: bool,
 }
+
+/// Orders of tensors, the usual ones first.
+const ORDERS: [usize; 9] = [2, 3, 4, 1, 5, 6, 7, 8, 0];
 
 /// One form of a kernel, for one tensor in one format.
 struct Form<'a> {
@@ -66,7 +69,7 @@ impl Choices {
             names => names.iter().map(|name| kernel(name)).collect::<Result<_, _>>()?,
         };
         if ranks.contains(&0) {
-            return Err(Failure::Usage("`--rank` is a length from 1 on".to_owned()));
+            return Err(Failure::usage("`--rank` is a length from 1 on"));
         }
         let formats = formats.iter().flat_map(|text| split_formats(text)).map(str::to_owned).collect();
         let (ranks, elements) = (ranks.to_vec(), elements.to_vec());
@@ -97,6 +100,16 @@ impl Choices {
     pub(super) fn defined(self, mut definitions: syntax::Program) -> Self {
         definitions.items.retain(|item| matches!(item, syntax::Item::Format(_)));
         Self { definitions, ..self }
+    }
+
+    /// Refuses what is a format for tensors of no order.
+    pub(super) fn check_formats(&self) -> Result<(), Failure> {
+        let definitions = Definitions::of_program(&self.definitions);
+        let check = |format: &String| {
+            let mut found = ORDERS.map(|order| parse_format(format, order, &definitions).map(drop));
+            if found.iter().any(Result::is_ok) { Ok(()) } else { std::mem::replace(&mut found[0], Ok(())) }
+        };
+        self.formats.iter().try_for_each(check)
     }
 
     /// Measures all on one tensor.
@@ -274,12 +287,8 @@ fn kernel(name: &str) -> Result<SuiteKernel, Failure> {
     if let Some(kernel) = KERNELS.into_iter().find(|kernel| kernel.name == name) {
         return Ok(kernel);
     }
-    let failure = Failure::refused(format!("there is no kernel `{name}` to measure"));
-    Err(match suggest::similar(name, names()) {
-        Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-        None => failure
-            .help(format!("they are {}; `--expression` measures any other", names().collect::<Vec<_>>().join(", "))),
-    })
+    let failure = names::unknown(format!("there is no kernel `{name}` to measure"), name, names(), "they are");
+    Err(failure.help("`--expression` measures any other"))
 }
 
 /// Records of one kernel in several formats whose results differ by more than rounding.
@@ -324,6 +333,6 @@ mod tests {
     #[test]
     fn unknown_kernels_are_refused() {
         let unknown = Choices::new(&["mtkrp".to_owned()], vec![], &[], &[16], &[], false);
-        assert!(matches!(unknown, Err(Failure::Refused { help, .. }) if help == ["did you mean `mttkrp`?"]));
+        assert!(matches!(unknown, Err(Failure::Refused(problem)) if problem.help[0] == "did you mean `mttkrp`?"));
     }
 }

@@ -24,15 +24,14 @@ mod table;
 mod timing;
 mod tune;
 
-use crate::arguments::{KernelArguments, NamedFile, dimension, named, named_file};
-use crate::convert::element;
+use crate::arguments::{KernelArguments, NamedFile, dimension, element, named_file, named_format, nameless_format};
 use crate::failure::{Failure, note};
+use crate::files::InputKind;
 use crate::formats::FormatsArguments;
 use crate::output;
 use crate::progress::Progress;
-use crate::run::{notes, read, refuse};
-use crate::source::Source;
-use crate::threads;
+use crate::run::{load, notes, open, read, refuse};
+use crate::{settings, threads};
 use against::Peers;
 use baseline::Baseline;
 use cases::Choices;
@@ -66,7 +65,7 @@ pub(crate) struct Bench {
     /// The modes, from 1; all if not given
     #[arg(long = "mode", value_name = "N", value_delimiter = ',', conflicts_with = "expression")]
     modes: Vec<NonZeroUsize>,
-    /// How tensors are stored, with commas between: csf,coo,hicoo(128); with `--expression` NAME=FORMAT
+    /// How tensors are stored, with commas between: csf,coo,hicoo(128); with `--expression` NAME=FORMAT, as `spc run` takes it
     #[arg(short = 'f', long = "format", value_name = "FORMATS")]
     formats: Vec<String>,
     #[command(flatten)]
@@ -75,7 +74,7 @@ pub(crate) struct Bench {
     #[arg(long = "rank", value_name = "N", value_delimiter = ',', default_values_t = [16], conflicts_with = "expression")]
     ranks: Vec<usize>,
     /// The element types
-    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',', value_parser = element, default_value = "f64", conflicts_with = "expression")]
+    #[arg(long = "element", alias = "type", value_name = "TYPE", value_delimiter = ',', value_parser = element, default_value = "f64", conflicts_with = "expression")]
     elements: Vec<ElementType>,
     /// The numbers of threads; as many as there are processors if not given
     #[arg(long, value_name = "N", value_delimiter = ',')]
@@ -89,6 +88,8 @@ pub(crate) struct Bench {
     /// With `--expression`, where an input comes from
     #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file(), requires = "expression")]
     inputs: Vec<NamedFile>,
+    #[command(flatten)]
+    from: InputKind,
     /// With `--expression`, the extent of an index
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
     dimensions: Vec<(String, usize)>,
@@ -101,9 +102,9 @@ pub(crate) struct Bench {
     /// How long a look at the machine; thorough if not given
     #[arg(long, value_enum, value_name = "LOOK")]
     machine: Option<Look>,
-    /// Write all figures to a file
+    /// Write all figures to a file, as `--json` prints them
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    save: Option<PathBuf>,
     /// Write a page with tables and pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -141,24 +142,19 @@ enum Look {
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
         if !(self.budget > 0.0 && self.budget <= 3600.0) {
-            return Err(Failure::Usage("`--budget` is a number of seconds above 0, at most 3600".to_owned()));
+            return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         let peers = self.against.as_deref().map(Peers::read).transpose()?;
         let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
-        let mut findings = Findings {
-            machines: self.machines()?,
-            caches: caches(),
-            records: vec![],
-            refused: vec![],
-            tunings: vec![],
-        };
+        let mut findings =
+            Findings { machines: vec![], caches: caches(), records: vec![], refused: vec![], tunings: vec![] };
         match &choices {
             Some(choices) => self.suite(choices, &mut findings)?,
             None => self.measure_expression(&mut findings)?,
         }
         self.write(&findings, baseline.as_ref())?;
-        if let Some(peers) = peers {
+        if let Some(peers) = peers.filter(|_| !settings::json()) {
             output::print(&peers.text(&findings))?;
         }
         match (self.fail_above, baseline) {
@@ -169,8 +165,13 @@ impl Bench {
 
     fn choices(&self) -> Result<Choices, Failure> {
         let modes = self.modes.iter().map(|mode| mode.get()).collect();
+        for format in &self.formats {
+            nameless_format(format).map_err(|error| Failure::usage(format!("`--format`: {error}")))?;
+        }
         let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
-        Ok(choices.tuned(self.tune).deterministic(self.deterministic).defined(self.named.load()?))
+        let choices = choices.tuned(self.tune).deterministic(self.deterministic).defined(self.named.load()?);
+        choices.check_formats()?;
+        Ok(choices)
     }
 
     fn budget(&self) -> Budget {
@@ -220,41 +221,51 @@ impl Bench {
         if tensors.is_empty() {
             tensors.extend(generated.iter().map(OsStr::new));
         }
+        // What is wrong with them is told before the machine is measured.
+        tensors.iter().try_for_each(|tensor| data::check(tensor))?;
+        findings.machines = self.machines()?;
         for tensor in tensors {
             choices.measure(tensor, self.budget(), findings)?;
         }
-        if findings.records.is_empty() && findings.refused.is_empty() {
+        if !findings.records.is_empty() {
+            return Ok(());
+        }
+        if findings.refused.is_empty() {
             return Err(Failure::refused("none of these kernels is for tensors of that order or has that mode"));
         }
-        Ok(())
+        let refused = findings.refused.iter().map(Refused::to_string);
+        Err(refused.fold(Failure::refused("there is nothing left to measure"), Failure::help))
     }
 
     fn measure_expression(&self, findings: &mut Findings) -> Result<(), Failure> {
-        let formats = self.formats.iter().map(|format| named(format)).collect::<Result<Vec<_>, _>>();
-        let formats = formats.map_err(|error| Failure::Usage(format!("`--format` with `--expression`: {error}")))?;
+        let formats = self.formats.iter().map(|format| named_format(format)).collect::<Result<Vec<_>, _>>();
+        let formats = formats.map_err(|error| Failure::usage(format!("`--format` with `--expression`: {error}")))?;
         let kernel = match &self.kernels[..] {
             [] => None,
             [kernel] => Some(kernel.clone()),
-            _ => return Err(Failure::Usage("`--expression` measures one kernel".to_owned())),
+            _ => return Err(Failure::usage("`--expression` measures one kernel")),
         };
         let program = self.expression.clone().unwrap_or_default();
         let (named, strict) = (self.named.clone(), self.strict);
-        let source = Source::load(&KernelArguments { program, formats, named, kernel, strict })?;
+        let given = open(&self.inputs, self.from)?;
+        let (source, mut remarks) = load(&KernelArguments { program, formats, named, kernel, strict }, &given)?;
         let kernel = source.single()?;
         let progress = Progress::new("reading");
         let start = Instant::now();
-        let operands = read(kernel, &self.inputs, &progress)?;
+        let operands = read(kernel, given, &progress)?;
         let read_time = start.elapsed();
         progress.step("packing and compiling");
         let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
+        findings.machines = self.machines()?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
         let format_of = |name: &str| kernel.tensors.iter().find(|tensor| tensor.name == name)?.format_name.clone();
         let stored = |(name, tensor): (&str, &AnyTensor)| {
             format!("{name}: {}", format_of(name).unwrap_or_else(|| tensor.format().to_string()))
         };
-        notes(&self.inputs, program.assumed_extents()).iter().for_each(note);
+        remarks.extend(notes(&self.inputs, program.assumed_extents()));
+        remarks.iter().for_each(note);
         let files: Vec<_> = self.inputs.iter().map(|input| input.text.to_string_lossy()).collect();
         let first = sparse().next().or_else(|| program.inputs().next());
         let element = first.map_or(ElementType::F64, |(_, tensor)| tensor.element());
@@ -293,8 +304,8 @@ impl Bench {
 
     /// Writes what is asked for, and a table on standard output.
     fn write(&self, findings: &Findings, baseline: Option<&Baseline>) -> Result<(), Failure> {
-        if let Some(path) = &self.json {
-            io::write_text(path, &format!("{:#}\n", findings.as_json()))?;
+        if let Some(path) = &self.save {
+            io::write_text(path, &format!("{:#}\n", output::versioned(findings.as_json())))?;
         }
         if let Some(path) = &self.svg {
             io::write_text(path, &plot::roofline(findings)?)?;
@@ -302,12 +313,13 @@ impl Bench {
         if let Some(path) = &self.html {
             io::write_text(path, &page::page(findings, baseline)?)?;
         }
-        for Refused { case, reason } in &findings.refused {
-            note(format!("{} of {} as {} was left out: {reason}", case.kernel, case.tensor, case.format));
-        }
+        findings.refused.iter().for_each(note);
         for warning in cases::disagreements(&findings.records) {
             note(warning);
         }
-        output::print(&table::text(findings, baseline))
+        match settings::json() {
+            true => output::print_json(findings.as_json()),
+            false => output::print(&table::text(findings, baseline)),
+        }
     }
 }

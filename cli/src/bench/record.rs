@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use spc::execute::Around;
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
+use std::fmt;
 use std::time::Duration;
 
 /// One figure: a kernel on a tensor, with all that may change it.
@@ -61,6 +62,13 @@ pub(super) struct Estimate {
 pub(super) struct Refused {
     pub(super) case: Case,
     pub(super) reason: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Case { kernel, tensor, format, .. } = &self.case;
+        write!(f, "{kernel} of {tensor} as {format} was left out: {}", self.reason)
+    }
 }
 
 /// All that a run of the benchmarks found out.

@@ -2,30 +2,84 @@
 
 use crate::arguments::NamedFile;
 use crate::failure::Failure;
-use crate::output;
+use crate::files::{InputKind, STDIN};
 use crate::progress::Progress;
+use crate::{names, output};
 use spc::complex::{c32, c64};
 use spc::execute::{AssumedExtent, Entries, Operand};
-use spc::io::{self, Contents, Filled, ReadOptions, TensorFile};
+use spc::io::{self, Contents, FileType, Filled, TensorFile};
 use spc::tensor::{AnyTensor, Coordinates, Element, Scalar, Tensor};
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::{ElementType, Literal};
 use spc_compiler::notation::{Kernel, Role, Tensor as Parameter};
-use std::ffi::OsStr;
 use std::path::Path;
+
+/// An input, and where it comes from.
+pub(crate) struct Given {
+    pub(crate) name: String,
+    origin: Origin,
+}
+
+enum Origin {
+    /// With a seed as it is written, if there is one.
+    Random(Option<String>),
+    Ones,
+    /// A number, `true`, `false` or `1+2i`, as it is written.
+    Number(String),
+    File(TensorFile),
+}
+
+impl Given {
+    /// The file, if it is one.
+    pub(super) fn file(&self) -> Option<&TensorFile> {
+        if let Origin::File(file) = &self.origin { Some(file) } else { None }
+    }
+}
+
+/// Finds out where inputs come from. Of a file as much is read as says how it stores its tensor.
+pub(crate) fn open(inputs: &[NamedFile], from: InputKind) -> Result<Vec<Given>, Failure> {
+    inputs.iter().map(|input| Ok(Given { name: input.name.clone(), origin: origin(input, from)? })).collect()
+}
+
+fn origin(input: &NamedFile, from: InputKind) -> Result<Origin, Failure> {
+    let is_there = Path::new(&input.text).exists();
+    let Some(text) = input.text.to_str().filter(|_| !is_there) else {
+        return from.begin(&input.text).map(Origin::File);
+    };
+    match text.split_once(':') {
+        None if text == "random" => return Ok(Origin::Random(None)),
+        None if text == "ones" => return Ok(Origin::Ones),
+        Some(("random", seed)) => return Ok(Origin::Random(Some(seed.to_owned()))),
+        _ => {}
+    }
+    if ElementType::ALL.into_iter().any(|element| scalar(element, text).is_some()) {
+        return Ok(Origin::Number(text.to_owned()));
+    }
+    let known = FileType::of(text).is_some() || from.from.is_some() || text.contains(['/', '.', ':']) || text == "-";
+    if !known && suggest::similar(text, GENERATED).is_some() {
+        let message = format!("there is no file `{text}` for `{}`", input.name);
+        return Err(names::unknown(message, text, GENERATED, "a number, a file, or one of"));
+    }
+    from.begin(&input.text).map(Origin::File)
+}
+
+/// What inputs are filled with.
+const GENERATED: [&str; 2] = ["random", "ones"];
 
 /// Reads all inputs.
 pub(crate) fn read(
     kernel: &Kernel,
-    inputs: &[NamedFile],
+    inputs: Vec<Given>,
     progress: &Progress,
 ) -> Result<Vec<(String, Operand)>, Failure> {
     let mut operands = Vec::with_capacity(inputs.len());
     for input in inputs {
         let (place, tensor) = declared(kernel, &input.name)?;
-        progress.step(format!("reading {}", input.text.display()));
-        operands.push((input.name.clone(), operand(tensor, place as u64, &input.text)?));
+        if let Some(file) = input.file() {
+            progress.step(format!("reading {}", file.path().display()));
+        }
+        operands.push((input.name, operand(tensor, place as u64, input.origin)?));
     }
     Ok(operands)
 }
@@ -59,51 +113,43 @@ pub(crate) fn notes(inputs: &[NamedFile], assumed: &[AssumedExtent]) -> Vec<Stri
 
 /// What is said of a file that does not state its shape.
 pub(crate) fn without_shape(file: &Path, shape: &[usize]) -> String {
+    let file = if file == Path::new("-") { Path::new(STDIN) } else { file };
     let (file, shape) = (file.display(), output::shape(shape));
     format!("{file} states no shape: extents are the largest indices, {shape}")
 }
 
 /// The parameter of that name, and its place.
-fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter), Failure> {
+pub(super) fn declared<'a>(kernel: &'a Kernel, name: &str) -> Result<(usize, &'a Parameter), Failure> {
     let inputs = || kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Input);
     if let Some(found) = inputs().find(|(_, tensor)| tensor.name == name) {
         return Ok(found);
     }
-    let names = || inputs().map(|(_, tensor)| tensor.name.as_str());
-    let failure = Failure::refused(format!("`{}` has no parameter `{name}`", kernel.name));
-    Err(match suggest::similar(name, names()) {
-        Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-        None => failure.help(format!("its parameters are {}", names().collect::<Vec<_>>().join(", "))),
-    })
+    let names = inputs().map(|(_, tensor)| tensor.name.as_str());
+    let message = format!("`{}` has no parameter `{name}`", kernel.name);
+    Err(names::unknown(message, name, names, "its parameters are"))
 }
 
-fn operand(tensor: &Parameter, place: u64, source: &OsStr) -> Result<Operand, Failure> {
-    let Some(text) = source.to_str() else { return file(tensor, Path::new(source)) };
-    match text.split_once(':') {
+fn operand(tensor: &Parameter, place: u64, origin: Origin) -> Result<Operand, Failure> {
+    match origin {
         // Operands without a seed of their own differ from each other.
-        None if text == "random" => return Ok(Operand::Random { seed: place }),
-        None if text == "ones" => return Ok(Operand::Ones),
-        Some(("random", seed)) => {
+        Origin::Random(None) => Ok(Operand::Random { seed: place }),
+        Origin::Random(Some(seed)) => {
             let seed = seed.parse().map_err(|_| {
                 Failure::refused(format!("`{seed}` is not a seed for `{}`: a whole number from 0 on", tensor.name))
             })?;
-            return Ok(Operand::Random { seed });
+            Ok(Operand::Random { seed })
         }
-        _ => {}
+        Origin::Ones => Ok(Operand::Ones),
+        Origin::Number(text) if tensor.format.order > 0 => {
+            let order = tensor.format.order;
+            let message = format!("`{}` is a tensor of order {order}, and {text} is a number", tensor.name);
+            Err(Failure::refused(message).help("a number is the value of a scalar; give a file, `random` or `ones`"))
+        }
+        Origin::Number(text) => scalar(tensor.element, &text).ok_or_else(|| {
+            Failure::refused(format!("{text} is no value of `{}`, which is {}", tensor.name, tensor.element.name()))
+        }),
+        Origin::File(file) => of_file(tensor, &file),
     }
-    if let Some(number) = scalar(tensor.element, text)
-        && !Path::new(text).exists()
-    {
-        return match tensor.format.order {
-            0 => Ok(number),
-            order => {
-                let message = format!("`{}` is a tensor of order {order}, and {text} is a number", tensor.name);
-                Err(Failure::refused(message)
-                    .help("a number is the value of a scalar; give a file, `random` or `ones`"))
-            }
-        };
-    }
-    file(tensor, Path::new(text))
 }
 
 /// A number, or for parameters of those types `true`, `false` or `1+2i`.
@@ -121,8 +167,8 @@ fn scalar(element: ElementType, text: &str) -> Option<Operand> {
     }
 }
 
-fn file(tensor: &Parameter, path: &Path) -> Result<Operand, Failure> {
-    fn of<T: io::Value>(file: &TensorFile, order: usize, path: &Path) -> Result<Operand, Failure>
+fn of_file(tensor: &Parameter, file: &TensorFile) -> Result<Operand, Failure> {
+    fn of<T: io::Value>(file: &TensorFile, order: usize) -> Result<Operand, Failure>
     where
         Entries: From<Coordinates<T>>,
     {
@@ -130,12 +176,11 @@ fn file(tensor: &Parameter, path: &Path) -> Result<Operand, Failure> {
             Contents::Tensor(tensor) => Operand::Tensor(tensor),
             Contents::Entries(Filled { entries, fill: None }) => Operand::Entries(entries.into()),
             Contents::Entries(Filled { entries, fill: Some(fill) }) => {
-                Operand::Filled(entries.into(), literal(fill, path)?)
+                Operand::Filled(entries.into(), literal(fill, file.path())?)
             }
         })
     }
-    let file = TensorFile::open(path, &ReadOptions::default())?;
-    with_element!(tensor.element, |T| of::<T>(&file, tensor.format.order, path))
+    with_element!(tensor.element, |T| of::<T>(file, tensor.format.order))
 }
 
 /// The fill value that a file states.

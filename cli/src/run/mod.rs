@@ -1,22 +1,24 @@
 //! `spc run`: a kernel on data.
 
+mod defaults;
 mod inputs;
 mod outputs;
 mod report;
 
 use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
 use crate::failure::{Failure, note};
+use crate::files::{InputKind, OutputKind};
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::threads;
+use crate::{settings, threads};
 use clap::{Args, ValueEnum};
-use outputs::Destination;
 use report::Report;
 
-pub(crate) use inputs::{literal, notes, read, without_shape};
+pub(crate) use defaults::load;
+pub(crate) use inputs::{literal, notes, open, read, without_shape};
 pub(crate) use report::on_one_line;
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
-use spc::tensor::Duplicates;
+use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::notation;
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -29,15 +31,20 @@ use std::time::Instant;
 pub(crate) struct Run {
     #[command(flatten)]
     kernel: KernelArguments,
-    /// Where an input comes from: `X=x.tns.gz`, `B=random`, `B=random:SEED`, `B=ones`; for a scalar `alpha=2.5`
+    /// Where an input comes from: `X=x.tns.gz`, `X=x.npz:A` for one of several arrays, `X=-` for the standard input, `B=random`,
+    /// `B=random:SEED`, `B=ones`; for a scalar `alpha=2.5`
     #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file())]
     inputs: Vec<NamedFile>,
+    #[command(flatten)]
+    from: InputKind,
     /// The extent of an index: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
     /// Where a result goes: `Y=y.tns`; `Y=-` for standard output
     #[arg(short, long = "output", value_name = "NAME=FILE", value_parser = named_file())]
     outputs: Vec<NamedFile>,
+    #[command(flatten)]
+    to: OutputKind,
     /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
@@ -54,9 +61,9 @@ pub(crate) struct Run {
     /// How many parts are under way at a time on GPUs
     #[arg(long, value_name = "N", default_value = "4", requires = "stream")]
     lanes: NonZeroUsize,
-    /// Cut parts where positions of this level begin, counted from 0: sums below them are made in one piece
+    /// Cut parts where positions of this level begin, counted from 1: sums below them are made in one piece
     #[arg(long, value_name = "LEVEL", requires = "stream")]
-    whole: Option<usize>,
+    whole: Option<NonZeroUsize>,
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,
@@ -69,11 +76,8 @@ pub(crate) struct Run {
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroUsize,
-    /// Print one JSON object with all figures, times in milliseconds
-    #[arg(long)]
-    json: bool,
     /// Print the generated code too
-    #[arg(short = 'v', long, conflicts_with = "json")]
+    #[arg(long)]
     show_code: bool,
 }
 
@@ -100,15 +104,21 @@ impl Run {
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
         let options = self.options();
-        let source = Source::load(&self.kernel)?;
+        let given = open(&self.inputs, self.from)?;
+        let (source, mut notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
-        let destinations = outputs::destinations(kernel, &self.outputs)?;
-        if self.json && destinations.iter().any(|(_, destination)| *destination == Destination::Stdout) {
-            return Err(Failure::Usage("`--json` and a result both want the standard output".to_owned()));
+        if let Some((name, _)) = &self.stream {
+            inputs::declared(kernel, name)?;
+        }
+        let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
+        let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
+        if settings::json() && (has_result || self.show_code) {
+            let what = if has_result { "a result" } else { "`--show-code`" };
+            return Err(Failure::usage(format!("`--json` and {what} both want the standard output")));
         }
         let progress = Progress::new("reading");
         let start = Instant::now();
-        let operands = inputs::read(kernel, &self.inputs, &progress)?;
+        let operands = read(kernel, given, &progress)?;
         let read_time = start.elapsed();
         progress.step("packing and compiling");
         let program = Program::new(kernel, operands, &self.dimensions, &options)
@@ -120,11 +130,14 @@ impl Run {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
         let warnings = source.warnings_as_json();
-        let notes = inputs::notes(&self.inputs, program.assumed_extents());
+        notes.extend(inputs::notes(&self.inputs, program.assumed_extents()));
+        if settings::is_verbose() {
+            notes.extend(report::inputs(&program, kernel));
+        }
         notes.iter().for_each(note);
         let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
-        if self.json {
+        if settings::json() {
             return report.print_json();
         }
         if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
@@ -143,7 +156,7 @@ impl Run {
         };
         let stream = self.stream.as_ref().map(|(tensor, parts)| StreamOptions {
             lanes: self.lanes.get(),
-            whole: self.whole,
+            whole: self.whole.map(|level| level.get() - 1),
             ..StreamOptions::new(tensor, *parts)
         });
         ProgramOptions {
@@ -159,6 +172,20 @@ impl Run {
 
 /// Why a program does not run, with what to do about it.
 pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &Source) -> Failure {
+    if let Some(name) = too_large(&error)
+        && let Some(tensor) = kernel.tensors.iter().find(|tensor| tensor.name == name && tensor.format.is_dense())
+    {
+        let format = match tensor.format.order {
+            0 | 1 => "[compressed]",
+            2 => "csr",
+            _ => "csf",
+        };
+        let choice = match source.is_expression() {
+            true => format!("`-f {name}={format}` stores"),
+            false => format!("`{name}: {format}` declares that it stores"),
+        };
+        return Failure::refused(&error).help(format!("{choice} only the entries that are there"));
+    }
     match error {
         ProgramError::Schedule(problems) => source.refuse(problems),
         ProgramError::NoInput { ref name } => {
@@ -184,5 +211,18 @@ pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &So
             }
         }
         error => Failure::refused(error),
+    }
+}
+
+/// The tensor that has too many elements for the memory.
+fn too_large(error: &ProgramError) -> Option<&str> {
+    match error {
+        ProgramError::Pack {
+            tensor,
+            source:
+                PackError::TooLarge { .. } | PackError::Invalid(InvalidTensor::Memory(_) | InvalidTensor::TooLarge { .. }),
+        }
+        | ProgramError::Execute(Error::Memory { tensor, .. } | Error::TooLarge { tensor }) => Some(tensor),
+        _ => None,
     }
 }

@@ -2,44 +2,26 @@
 
 use crate::arguments::NamedFile;
 use crate::failure::Failure;
-use crate::output;
-use spc::io;
+use crate::files::{Destination, OutputKind};
+use crate::names;
 use spc::tensor::AnyTensor;
-use spc_compiler::diagnostics::suggest;
 use spc_compiler::notation::{Kernel, Role};
 use std::path::{Path, PathBuf};
 
-/// Where a result goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Destination {
-    /// Standard output, as `.tns`.
-    Stdout,
-    /// A file of the kind that its name says.
-    File(PathBuf),
-}
-
 /// Checks the names and the kinds of file, before anything is computed.
-pub(super) fn destinations(kernel: &Kernel, outputs: &[NamedFile]) -> Result<Vec<(String, Destination)>, Failure> {
+pub(super) fn destinations(
+    kernel: &Kernel,
+    outputs: &[NamedFile],
+    to: OutputKind,
+) -> Result<Vec<(String, Destination)>, Failure> {
     let names =
         || kernel.tensors.iter().filter(|tensor| tensor.role == Role::Output).map(|tensor| tensor.name.as_str());
     let destination = |output: &NamedFile| {
         if !names().any(|name| name == output.name) {
-            let failure = Failure::refused(format!("`{}` has no result `{}`", kernel.name, output.name));
-            return Err(match suggest::similar(&output.name, names()) {
-                Some(similar) => failure.help(format!("did you mean `{similar}`?")),
-                None => failure.help(format!("its results are {}", names().collect::<Vec<_>>().join(", "))),
-            });
+            let message = format!("`{}` has no result `{}`", kernel.name, output.name);
+            return Err(names::unknown(message, &output.name, names(), "its results are"));
         }
-        if output.text == "-" {
-            return Ok((output.name.clone(), Destination::Stdout));
-        }
-        if io::FileType::of(&output.text).is_none() {
-            let file = output.text.display();
-            let message = format!("{file}: the name does not say what kind of file it is to be");
-            let help = format!("known extensions are {}", io::FileType::EXTENSIONS);
-            return Err(Failure::refused(message).help(help));
-        }
-        Ok((output.name.clone(), Destination::File(PathBuf::from(&output.text))))
+        Ok((output.name.clone(), to.destination(&output.text)?))
     };
     let destinations = outputs.iter().map(destination).collect::<Result<Vec<_>, Failure>>()?;
     distinct(&destinations)?;
@@ -52,8 +34,8 @@ fn distinct(destinations: &[(String, Destination)]) -> Result<(), Failure> {
     let mut printed: Option<&str> = None;
     for (name, destination) in destinations {
         let other = match destination {
-            Destination::Stdout => printed.replace(name),
-            Destination::File(path) => {
+            Destination::Stdout(_) => printed.replace(name),
+            Destination::File(path, _) => {
                 let Some(target) = target(path)? else { continue };
                 let other = taken.iter().find(|(taken, _)| *taken == target).map(|&(_, other)| other);
                 taken.push((target, name));
@@ -61,11 +43,7 @@ fn distinct(destinations: &[(String, Destination)]) -> Result<(), Failure> {
             }
         };
         if let Some(other) = other {
-            let place = match destination {
-                Destination::Stdout => "the standard output".to_owned(),
-                Destination::File(path) => path.display().to_string(),
-            };
-            let message = format!("`{other}` and `{name}` would both be written to {place}");
+            let message = format!("`{other}` and `{name}` would both be written to {}", destination.name());
             return Err(Failure::refused(message).help("give each result a file of its own"));
         }
     }
@@ -90,13 +68,8 @@ pub(super) fn write(outputs: &[(String, AnyTensor)], destinations: &[(String, De
     let mut to_stdout = false;
     for (name, destination) in destinations {
         let Some((_, tensor)) = outputs.iter().find(|(output, _)| output == name) else { continue };
-        match destination {
-            Destination::File(path) => io::write_tensor(path, tensor)?,
-            Destination::Stdout => {
-                output::with_stdout(|out| io::write_tensor_tns(out, tensor))?;
-                to_stdout = true;
-            }
-        }
+        destination.write(tensor, false)?;
+        to_stdout |= destination.is_stdout();
     }
     Ok(to_stdout)
 }

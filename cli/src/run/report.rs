@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, digits};
+use crate::settings;
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
 use spc::execute::{Copied, Outcome, Prepared, Program, Way};
@@ -28,6 +29,24 @@ pub(super) struct Report<'a> {
     pub(super) notes: &'a [String],
 }
 
+/// How each input is stored.
+pub(super) fn inputs(program: &Program, kernel: &Kernel) -> Vec<String> {
+    let line = |(name, tensor): (&str, &AnyTensor)| {
+        let (shape, element) = (output::shape(tensor.shape()), tensor.element().name());
+        let (format, bytes) = (format_of(kernel, name, tensor), output::bytes(tensor.storage_bytes()));
+        format!("`{name}`: {shape}, {element} {format}, {} stored in {bytes}", tensor.nnz())
+    };
+    program.inputs().map(line).collect()
+}
+
+/// The format as it is declared.
+fn format_of(kernel: &Kernel, name: &str, tensor: &AnyTensor) -> String {
+    let declared = kernel.tensors.iter().find(|tensor| tensor.name == name);
+    let plain = || (*tensor.format() == Format::dense(tensor.order())).then(|| "dense".to_owned());
+    let named = declared.and_then(|tensor| tensor.format_name.clone()).or_else(plain);
+    named.unwrap_or_else(|| tensor.format().to_string())
+}
+
 /// The directives of a schedule.
 pub(crate) fn on_one_line(schedule: &Schedule) -> String {
     schedule.directives.iter().map(|directive| format!("{directive};")).collect::<Vec<_>>().join(" ")
@@ -45,7 +64,9 @@ impl Report<'_> {
 
     /// The same where the standard output has a result on it.
     pub(super) fn print_on_stderr(&self) -> Result<(), Failure> {
-        anstream::eprint!("{}", self.text());
+        if !settings::is_quiet() {
+            anstream::eprint!("{}", self.text());
+        }
         Ok(())
     }
 
@@ -143,10 +164,7 @@ impl Report<'_> {
 
     /// The format as it is declared.
     fn format(&self, name: &str, tensor: &AnyTensor) -> String {
-        let declared = self.kernel.tensors.iter().find(|tensor| tensor.name == name);
-        let plain = || (*tensor.format() == Format::dense(tensor.order())).then(|| "dense".to_owned());
-        let named = declared.and_then(|tensor| tensor.format_name.clone()).or_else(plain);
-        named.unwrap_or_else(|| tensor.format().to_string())
+        format_of(self.kernel, name, tensor)
     }
 
     /// All figures as one JSON object.
@@ -220,7 +238,7 @@ impl Report<'_> {
             "inputs": tensors(&mut self.program.inputs(), false),
             "outputs": tensors(&mut outputs.iter().map(|(name, tensor)| (name.as_str(), tensor)), true),
         });
-        output::print(&format!("{value}\n"))
+        output::print_json(value)
     }
 
     /// The stored entries of the inputs that are not dense; of all inputs where all are.

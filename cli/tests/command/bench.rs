@@ -51,7 +51,7 @@ scalar - coo - f64 # # # # - # # # # L1
 #[test]
 fn files_have_all_figures() {
     let place = Place::new().with("x.tns", "1 2 1 0.5\n2 1 3 1.5\n2 2 2 2.5\n");
-    let outputs = ["--json", "a.json", "--svg", "a.svg", "--html", "a.html"];
+    let outputs = ["--save", "a.json", "--svg", "a.svg", "--html", "a.html"];
     place.prints(&bench(
         &[&["--kernel", "ttv,ttm", "--mode", "3", "--rank", "8,16", "--type", "f32,i64", "x.tns"], &outputs[..]]
             .concat(),
@@ -96,7 +96,7 @@ fn assert_well_formed(text: &str) {
 fn expressions_are_measured_as_they_run() {
     let place = Place::new().with("a.tns", "1 2 0.5\n2 1 1.5\n");
     let expression = ["--expression", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A=a.tns", "-i", "x=random"];
-    place.prints(&bench(&[&expression[..], &["--json", "a.json"]].concat()));
+    place.prints(&bench(&[&expression[..], &["--save", "a.json"]].concat()));
     let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
     let record = &json["records"][0];
     assert_eq!((&record["format"], &record["operations"]), (&"A: csr".into(), &4.0.into()));
@@ -113,7 +113,7 @@ fn the_fastest_schedule_is_remembered() {
         String::from_utf8(output.stdout).unwrap()
     };
     let tune = ["--expression", "Y(i, r) = A(i, j) * X(j, r)", "-f", "A=csr", "-i", "A=a.tns", "-i", "X=random"];
-    let text = run(&bench(&[&tune[..], &["--dim", "r=40", "--tune", "--json", "a.json"]].concat()));
+    let text = run(&bench(&[&tune[..], &["--dim", "r=40", "--tune", "--save", "a.json"]].concat()));
     assert_has(&text, &["other schedules", "default", "split(r, r_block, r_in, 16);"]);
     let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
     let tuned = &json["tuned"][0];
@@ -134,7 +134,7 @@ fn the_fastest_schedule_is_remembered() {
 fn an_earlier_run_stands_beside() {
     let place = Place::new();
     let arguments = ["--kernel", "scalar", TENSOR];
-    place.prints(&bench(&[&arguments[..], &["--json", "old.json"]].concat()));
+    place.prints(&bench(&[&arguments[..], &["--save", "old.json"]].concat()));
     let text = place.prints(&bench(&[&arguments[..], &["--baseline", "old.json", "--fail-above", "1e9"]].concat()));
     assert_has(&text, &["vs before"]);
     let output = place.spc(&bench(&[&arguments[..], &["--baseline", "old.json", "--fail-above", "1e-9"]].concat()));
@@ -175,7 +175,7 @@ fn other_libraries_stand_beside() {
 fn what_can_not_be_measured_is_refused() {
     let place = Place::new().with("empty.tns", "").with("old.json", "untouched");
     assert_has(&place.refuses(&bench(&["--kernel", "mtkrp"])), &["`mtkrp`", "did you mean `mttkrp`?"]);
-    assert_has(&place.refuses(&bench(&["nothing.tns", "--json", "old.json"])), &["nothing.tns"]);
+    assert_has(&place.refuses(&bench(&["nothing.tns", "--save", "old.json"])), &["nothing.tns"]);
     assert_eq!(place.read("old.json"), "untouched");
     assert_has(&place.refuses(&bench(&["uniform:3x3"])), &["uniform:100x200x300:5000"]);
     assert_has(&place.refuses(&bench(&["--kernel", "spmv", TENSOR])), &["none of these kernels"]);

@@ -141,13 +141,14 @@ fn a_file_without_a_shape_is_said_to_have_none() {
     assert_has(&said, &["`A` has indices up to 3 in mode 2, and the extent is 5, from `x`"]);
     let [printed, _] = run(&["--json"]);
     let notes = serde_json::from_str::<serde_json::Value>(&printed).unwrap()["notes"].clone();
-    assert_eq!(notes.as_array().unwrap().len(), 2, "{notes}");
+    let of_shapes = |note: &&serde_json::Value| !note.to_string().contains("is stored as");
+    assert_eq!(notes.as_array().unwrap().iter().filter(of_shapes).count(), 2, "{notes}");
     // Where everything is stated, only what ends before its extent is said.
     let [_, said] = run(&["--dim", "i=2"]);
     assert!(!said.contains("states no shape"), "{said}");
     let place = Place::new().with("A.tns", "# shape: 2 5\n1 1 2\n").with("x.tns", "# shape: 5\n1 1\n");
-    let spmv =
-        ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A=A.tns", "-i", "x=x.tns", "--backend", "interpreter"];
+    let spmv = ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-f", "x=dense", "-i", "A=A.tns", "-i", "x=x.tns"];
+    let spmv = [&spmv[..], &["--backend", "interpreter"]].concat();
     assert!(!String::from_utf8(place.spc(&spmv).stderr).unwrap().contains("note"));
     let place = place.with("x.tns", "7 1\n");
     let output = place.spc(&["convert", "x.tns", "x.npy"]);

@@ -10,6 +10,7 @@ mod explain;
 mod files;
 mod fills;
 mod gpu;
+mod habits;
 mod language;
 mod memory;
 mod run;

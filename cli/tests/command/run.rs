@@ -10,7 +10,7 @@ fn place() -> Place {
     Place::new().with("a.tns", MATRIX).with("x.tns", "1 1\n2 10\n3 100\n")
 }
 
-const INPUTS: [&str; 6] = ["-f", "A=csr", "-i", "A=a.tns", "-i", "x=x.tns"];
+const INPUTS: [&str; 8] = ["-f", "A=csr", "-f", "x=dense", "-i", "A=a.tns", "-i", "x=x.tns"];
 
 fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", SPMV][..], &INPUTS, more].concat()

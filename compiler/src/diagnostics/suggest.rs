@@ -1,4 +1,4 @@
-//! "Did you mean": the candidate nearest to what was written.
+//! "Did you mean": the candidate nearest to what was written. Every name that is unknown, wherever it stands, is looked up here.
 
 /// The candidate that `word` most likely stands for: at most one edit for each three letters away, the nearest first, and
 /// of equally near ones the first. A different case counts for less than an edit. `None` where none is near, or where
@@ -16,41 +16,22 @@ pub fn similar<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Twice the number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other; a
-/// replacement by the same letter in the other case counts half. (R. A. Wagner and R. Lowrance, "An extension of the
-/// string-to-string correction problem", 1975, restricted to one swap a letter.)
+/// Twice the number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other; where that
+/// is less without regard to case, each letter of another case counts for one.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            let mut best = if i == 0 && j == 0 { 0 } else { usize::MAX };
-            if i > 0 {
-                best = best.min(rows[i - 1][j] + 2);
-            }
-            if j > 0 {
-                best = best.min(rows[i][j - 1] + 2);
-            }
-            if i > 0 && j > 0 {
-                best = best.min(rows[i - 1][j - 1] + replacement(a[i - 1], b[j - 1]));
-            }
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 2);
-            }
-            rows[i][j] = best;
-        }
+    let edits = edits(a, b);
+    let lower = |word: &str| word.chars().flat_map(char::to_lowercase).collect::<String>();
+    let (lower_a, lower_b) = (lower(a), lower(b));
+    let in_case = strsim::generic_hamming(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
+    match in_case {
+        Ok(letters) if lower_a == lower_b => letters,
+        _ => (2 * edits).min(2 * self::edits(&lower_a, &lower_b) + 1),
     }
-    rows[a.len()][b.len()]
 }
 
-fn replacement(a: char, b: char) -> usize {
-    if a == b {
-        0
-    } else if a.to_lowercase().eq(b.to_lowercase()) {
-        1
-    } else {
-        2
-    }
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+pub fn edits(a: &str, b: &str) -> usize {
+    strsim::osa_distance(a, b)
 }
 
 #[cfg(test)]

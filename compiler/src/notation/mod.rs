@@ -26,7 +26,7 @@ pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub(crate) use chain::operands;
 pub use chain::{Chain, Decision, Link, chain};
 pub(crate) use check::reduction_name;
-pub use check::{FormatOption, Problems, check, check_expression};
+pub use check::{FormatOption, Problems, check, check_expression, read_by};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -172,7 +172,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// An output's stored coordinates are too narrow for a mode, or for what is computed of several.
-    #[error("{coordinate} of `{tensor}` has extent {extent}, more than its {} coordinates at level {level} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width))]
+    #[error("{coordinate} of `{tensor}` has extent {extent}, more than its {} coordinates at level {nth} can tell apart; declare that level with wider ones, such as `({})`", width.name(), wider(*width), nth = level + 1)]
     CoordinateWidth {
         /// The output.
         tensor: String,
@@ -186,7 +186,7 @@ pub enum Error {
         width: IndexWidth,
     },
     /// An output has more entries than its stored positions can count.
-    #[error("level {level} of `{tensor}` has {count} positions, more than its {} position array can count; declare that level with `(pos = {})`", width.name(), wider(*width))]
+    #[error("level {nth} of `{tensor}` has {count} positions, more than its {} position array can count; declare that level with `(pos = {})`", width.name(), wider(*width), nth = level + 1)]
     PositionWidth {
         /// The output.
         tensor: String,

@@ -113,7 +113,7 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
                 return Ok(());
             }
             let expected = expected.map_or("none".to_owned(), |expected| expected.to_string());
-            Err(wrong(declared, format!("level {number} has {found} {what} instead of {expected}")))
+            Err(wrong(declared, format!("level {} has {found} {what} instead of {expected}", number + 1)))
         };
         match storage {
             LevelStorage::Compressed { positions, coordinates } => {

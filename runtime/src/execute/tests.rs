@@ -206,7 +206,7 @@ fn widths_that_are_too_narrow_are_refused_with_a_remedy() {
     let wide = matrix([1, 300], &[(0, 299, 1.0)], &csr());
     assert_eq!(
         refused(&copy(IndexWidth::U8, IndexWidth::U32), &[&wide], &[]),
-        "mode 2 of `B` has extent 300, more than its u8 coordinates at level 1 can tell apart; \
+        "mode 2 of `B` has extent 300, more than its u8 coordinates at level 2 can tell apart; \
          declare that level with wider ones, such as `(u16)`"
     );
     let kernel = copy(IndexWidth::U16, IndexWidth::U8);
@@ -216,7 +216,7 @@ fn widths_that_are_too_narrow_are_refused_with_a_remedy() {
     call.put_appended(5, vec![1.0; 300]);
     assert_eq!(
         call.finish().unwrap_err().to_string(),
-        "level 1 of `B` has 300 positions, more than its u8 position array can count; declare that level with `(pos = u16)`"
+        "level 2 of `B` has 300 positions, more than its u8 position array can count; declare that level with `(pos = u16)`"
     );
 }
 

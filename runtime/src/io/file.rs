@@ -1,44 +1,111 @@
 //! Files in memory, to be read as any element type.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 
 use super::contents::{Contents, Filled, same_shape};
 use super::source::{self, Source};
 use super::value::{self, Value};
-use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, spct, tns};
+use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, npz, spct, tns};
 use crate::tensor::{AnyTensor, Buffer};
 use crate::with_element;
 
-/// A file that is in memory, its kind known, to be read as any element type.
+/// A file whose kind is known, to be read as any element type.
 pub struct TensorFile {
     path: PathBuf,
     file_type: FileType,
-    source: Source,
+    /// The array that is asked for of an archive.
+    array: Option<String>,
+    /// What has been read before the contents are asked for: the beginning.
+    head: Option<Source>,
+    whole: OnceLock<Source>,
     shape: Option<Vec<usize>>,
 }
 
+/// How a file stores its tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Layout {
+    /// All elements: `.npy`, `array` in `.mtx`, a plain array in `.npz`.
+    Dense,
+    /// A list of entries: `.tns`, `coordinate` in `.mtx`, what `SciPy` writes into `.npz`.
+    Entries,
+    /// Packed in this format: `.spct`.
+    Packed(Format),
+}
+
 impl TensorFile {
-    /// Reads a file into memory.
+    /// Reads a file into memory. `FILE.npz:NAME` is the array `NAME` of an archive.
     ///
     /// # Errors
     ///
     /// [`ReadError`] if the file cannot be read, or is of no known kind.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, ReadError> {
-        let path = path.as_ref();
-        let Some(file_type) = options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind)) else {
-            return Err(ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path));
-        };
-        let source = source::load(path, file_type).map_err(|error| error.in_file(path))?;
-        Ok(Self { path: path.to_owned(), file_type, source, shape: options.shape.clone() })
+        let file = Self::unread(path.as_ref(), options)?;
+        file.source()?;
+        Ok(file)
+    }
+
+    /// Reads as much of a file as says how it stores its tensor; the rest is read with its contents. What is no regular file,
+    /// such as a pipe, is read into memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn begin(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, ReadError> {
+        let mut file = Self::unread(path.as_ref(), options)?;
+        file.head = source::head(&file.path, file.file_type).map_err(|error| error.in_file(&file.path))?;
+        if file.head.is_none() {
+            file.source()?;
+        }
+        Ok(file)
+    }
+
+    /// Reads a stream, such as the standard input, into memory; messages call it `name`. The kind is told by the options.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn of_stream(stream: &mut dyn Read, name: &str, options: &ReadOptions) -> Result<Self, ReadError> {
+        let path = PathBuf::from(name);
+        let unknown = || ReadError::new(ReadErrorKind::UnknownFormat, "the kind of file is not stated").in_file(&path);
+        let file_type = options.file_type.ok_or_else(unknown)?;
+        let source = source::stream(&path, stream, file_type).map_err(|error| error.in_file(&path))?;
+        Ok(Self { file_type, whole: source.into(), ..Self::of_kind(path, file_type, options) })
+    }
+
+    fn of_kind(path: PathBuf, file_type: FileType, options: &ReadOptions) -> Self {
+        Self { path, file_type, array: None, head: None, whole: OnceLock::new(), shape: options.shape.clone() }
+    }
+
+    fn unread(path: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
+        let of = |path: &Path| options.file_type.or_else(|| FileType::of(path).map(|(kind, _)| kind));
+        if let Some((archive, array)) = in_archive(path) {
+            let file_type = of(&archive).unwrap_or(FileType::Npz);
+            return Ok(Self { array: Some(array), ..Self::of_kind(archive, file_type, options) });
+        }
+        let unknown = || ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path);
+        Ok(Self::of_kind(path.to_owned(), of(path).ok_or_else(unknown)?, options))
     }
 
     /// A plain file of these bytes.
     #[cfg(test)]
     pub(super) fn of_bytes(file_type: FileType, bytes: Vec<u8>) -> Self {
-        Self { path: PathBuf::from("bytes"), file_type, source: Source::Plain(bytes), shape: None }
+        let whole = Source::Plain(bytes).into();
+        Self { whole, ..Self::of_kind(PathBuf::from("bytes"), file_type, &ReadOptions::default()) }
+    }
+
+    /// All of the file.
+    fn source(&self) -> Result<&Source, ReadError> {
+        if let Some(source) = self.whole.get() {
+            return Ok(source);
+        }
+        let source = source::load(&self.path, self.file_type).map_err(|error| error.in_file(&self.path))?;
+        Ok(self.whole.get_or_init(|| source))
     }
 
     /// The kind of file.
@@ -47,19 +114,72 @@ impl TensorFile {
         self.file_type
     }
 
+    /// Where it was read from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The type of its elements, if the file says it.
     ///
     /// # Errors
     ///
     /// [`ReadError`] if what says it is damaged.
     pub fn element(&self) -> Result<Option<ElementType>, ReadError> {
-        let element = match (self.file_type, &self.source) {
+        self.described(|source| match (self.file_type, source) {
             (FileType::Npy, Source::Plain(bytes)) => npy::element_of(bytes).map(Some),
             (FileType::Spct, Source::Plain(bytes)) => spct::element(bytes).map(Some),
+            (FileType::Npz, Source::Plain(bytes)) => {
+                npz::description(bytes, self.array.as_deref()).map(|found| Some(found.element))
+            }
             (FileType::Mtx, source) => source.head().and_then(|text| mtx::element(&text)),
             (_, source) => source.head().and_then(|text| tns::element(&text)),
-        };
-        element.map_err(|error| error.in_file(&self.path))
+        })
+    }
+
+    /// How it stores its tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if what says it is damaged.
+    pub fn layout(&self) -> Result<Layout, ReadError> {
+        self.described(|source| match (self.file_type, source) {
+            (FileType::Npy, _) => Ok(Layout::Dense),
+            (FileType::Npz, Source::Plain(bytes)) => {
+                let found = npz::description(bytes, self.array.as_deref())?;
+                Ok(if found.is_sparse { Layout::Entries } else { Layout::Dense })
+            }
+            (FileType::Spct, Source::Plain(bytes)) => spct::format(bytes).map(Layout::Packed),
+            (FileType::Mtx, source) => {
+                Ok(if mtx::is_dense(&source.head()?)? { Layout::Dense } else { Layout::Entries })
+            }
+            _ => Ok(Layout::Entries),
+        })
+    }
+
+    /// What stands for entries that are missing, as the language writes it, if the file says so. Of a dense one nothing is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if what says it is damaged.
+    pub fn fill(&self) -> Result<Option<String>, ReadError> {
+        self.described(|source| match (self.file_type, source) {
+            (FileType::Spct, Source::Plain(bytes)) => spct::fill(bytes).map(Some),
+            (FileType::Tns, source) => tns::fill_text(&source.head()?),
+            (FileType::Mtx, source) => mtx::fill_text(&source.head()?),
+            _ => Ok(None),
+        })
+    }
+
+    /// What the beginning of the file says; where that is not enough, all of it.
+    fn described<R>(&self, read: impl Fn(&Source) -> Result<R, ReadError>) -> Result<R, ReadError> {
+        if let Some(head) = &self.head
+            && self.whole.get().is_none()
+            && let Ok(found) = read(head)
+        {
+            return Ok(found);
+        }
+        read(self.source()?).map_err(|error| error.in_file(&self.path))
     }
 
     /// What the file holds, as elements of type `T`.
@@ -100,33 +220,45 @@ impl TensorFile {
     }
 
     pub(super) fn parse<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
-        if let Source::Gzip(bytes) = &self.source
+        let source = self.source()?;
+        if let Source::Gzip(bytes) = source
             && let Some(contents) = parse_compressed(self.file_type, bytes, shape)
         {
             return Ok(contents);
         }
-        let bytes = self.source.text()?;
+        let bytes = source.text()?;
         match self.file_type {
             FileType::Tns => tns::parse_in_chunks(&bytes, shape, entries::chunk_bytes(&bytes)).map(Contents::Entries),
             FileType::Mtx => mtx::parse_in_chunks(&bytes, entries::chunk_bytes(&bytes)),
             FileType::Npy => npy::parse_as::<T>(&bytes).map(Contents::Tensor),
+            FileType::Npz => npz::parse(&bytes, self.array.as_deref()),
             FileType::Spct => spct::parse(&bytes).and_then(retyped::<T>).map(Contents::Tensor),
         }
     }
 
     /// A packed tensor as it is, of the element type that the file has.
     pub(super) fn tensor(&self) -> Result<AnyTensor, ReadError> {
-        let bytes = self.source.text().map_err(|error| error.in_file(&self.path))?;
+        let bytes = self.source()?.text().map_err(|error| error.in_file(&self.path))?;
         let tensor = match self.file_type {
             FileType::Npy => npy::parse_tensor(&bytes),
             FileType::Spct => spct::parse(&bytes),
-            FileType::Tns | FileType::Mtx => {
+            FileType::Tns | FileType::Mtx | FileType::Npz => {
                 let message = "the file holds entries and not a packed tensor: read the entries, and pack them";
                 Err(ReadError::new(ReadErrorKind::NotSupported, message))
             }
         };
         tensor.map_err(|error| error.in_file(&self.path))
     }
+}
+
+/// The archive and the array that `FILE.npz:NAME` names, where there is no file of that name itself.
+fn in_archive(path: &Path) -> Option<(PathBuf, String)> {
+    if path.exists() {
+        return None;
+    }
+    let (archive, array) = path.to_str()?.rsplit_once(':')?;
+    let is_archive = matches!(FileType::of(archive), Some((FileType::Npz, _)));
+    is_archive.then(|| (PathBuf::from(archive), array.to_owned()))
 }
 
 /// The entries of text that is decompressed on one thread and parsed on the others. None where there is one thread only, or too
@@ -140,7 +272,7 @@ fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&
     match file_type {
         FileType::Tns => tns::parse_blocks(&mut text, shape, entries::BLOCK).map(Contents::Entries),
         FileType::Mtx => mtx::parse_blocks(&mut text, entries::BLOCK),
-        FileType::Npy | FileType::Spct => None,
+        FileType::Npy | FileType::Npz | FileType::Spct => None,
     }
 }
 

@@ -26,6 +26,11 @@ mod file;
 mod file_type;
 pub mod mtx;
 pub mod npy;
+#[cfg(feature = "npz")]
+pub mod npz;
+#[cfg(not(feature = "npz"))]
+#[path = "npz_absent.rs"]
+mod npz;
 mod source;
 pub mod spct;
 mod stated;
@@ -35,7 +40,7 @@ mod write;
 
 pub use contents::{Contents, Filled};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
-pub use file::TensorFile;
+pub use file::{Layout, TensorFile};
 pub use file_type::FileType;
 pub use value::Value;
 pub use write::{fail_at_size_limit, write_mtx, write_tns};
@@ -125,13 +130,66 @@ pub fn write_tensor_stating_fill(path: impl AsRef<Path>, tensor: &AnyTensor) -> 
     }
 }
 
-/// Writes a tensor as `.tns` text, as [`write_tensor`] does.
+/// Writes a tensor as [`write_tensor`] does, to anything: as such a kind of file, compressed by gzip if asked.
 ///
 /// # Errors
 ///
-/// Those of `out`.
-pub fn write_tensor_tns(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
-    write_tensor_as(FileType::Tns, out, tensor)
+/// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the kind cannot hold the tensor.
+pub fn write_tensor_to(
+    out: &mut dyn Write,
+    (file_type, compressed): (FileType, bool),
+    tensor: &AnyTensor,
+) -> io::Result<()> {
+    write::to_stream(out, compressed, |out| write_tensor_as(file_type, out, tensor))
+}
+
+/// The same, as [`write_tensor_stating_fill`] does.
+///
+/// # Errors
+///
+/// As [`write_tensor_to`].
+pub fn write_tensor_stating_fill_to(
+    out: &mut dyn Write,
+    (file_type, compressed): (FileType, bool),
+    tensor: &AnyTensor,
+) -> io::Result<()> {
+    fn entries<T: Value>(out: &mut dyn Write, file_type: FileType, tensor: AnyTensor) -> io::Result<()> {
+        let filled = Contents::<T>::Tensor(tensor).into_filled();
+        let short = |error: ReadError| io::Error::new(io::ErrorKind::OutOfMemory, error.message().to_owned());
+        let Filled { entries, fill } = filled.map_err(short)?;
+        write_entries_as(file_type, out, &entries, fill)
+    }
+    if !file_type.is_text() {
+        return write_tensor_to(out, (file_type, compressed), tensor);
+    }
+    write::to_stream(out, compressed, |out| {
+        with_element!(tensor.element(), |T| entries::<T>(out, file_type, tensor.clone()))
+    })
+}
+
+/// Writes entries as [`write()`] does, to anything: as such a kind of file, compressed by gzip if asked.
+///
+/// # Errors
+///
+/// As [`write_tensor_to`].
+pub fn write_to<T: Value>(
+    out: &mut dyn Write,
+    (file_type, compressed): (FileType, bool),
+    entries: &Coordinates<T>,
+) -> io::Result<()> {
+    write::to_stream(out, compressed, |out| write_entries_as(file_type, out, entries, None))
+}
+
+/// Writes a file of any name by `write`, as [`write()`] does: it appears when it is complete.
+///
+/// # Errors
+///
+/// Those of `write`, and when the file can't be written.
+pub fn write_with(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    write::to_file(path.as_ref(), false, write)
 }
 
 /// Writes text to a file of any name, which appears when it is complete.
@@ -148,6 +206,7 @@ fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor)
     with_element!(tensor.element(), |T| match file_type {
         FileType::Spct => spct::write(out, tensor),
         FileType::Npy => write_npy::<T>(out, tensor),
+        FileType::Npz => npz::write_tensor::<T>(out, tensor),
         FileType::Tns | FileType::Mtx => {
             let (entries, fill) = listed::<T>(tensor)?;
             write_entries_as(file_type, out, &entries, fill)
@@ -171,6 +230,7 @@ fn write_entries_as<T: Value>(
         FileType::Tns => write::write_tns_filled(out, entries, fill),
         FileType::Mtx => write::write_mtx_filled(out, entries, fill),
         FileType::Npy => npy::write_filled(out, entries, fill.unwrap_or(T::ZERO)),
+        FileType::Npz => npz::write_entries(out, entries, fill),
         FileType::Spct => {
             let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
             Err(write::invalid(message.to_owned()))

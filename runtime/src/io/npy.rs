@@ -14,6 +14,7 @@ use super::value::{self, Value};
 use super::write::{check, invalid, short};
 use super::{ReadError, ReadErrorKind};
 use crate::memory;
+use crate::progress::{Unit, Work};
 use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory};
 use crate::with_element;
 
@@ -26,6 +27,14 @@ struct Header<'file> {
     fortran_order: bool,
     shape: Vec<usize>,
     data: &'file [u8],
+}
+
+/// The same of elements of any type.
+pub(super) struct Raw<'file> {
+    pub(super) descr: &'file str,
+    pub(super) fortran_order: bool,
+    pub(super) shape: Vec<usize>,
+    pub(super) data: &'file [u8],
 }
 
 /// Reads a `.npy` file as a list of the elements that are not zero.
@@ -53,9 +62,18 @@ pub(super) fn parse_as<T: Value>(file: &[u8]) -> Result<AnyTensor, ReadError> {
     elements::<T>(&header(file)?)
 }
 
-/// The type of the elements.
+/// The shape, and the elements row by row.
+#[cfg(feature = "npz")]
+pub(super) fn values<T: Value>(file: &[u8]) -> Result<(Vec<usize>, Vec<T>), ReadError> {
+    let header = header(file)?;
+    let values = with_element!(header.element, |F| converted::<F, T>(&header))?;
+    let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
+    Ok((header.shape, values))
+}
+
+/// The type of the elements, of a file of which the beginning is enough.
 pub(super) fn element_of(file: &[u8]) -> Result<ElementType, ReadError> {
-    Ok(header(file)?.element)
+    Ok(description(file)?.element)
 }
 
 /// How many bytes a file has that begins so, as far as that can be told.
@@ -88,10 +106,74 @@ pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Res
 pub(super) fn write_filled<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, fill: T) -> io::Result<()> {
     check(entries)?;
     let values = scatter(entries, fill)?;
-    let shape: Vec<String> = entries.shape.iter().map(usize::to_string).collect();
+    write_header(out, T::NPY, &entries.shape)?;
+    let mut bytes = memory::try_room(values.len().min(1 << 15) * size_of::<T>()).map_err(short)?;
+    let work = Work::begin(Unit::Bytes, size_of_val(&values[..]));
+    for block in values.chunks(1 << 15) {
+        bytes.clear();
+        block.iter().for_each(|value| value.append_bytes(&mut bytes));
+        out.write_all(&bytes)?;
+        work.add(bytes.len());
+    }
+    Ok(())
+}
+
+/// Writes an array of as many values as the shape has.
+#[cfg(feature = "npz")]
+pub(super) fn write_values<T: Value>(
+    out: &mut dyn Write,
+    shape: &[usize],
+    values: impl Iterator<Item = T>,
+) -> io::Result<()> {
+    write_header(out, T::NPY, shape)?;
+    write_blocks(out, values, |value, bytes| value.append_bytes(bytes))
+}
+
+/// The same of whole numbers up to `largest`, in 32 bits where these are enough.
+#[cfg(feature = "npz")]
+pub(super) fn write_whole(
+    out: &mut dyn Write,
+    shape: &[usize],
+    largest: usize,
+    numbers: impl Iterator<Item = u64>,
+) -> io::Result<()> {
+    if i32::try_from(largest).is_ok() {
+        write_header(out, i32::NPY, shape)?;
+        return write_blocks(out, numbers, |number, bytes| bytes.extend_from_slice(&(number as u32).to_le_bytes()));
+    }
+    write_header(out, i64::NPY, shape)?;
+    write_blocks(out, numbers, |number, bytes| bytes.extend_from_slice(&number.to_le_bytes()))
+}
+
+/// Writes a text of ASCII letters, as a scalar.
+#[cfg(feature = "npz")]
+pub(super) fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    write_header(out, &format!("|S{}", text.len()), &[])?;
+    out.write_all(text.as_bytes())
+}
+
+#[cfg(feature = "npz")]
+fn write_blocks<T>(
+    out: &mut dyn Write,
+    values: impl Iterator<Item = T>,
+    append: impl Fn(T, &mut Vec<u8>),
+) -> io::Result<()> {
+    const BLOCK: usize = 1 << 16;
+    let mut bytes = memory::try_room(BLOCK + 16).map_err(short)?;
+    for value in values {
+        append(value, &mut bytes);
+        if bytes.len() >= BLOCK {
+            out.write_all(&bytes)?;
+            bytes.clear();
+        }
+    }
+    out.write_all(&bytes)
+}
+
+fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let comma = if shape.len() == 1 { "," } else { "" };
-    let shape = shape.join(", ");
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape}{comma}), }}", T::NPY);
+    let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");
     // The elements begin at a multiple of 64.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     header.push_str(&" ".repeat(length - header.len() - 1));
@@ -100,14 +182,7 @@ pub(super) fn write_filled<T: Value>(out: &mut dyn Write, entries: &Coordinates<
     out.write_all(MAGIC)?;
     out.write_all(&[1, 0])?;
     out.write_all(&length.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    let mut bytes = memory::try_room(values.len().min(1 << 15) * size_of::<T>()).map_err(short)?;
-    for block in values.chunks(1 << 15) {
-        bytes.clear();
-        block.iter().for_each(|value| value.append_bytes(&mut bytes));
-        out.write_all(&bytes)?;
-    }
-    Ok(())
+    out.write_all(header.as_bytes())
 }
 
 fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>> {
@@ -159,7 +234,7 @@ fn converted<F: Value, T: Value>(header: &Header<'_>) -> Result<Vec<T>, ReadErro
 }
 
 /// From first mode contiguous to last mode contiguous.
-fn transposed<T: Copy>(shape: &[usize], values: &[T]) -> Result<Vec<T>, OutOfMemory> {
+pub(super) fn transposed<T: Copy>(shape: &[usize], values: &[T]) -> Result<Vec<T>, OutOfMemory> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1_usize;
     for &extent in shape {
@@ -193,6 +268,17 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
 
 /// What a header says, and the data that follow it.
 fn description(file: &[u8]) -> Result<Header<'_>, ReadError> {
+    let Raw { descr, fortran_order, shape, data } = raw(file)?;
+    let element = element(descr).ok_or_else(|| {
+        let known = ElementType::ALL.map(npy_name).join(" ");
+        let message = format!("elements of type '{descr}' are not supported: use one of {known}");
+        ReadError::new(ReadErrorKind::NotSupported, message)
+    })?;
+    Ok(Header { element, fortran_order, shape, data })
+}
+
+/// What any header says, and the data that follow it.
+pub(super) fn raw(file: &[u8]) -> Result<Raw<'_>, ReadError> {
     let wrong = |message: String| ReadError::new(ReadErrorKind::Header, message);
     check_magic(file)?;
     let rest = &file[MAGIC.len()..];
@@ -210,18 +296,13 @@ fn description(file: &[u8]) -> Result<Header<'_>, ReadError> {
     let text = std::str::from_utf8(text).map_err(|_| wrong("the header is not text".to_owned()))?;
     let missing = |key: &str| wrong(format!("the header has no valid '{key}': {}", quote(text.trim().as_bytes())));
     let descr = field(text, "descr").and_then(quoted).ok_or_else(|| missing("descr"))?;
-    let element = element(descr).ok_or_else(|| {
-        let known = ElementType::ALL.map(npy_name).join(" ");
-        let message = format!("elements of type '{descr}' are not supported: use one of {known}");
-        ReadError::new(ReadErrorKind::NotSupported, message)
-    })?;
     let fortran_order = match field(text, "fortran_order") {
         Some(value) if value.starts_with("True") => true,
         Some(value) if value.starts_with("False") => false,
         _ => return Err(missing("fortran_order")),
     };
     let shape = field(text, "shape").and_then(tuple).ok_or_else(|| missing("shape"))?;
-    Ok(Header { element, fortran_order, shape, data })
+    Ok(Raw { descr, fortran_order, shape, data })
 }
 
 /// What `NumPy` calls an element type, in little-endian order.

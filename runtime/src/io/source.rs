@@ -8,14 +8,15 @@
 //! kind does, are refused before the rest is read; so is a later line of text that comes compressed or out of a pipe.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek};
+use std::fs::{File, Metadata};
+use std::io::{self, BufRead, ErrorKind, Read, Seek};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::entries::is_line_end;
-use super::{FileType, ReadError, ReadErrorKind, npy, spct};
+use super::{FileType, ReadError, ReadErrorKind, npy, npz, spct};
+use crate::progress::{Unit, Work};
 use crate::{fault, memory};
 
 /// The first two bytes of any gzip file.
@@ -65,42 +66,79 @@ impl Source {
 /// Reads all of `path`; gzip is recognised by its first bytes, and demanded where the name ends in `.gz`.
 pub(crate) fn load(path: &Path, file_type: FileType) -> Result<Source, ReadError> {
     let failed = |doing: &'static str| move |error: io::Error| ReadError::io(path, doing, error);
-    fault::operation().map_err(failed("open"))?;
-    let mut file = File::open(path).map_err(failed("open"))?;
-    let metadata = file.metadata().map_err(failed("open"))?;
+    let (mut file, metadata) = opened(path)?;
+    if !metadata.is_file() {
+        return stream(path, &mut file, file_type);
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(LONGEST_LINE as u64 + 1).read_to_end(&mut head).map_err(failed("read"))?;
+    let is_gzip = checked_gzip(path, &head)?;
+    if !is_gzip {
+        check_start(&head, file_type)?;
+    }
+    file.rewind().map_err(failed("read"))?;
+    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    let mut bytes = read_known(path, &file, size)?;
+    read_rest(&mut file, &mut bytes, None).map_err(|failure| failure.of_file(path))?;
+    of_bytes(bytes, is_gzip, file_type)
+}
+
+/// The beginning of a regular file, where that says how a tensor is stored.
+pub(crate) fn head(path: &Path, file_type: FileType) -> Result<Option<Source>, ReadError> {
+    let (mut file, metadata) = opened(path)?;
+    if !metadata.is_file() || file_type == FileType::Npz {
+        return Ok(None);
+    }
+    let mut head = Vec::new();
+    let read = file.by_ref().take(2 * LONGEST_LINE as u64).read_to_end(&mut head);
+    read.map_err(|error| ReadError::io(path, "read", error))?;
+    if checked_gzip(path, &head)? {
+        return Ok(file_type.is_text().then_some(Source::Gzip(head)));
+    }
+    check_start(&head[..head.len().min(LONGEST_LINE + 1)], file_type)?;
+    Ok(Some(Source::Plain(head)))
+}
+
+/// Reads what does not say how long it is.
+pub(crate) fn stream(path: &Path, stream: &mut dyn Read, file_type: FileType) -> Result<Source, ReadError> {
+    let mut head = Vec::new();
+    let read = (&mut *stream).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
+    read.map_err(|error| ReadError::io(path, "read", error))?;
+    let is_gzip = checked_gzip(path, &head)?;
+    let kind = (!is_gzip).then_some(file_type);
+    let mut bytes = Vec::new();
+    read_rest(&mut io::Cursor::new(head).chain(stream), &mut bytes, kind).map_err(|failure| failure.of_file(path))?;
+    of_bytes(bytes, is_gzip, file_type)
+}
+
+fn opened(path: &Path) -> Result<(File, Metadata), ReadError> {
+    let failed = |error: io::Error| ReadError::io(path, "open", error);
+    fault::operation().map_err(failed)?;
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
     if metadata.is_dir() {
         return Err(ReadError::new(ReadErrorKind::Io, "is a directory, not a file"));
     }
-    let mut head = Vec::new();
-    file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head).map_err(failed("read"))?;
-    let is_gzip = head == GZIP_MAGIC;
+    Ok((file, metadata))
+}
+
+/// Whether a file that begins so is compressed, as its name has to say.
+fn checked_gzip(path: &Path, head: &[u8]) -> Result<bool, ReadError> {
+    let is_gzip = head.starts_with(&GZIP_MAGIC);
     let named_gz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if named_gz && !is_gzip {
         let message = "the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
         return Err(ReadError::new(ReadErrorKind::Compression, message));
     }
-    let bytes = if metadata.is_file() {
-        let rest = LONGEST_LINE + 1 - head.len();
-        file.by_ref().take(rest as u64).read_to_end(&mut head).map_err(failed("read"))?;
-        if !is_gzip {
-            check_start(&head, file_type)?;
-        }
-        file.rewind().map_err(failed("read"))?;
-        let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-        let mut bytes = read_known(path, &file, size)?;
-        read_rest(&mut file, &mut bytes, None).map_err(|failure| failure.of_file(path))?;
-        bytes
-    } else {
-        let kind = (!is_gzip).then_some(file_type);
-        let mut bytes = head;
-        let start = io::Cursor::new(std::mem::take(&mut bytes));
-        read_rest(&mut start.chain(file), &mut bytes, kind).map_err(|failure| failure.of_file(path))?;
-        bytes
-    };
-    match (is_gzip, file_type) {
-        (false, _) => Ok(Source::Plain(bytes)),
-        (true, FileType::Tns | FileType::Mtx) => Ok(Source::Gzip(bytes)),
-        (true, FileType::Npy | FileType::Spct) => decompress(&bytes, file_type).map(Source::Plain),
+    Ok(is_gzip)
+}
+
+/// Text stays compressed, to be decompressed while it is parsed.
+fn of_bytes(bytes: Vec<u8>, is_gzip: bool, file_type: FileType) -> Result<Source, ReadError> {
+    match is_gzip {
+        false => Ok(Source::Plain(bytes)),
+        true if file_type.is_text() => Ok(Source::Gzip(bytes)),
+        true => decompress(&bytes, file_type).map(Source::Plain),
     }
 }
 
@@ -116,6 +154,7 @@ fn check_start(head: &[u8], file_type: FileType) -> Result<(), ReadError> {
         }
         FileType::Tns | FileType::Mtx => Ok(()),
         FileType::Npy => npy::check_magic(head),
+        FileType::Npz => npz::check_magic(head),
         FileType::Spct => spct::check_magic(head),
     }
 }
@@ -139,7 +178,9 @@ fn read_known(path: &Path, file: &File, size: usize) -> Result<Vec<u8>, ReadErro
     }
     let mut bytes: Vec<u8> = memory::try_zeroed(size)?;
     let failure = Mutex::new(None);
+    let work = Work::begin(Unit::Bytes, size);
     tasks::each(bytes.chunks_mut(PART).collect(), &|part, into: &mut [u8]| {
+        work.add(into.len());
         let read = fault::operation().and_then(|()| file.read_exact_at(into, (part * PART) as u64));
         if let Err(error) = read {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -209,7 +250,7 @@ fn read_all(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) 
             return Ok(());
         }
         let is_start = before < START && bytes.len() >= START;
-        if is_start && let Some(kind @ (FileType::Npy | FileType::Spct)) = kind {
+        if is_start && let Some(kind @ (FileType::Npy | FileType::Npz | FileType::Spct)) = kind {
             check_start(bytes, kind).map_err(Failure::Refused)?;
             // One byte more, so that too many are noticed.
             if kind == FileType::Npy
@@ -280,7 +321,33 @@ impl<R: Read> Read for Lines<R> {
 
 /// The text that the members of a gzip file hold, one after another.
 pub(crate) fn decompressed_lines(bytes: &[u8]) -> impl Read + Send {
-    Lines::new(MultiGzDecoder::new(bytes))
+    Lines::new(MultiGzDecoder::new(Compressed { bytes, work: Work::begin(Unit::Bytes, bytes.len()) }))
+}
+
+/// Compressed bytes, counted as they are decompressed.
+struct Compressed<'file> {
+    bytes: &'file [u8],
+    work: Work,
+}
+
+impl Read for Compressed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(into)?;
+        self.work.add(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Compressed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        // By and by, so that what is counted is what has been decompressed.
+        Ok(&self.bytes[..self.bytes.len().min(1 << 16)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes.consume(count);
+        self.work.add(count);
+    }
 }
 
 /// What the members of a gzip file hold.

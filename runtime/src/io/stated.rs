@@ -56,6 +56,11 @@ impl<'text> Stated<'text> {
         Ok(stated)
     }
 
+    /// The fill value as it is written.
+    pub(crate) fn fill_text(&self) -> Option<&'text str> {
+        self.fill.as_ref().map(|fill| fill.what)
+    }
+
     /// Takes what a comment states, if it is one that does.
     fn comment(&mut self, text: &[u8], at: usize, line: &'text [u8], comment: u8) -> Result<(), ReadError> {
         let begin = line.iter().take_while(|&&byte| byte == comment || byte.is_ascii_whitespace()).count();

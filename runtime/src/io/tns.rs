@@ -95,6 +95,11 @@ pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
     Ok(Stated::of(text, begin(text), COMMENT)?.element.map(|element| element.what))
 }
 
+/// The fill value that a text states, as it is written there.
+pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
+    Ok(Stated::of(text, begin(text), COMMENT)?.fill_text().map(str::to_owned))
+}
+
 /// How the lines of a text are to be read, and what it states.
 struct Start<T> {
     /// Where the first line begins.

@@ -23,7 +23,8 @@ impl LevelArray {
     }
 }
 
-/// Why arrays do not make a tensor of a format. Levels, modes, positions and coordinates count from 0.
+/// Why arrays do not make a tensor of a format. Levels, modes, positions and coordinates count from 0 in the fields; in
+/// messages, levels and modes count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTensor {
@@ -54,7 +55,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// A level has the arrays of another kind of level.
-    #[error("level {level} is {expected} by the format, but its arrays are those of a {found} level")]
+    #[error("level {nth} is {expected} by the format, but its arrays are those of a {found} level", nth = level + 1)]
     LevelKind {
         /// The level.
         level: usize,
@@ -64,7 +65,7 @@ pub enum InvalidTensor {
         found: &'static str,
     },
     /// An array has another width than the format says.
-    #[error("the {} of level {level} are {} by the format, but {} in the array", array.name(), expected.name(), found.name())]
+    #[error("the {} of level {nth} are {} by the format, but {} in the array", array.name(), expected.name(), found.name(), nth = level + 1)]
     Width {
         /// The level.
         level: usize,
@@ -76,7 +77,7 @@ pub enum InvalidTensor {
         found: IndexWidth,
     },
     /// An array has a wrong number of elements.
-    #[error("the {} of level {level} should be {expected} in number, but are {found}", array.name())]
+    #[error("the {} of level {nth} should be {expected} in number, but are {found}", array.name(), nth = level + 1)]
     Length {
         /// The level.
         level: usize,
@@ -88,7 +89,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// Positions begin with another number than 0.
-    #[error("the positions of level {level} should begin with 0, but begin with {found}")]
+    #[error("the positions of level {nth} should begin with 0, but begin with {found}", nth = level + 1)]
     Begin {
         /// The level.
         level: usize,
@@ -96,7 +97,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// Positions descend.
-    #[error("the positions of level {level} descend from {from} to {to} at parent {parent}")]
+    #[error("the positions of level {nth} descend from {from} to {to} at parent {parent}", nth = level + 1)]
     Descent {
         /// The level.
         level: usize,
@@ -108,7 +109,7 @@ pub enum InvalidTensor {
         to: usize,
     },
     /// A coordinate is not less than the extent.
-    #[error("level {level} has coordinate {coordinate} at position {position}, but mode {mode} has extent {extent}")]
+    #[error("level {nth} has coordinate {coordinate} at position {position}, but mode {nth_mode} has extent {extent}", nth = level + 1, nth_mode = mode + 1)]
     Beyond {
         /// The level.
         level: usize,
@@ -122,7 +123,7 @@ pub enum InvalidTensor {
         extent: usize,
     },
     /// Coordinates under one parent are not in order.
-    #[error("the coordinates of level {level} are out of order at position {position}; `unordered` levels may be so")]
+    #[error("the coordinates of level {nth} are out of order at position {position}; `unordered` levels may be so", nth = level + 1)]
     Unordered {
         /// The level.
         level: usize,
@@ -130,7 +131,7 @@ pub enum InvalidTensor {
         position: usize,
     },
     /// A coordinate occurs twice under one parent of a level of unique coordinates.
-    #[error("level {level} repeats a coordinate at position {position}, but its coordinates are unique by the format")]
+    #[error("level {nth} repeats a coordinate at position {position}, but its coordinates are unique by the format", nth = level + 1)]
     Repeated {
         /// The level.
         level: usize,
@@ -151,7 +152,7 @@ pub enum InvalidTensor {
     },
     /// A level of a kind that deals with one parent at a time is below repeated coordinates.
     #[error(
-        "level {level} is below the repeated coordinate at position {position} of the level above it, which must be unique"
+        "level {nth} is below the repeated coordinate at position {position} of the level above it, which must be unique", nth = level + 1
     )]
     Shared {
         /// The level.
@@ -160,7 +161,7 @@ pub enum InvalidTensor {
         position: usize,
     },
     /// There is an entry below padding or an empty slot.
-    #[error("level {level} has an entry at position {position}, below a position of the level above it that has none")]
+    #[error("level {nth} has an entry at position {position}, below a position of the level above it that has none", nth = level + 1)]
     Vacant {
         /// The level.
         level: usize,
@@ -168,7 +169,7 @@ pub enum InvalidTensor {
         position: usize,
     },
     /// A slice has not as many positions for each of its rows.
-    #[error("slice {slice} of level {level} has not as many positions for each of its {rows} rows")]
+    #[error("slice {slice} of level {nth} has not as many positions for each of its {rows} rows", nth = level + 1)]
     Slice {
         /// The level.
         level: usize,
@@ -178,7 +179,7 @@ pub enum InvalidTensor {
         rows: usize,
     },
     /// A row has coordinates behind what fills it up.
-    #[error("level {level} has a coordinate at position {position}, behind the filling of its row")]
+    #[error("level {nth} has a coordinate at position {position}, behind the filling of its row", nth = level + 1)]
     Filling {
         /// The level.
         level: usize,
@@ -186,7 +187,7 @@ pub enum InvalidTensor {
         position: usize,
     },
     /// A flag is neither 0 nor 1.
-    #[error("level {level} has the flag {found} at position {position}, where 0 or 1 must stand")]
+    #[error("level {nth} has the flag {found} at position {position}, where 0 or 1 must stand", nth = level + 1)]
     Flag {
         /// The level.
         level: usize,
@@ -196,7 +197,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// Flags of first children say another number of parents, or the first child of all has none.
-    #[error("level {level} flags {found} first children from position 0 on, but there are {expected} parents")]
+    #[error("level {nth} flags {found} first children from position 0 on, but there are {expected} parents", nth = level + 1)]
     Flags {
         /// The level.
         level: usize,
@@ -206,7 +207,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// A hash table has a size that none has.
-    #[error("the table of parent {parent} of level {level} has {slots} slots, which is no power of two")]
+    #[error("the table of parent {parent} of level {nth} has {slots} slots, which is no power of two", nth = level + 1)]
     Table {
         /// The level.
         level: usize,
@@ -216,7 +217,7 @@ pub enum InvalidTensor {
         slots: usize,
     },
     /// A coordinate is in a slot where it is not looked for.
-    #[error("the coordinate at position {position} of level {level} is not found where its hash is looked for")]
+    #[error("the coordinate at position {position} of level {nth} is not found where its hash is looked for", nth = level + 1)]
     Misplaced {
         /// The level.
         level: usize,
@@ -224,7 +225,7 @@ pub enum InvalidTensor {
         position: usize,
     },
     /// The runs of a parent do not reach to the extent.
-    #[error("the runs of parent {parent} of level {level} end at {end}, but the extent is {extent}")]
+    #[error("the runs of parent {parent} of level {nth} end at {end}, but the extent is {extent}", nth = level + 1)]
     Runs {
         /// The level.
         level: usize,
@@ -244,7 +245,7 @@ pub enum InvalidTensor {
         found: usize,
     },
     /// Dense levels would have more positions than can be counted.
-    #[error("level {level} would have more than 2^64 positions; store a mode above it as `compressed`")]
+    #[error("level {nth} would have more than 2^64 positions; store a mode above it as `compressed`", nth = level + 1)]
     TooLarge {
         /// The level.
         level: usize,

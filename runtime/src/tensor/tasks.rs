@@ -1,6 +1,7 @@
 //! Tasks in parallel. All go through one loop of rayon's, which is compiled once: a chain of its adapters for each kind of task, and for
 //! each closure, made up a third of this crate.
 
+use crate::progress::{Unit, Work};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,11 +50,13 @@ pub(crate) fn first<R: Send>(ranges: &[Range<usize>], work: &(dyn Fn(Range<usize
 
 /// Runs a task for each item, with its number.
 pub(crate) fn each<I: Send>(items: Vec<I>, work: &(dyn Fn(usize, I) + Sync)) {
+    let counted = Work::begin_alone(Unit::Parts, items.len());
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     run(items.len(), &|task| {
         let item = locked(&items[task]).take();
         if let Some(item) = item {
             work(task, item);
+            counted.add(1);
         }
     });
 }

@@ -1,11 +1,11 @@
 //! A bare expression of the command line, with `-f` options for its formats.
 
 use super::problems::Problems;
-use super::{declaration, kernel};
+use super::{declaration, kernel, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::ir::ElementType;
-use crate::notation::Kernel;
+use crate::notation::{Kernel, Role};
 use crate::syntax::{FormatExpr, Statement};
 
 /// What a `-f NAME=FORMAT` option says. Spans count in the text after the `=`.
@@ -31,6 +31,15 @@ impl FormatOption {
         let element = self.element.map(|(_, span)| span);
         format.into_iter().chain(element).reduce(Span::to).unwrap_or_default()
     }
+}
+
+/// The tensors and scalars that a bare expression reads, in order of appearance, each with its number of indices.
+pub fn read_by(statement: &Statement) -> Vec<(String, usize)> {
+    let uses = uses::of_statement(statement);
+    let order = |name: &str| uses.iter().filter(|used| used.name.name == name).map(|used| used.order).max();
+    let declarations = declaration::of_statement(statement, &[]);
+    let read = declarations.iter().filter(|declaration| declaration.role == Role::Input);
+    read.map(|declaration| (declaration.name.to_owned(), order(declaration.name).unwrap_or(0))).collect()
 }
 
 /// Checks a bare expression: the kernel `kernel`, whose parameters are what the right-hand side reads, in order of

@@ -9,7 +9,7 @@
 
 use super::reduction;
 use super::uses::index_exprs;
-use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes, suggest};
 use crate::ir::ReduceOperator;
 use crate::notation::{Tensor, UnaryOperator};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Statement};
@@ -224,27 +224,23 @@ impl Of<'_> {
 /// Whether one name is a letter more or less than the other, has another letter, or two neighbours swapped. Names of one letter,
 /// and those that differ in a number, are different on purpose.
 fn is_near(one: &str, other: &str) -> bool {
+    if suggest::edits(one, other) != 1 {
+        return false;
+    }
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
-    if long.len() < 2 || long.len() > short.len() + 1 {
-        return false;
-    }
     let first = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let rest = |from: usize| &long[from.min(long.len())..];
-    let differ = &long[first..(first + 1).min(long.len())];
-    if differ.iter().chain(short.get(first)).any(|letter| letter.is_numeric() || *letter == '_') {
+    if long.get(first).into_iter().chain(short.get(first)).any(|letter| letter.is_numeric() || *letter == '_') {
         return false;
     }
-    if long.len() > short.len() {
-        // A letter more: of one, the same again.
-        return short[first..] == *rest(first + 1) && (short.len() > 1 || short[0] == long[first]);
+    match short.len() {
+        0 => false,
+        // A letter more: the same again.
+        1 => long.len() == 2 && long[0] == long[1],
+        // Of two letters, only their order.
+        2 if long.len() == 2 => short[0] == long[1] && short[1] == long[0],
+        _ => true,
     }
-    let is_replaced = short[first + 1..] == *rest(first + 1) && short.len() > 2;
-    let is_swapped = short.len() > first + 1
-        && short[first] == long[first + 1]
-        && short[first + 1] == long[first]
-        && short[first + 2..] == *rest(first + 2);
-    is_replaced || is_swapped
 }
 
 /// Whether names that are near are so by a slip rather than on purpose, as `rows` and `cols`, `xi` and `xj`, `ia` and `ib` are: the

@@ -23,7 +23,7 @@ mod types;
 mod uses;
 mod value;
 
-pub use expression::{FormatOption, check_expression};
+pub use expression::{FormatOption, check_expression, read_by};
 pub(super) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;

@@ -26,6 +26,7 @@ mod trust;
 pub use trust::Distrust;
 
 use super::hash::Fnv128;
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use leftovers::unique;
 use std::collections::BTreeMap;
 use std::env;
@@ -120,16 +121,18 @@ pub(super) struct LibraryFile {
 }
 
 impl Cache {
-    /// The folder that the environment says: `SPC_CACHE`, `XDG_CACHE_HOME/spc` or `~/.cache/spc`. Where there is none, or it
-    /// can't be made or trusted, nothing is kept on disk.
+    /// The folder that the environment says: `SPC_CACHE`, `XDG_CACHE_HOME/spc`, or `spc` where the system has its caches: in
+    /// `~/.cache`, in `~/Library/Caches` on macOS, in `LOCALAPPDATA` on Windows. Where there is none, or it can't be made or
+    /// trusted, nothing is kept on disk.
     pub(crate) fn of_environment() -> Cache {
         static NOTES: LazyLock<Notes> = LazyLock::new(Notes::default);
         let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let folder = variable("SPC_CACHE")
-            .or_else(|| {
-                variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()).map(|folder| folder.join("spc"))
-            })
-            .or_else(|| env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache").join("spc")));
+        let of_system = || {
+            let stated = variable("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
+            let caches = stated.or_else(|| choose_native_strategy().ok().map(|system| system.cache_dir()));
+            caches.filter(|folder| folder.is_absolute()).map(|folder| folder.join("spc"))
+        };
+        let folder = variable("SPC_CACHE").or_else(of_system);
         Cache { notes: Arc::clone(&NOTES), ..Cache::in_folder(folder) }
     }
 

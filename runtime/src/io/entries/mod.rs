@@ -25,6 +25,7 @@ use self::chunk::Chunk;
 use self::cursor::Cursor;
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
+use crate::progress::{Unit, Work};
 use crate::tensor::{Indices, OutOfMemory, tasks};
 
 /// How the lines of a text are to be read.
@@ -115,6 +116,7 @@ pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
 pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
     let cuts = cut(text, start, layout.chunk_bytes);
     let first_faulty = AtomicUsize::new(usize::MAX);
+    let work = Work::begin(Unit::Bytes, text.len().saturating_sub(start));
     let chunks = tasks::map(&tasks::ranges(cuts.len(), 1), &|range| {
         let number = range.start;
         let (from, to) = cuts[number];
@@ -123,6 +125,7 @@ pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Res
             return Ok(Chunk::empty(layout));
         }
         let chunk = Chunk::parse(&text[..to], from, layout)?;
+        work.add(to - from);
         if chunk.fault.is_some() {
             first_faulty.fetch_min(number, Ordering::Relaxed);
         }

@@ -99,6 +99,16 @@ pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
     Ok(stated.or((header.field == Field::Complex).then_some(ElementType::C64)))
 }
 
+/// Whether a text has all elements of the matrix.
+pub(super) fn is_dense(text: &[u8]) -> Result<bool, ReadError> {
+    Ok(header::parse(text)?.storage == Storage::Array)
+}
+
+/// The fill value that a text states, as it is written there.
+pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
+    Ok(header::parse(text)?.stated(text)?.fill_text().map(str::to_owned))
+}
+
 /// The matrix, from the entries of the file.
 fn contents<T: Value>(header: &Header, read: Entries<T>, fill: Option<T>) -> Result<Contents<T>, ReadError> {
     let (mut indices, values) = match (header.storage, header.symmetry) {

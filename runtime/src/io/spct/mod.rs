@@ -30,20 +30,24 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use flate2::Crc;
-use spc_compiler::format::IndexWidth;
 use spc_compiler::format::level::{self, Arrays};
+use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
 
 use self::header::Header;
 use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
+use crate::progress::{Unit, Work};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
 use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
 
 const VERSION: u32 = 1;
+
+/// How much is written at a time.
+const BLOCK: usize = 1 << 22;
 
 /// Reads a `.spct` file, which is [described above](self).
 ///
@@ -86,11 +90,27 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
 
 /// The type of the elements.
 pub(super) fn element(file: &[u8]) -> Result<ElementType, ReadError> {
+    Ok(header_of(file)?.element)
+}
+
+/// The format.
+pub(super) fn format(file: &[u8]) -> Result<Format, ReadError> {
+    Ok(header_of(file)?.format)
+}
+
+/// The fill value, as the language writes it.
+pub(super) fn fill(file: &[u8]) -> Result<String, ReadError> {
+    let Header { element, fill, .. } = header_of(file)?;
+    Ok(with_element!(element, |T| T::from_literal(fill).map_or_else(|| fill.to_string(), |fill| fill.to_string())))
+}
+
+/// What a file of which the beginning is enough says.
+fn header_of(file: &[u8]) -> Result<Header, ReadError> {
     check_magic(file)?;
     let mut rest = Bytes(&file[MAGIC.len()..]);
     rest.u32("version")?;
     let length = rest.u32("header")? as usize;
-    Ok(header::parse(rest.take(length, "header")?)?.element)
+    header::parse(rest.take(length, "header")?)
 }
 
 pub(super) fn check_magic(file: &[u8]) -> Result<(), ReadError> {
@@ -115,9 +135,14 @@ pub fn write(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     out.write_all(&(header.len() as u32).to_le_bytes())?; // some lines
     out.write_all(header.as_bytes())?;
     let arrays = tensor.levels().iter().flat_map(|level| [level.positions(), level.coordinates()]);
-    for array in arrays.flatten().map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]) {
+    let arrays: Vec<&[u8]> = arrays.flatten().map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]).collect();
+    let work = Work::begin(Unit::Bytes, arrays.iter().map(|array| array.len()).sum());
+    for array in arrays {
         out.write_all(&(array.len() as u64).to_le_bytes())?;
-        out.write_all(array)?;
+        for block in array.chunks(BLOCK) {
+            out.write_all(block)?;
+            work.add(block.len());
+        }
     }
     let checksum = out.crc.sum();
     out.write_all(&checksum.to_le_bytes())

@@ -166,7 +166,7 @@ fn messages() {
     );
     assert_eq!(
         of(changed("shape 2 3", "shape 2 2")),
-        "level 1 has coordinate 2 at position 2, but mode 1 has extent 2"
+        "level 2 has coordinate 2 at position 2, but mode 2 has extent 2"
     );
     let mut newer = whole.clone();
     newer[8] = 2;

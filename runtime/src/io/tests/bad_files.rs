@@ -272,7 +272,10 @@ fn files_of_other_kinds() {
     let unknown = "the name does not say what kind of file it is: known extensions are .tns, .mtx, .npy, .spct, each also with .gz";
     assert_eq!(message::<f64>("x.csv", b"", &options), format!("x.csv: {unknown}"));
     assert_eq!(message::<f64>("tns", b"", &options), format!("tns: {unknown}"));
-    let npz = "x.npz: `.npz` archives are not supported yet: save each array as `.npy`";
+    let npz = match cfg!(feature = "npz") {
+        true => "x.npz: begins with '': a .npz file is a zip archive",
+        false => "x.npz: `.npz` files need the feature `npz` of the crate `spc`",
+    };
     assert_eq!(message::<f64>("x.npz", b"", &options), npz);
     let gz = "x.tns.gz: the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
     assert_eq!(message::<f64>("x.tns.gz", b"1 1 1\n", &options), gz);

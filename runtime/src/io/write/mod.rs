@@ -4,10 +4,10 @@ mod gzip;
 mod limit;
 mod lines;
 mod output;
-mod sorted;
+pub(super) mod sorted;
 
 pub use limit::fail_at_size_limit;
-pub(super) use output::to_file;
+pub(super) use output::{to_file, to_stream};
 
 use std::io::{self, Write};
 

@@ -37,6 +37,20 @@ pub(crate) fn to_file(
     result.map_err(|error| WriteError::io(path, error))
 }
 
+/// Writes to what is no file, compressed if asked.
+pub(crate) fn to_stream(
+    out: &mut dyn Write,
+    compressed: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if !compressed {
+        return write(out);
+    }
+    let mut gzip = GzipWriter::new(out);
+    write(&mut gzip)?;
+    gzip.finish().map(drop)
+}
+
 fn write_directly(
     path: &Path,
     compressed: bool,

@@ -13,7 +13,11 @@ const GRAIN: usize = 1 << 16;
 
 /// So many entries in ascending order of their indices, first mode first; `None` if they already stand so. Entries of equal
 /// index keep their order.
-pub(super) fn order(shape: &[usize], indices: &[Indices], count: usize) -> Result<Option<Vec<usize>>, OutOfMemory> {
+pub(in crate::io) fn order(
+    shape: &[usize],
+    indices: &[Indices],
+    count: usize,
+) -> Result<Option<Vec<usize>>, OutOfMemory> {
     let descends = |entry: usize| compare(indices, entry, entry + 1) == Ordering::Greater;
     let pairs = tasks::ranges(count.saturating_sub(1), GRAIN);
     if tasks::first(&pairs, &|mut pairs| pairs.any(descends).then_some(())).is_none() {

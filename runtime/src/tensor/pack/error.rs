@@ -68,8 +68,8 @@ pub enum PackError {
     },
     /// A coordinate does not fit the level's index width.
     #[error(
-        "level {level}, `{format}`, would store coordinate {coordinate}, but {} holds up to {} only; write `{}({})`",
-        format.coordinates.name(), largest(format), kind(format), wider(format, *coordinate).name()
+        "level {nth}, `{format}`, would store coordinate {coordinate}, but {} holds up to {} only; write `{}({})`",
+        format.coordinates.name(), largest(format), kind(format), wider(format, *coordinate).name(), nth = level + 1
     )]
     CoordinateWidth {
         /// The level.
@@ -81,8 +81,8 @@ pub enum PackError {
     },
     /// A level has more positions than its positions' width can say.
     #[error(
-        "level {level}, `{format}`, would have {count} positions, but {} holds up to {} only; write `{}(pos = {})`",
-        format.positions.name(), format.positions.maximum(), kind(format), needed(*count).name()
+        "level {nth}, `{format}`, would have {count} positions, but {} holds up to {} only; write `{}(pos = {})`",
+        format.positions.name(), format.positions.maximum(), kind(format), needed(*count).name(), nth = level + 1
     )]
     PositionWidth {
         /// The level.
@@ -94,9 +94,9 @@ pub enum PackError {
     },
     /// A singleton level would need two coordinates for one parent.
     #[error(
-        "level {level} is `singleton`, but has two coordinates under one parent, the second in entry {} (counting from 1); \
+        "level {nth} is `singleton`, but has two coordinates under one parent, the second in entry {} (counting from 1); \
          write `compressed` there, or make the levels above it `(nonunique)`",
-        one_based(index)
+        one_based(index), nth = level + 1
     )]
     Crowded {
         /// The level.
@@ -106,9 +106,9 @@ pub enum PackError {
     },
     /// A unique singleton would repeat a coordinate.
     #[error(
-        "level {level} is unique, but would repeat the coordinate of entry {} (counting from 1) for the levels below it; \
+        "level {nth} is unique, but would repeat the coordinate of entry {} (counting from 1) for the levels below it; \
          write `singleton(nonunique)`",
-        one_based(index)
+        one_based(index), nth = level + 1
     )]
     Repeated {
         /// The level.
@@ -117,7 +117,7 @@ pub enum PackError {
         index: Vec<usize>,
     },
     /// A singleton level has a parent that needs a coordinate, but its mode has none.
-    #[error("level {level} is `singleton`, which stores a coordinate for each parent, but mode {} has extent 0", mode + 1)]
+    #[error("level {nth} is `singleton`, which stores a coordinate for each parent, but mode {} has extent 0", mode + 1, nth = level + 1)]
     NoCoordinate {
         /// The level.
         level: usize,
@@ -126,9 +126,9 @@ pub enum PackError {
     },
     /// A padded level of a width that the format says has a parent with more children.
     #[error(
-        "level {level} is `padded(width = {width})`, but entry {} is one more under its parent (counting from 1); \
+        "level {nth} is `padded(width = {width})`, but entry {} is one more under its parent (counting from 1); \
          give it a larger width, or leave the width to the data: `padded`",
-        one_based(index)
+        one_based(index), nth = level + 1
     )]
     Width {
         /// The level.
@@ -140,9 +140,9 @@ pub enum PackError {
     },
     /// An entry is beside the diagonal.
     #[error(
-        "level {level} is `diagonal`, but entry {} has another coordinate there than in the level above (counting from 1); \
+        "level {nth} is `diagonal`, but entry {} has another coordinate there than in the level above (counting from 1); \
          write `compressed`, or `banded` for what is near the diagonal",
-        one_based(index)
+        one_based(index), nth = level + 1
     )]
     OffDiagonal {
         /// The level.
@@ -152,8 +152,8 @@ pub enum PackError {
     },
     /// A flagged level has a parent without children.
     #[error(
-        "level {level} is `flagged`, but has a parent without children, which flags can't say; \
-         write `compressed` for it, or for the level above it"
+        "level {nth} is `flagged`, but has a parent without children, which flags can't say; \
+         write `compressed` for it, or for the level above it", nth = level + 1
     )]
     Childless {
         /// The level.
@@ -169,8 +169,8 @@ pub enum PackError {
     },
     /// Dense levels make the tensor too large to be stored.
     #[error(
-        "level {level} would have {count} positions, more than can be stored; \
-         dense levels store every coordinate: write `compressed` for large modes with few entries"
+        "level {nth} would have {count} positions, more than can be stored; \
+         dense levels store every coordinate: write `compressed` for large modes with few entries", nth = level + 1
     )]
     TooLarge {
         /// The level.

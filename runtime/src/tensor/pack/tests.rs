@@ -98,7 +98,7 @@ fn errors_name_the_remedy() {
     let text = message(&[400], &[(&[300], 1.0)], &[narrow]);
     assert_eq!(
         text,
-        "level 0, `compressed(u8)`, would store coordinate 300, but u8 holds up to 255 only; write `compressed(u16)`"
+        "level 1, `compressed(u8)`, would store coordinate 300, but u8 holds up to 255 only; write `compressed(u16)`"
     );
     let narrow = LevelFormat { positions: IndexWidth::U8, ..COMPRESSED };
     let entries: Vec<[usize; 1]> = (0..256).map(|index| [index]).collect();
@@ -112,12 +112,12 @@ fn errors_name_the_remedy() {
     assert!(text.contains("entry 2 has index 3 in mode 2, whose extent is 2 (counting from 1"), "{text}");
     let text = message(&[2, 2], &[(&[1, 0], 1.0), (&[1, 1], 1.0)], &[COMPRESSED, SINGLETON]);
     assert!(
-        text.contains("level 1 is `singleton`, but has two coordinates under one parent, the second in entry (2, 2)"),
+        text.contains("level 2 is `singleton`, but has two coordinates under one parent, the second in entry (2, 2)"),
         "{text}"
     );
     let coo = [COMPRESSED.nonunique(), SINGLETON, SINGLETON];
     let text = message(&[2, 2, 2], &[(&[1, 1, 0], 1.0), (&[1, 1, 1], 1.0)], &coo);
-    assert!(text.contains("level 1 is unique, but would repeat the coordinate of entry (2, 2, 2)"), "{text}");
+    assert!(text.contains("level 2 is unique, but would repeat the coordinate of entry (2, 2, 2)"), "{text}");
     assert!(message(&[0, 2], &[], &[SINGLETON, DENSE]).contains("mode 1 has extent 0"));
     let large = usize::MAX / 2;
     assert!(message(&[large, large], &[], &[DENSE, DENSE]).contains("write `compressed` for large modes"));

@@ -101,10 +101,10 @@ fn arrays_are_those_of_the_format() {
     assert_eq!(csr(&[0, 1, 3], &[1, 0, 2], 2), Err(ValueCount { expected: 3, found: 2 }));
     assert_eq!(tensor(&[DENSE], &[3], vec![], 3), Err(LevelCount { expected: 1, found: 0 }));
     let error = tensor(&[DENSE], &[3], vec![singleton(&[1])], 3).unwrap_err();
-    assert_eq!(error.to_string(), "level 0 is dense by the format, but its arrays are those of a singleton level");
+    assert_eq!(error.to_string(), "level 1 is dense by the format, but its arrays are those of a singleton level");
     let wide = LevelStorage::Singleton { coordinates: vec![1u64].into() };
     let error = tensor(&[SINGLETON], &[3], vec![wide], 1).unwrap_err();
-    assert_eq!(error.to_string(), "the coordinates of level 0 are u32 by the format, but u64 in the array");
+    assert_eq!(error.to_string(), "the coordinates of level 1 are u32 by the format, but u64 in the array");
     assert!(matches!(tensor(&[DENSE], &[3, 3], vec![LevelStorage::Dense], 3), Err(Order { order: 1, modes: 2, .. })));
     let huge = vec![LevelStorage::Dense; 2];
     assert_eq!(tensor(&[DENSE; 2], &[1 << 40, 1 << 40], huge, 0), Err(TooLarge { level: 1 }));

@@ -1,0 +1,88 @@
+//! How inputs are stored of which nobody says it: as their files are.
+//!
+//! | file | stored as |
+//! |---|---|
+//! | `.tns`, `coordinate` in `.mtx`, sparse in `.npz` | `[compressed]`, `csr`, or `csf` of order three and more |
+//! | `.spct` | the format of the file |
+//! | `.npy`, `array` in `.mtx`, a plain array in `.npz`; `random`, `ones` | `dense` |
+//!
+//! A fill value that the file states is that of the format.
+
+use super::inputs::Given;
+use crate::arguments::{KernelArguments, Named};
+use crate::failure::Failure;
+use crate::files;
+use crate::formats::parse_format;
+use crate::source::{Source, is_file};
+use spc::io::Layout;
+use spc_compiler::format::Format;
+use spc_compiler::format::resolve::Definitions;
+use spc_compiler::notation::read_by;
+use spc_compiler::syntax;
+
+/// Reads a kernel of which the inputs are known; also tells, a line each, which of them are stored as their files are.
+pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Source, Vec<String>), Failure> {
+    let text = match is_file(&arguments.program) {
+        true => files::program_text(&arguments.program)?,
+        false => arguments.program.clone(),
+    };
+    // A program declares its formats; what is wrong with the text is told when it is loaded.
+    let Ok(statement) = syntax::parse_statement(&text) else { return Ok((Source::load(arguments)?, Vec::new())) };
+    let mut arguments = arguments.clone();
+    let mut notes = Vec::new();
+    for (name, order) in read_by(&statement) {
+        let Some(input) = inputs.iter().find(|input| input.name == name) else { continue };
+        let Some(default) = default(input, order)? else { continue };
+        match arguments.formats.iter_mut().find(|format| format.name == name) {
+            None => arguments.formats.push(Named { name: name.clone(), text: default.format.clone() }),
+            // An element type alone.
+            Some(given) => match syntax::parse_parameter_format(&given.text) {
+                Ok((Some(_), None)) => given.text = format!("{} {}", given.text, default.format),
+                _ => continue,
+            },
+        }
+        let Default { format, reason } = default;
+        notes.push(format!("`{name}` is stored as {format}, {reason}; `-f {name}=dense` stores every element"));
+    }
+    match Source::load(&arguments) {
+        Ok(source) => Ok((source, notes)),
+        Err(failure) => Err(notes.iter().fold(failure, Failure::help)),
+    }
+}
+
+/// A format, and why it is taken.
+struct Default {
+    format: String,
+    reason: String,
+}
+
+/// How an input of that order is stored where nobody says it; nothing for what is dense.
+fn default(input: &Given, order: usize) -> Result<Option<Default>, Failure> {
+    let Some(file) = input.file().filter(|_| order > 0) else { return Ok(None) };
+    let path = file.path().display();
+    let (format, reason) = match file.layout()? {
+        Layout::Entries => {
+            let format = match order {
+                1 => "[compressed]",
+                2 => "csr",
+                _ => "csf",
+            };
+            (format.to_owned(), format!("since {path} lists entries"))
+        }
+        Layout::Packed(format) if !format.is_dense() => (name_of(&format), format!("the format of {path}")),
+        _ => return Ok(None),
+    };
+    let filled = file.fill()?.filter(|fill| fill != "0").map(|fill| format!("{format} fill {fill}"));
+    let filled = filled.filter(|format| syntax::parse_parameter_format(format).is_ok());
+    Ok(Some(Default { format: filled.unwrap_or(format), reason }))
+}
+
+/// A name of a format, or the format itself.
+fn name_of(format: &Format) -> String {
+    const NAMES: [&str; 9] = ["csr", "csc", "dcsr", "coo", "csf", "dia", "lco", "alto", "ell"];
+    let is = |name: &&str| {
+        let found = parse_format(name, format.order, &Definitions::prelude());
+        found.is_ok_and(|found| found == *format)
+    };
+    NAMES.iter().find(|name| is(name)).map_or_else(|| format.to_string(), |name| (*name).to_owned())
+}

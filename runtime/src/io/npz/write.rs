@@ -1,0 +1,148 @@
+//! From a tensor to an archive.
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
+use spc_compiler::format::{Coordinate, LevelKind};
+
+use super::Sparse;
+use crate::io::contents;
+use crate::io::npy;
+use crate::io::value::Value;
+use crate::io::write::{check, invalid, short, sorted};
+use crate::tensor::{AnyTensor, Coordinates, Indices};
+
+/// Writes a tensor: as a dense array where it is dense, else as SciPy stores it.
+pub(in crate::io) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    if tensor.format().is_dense() {
+        let entries = tensor.try_to_coordinates::<T>().map_err(short)?;
+        return archive(out, |members| members.add("arr_0", |out| npy::write_filled(out, &entries, T::ZERO)));
+    }
+    let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
+    if !fill.is_zero() {
+        let message =
+            format!("the fill value is {fill}, and in a sparse .npz file it is zero: write it as .tns or .spct");
+        return Err(invalid(message));
+    }
+    let mut entries = contents::present(tensor, fill).map_err(short)?;
+    let format = match &tensor.format().levels[..] {
+        [rows, columns] if rows.format.kind == LevelKind::Dense && columns.format.kind == LevelKind::Compressed => {
+            match (&rows.coordinate, &columns.coordinate) {
+                (Coordinate::Mode(0), Coordinate::Mode(1)) => Sparse::Csr,
+                (Coordinate::Mode(1), Coordinate::Mode(0)) => Sparse::Csc,
+                _ => Sparse::Coo,
+            }
+        }
+        _ => Sparse::Coo,
+    };
+    if format == Sparse::Csc {
+        // As the rows of the transposed matrix.
+        entries.shape.reverse();
+        entries.indices.reverse();
+    }
+    write_sparse(out, &entries, format)
+}
+
+/// Writes a list of entries as `coo`.
+pub(in crate::io) fn write_entries<T: Value>(
+    out: &mut dyn Write,
+    entries: &Coordinates<T>,
+    fill: Option<T>,
+) -> io::Result<()> {
+    match fill {
+        Some(fill) if !fill.is_zero() => {
+            let message = format!("the fill value is {fill}, and in a sparse .npz file it is zero: write it as .tns");
+            Err(invalid(message))
+        }
+        _ => write_sparse(out, entries, Sparse::Coo),
+    }
+}
+
+/// Writes entries, those of `csc` with columns for rows.
+fn write_sparse<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, format: Sparse) -> io::Result<()> {
+    check(entries)?;
+    let Coordinates { shape, indices, values, .. } = entries;
+    if shape.is_empty() {
+        return Err(invalid("a scalar is no sparse .npz file: write it as .npy or .tns".to_owned()));
+    }
+    let order = sorted::order(&entries.shape, &entries.indices, entries.values.len()).map_err(short)?;
+    let count = values.len();
+    let place = |position: usize| order.as_ref().map_or(position, |order| order[position]);
+    let index = |mode: usize, position: usize| match &indices[mode] {
+        Indices::U32(indices) => u64::from(indices[place(position)]),
+        Indices::U64(indices) => indices[place(position)],
+    };
+    let mode = |mode: usize| (0..count).map(move |position| (mode, position));
+    let largest = shape.iter().copied().chain([count]).max().unwrap_or(0);
+    archive(out, |members| {
+        let mut whole = |name: &str, shape: &[usize], numbers: &mut dyn Iterator<Item = (usize, usize)>| {
+            let numbers = numbers.map(|(mode, position)| index(mode, position));
+            members.add(name, |out| npy::write_whole(out, shape, largest, numbers))
+        };
+        match format {
+            Sparse::Csr | Sparse::Csc => {
+                whole("indices", &[count], &mut mode(1))?;
+                let mut begin = 0;
+                let pointers = (0..=shape[0]).map(|row| {
+                    while begin < count && index(0, begin) < row as u64 {
+                        begin += 1;
+                    }
+                    begin as u64
+                });
+                members.add("indptr", |out| npy::write_whole(out, &[shape[0] + 1], largest, pointers))?;
+            }
+            _ if shape.len() == 2 => {
+                whole("row", &[count], &mut mode(0))?;
+                whole("col", &[count], &mut mode(1))?;
+            }
+            _ => whole("coords", &[shape.len(), count], &mut (0..shape.len()).flat_map(mode))?,
+        }
+        members.add("format", |out| npy::write_text(out, format.name()))?;
+        let mut extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
+        if format == Sparse::Csc {
+            extents.reverse();
+        }
+        members.add("shape", |out| npy::write_whole(out, &[extents.len()], usize::MAX, extents.into_iter()))?;
+        members
+            .add("data", |out| npy::write_values(out, &[count], (0..count).map(|position| values[place(position)])))?;
+        if shape.len() == 2 {
+            return Ok(());
+        }
+        // SciPy has tensors of one mode, or of more than two, as arrays only.
+        members.add("_is_array", |out| npy::write_values(out, &[], std::iter::once(true)))
+    })
+}
+
+/// An archive that is being written.
+struct Members<'out>(ZipArchiveWriter<&'out mut dyn Write>);
+
+fn archive(out: &mut dyn Write, write: impl FnOnce(&mut Members<'_>) -> io::Result<()>) -> io::Result<()> {
+    let mut members = Members(ZipArchiveWriter::new(out));
+    write(&mut members)?;
+    members.0.finish().map_err(failed)?;
+    Ok(())
+}
+
+impl Members<'_> {
+    fn add(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let path = format!("{name}.npy");
+        let file = self.0.new_file(&path).compression_method(CompressionMethod::DEFLATE);
+        let (mut entry, config) = file.start().map_err(failed)?;
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+        write(&mut writer)?;
+        let (encoder, descriptor) = writer.finish().map_err(failed)?;
+        encoder.finish()?;
+        entry.finish(descriptor).map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// What went wrong below the archive, as it was.
+fn failed(error: rawzip::Error) -> io::Error {
+    match error.kind() {
+        rawzip::ErrorKind::IO(inner) => io::Error::new(inner.kind(), inner.to_string()),
+        _ => io::Error::other(error.to_string()),
+    }
+}

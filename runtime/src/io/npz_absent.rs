@@ -1,0 +1,45 @@
+//! What stands for `.npz` files where the feature `npz` is off.
+
+use std::io::{self, Write};
+
+use spc_compiler::ir::ElementType;
+
+use super::contents::Contents;
+use super::value::Value;
+use super::{ReadError, ReadErrorKind};
+use crate::tensor::{AnyTensor, Coordinates};
+
+const MESSAGE: &str = "`.npz` files need the feature `npz` of the crate `spc`";
+
+pub(super) struct Description {
+    pub(super) element: ElementType,
+    pub(super) is_sparse: bool,
+}
+
+fn refused<R>() -> Result<R, ReadError> {
+    Err(ReadError::new(ReadErrorKind::NotSupported, MESSAGE))
+}
+
+pub(super) fn check_magic(_head: &[u8]) -> Result<(), ReadError> {
+    refused()
+}
+
+pub(super) fn description(_file: &[u8], _array: Option<&str>) -> Result<Description, ReadError> {
+    refused()
+}
+
+pub(super) fn parse<T: Value>(_file: &[u8], _array: Option<&str>) -> Result<Contents<T>, ReadError> {
+    refused()
+}
+
+pub(super) fn write_tensor<T: Value>(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
+    Err(super::write::invalid(MESSAGE.to_owned()))
+}
+
+pub(super) fn write_entries<T: Value>(
+    _out: &mut dyn Write,
+    _entries: &Coordinates<T>,
+    _fill: Option<T>,
+) -> io::Result<()> {
+    Err(super::write::invalid(MESSAGE.to_owned()))
+}
