@@ -9,7 +9,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A kernel and its data, natively, with the result on standard output.
-const RUN: [&str; 10] = ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-i", "A=A.tns", "-i", "x=x.tns", "-o", "y=-"];
+const RUN: [&str; 12] =
+    ["run", "y(i) = A(i, j) * x(j)", "-f", "A=csr", "-f", "x=dense", "-i", "A=A.tns", "-i", "x=x.tns", "-o", "y=-"];
 const RESULT: &str = "# shape: 2\n1 102\n2 30\n";
 
 fn place() -> Place {
@@ -85,7 +86,7 @@ fn a_folder_that_others_may_write_is_not_used() {
     assert_has(&runs(place.native(&above)), &[&format!("{} can be written by others", place.path("open").display())]);
     symlink(place.path("open"), &link).unwrap();
     assert_has(&runs(place.native(&link)), &["open can be written by others (mode 777)"]);
-    let mut command = place.command(&[&RUN[..8], &["--json"]].concat());
+    let mut command = place.command(&[&RUN[..10], &["--json"]].concat());
     let output = command.env("SPC_CACHE", &above).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_has(json["cache_warnings"][0].as_str().unwrap(), &["can be written by others"]);

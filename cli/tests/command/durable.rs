@@ -215,7 +215,7 @@ fn what_does_not_fit_into_memory_is_no_damage() {
     let (status, message) = limited(&place, "ulimit -v 4000000", &["convert", "large.tns", "large.npy"]);
     assert_eq!(status, Some(1), "{message}");
     assert_has(&message, &["320000000000 bytes", "memory"]);
-    let dense = ["run", "y(i) = A(i, j)", "-i", "A=large.tns", "--backend", "interpreter"];
+    let dense = ["run", "y(i) = A(i, j)", "-f", "A=dense", "-i", "A=large.tns", "--backend", "interpreter"];
     let (status, message) = limited(&place, "ulimit -v 4000000", &dense);
     assert_eq!(status, Some(1), "{message}");
     assert_has(&message, &["`A`", "320000000000 bytes", "memory"]);

@@ -269,7 +269,7 @@ fn mtx_entries() {
 #[test]
 fn files_of_other_kinds() {
     let options = ReadOptions::default();
-    let unknown = "the name does not say what kind of file it is: known extensions are .tns, .mtx, .npy, .spct, each also with .gz";
+    let unknown = "the name does not say what kind of file it is: known extensions are .tns, .mtx, .npy, .npz, .spct, each also with .gz";
     assert_eq!(message::<f64>("x.csv", b"", &options), format!("x.csv: {unknown}"));
     assert_eq!(message::<f64>("tns", b"", &options), format!("tns: {unknown}"));
     let npz = match cfg!(feature = "npz") {
