@@ -12,7 +12,6 @@ use spc_compiler::{notation, syntax};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 /// A kernel on a file: one sparse operand times dense ones.
 struct Case {
@@ -153,8 +152,7 @@ impl Case {
         spc_tests::data::for_each_index(&shape, &mut |index| values.push(element(operand, index)));
         let levels = vec![LevelStorage::Dense; shape.len()];
         let format = Format::dense(shape.len());
-        AnyTensor::from_parts(shape, format, levels, Values::F64(Arc::new(values.into())))
-            .expect("dense operands are valid")
+        AnyTensor::from_parts(shape, format, levels, Values::from(values)).expect("dense operands are valid")
     }
 
     /// The result by its index, from a loop over entries and over the indices that only dense operands have.

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cuda")]
 use super::Chain;
-use super::chain::{Flow, outputs_of};
+use super::chain::{Flow, Prepare, Remembered, Whole, lent};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
 #[cfg(feature = "cuda")]
@@ -62,6 +62,7 @@ struct Parts {
     declarations: Kernel,
     results: Vec<String>,
     links: Vec<Kernel>,
+    remembered: Remembered,
 }
 
 impl StaticKernel {
@@ -117,21 +118,23 @@ impl StaticKernel {
         &self,
         inputs: &[&AnyTensor],
         shapes: &[Vec<usize>],
-        prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
+        prepare: &mut Prepare<'_>,
     ) -> Result<Results, Error> {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
-            let outputs = self.on_gpu(&gpu)?.run_prepared(inputs, shapes, prepare)?;
+            let outputs = self.on_gpu(&gpu)?.run_prepared(inputs, &[], shapes, prepare)?;
             return Ok(Results { tensors: outputs.into_iter() });
         }
         let parts = self.parts()?;
-        let flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
-        let outputs = flow.run(&mut |link, call| {
-            outputs_of(&parts.links[link]).try_for_each(|output| prepare(call, output))?;
-            catch(call, self.links[link].run)
-        })?;
-        let tensors: Vec<AnyTensor> = outputs.into_iter().map(|(_, tensor)| tensor).collect();
-        Ok(Results { tensors: tensors.into_iter() })
+        let whole = Whole {
+            declarations: &parts.declarations,
+            results: &parts.results,
+            kernels: parts.links.iter().collect(),
+            remembered: &parts.remembered,
+        };
+        let flow = Flow::new(whole, lent(inputs), &[], shapes)?;
+        let outputs = flow.run(prepare, &mut |link, call| catch(call, self.links[link].run))?;
+        Ok(Results { tensors: outputs.into_iter() })
     }
 
     /// The kernel for a GPU: loops of its own, made of the same text.
@@ -162,6 +165,7 @@ impl StaticKernel {
                 declarations: read(self.declarations)?,
                 results: self.results.iter().map(|&name| name.to_owned()).collect(),
                 links: self.links.iter().map(|link| read(link.declarations)).collect::<Result<_, _>>()?,
+                remembered: Remembered::default(),
             })
         };
         self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))

@@ -1,7 +1,6 @@
 //! Files in memory, to be read as any element type.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use spc_compiler::ir::{ElementType, Literal};
 
@@ -152,7 +151,7 @@ fn retyped<T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
         let fill = value::converted::<F, T>(&F::from_literal(tensor.fill()).map_or_else(Vec::new, |fill| vec![fill]))?;
         let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
         let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-        let values = T::wrap(Arc::new(Buffer::from(values)));
+        let values = T::wrap(Buffer::from(values));
         AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
     }
     if tensor.element() == T::TYPE {

@@ -1,7 +1,8 @@
 //! Tensors whose format and element type are known at run time.
 
 use super::layout::Layout;
-use super::{Element, IndexArray, InvalidTensor, LevelStorage, Values};
+use super::{Element, IndexArray, InvalidTensor, LevelStorage, Shared, Values};
+use crate::with_element;
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
@@ -214,6 +215,15 @@ impl AnyTensor {
             values,
             fill: self.fill,
         })
+    }
+
+    /// A dense tensor, of which this has the format and extents of 0 when it is taken.
+    pub(crate) fn take_dense(&mut self) -> Self {
+        let none = with_element!(self.element(), |T| T::wrap(Shared::default()));
+        let values = std::mem::replace(&mut self.values, none);
+        let shape = std::mem::replace(&mut self.shape, vec![0; self.format.order]);
+        let (format, levels, fill) = (self.format.clone(), self.levels.clone(), self.fill);
+        Self { shape, format, levels, values, fill }
     }
 
     /// What it is made of.

@@ -63,6 +63,33 @@ pub enum InvalidTensor {
         /// As handed in.
         found: &'static str,
     },
+    /// A level of a kind has other arrays.
+    #[error("level {level} is {kind}, which has other arrays than those that are given")]
+    Arrays {
+        /// The level.
+        level: usize,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// An index is negative.
+    #[error("index {position} of an array is negative")]
+    Negative {
+        /// Where, from 0.
+        position: usize,
+    },
+    /// The elements of a dense tensor do not lie as the format says.
+    #[error(
+        "elements of shape {shape:?} with strides {strides:?} do not lie as {} has them: copy them first",
+        format.as_deref().unwrap_or("any dense format")
+    )]
+    Strides {
+        /// The extent of each mode.
+        shape: Vec<usize>,
+        /// How many elements are from one index of a mode to the next.
+        strides: Vec<isize>,
+        /// The format that is asked for, where one is.
+        format: Option<String>,
+    },
     /// An array has another width than the format says.
     #[error("the {} of level {level} are {} by the format, but {} in the array", array.name(), expected.name(), found.name())]
     Width {

@@ -45,7 +45,6 @@ use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{Literal, ReduceOperator};
 use spc_compiler::notation::reduce_constants;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What several entries of the same index mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -195,7 +194,7 @@ fn pack_elements<T: Element>(
     let shape = coordinates.shape.clone();
     let coordinates = match scatter::matrix(coordinates, &layout) {
         Ok((levels, values)) => {
-            let values = T::wrap(Arc::new(values));
+            let values = T::wrap(values);
             return Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal));
         }
         Err(coordinates) => coordinates,
@@ -255,7 +254,7 @@ impl Packing<'_> {
             drop(keys);
             (levels, owners.values(&values, fill)?)
         };
-        let values = T::wrap(Arc::new(values));
+        let values = T::wrap(values);
         Ok(AnyTensor::from_filled_parts_trusted(shape, self.format.clone(), levels, values, self.literal))
     }
 }
@@ -298,7 +297,7 @@ fn pack_scalar<T: Element>(
         [] => fill,
         _ => duplicates.together(values).ok_or_else(|| PackError::Overflow { index: Vec::new(), element: T::TYPE })?,
     };
-    let values = T::wrap(Arc::new(Buffer::copy_of(&[sum])));
+    let values = T::wrap(Buffer::copy_of(&[sum]));
     Ok(AnyTensor::from_parts_trusted(Vec::new(), format.clone(), Vec::new(), values))
 }
 
