@@ -119,6 +119,11 @@ impl Chain {
         &self.declarations
     }
 
+    /// The names of the results, in order.
+    pub fn results(&self) -> &[String] {
+        &self.results
+    }
+
     /// What runs the kernels.
     pub fn backend(&self) -> Backend {
         self.links.first().map_or(Backend::default(), Executable::backend)
@@ -237,12 +242,12 @@ impl Chain {
     /// those that they are to have, where nothing else says an extent.
     pub(super) fn run_prepared(
         &self,
-        inputs: &[&AnyTensor],
+        inputs: Vec<Cow<'_, AnyTensor>>,
         stated: &[(&str, usize)],
         shapes: &[Vec<usize>],
         prepare: &mut Prepare<'_>,
     ) -> Result<Vec<AnyTensor>, Error> {
-        let flow = Flow::new(self.whole(), lent(inputs), stated, shapes)?;
+        let flow = Flow::new(self.whole(), inputs, stated, shapes)?;
         flow.run(prepare, &mut |link, call| self.links[link].run(call).map(drop))
     }
 
@@ -258,7 +263,7 @@ impl Chain {
 }
 
 /// Prepares a call for its output of a name: to write it into memory that is there.
-pub(super) type Prepare<'p> = dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error> + 'p;
+pub(super) type Prepare<'p> = dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error> + Send + 'p;
 
 /// Inputs that stay with the caller.
 pub(super) fn lent<'a>(inputs: &[&'a AnyTensor]) -> Vec<Cow<'a, AnyTensor>> {

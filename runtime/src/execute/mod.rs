@@ -13,7 +13,8 @@
 //! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
 //! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
-//! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
+//! * [`Kernel`] is a text that is compiled once and called with new inputs.
+//! * [`Program`] is a kernel with its inputs, read and packed as it declares them, and compiled for their sizes.
 //! * [`stream`] runs a kernel whose input comes in parts.
 //! * [`device`] runs what the CUDA backend makes of a kernel.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
@@ -30,6 +31,7 @@ mod extents;
 pub(crate) mod hash;
 mod interpreted;
 pub mod interpreter;
+mod kernel;
 mod native;
 mod output;
 #[cfg(test)]
@@ -47,10 +49,11 @@ mod typed;
 
 pub use array::Stored;
 pub use cache::{CacheWarning, Distrust, cache_warnings};
-pub use call::{Call, conform};
+pub use call::{Call, Held, conform};
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
+pub use kernel::{Argument, Input, Kernel, KernelBuilder, Outputs, Targets};
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};

@@ -3,6 +3,7 @@
 #[cfg(feature = "cuda")]
 use super::Chain;
 use super::chain::{Flow, Prepare, Remembered, Whole, lent};
+use super::kernel::write_into;
 use super::{Call, Error};
 use crate::complex::{c32, c64};
 #[cfg(feature = "cuda")]
@@ -101,16 +102,9 @@ impl StaticKernel {
         if targets.len() != self.results.len() {
             return Err(missing());
         }
-        let shapes: Vec<Vec<usize>> = targets.iter().map(|target| target.shape().to_vec()).collect();
-        let mut reuse = |call: &mut Call<'_>, output: &str| {
-            let target = self.results.iter().position(|result| *result == output);
-            match target.and_then(|target| targets.get_mut(target)) {
-                Some(target) => target.check_reuse(call, 0).and_then(|()| target.reuse(call, 0)),
-                None => Ok(()),
-            }
-        };
-        let mut results = self.run_with(inputs, &shapes, &mut reuse)?;
-        targets.iter_mut().try_for_each(|target| target.set(results.tensors.next().ok_or_else(missing)?))
+        write_into(self.results, targets, |shapes, prepare| {
+            Ok(self.run_with(inputs, shapes, prepare)?.tensors.collect())
+        })
     }
 
     /// Runs the kernel, each call when it was prepared for its output of a name. `shapes` are those that the results are to have.
@@ -122,7 +116,7 @@ impl StaticKernel {
     ) -> Result<Results, Error> {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
-            let outputs = self.on_gpu(&gpu)?.run_prepared(inputs, &[], shapes, prepare)?;
+            let outputs = self.on_gpu(&gpu)?.run_prepared(lent(inputs), &[], shapes, prepare)?;
             return Ok(Results { tensors: outputs.into_iter() });
         }
         let parts = self.parts()?;
@@ -210,8 +204,8 @@ pub fn scalar<T: Element>(value: T) -> AnyTensor {
     Tensor::<T, Scalar>::from(value).into_any()
 }
 
-/// What a kernel of the macro returns: a typed tensor or a scalar.
-pub trait Value {
+/// What a kernel returns or writes to: a typed tensor or one of any type, or a scalar.
+pub trait Value: Send {
     /// Makes it of a call's output.
     ///
     /// # Errors
@@ -270,6 +264,29 @@ impl<T: Element, F: StorageFormat> Value for Tensor<T, F> {
 
     fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
         call.reuse(output, self.as_any_mut())
+    }
+}
+
+impl Value for AnyTensor {
+    fn from_output(output: AnyTensor) -> Result<Self, Error> {
+        Ok(output)
+    }
+
+    fn set(&mut self, output: AnyTensor) -> Result<(), Error> {
+        *self = output;
+        Ok(())
+    }
+
+    fn shape(&self) -> &[usize] {
+        AnyTensor::shape(self)
+    }
+
+    fn check_reuse(&self, call: &Call<'_>, output: usize) -> Result<(), Error> {
+        call.check_reuse(output, self)
+    }
+
+    fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
+        call.reuse(output, self)
     }
 }
 

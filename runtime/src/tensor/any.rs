@@ -238,7 +238,7 @@ impl AnyTensor {
         if !self.is_plain() {
             return self.walk().count();
         }
-        if self.layout().stores_modes() { self.values.len() } else { self.count_entries() }
+        if self.level_layout().stores_modes() { self.values.len() } else { self.count_entries() }
     }
 
     /// Whether each position of each level is one entry, or padding of a map, or the parent of such.
@@ -249,7 +249,7 @@ impl AnyTensor {
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
     pub fn position_count(&self, depth: usize) -> usize {
-        let layout = self.layout();
+        let layout = self.level_layout();
         let mut count = 1;
         for (storage, extent) in self.levels.iter().zip(layout.extents).take(depth) {
             count = storage.position_count(count, extent).expect("a tensor's positions have been counted");
@@ -259,7 +259,7 @@ impl AnyTensor {
 
     /// How many coordinates are possible at each level.
     pub(crate) fn level_extents(&self) -> Vec<usize> {
-        self.layout().extents
+        self.level_layout().extents
     }
 
     /// The bytes of each array.
@@ -281,7 +281,7 @@ impl AnyTensor {
         super::validate::validate(self)
     }
 
-    pub(super) fn layout(&self) -> Layout {
+    pub(super) fn level_layout(&self) -> Layout {
         Layout::new(&self.format, &self.shape).expect("a tensor's format serves its shape")
     }
 }

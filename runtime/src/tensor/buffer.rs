@@ -6,6 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ struct Foreign<T> {
 unsafe impl<T: Sync> Send for Foreign<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Foreign<T> {}
+impl<T> UnwindSafe for Foreign<T> {}
+impl<T> RefUnwindSafe for Foreign<T> {}
 
 /// What buffers hold: bytes of whatever type have no more to it than themselves, all zeros are one, and which are one can be
 /// checked, as not all are a `bool`.

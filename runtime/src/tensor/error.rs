@@ -1,6 +1,6 @@
 //! What can be wrong with a tensor that is put together from arrays.
 
-use super::OutOfMemory;
+use super::{OutOfMemory, WrongType};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::ElementType;
 
@@ -279,6 +279,9 @@ pub enum InvalidTensor {
     /// There is not enough memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// The format or the elements are others than those asked for.
+    #[error(transparent)]
+    Type(#[from] WrongType),
 }
 
 /// A tensor's elements are of another type than asked for.

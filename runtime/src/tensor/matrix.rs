@@ -3,7 +3,7 @@
 use super::view::{compressed_format, negative};
 use super::{
     AnyTensor, Compressed, Coordinates, Csc, Csr, DenseLevel, Duplicates, Element, Index, IndexArray, Indices,
-    InvalidTensor, LevelStorage, Levels, Mode, PackError, Permuted, StorageFormat, Tensor, Unique, pack,
+    InvalidTensor, LevelStorage, Levels, Mode, PackError, Permuted, StorageFormat, Tensor, Unique, WrongElement, pack,
 };
 
 mod sealed {
@@ -28,8 +28,11 @@ pub trait SourceIndex: sealed::Sealed + Copy + Send + Sync + 'static {
     /// When one is negative.
     fn into_stored(indices: Vec<Self>) -> Result<Vec<Self::Stored>, InvalidTensor>;
 
-    /// The same indices in the same memory; `None` where one is too large for a signed type.
-    fn from_stored(indices: Vec<Self::Stored>) -> Option<Vec<Self>>;
+    /// The same indices in the same memory.
+    ///
+    /// # Errors
+    /// When one is too large for a signed type.
+    fn from_stored(indices: Vec<Self::Stored>) -> Result<Vec<Self>, InvalidTensor>;
 }
 
 macro_rules! source_indices {
@@ -52,9 +55,10 @@ macro_rules! source_indices {
                 Ok(bytemuck::allocation::cast_vec(indices))
             }
 
-            fn from_stored(indices: Vec<$stored>) -> Option<Vec<Self>> {
+            fn from_stored(indices: Vec<$stored>) -> Result<Vec<Self>, InvalidTensor> {
                 let indices: Vec<$type> = bytemuck::allocation::cast_vec(indices);
-                Self::stored(&indices).is_ok().then_some(indices)
+                Self::stored(&indices)?;
+                Ok(indices)
             }
         }
     )*};
@@ -171,7 +175,7 @@ impl<T: Element, F: CompressedRows> Tensor<T, F> {
     ///
     /// let a = Tensor::<f64, Csr>::from_csr(2, 3, vec![0i32, 1, 3], vec![1i32, 0, 2], vec![2.0, 3.0, 4.0])?;
     /// assert_eq!(a.get(&[1, 2]), Some(4.0));
-    /// assert_eq!(a.into_csr::<u32, u32>().unwrap().positions, [0, 1, 3]);
+    /// assert_eq!(a.into_csr::<u32, u32>()?.positions, [0, 1, 3]);
     /// # Ok::<(), spc::tensor::InvalidTensor>(())
     /// ```
     ///
@@ -187,11 +191,14 @@ impl<T: Element, F: CompressedRows> Tensor<T, F> {
         Ok(Self::of(compressed([rows, columns], &[0, 1], positions, coordinates, values)?))
     }
 
-    /// The arrays, without a copy where no other tensor shares them; `None` where an index is too large for a signed type.
+    /// The arrays, without a copy where no other tensor shares them.
+    ///
+    /// # Errors
+    /// When an index is too large for a signed type.
     pub fn into_csr<P: SourceIndex<Stored = F::Position>, C: SourceIndex<Stored = F::Coordinate>>(
         self,
-    ) -> Option<CompressedParts<P, C, T>> {
-        parts(self.into_any())
+    ) -> Result<CompressedParts<P, C, T>, InvalidTensor> {
+        Ok(parts(self.into_any())?.1)
     }
 }
 
@@ -211,16 +218,19 @@ impl<T: Element, F: CompressedColumns> Tensor<T, F> {
         Ok(Self::of(compressed([rows, columns], &[1, 0], positions, coordinates, values)?))
     }
 
-    /// The arrays, without a copy where no other tensor shares them; `None` where an index is too large for a signed type.
+    /// The arrays, without a copy where no other tensor shares them.
+    ///
+    /// # Errors
+    /// When an index is too large for a signed type.
     pub fn into_csc<P: SourceIndex<Stored = F::Position>, C: SourceIndex<Stored = F::Coordinate>>(
         self,
-    ) -> Option<CompressedParts<P, C, T>> {
-        parts(self.into_any())
+    ) -> Result<CompressedParts<P, C, T>, InvalidTensor> {
+        Ok(parts(self.into_any())?.1)
     }
 }
 
 /// A matrix of arrays, in the format that their widths say.
-fn compressed<P: SourceIndex, C: SourceIndex, T: Element>(
+pub(super) fn compressed<P: SourceIndex, C: SourceIndex, T: Element>(
     shape: [usize; 2],
     modes: &[usize],
     positions: Vec<P>,
@@ -234,14 +244,31 @@ fn compressed<P: SourceIndex, C: SourceIndex, T: Element>(
     AnyTensor::from_parts(shape.to_vec(), format, levels, T::wrap(values))
 }
 
-fn parts<P: SourceIndex, C: SourceIndex, T: Element>(matrix: AnyTensor) -> Option<CompressedParts<P, C, T>> {
+/// The arrays of a compressed matrix, and the order of its modes.
+pub(super) fn parts<P: SourceIndex, C: SourceIndex, T: Element>(
+    matrix: AnyTensor,
+) -> Result<([usize; 2], CompressedParts<P, C, T>), InvalidTensor> {
+    let expected = |modes: [usize; 2]| compressed_format(&modes, P::Stored::WIDTH, C::Stored::WIDTH);
+    let Some(modes) = [[0, 1], [1, 0]].into_iter().find(|&modes| expected(modes) == *matrix.format()) else {
+        let (expected, found) = (Box::new(expected([0, 1])), Box::new(matrix.format().clone()));
+        return Err(super::WrongType::Format { expected, found }.into());
+    };
+    let element = WrongElement { expected: T::TYPE, found: matrix.element() };
     let super::Parts { shape, levels, values, .. } = matrix.into_parts();
-    let LevelStorage::Compressed { positions, coordinates } = levels.into_iter().nth(1)? else { return None };
-    Some(CompressedParts {
-        rows: *shape.first()?,
-        columns: *shape.get(1)?,
-        positions: P::from_stored(P::Stored::unwrap_owned(positions)?.into_buffer().into_vec())?,
-        coordinates: C::from_stored(C::Stored::unwrap_owned(coordinates)?.into_buffer().into_vec())?,
-        values: values.into_buffer::<T>()?.into_vec(),
-    })
+    let arrays = levels.into_iter().nth(1).and_then(|level| match level {
+        LevelStorage::Compressed { positions, coordinates } => {
+            P::Stored::unwrap_owned(positions).zip(C::Stored::unwrap_owned(coordinates))
+        }
+        _ => None,
+    });
+    let (positions, coordinates) = arrays.unwrap_or_default();
+    let values = values.into_buffer::<T>().ok_or(super::WrongType::Element(element))?.into_vec();
+    let parts = CompressedParts {
+        rows: shape[0],
+        columns: shape[1],
+        positions: P::from_stored(positions.into_buffer().into_vec())?,
+        coordinates: C::from_stored(coordinates.into_buffer().into_vec())?,
+        values,
+    };
+    Ok((modes, parts))
 }

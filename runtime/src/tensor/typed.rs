@@ -24,7 +24,7 @@ use std::marker::PhantomData;
 /// # Ok::<(), spc::tensor::PackError>(())
 /// ```
 pub struct Tensor<T, F> {
-    any: AnyTensor,
+    pub(super) any: AnyTensor,
     types: PhantomData<fn() -> (T, F)>,
 }
 
@@ -113,6 +113,11 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
     /// The stored values, to be changed: any value is valid. Copies them where they are shared with another tensor.
     pub fn values_mut(&mut self) -> &mut [T] {
         self.any.values_mut().expect(ELEMENT)
+    }
+
+    /// The stored values, in storage order, in the vector that the tensor has; a copy where another tensor shares them.
+    pub fn into_values(self) -> Vec<T> {
+        self.any.into_parts().values.into_buffer().expect(ELEMENT).into_vec()
     }
 
     /// The value at an index, where it is stored. `None` also beyond the shape.

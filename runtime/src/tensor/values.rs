@@ -20,6 +20,9 @@ pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fm
     /// One, or `true`.
     const ONE: Self;
 
+    /// Zero, to be borrowed.
+    fn zero() -> &'static Self;
+
     /// The sum; integers wrap, as they do in kernels. Of truth values, whether one is true.
     fn plus(self, other: Self) -> Self;
 
@@ -309,6 +312,10 @@ macro_rules! element {
         impl Element for $type {
             const TYPE: ElementType = ElementType::$variant;
             $($own)*
+
+            fn zero() -> &'static Self {
+                &Self::ZERO
+            }
 
             fn wrap(values: impl Into<Shared<Self>>) -> Values {
                 Values::$variant(values.into())

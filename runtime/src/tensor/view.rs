@@ -11,6 +11,7 @@ use super::{
     Values, WrongType,
 };
 use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind};
+use spc_compiler::ir::Literal;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -175,6 +176,25 @@ impl<'a> AnyView<'a> {
         Self { tensor, memory: PhantomData }
     }
 
+    /// The same elements in another dense format, where they lie in the order of both: one that differs in modes of one index.
+    pub(crate) fn as_dense(self, format: &Format) -> Self {
+        let strides = strides_of(&self.tensor).unwrap_or_default();
+        let strides: Vec<isize> = strides.into_iter().map(|stride| stride as isize).collect();
+        if !self.tensor.fill.is_zero() || !has_strides(format, &self.tensor.shape, &strides) {
+            return self;
+        }
+        Self::of(AnyTensor { format: format.clone(), ..self.tensor })
+    }
+
+    /// The same stored entries, with another value for those that are not stored.
+    ///
+    /// # Panics
+    /// When the value is of another element type.
+    #[must_use]
+    pub fn with_fill(self, fill: Literal) -> Self {
+        Self::of(self.tensor.with_fill(fill))
+    }
+
     /// A copy that borrows nothing.
     pub fn to_tensor(&self) -> AnyTensor {
         self.tensor.clone()
@@ -278,6 +298,25 @@ pub(super) fn has_strides(format: &Format, shape: &[usize], strides: &[isize]) -
         expected = expected.saturating_mul(shape[mode].try_into().unwrap_or(isize::MAX));
         fits
     })
+}
+
+/// How many elements are from one index of a mode to the next.
+///
+/// # Errors
+/// When the tensor is not dense, with a level for each mode.
+pub(super) fn strides_of(tensor: &AnyTensor) -> Result<Vec<usize>, InvalidTensor> {
+    let (format, shape) = (tensor.format(), tensor.shape());
+    let order = format.mode_order().filter(|order| order.len() == format.levels.len() && format.is_dense());
+    let order = order.ok_or_else(|| {
+        let (expected, found) = (Box::new(Format::dense(shape.len())), Box::new(format.clone()));
+        WrongType::Format { expected, found }
+    })?;
+    let (mut strides, mut stride) = (vec![0; shape.len()], 1);
+    for &mode in order.iter().rev() {
+        strides[mode] = stride;
+        stride *= shape[mode];
+    }
+    Ok(strides)
 }
 
 /// The dense format whose elements lie as the strides say.

@@ -119,7 +119,7 @@ impl Operand {
 }
 
 /// A tensor of order 0.
-fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
+pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
     fn values<T: Element>(value: f64) -> Option<Values> {
         let element = T::from_f64(value);
         let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
