@@ -5,7 +5,7 @@
 //! `$SPC_PYTHON`, or `python3`; where it has no SciPy, the second comparison is left out. Both are said.
 
 use spc::execute::{Entries, Operand, Program, ProgramOptions};
-use spc::io::{ReadOptions, read};
+use spc::io::{ReadOptions, read_as};
 use spc::tensor::{AnyTensor, Coordinates, Indices, LevelStorage, Values};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
@@ -188,7 +188,7 @@ impl Case {
 
     fn check(&self, folder: &Path, python: Option<&str>) {
         let path = folder.join(self.file);
-        let x = read::<f64>(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
         let extents = self.extents(&x);
         let result = self.run(&x, &extents);
         result.validate().unwrap_or_else(|error| panic!("{}: {error}", self.file));

@@ -97,7 +97,7 @@ fn entries(source: &OsStr) -> Result<Coordinates<f64>, Failure> {
             return generated(name, rest);
         }
     }
-    Ok(io::read::<f64>(source, &ReadOptions::default())?)
+    Ok(io::read_as::<f64>(source, &ReadOptions::default())?)
 }
 
 /// `100x200x300:5000`
