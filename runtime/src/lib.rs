@@ -1,7 +1,7 @@
 //! `spc`: sparse tensors, and kernels that a compiler writes for their formats.
 //!
 //! A kernel is a line of index notation over tensors whose storage is declared. It becomes parallel loops that visit stored entries
-//! only: at run time by [`Kernel`](execute::Kernel), or with your crate by the macro [`tensor_kernel!`].
+//! only: at run time by [`Kernel`], or with your crate by the macro [`tensor_kernel!`].
 //!
 //! ```
 //! use spc::execute::Kernel;
@@ -26,7 +26,7 @@
 //! | entries, in any order | [`Tensor::from_entries`], [`Tensor::from_coo`] |
 //! | arrays of a compressed matrix | [`Tensor::from_csr`], [`View::from_csr`](tensor::View::from_csr), which borrows them |
 //! | a dense array | [`Tensor::from_vec`], [`View::from_slice`](tensor::View::from_slice), [`View::strided`](tensor::View::strided) |
-//! | a matrix of `ndarray`, `nalgebra`, `nalgebra-sparse`, `sprs` or `faer` | the feature of that name: `View::try_from(&matrix)`, `Tensor::try_from(matrix)`, or the reference as an input of a [`Kernel`](execute::Kernel) |
+//! | a matrix of `ndarray`, `nalgebra`, `nalgebra-sparse`, `sprs` or `faer` | the feature of that name: `View::try_from(&matrix)`, `Tensor::try_from(matrix)`, or the reference as an input of a [`Kernel`] |
 //! | a file | [`io::read`] |
 //! | a tensor, and want to see it | `println!("{a}")`, [`layout`](tensor::AnyTensor::layout), `a[[i, j]]` |
 //!
@@ -117,9 +117,9 @@
 //!
 //! # Kernels at run time
 //!
-//! [`Kernel`](execute::Kernel) compiles a text with the `rustc` of the machine, and calls it with new inputs as often as you like;
+//! [`Kernel`] compiles a text with the `rustc` of the machine, and calls it with new inputs as often as you like;
 //! without a compiler, the interpreter runs it. A call takes its extents from its inputs, neither copies nor converts them, and
-//! costs about a microsecond besides the work. `call_into` writes into memory that is there:
+//! costs less than two microseconds besides the work. `call_into` writes into memory that is there:
 //!
 //! ```
 //! use spc::execute::Kernel;
@@ -210,7 +210,7 @@
 //! it all the same. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
 //! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
 //!
-//! What is borrowed is not kept: a [`View`](tensor::View) hands out `&Tensor`, and a clone of that, or a result that shares an index
+//! What is borrowed is not kept: a [`View`] hands out `&Tensor`, and a clone of that, or a result that shares an index
 //! array with it, is a copy (`tensor/shared.rs`, `tensor/view.rs`, with the foreign libraries' elements in `tensor/foreign`).
 //!
 //! Else `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and

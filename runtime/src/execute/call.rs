@@ -400,16 +400,21 @@ impl<'k> Call<'k> {
             return Ok(());
         }
         let kernel = self.kernel;
-        let tensor = match declared.format.is_dense() && declared.format.order > 0 {
-            true => tensor.take_dense(),
-            false => {
-                let order = tensor.order();
-                let no_entries = AnyTensor::zeros(vec![0; order], Format::dense(order), declared.element)
-                    .map_err(|error| self.declaration(error.to_string()))?;
-                std::mem::replace(tensor, convert(declared, &no_entries)?)
-            }
-        };
         let of_output = |role: ArrayRole| role.tensor() == Some(id);
+        if declared.format.is_dense() && declared.format.order > 0 {
+            // All that there is are its values.
+            let values = Data::Values(tensor.take_dense());
+            let place = kernel.parameters().position(|(_, array)| of_output(array.role));
+            if let Some(array) = place.and_then(|place| self.arrays.get_mut(place)) {
+                (array.data, array.is_there) = (values, true);
+                renew(array);
+            }
+            return Ok(());
+        }
+        let order = tensor.order();
+        let no_entries = AnyTensor::zeros(vec![0; order], Format::dense(order), declared.element)
+            .map_err(|error| self.declaration(error.to_string()))?;
+        let tensor = std::mem::replace(tensor, convert(declared, &no_entries)?);
         let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
         for (role, array) in arrays.filter(|(role, _)| of_output(*role)) {
             // SAFETY: nobody hands in what is borrowed to be written to: there is no `&mut` to the tensor in a view. What is

@@ -217,13 +217,11 @@ impl AnyTensor {
         })
     }
 
-    /// A dense tensor, of which this has the format and extents of 0 when it is taken.
-    pub(crate) fn take_dense(&mut self) -> Self {
+    /// The values of a dense tensor, which has extents of 0 when they are taken.
+    pub(crate) fn take_dense(&mut self) -> Values {
+        self.shape.fill(0);
         let none = with_element!(self.element(), |T| T::wrap(Shared::default()));
-        let values = std::mem::replace(&mut self.values, none);
-        let shape = std::mem::replace(&mut self.shape, vec![0; self.format.order]);
-        let (format, levels, fill) = (self.format.clone(), self.levels.clone(), self.fill);
-        Self { shape, format, levels, values, fill }
+        std::mem::replace(&mut self.values, none)
     }
 
     /// What it is made of.

@@ -84,11 +84,11 @@ pub enum InvalidTensor {
     )]
     Strides {
         /// The extent of each mode.
-        shape: Vec<usize>,
+        shape: Box<[usize]>,
         /// How many elements are from one index of a mode to the next.
-        strides: Vec<isize>,
+        strides: Box<[isize]>,
         /// The format that is asked for, where one is.
-        format: Option<String>,
+        format: Option<Box<str>>,
     },
     /// An array has another width than the format says.
     #[error("the {} of level {level} are {} by the format, but {} in the array", array.name(), expected.name(), found.name())]

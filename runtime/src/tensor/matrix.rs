@@ -244,10 +244,13 @@ pub(super) fn compressed<P: SourceIndex, C: SourceIndex, T: Element>(
     AnyTensor::from_parts(shape.to_vec(), format, levels, T::wrap(values))
 }
 
+/// Arrays, and the order of the modes that they store.
+type Ordered<A> = ([usize; 2], A);
+
 /// The arrays of a compressed matrix, and the order of its modes.
 pub(super) fn parts<P: SourceIndex, C: SourceIndex, T: Element>(
     matrix: AnyTensor,
-) -> Result<([usize; 2], CompressedParts<P, C, T>), InvalidTensor> {
+) -> Result<Ordered<CompressedParts<P, C, T>>, InvalidTensor> {
     let expected = |modes: [usize; 2]| compressed_format(&modes, P::Stored::WIDTH, C::Stored::WIDTH);
     let Some(modes) = [[0, 1], [1, 0]].into_iter().find(|&modes| expected(modes) == *matrix.format()) else {
         let (expected, found) = (Box::new(expected([0, 1])), Box::new(matrix.format().clone()));

@@ -18,7 +18,7 @@ impl fmt::Display for AnyTensor {
     /// use spc::tensor::{Csr, Tensor};
     ///
     /// let a = Tensor::<f64, Csr>::from_entries([2, 3], [([0, 1], 2.5), ([1, 0], 3.0)])?;
-    /// assert_eq!(a.to_string(), "f64 2 × 3, [dense, compressed], 2 entries, 36 bytes\n.  2.5  .\n3    .  .");
+    /// assert_eq!(a.to_string(), "f64 2 × 3, [dense, compressed], 2 entries, 36 bytes\n.  2.5  .\n3  .    .");
     /// # Ok::<(), spc::tensor::PackError>(())
     /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

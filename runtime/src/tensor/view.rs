@@ -118,11 +118,7 @@ impl<'a> AnyView<'a> {
     /// # Errors
     /// When the strides leave gaps, are negative, or repeat elements: then no format has them, and the elements are to be copied.
     pub fn strided<T: Element>(shape: &[usize], strides: &[isize], values: &'a [T]) -> Result<Self, InvalidTensor> {
-        let format = dense_format(shape, strides).ok_or_else(|| InvalidTensor::Strides {
-            shape: shape.to_vec(),
-            strides: strides.to_vec(),
-            format: None,
-        })?;
+        let format = dense_format(shape, strides).ok_or_else(|| wrong_strides(shape, strides, None))?;
         Self::in_format(shape, format, values)
     }
 
@@ -177,7 +173,7 @@ impl<'a> AnyView<'a> {
     }
 
     /// The same elements in another dense format, where they lie in the order of both: one that differs in modes of one index.
-    pub(crate) fn as_dense(self, format: &Format) -> Self {
+    pub(crate) fn into_dense(self, format: &Format) -> Self {
         let strides = strides_of(&self.tensor).unwrap_or_default();
         let strides: Vec<isize> = strides.into_iter().map(|stride| stride as isize).collect();
         if !self.tensor.fill.is_zero() || !has_strides(format, &self.tensor.shape, &strides) {
@@ -210,8 +206,7 @@ impl<'a, T: Element, F: StorageFormat> View<'a, T, F> {
     pub fn strided(shape: &[usize], strides: &[isize], values: &'a [T]) -> Result<Self, InvalidTensor> {
         let format = F::format();
         if !has_strides(&format, shape, strides) {
-            let (shape, strides, format) = (shape.to_vec(), strides.to_vec(), Some(format.to_string()));
-            return Err(InvalidTensor::Strides { shape, strides, format });
+            return Err(wrong_strides(shape, strides, Some(&format)));
         }
         Ok(Self::of(AnyView::in_format(shape, format, values)?))
     }
@@ -278,6 +273,12 @@ impl<'a, T: Element, F: CompressedColumns> View<'a, T, F> {
 /// The format of a matrix whose `modes` are dense and compressed.
 pub(super) fn compressed_format(modes: &[usize], positions: IndexWidth, coordinates: IndexWidth) -> Format {
     Format::permuted(modes, &[LevelFormat::DENSE, LevelFormat { positions, coordinates, ..LevelFormat::COMPRESSED }])
+}
+
+/// The elements do not lie as the format has them, or as any has.
+pub(super) fn wrong_strides(shape: &[usize], strides: &[isize], format: Option<&Format>) -> InvalidTensor {
+    let format = format.map(|format| format.to_string().into());
+    InvalidTensor::Strides { shape: shape.into(), strides: strides.into(), format }
 }
 
 /// Whether a format is dense and its elements lie as the strides say.

@@ -76,7 +76,7 @@ fn ndarray_arrays() {
     assert_eq!(called(&dense, &a, &x), EXPECTED);
     assert_eq!(AnyView::try_from(&a).unwrap().values_of::<f64>().unwrap().as_ptr(), a.as_ptr());
     // Of a transposed array the elements are where they were.
-    let transposed = a.t().to_owned();
+    let transposed = a.t().as_standard_layout().into_owned();
     let by_column = transposed.t();
     let view = View::<f64, ColumnMajor>::try_from(by_column).unwrap();
     assert_eq!(view.values().as_ptr(), transposed.as_ptr());

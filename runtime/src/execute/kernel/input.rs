@@ -54,7 +54,7 @@ pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) 
         && *argument.tensor().format() != declared.format
         && let Argument::View(view) = argument
     {
-        return Ok(Argument::View(view.as_dense(&declared.format)));
+        return Ok(Argument::View(view.into_dense(&declared.format)));
     }
     // A tensor that says no fill value takes the declared one.
     let found = argument.tensor();

@@ -111,7 +111,7 @@ fn wrong_calls_say_what_is_wrong() {
     let (a, x) = (matrix(), vec![1.0; 3]);
     let dense = a.convert::<Dense<2>>().unwrap();
     let text = |inputs: &[(&str, &dyn Input)]| message(kernel.call_named(inputs));
-    assert_eq!(message(kernel.call(&[&a])), "`kernel` takes two tensors (`A`, `x`), but gets 1");
+    assert_eq!(message(kernel.call(&[&a])), "`kernel` takes 2 tensors (`A`, `x`), but gets 1");
     assert_eq!(text(&[("A", &a), ("X", &x)]), "the kernel has no parameter `X`: did you mean `x`?");
     assert_eq!(text(&[("A", &a), ("A", &a)]), "`A` is given twice");
     assert_eq!(text(&[("A", &a)]), "there is no input for `x`");
@@ -120,7 +120,7 @@ fn wrong_calls_say_what_is_wrong() {
             .starts_with("`A` is declared as [dense, compressed], but the input is stored as")
     );
     assert!(text(&[("A", &a), ("x", &vec![1.0f32; 3])]).starts_with("`x` is declared with elements of type f64"));
-    assert!(text(&[("A", &a), ("x", &dense)]).contains("declared with one mode"));
+    assert!(text(&[("A", &a), ("x", &dense)]).contains("declared with 1 mode"));
     assert!(text(&[("A", &a), ("x", &vec![1.0; 4])]).starts_with("index `j` has extent 3 by mode 2 of `A`, but 4"));
     assert_eq!(kernel.call(&[&a, &x]).unwrap()["y"].values_of::<f64>(), Some(&[2.0, 7.0][..]));
 }

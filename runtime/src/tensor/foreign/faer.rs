@@ -1,6 +1,6 @@
 //! Dense and sparse matrices of `faer`.
 
-use super::{by_reference, input};
+use super::{by_reference, gaps, input};
 use crate::tensor::{AnyView, ColumnMajor, Element, Index, InvalidTensor, SourceIndex, StorageFormat, Tensor, View};
 use faer::sparse::{SparseColMat, SparseRowMat};
 use faer::{Col, Mat, MatRef};
@@ -20,16 +20,6 @@ fn elements<'a, T>(matrix: MatRef<'a, T>) -> (Vec<usize>, Vec<isize>, &'a [T]) {
         _ => &[],
     };
     (vec![rows, columns], vec![by_row, by_column], elements)
-}
-
-/// What faer has padded, or what is a part of a larger matrix.
-fn gaps(shape: &[usize], strides: &[isize], error: InvalidTensor) -> InvalidTensor {
-    match error {
-        InvalidTensor::ValueCount { .. } => {
-            InvalidTensor::Strides { shape: shape.to_vec(), strides: strides.to_vec(), format: None }
-        }
-        other => other,
-    }
 }
 
 impl<'a, T: Element> TryFrom<MatRef<'a, T>> for AnyView<'a> {

@@ -25,6 +25,15 @@ mod ndarray;
 #[cfg(feature = "sprs")]
 mod sprs;
 
+/// What has gaps between its elements has none to show: its strides are to blame, not how many elements there are.
+#[cfg(any(feature = "faer", feature = "nalgebra", feature = "ndarray"))]
+fn gaps(shape: &[usize], strides: &[isize], error: super::InvalidTensor) -> super::InvalidTensor {
+    match error {
+        super::InvalidTensor::ValueCount { .. } => super::view::wrong_strides(shape, strides, None),
+        other => other,
+    }
+}
+
 /// A reference to a sparse matrix as a typed view and as an input of a kernel, where it is an `AnyView` already.
 #[allow(unused_macros, reason = "without the features")]
 macro_rules! by_reference {

@@ -1,7 +1,7 @@
 //! Vectors and matrices of `nalgebra`: column by column. What has one column by its type is a vector.
 
-use super::input;
-use crate::tensor::view::strides_of;
+use super::{gaps, input};
+use crate::tensor::view::{has_strides, strides_of, wrong_strides};
 use crate::tensor::{
     AnyTensor, AnyView, ColumnMajor, Element, InvalidTensor, LevelStorage, StorageFormat, Tensor, View,
 };
@@ -23,15 +23,6 @@ fn parts<T: Scalar, R: Dim, C: Dim, S: Storage<T, R, C>>(
         false => &[],
     };
     (shape, strides, elements)
-}
-
-fn gaps(shape: &[usize], strides: &[isize], error: InvalidTensor) -> InvalidTensor {
-    match error {
-        InvalidTensor::ValueCount { .. } => {
-            InvalidTensor::Strides { shape: shape.to_vec(), strides: strides.to_vec(), format: None }
-        }
-        other => other,
-    }
 }
 
 impl<'a, T: Element + Scalar, R: Dim, C: Dim, S: Storage<T, R, C>> TryFrom<&'a Matrix<T, R, C, S>> for AnyView<'a> {
@@ -61,8 +52,8 @@ impl<T: Element + Scalar, F: StorageFormat, C: Dim> TryFrom<Matrix<T, Dyn, C, Ve
     fn try_from(matrix: Matrix<T, Dyn, C, VecStorage<T, Dyn, C>>) -> Result<Self, InvalidTensor> {
         let (shape, strides, _) = parts(&matrix, F::ORDER == 1 && matrix.ncols() == 1);
         let format = F::format();
-        if !crate::tensor::view::has_strides(&format, &shape, &strides) {
-            return Err(InvalidTensor::Strides { shape, strides, format: Some(format.to_string()) });
+        if !has_strides(&format, &shape, &strides) {
+            return Err(wrong_strides(&shape, &strides, Some(&format)));
         }
         let levels = vec![LevelStorage::Dense; shape.len()];
         let values: Vec<T> = matrix.data.into();

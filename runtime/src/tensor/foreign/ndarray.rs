@@ -1,7 +1,7 @@
 //! Arrays of `ndarray`.
 
-use super::input;
-use crate::tensor::view::{has_strides, strides_of};
+use super::{gaps, input};
+use crate::tensor::view::{has_strides, strides_of, wrong_strides};
 use crate::tensor::{AnyView, Element, InvalidTensor, LevelStorage, StorageFormat, Tensor, View};
 use ndarray::{Array, ArrayBase, ArrayView, Data, Dimension, IxDyn, ShapeBuilder};
 
@@ -35,16 +35,6 @@ impl<'a, T: Element, F: StorageFormat, D: Dimension> TryFrom<ArrayView<'a, T, D>
     }
 }
 
-/// An array with gaps has no slice: its strides are to blame, not the number of its elements.
-fn gaps(shape: &[usize], strides: &[isize], error: InvalidTensor) -> InvalidTensor {
-    match error {
-        InvalidTensor::ValueCount { .. } => {
-            InvalidTensor::Strides { shape: shape.to_vec(), strides: strides.to_vec(), format: None }
-        }
-        other => other,
-    }
-}
-
 /// A tensor of an array: without a copy where its elements lie as the format says and without gaps, else with one.
 impl<T: Element, F: StorageFormat, D: Dimension> TryFrom<Array<T, D>> for Tensor<T, F> {
     type Error = InvalidTensor;
@@ -54,7 +44,7 @@ impl<T: Element, F: StorageFormat, D: Dimension> TryFrom<Array<T, D>> for Tensor
         let (shape, strides) = (array.shape().to_vec(), array.strides().to_vec());
         let order = format.mode_order().filter(|order| format.is_dense() && order.len() == shape.len());
         let Some(order) = order else {
-            return Err(InvalidTensor::Strides { shape, strides, format: Some(format.to_string()) });
+            return Err(wrong_strides(&shape, &strides, Some(&format)));
         };
         let values = match has_strides(&format, &shape, &strides) && array.as_slice_memory_order().is_some() {
             true => {
