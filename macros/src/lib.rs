@@ -29,6 +29,20 @@ use std::path::{Path, PathBuf};
 /// one type, however it is written: a name where there is one (`csr` and `[dense, compressed]` are both `Csr`), else
 /// `Levels<…>` or `Permuted<…>`.
 ///
+/// A kernel may be generic over the element type. Parameters and results that say no type are of it, and so are those that say `T`:
+///
+/// ```ignore
+/// spc::tensor_kernel! {
+///     fn spmv<T>(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+///     fn scale<T: f32 | f64>(A: csr, alpha: T) -> B: csr { B(i, j) = alpha * A(i, j); }
+/// }
+/// let y: Tensor<f32, Dense<1>> = spmv(&a, &x)?;
+/// ```
+///
+/// `<T>` stands for each number type that the operators take: `f64`, `f32`, `i32`, `i64`, `u8`, `c32`, `c64`. Each is a kernel of its
+/// own, as if it had been written for that type; a call with another is an error of rustc that lists them. Loops that nobody calls
+/// are compiled no further than to check them, unless the function is public in a library: list the types there.
+///
 /// Results begin as their fill value in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`
 /// finds in `y`. A kernel that is to add takes the addend as a parameter: `y(i) = b(i) + A(i, j) * x(j)`.
 ///

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in &tensors {
         let entries = match name.strip_prefix("uniform:") {
             Some(nnz) => generate::uniform(&[20_000; 3], nnz.parse()?, 1)?,
-            None => io::read::<f64>(name, &ReadOptions::default())?,
+            None => io::read_as::<f64>(name, &ReadOptions::default())?,
         };
         for text in &formats {
             let parsed = parse_format(text).map_err(|_| format!("{text} is no format"))?;

@@ -17,8 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:>8} {:>10} {:>7} {:>7} {:>7} {:>7}", "MB", "entries", "read", "parse", "write", "spct");
     for path in std::env::args().skip(1) {
         let text = text(&path)?;
-        let x = io::read::<f64>(&path, &ReadOptions::default())?;
-        let read = best(|| io::read::<f64>(&path, &ReadOptions::default()).map(drop))?;
+        let x = io::read_as::<f64>(&path, &ReadOptions::default())?;
+        let read = best(|| io::read_as::<f64>(&path, &ReadOptions::default()).map(drop))?;
         let parse = best(|| match FileType::of(&path) {
             Some((FileType::Mtx, _)) => io::mtx::parse::<f64>(&text).map(drop),
             _ => io::tns::parse::<f64>(&text, None).map(drop),

@@ -1,24 +1,53 @@
 //! `spc`: sparse tensors, and kernels that a compiler writes for their formats.
 //!
-//! A kernel is a line of tensor index notation over tensors whose storage is declared. There are no kernels by hand behind
-//! it: SpMV, TTV, TTM, MTTKRP and everything else is notation that meets a format, and comes out as parallel loops.
+//! A kernel is a line of index notation over tensors whose storage is declared. It becomes parallel loops that visit stored entries
+//! only: at run time by [`Kernel`], or with your crate by the macro [`tensor_kernel!`].
 //!
-//! * [Kernels in a program](#kernels-in-a-program): the macro [`tensor_kernel!`]
-//! * [Kernels at run time](#kernels-at-run-time): [`execute::Program`]
+//! ```
+//! use spc::execute::Kernel;
+//! use spc::tensor::{Csr, Dense, Tensor};
+//!
+//! // | 0 2 0 |
+//! // | 3 0 4 |
+//! let a = Tensor::<f64, Csr>::from_coo([2, 3], &[&[0, 1, 1], &[1, 0, 2]], &[2.0, 3.0, 4.0])?;
+//! let x = vec![1.0, 10.0, 100.0];
+//!
+//! let spmv = Kernel::compile("y(i) = A(i, j) * x(j)", &[("A", "csr")])?;
+//! let y: Tensor<f64, Dense<1>> = spmv.call(&[&a, &x])?.single()?;
+//! assert_eq!(y.values(), [20.0, 403.0]);
+//!
+//! spc::tensor_kernel! { fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); } }
+//! assert_eq!(product(&a, &Tensor::from_vec([3], x)?)?, y);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | you have | then |
+//! |---|---|
+//! | entries, in any order | [`Tensor::from_entries`], [`Tensor::from_coo`] |
+//! | arrays of a compressed matrix | [`Tensor::from_csr`], [`View::from_csr`](tensor::View::from_csr), which borrows them |
+//! | a dense array | [`Tensor::from_vec`], [`View::from_slice`](tensor::View::from_slice), [`View::strided`](tensor::View::strided) |
+//! | a matrix of `ndarray`, `nalgebra`, `nalgebra-sparse`, `sprs` or `faer` | the feature of that name: `View::try_from(&matrix)`, `Tensor::try_from(matrix)`, or the reference as an input of a [`Kernel`] |
+//! | a file | [`io::read`] |
+//! | a tensor, and want to see it | `println!("{a}")`, [`layout`](tensor::AnyTensor::layout), `a[[i, j]]` |
+//!
+//! Shapes count elements, modes and indices count from 0; messages, and indices in files, count from 1.
+//!
+//! * [The macro](#kernels-in-a-program) · [Kernels at run time](#kernels-at-run-time)
 //! * [Formats](#formats) · [Files](#files) · [Errors](#errors) · [Safety](#safety) · [Performance](#performance) ·
 //!   [Features](#features)
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`tensor`] | tensors: [`Tensor`], whose format is a type, and [`AnyTensor`](tensor::AnyTensor), whose format is data |
+//! | [`tensor`] | tensors: [`Tensor`], whose format is a type, [`AnyTensor`](tensor::AnyTensor), whose format is data, and views |
+//! | [`execute`] | kernels; at run time with the feature `compile` |
 //! | [`io`] | `.tns`, `.mtx`, `.npy`, with the feature `npz` `.npz` of NumPy and SciPy, and a binary format of our own, each also with gzip |
 //! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
-//! | [`execute`] | calling kernels, compiling them at run time, interpreting them |
 //! | [`parallel`] | what generated loops call |
 //! | `cuda` | kernels on a GPU; with the feature of that name |
 //! | [`measure`] | what the machine can do, and how close to that a kernel is; with the feature `compile` |
 //! | [`memory`] | an allocator that has large arrays in huge pages |
 //! | [`progress`] | how far reading, packing and writing are |
+//! | [`compiler`] | the stages of the compiler, as data |
 //!
 //! # Kernels in a program
 //!
@@ -90,24 +119,27 @@
 //!
 //! # Kernels at run time
 //!
-//! With the feature `compile`, [`execute::Program`] takes a kernel as text, and compiles it for the sizes of its inputs with the
-//! `rustc` of the machine. Without one, the interpreter runs it.
+//! With the feature `compile`, [`Kernel`] compiles a text with the `rustc` of the machine, and calls it with new inputs as often as
+//! you like; without a compiler, the interpreter runs it. A call takes its extents from its inputs, neither copies nor converts them,
+//! and costs less than two microseconds besides the work. `call_into` writes into memory that is there:
 //!
 //! ```
-//! use spc::execute::{Backend, Operand, Program, ProgramOptions};
-//! use spc::generate;
-//! use spc_compiler::{notation, syntax};
+//! use spc::execute::Kernel;
+//! use spc::tensor::{Csr, Dense, Tensor};
 //!
-//! let text = "fn ttv(X: csf, v: dense) -> Y: csf { Y(i, j) = X(i, j, k) * v(k); }";
-//! let kernels = syntax::parse_program(text).and_then(|program| notation::check(&program)).expect("a right kernel");
-//! let x = generate::uniform(&[10, 20, 30], 100, 42)?;
-//! let inputs = vec![("X".to_owned(), x.into()), ("v".to_owned(), Operand::Ones)];
-//!
-//! let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
-//! let outcome = Program::new(&kernels[0], inputs, &[], &options)?.run(1)?;
-//! assert_eq!(outcome.outputs[0].1.shape(), [10, 20]);
+//! let step = Kernel::builder("y(i) = b(i) + alpha * A(i, j) * x(j)").format("A", "csr").compile()?;
+//! let a = Tensor::<f64, Csr>::from_entries([2, 2], [([0, 1], 0.5), ([1, 0], 0.5)])?;
+//! let (mut x, mut y) = (Tensor::<f64, Dense<1>>::zeros([2])?, Tensor::zeros([2])?);
+//! for _ in 0..60 {
+//!     step.call_named_into(&[("A", &a), ("x", &x), ("b", &[1.0, 1.0]), ("alpha", &1.0)], &mut y)?;
+//!     std::mem::swap(&mut x, &mut y);
+//! }
+//! assert!((x[[0]] - 2.0).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`execute::Program`] is a kernel with its inputs, which it reads from files, packs as the kernel declares them, and takes the
+//! sizes of into the loops.
 //!
 //! # Formats
 //!
@@ -151,8 +183,9 @@
 //! let path = folder.path().join("a.mtx.gz");
 //! let a = Tensor::<f64, Csr>::from_entries([2, 3], [([0, 2], 1.5), ([1, 0], -2.0)])?;
 //! io::write(&path, &a.to_coordinates())?;
-//! let again = Tensor::<f64, Csr>::from_coordinates(io::read(&path, &ReadOptions::default())?)?;
+//! let again = Tensor::<f64, Csr>::from_coordinates(io::read_as(&path, &ReadOptions::default())?)?;
 //! assert_eq!(again, a);
+//! assert_eq!(io::read(&path)?, *a.as_any());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -179,7 +212,10 @@
 //! it all the same. A tensor is valid by construction: what makes one, from entries, arrays or a file, checks it. Should an
 //! index array be wrong all the same, a loop panics or gives a wrong result; it does not reach beyond an array.
 //!
-//! `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
+//! What is borrowed is not kept: a [`View`] hands out `&Tensor`, and a clone of that, or a result that shares an index
+//! array with it, is a copy (`tensor/shared.rs`, `tensor/view.rs`, with the foreign libraries' elements in `tensor/foreign`).
+//!
+//! Else `unsafe` stands in two folders. `cuda` calls NVIDIA's driver and its compiler, with memory that it has allocated there and
 //! arguments as the kernel's plan says. `execute/native` loads libraries that `rustc` has just compiled and hands arrays to
 //! them. It relies on what the compiler enforces: the kernels in those libraries lie in modules that forbid unsafe code. Five
 //! more files have some: `measure/processor.rs` calls loops that are compiled for several kinds of processor, once it has asked
@@ -240,6 +276,13 @@ pub mod progress;
 pub mod tensor;
 
 pub use execute::Error;
+#[cfg(feature = "compile")]
+pub use execute::Kernel;
+pub use spc_compiler as compiler;
+pub use spc_compiler::diagnostics;
+pub use spc_compiler::format::Format;
+#[cfg(feature = "compile")]
+pub use spc_compiler::{notation, syntax};
 #[cfg(feature = "macros")]
 pub use spc_macros::tensor_kernel;
-pub use tensor::Tensor;
+pub use tensor::{ElementType, Tensor, View};

@@ -219,3 +219,95 @@ fn a_workspace_too_large_for_memory_is_an_error() {
     let message = widest(&a, &b(1 << 40)).unwrap_err().to_string();
     assert!(message.contains("`widest`") && message.contains("1099511627776 elements of 8 bytes"), "{message}");
 }
+
+/// Kernels of several element types.
+mod generic {
+    use spc::complex::c64;
+    use spc::tensor::{Csr, Dense, Element, Tensor};
+
+    spc::tensor_kernel! {
+        format rows = [dense, compressed];
+
+        /// For every number type.
+        pub fn spmv<T>(A: rows, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+
+        pub fn scale<T>(A: T csr, alpha: T, count: i64) -> (B: T csr, n: i64) { B(i, j) = alpha * A(i, j); n = count; }
+
+        /// Complex numbers have no order.
+        fn largest<T>(x: dense) -> s: T { s = max(i)(x(i)); }
+
+        fn product<T: f32 | f64>(X: dense, Y: dense) -> Z: dense {
+            Z(i, r) = X(i, j) * Y(j, r);
+        } schedule { vector(r); }
+
+        fn plain(x: dense) -> s: f64 { s = x(i); }
+    }
+
+    fn both<T: Element>(numbers: [T; 3]) -> (Tensor<T, Csr>, Tensor<T, Dense<1>>) {
+        let entries = [([0, 1], numbers[0]), ([1, 0], numbers[1]), ([1, 2], numbers[2])];
+        (Tensor::from_entries([2, 3], entries).unwrap(), Tensor::from_vec([3], numbers.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn one_function_serves_many_element_types() {
+        let (a, x) = both([2.0, 3.0, 4.0]);
+        assert_eq!(spmv(&a, &x).unwrap().values(), [6.0, 22.0]);
+        let (a, x) = both([2.0f32, 3.0, 4.0]);
+        assert_eq!(spmv(&a, &x).unwrap().values(), [6.0, 22.0]);
+        let (a, x) = both([2i32, 3, i32::MAX]);
+        assert_eq!(spmv(&a, &x).unwrap().values(), [6, 6 + 1], "whole numbers wrap");
+        let (a, x) = both([2u8, 3, 4]);
+        let mut y = spmv(&a, &x).unwrap();
+        spmv_into(&a, &x, &mut y).unwrap();
+        assert_eq!(y.values(), [6, 22]);
+        let (a, x) = both([c64::new(0.0, 1.0), c64::new(2.0, 0.0), c64::new(1.0, 1.0)]);
+        assert_eq!(spmv(&a, &x).unwrap().values(), [c64::new(0.0, 2.0), c64::new(0.0, 4.0)]);
+        assert_eq!(plain(&Tensor::from_vec([2], vec![1.0, 2.0]).unwrap()).unwrap(), 3.0);
+    }
+
+    #[test]
+    fn types_that_are_said_stay() {
+        let (a, x) = both([2i64, 3, 4]);
+        let (b, n): (Tensor<i64, Csr>, i64) = scale(&a, 10, 7).unwrap();
+        assert_eq!((b.values(), n), (&[20, 30, 40][..], 7));
+        assert_eq!(largest(&x).unwrap(), 4);
+        let (b, n) = scale(&both([2.0f32, 3.0, 4.0]).0, 0.5, 7).unwrap();
+        assert_eq!((b.values(), n), (&[1.0f32, 1.5, 2.0][..], 7));
+    }
+
+    /// Each instance has the versions that a kernel of its type would have, and long sums of `f32` lose nothing.
+    #[test]
+    fn what_passes_do_for_a_type_is_done() {
+        fn product_of<T: Element + Multiplies>(rank: usize) -> Vec<f64> {
+            let x = Tensor::<T, Dense<2>>::from_fn([2, 3], |index| T::from_f64((index[0] + index[1]) as f64)).unwrap();
+            let y =
+                Tensor::<T, Dense<2>>::from_fn([3, rank], |index| T::from_f64((index[0] * index[1]) as f64)).unwrap();
+            T::multiply(&x, &y).values().iter().map(|value| value.to_f64()).collect()
+        }
+        for rank in [1, 8, 16, 21] {
+            let expected: Vec<f64> =
+                (0..2).flat_map(|i| (0..rank).map(move |r| ((i + 1) * r + (i + 2) * 2 * r) as f64)).collect();
+            assert_eq!(product_of::<f64>(rank), expected);
+            assert_eq!(product_of::<f32>(rank), expected);
+        }
+        let count = 1 << 20;
+        let ones = Tensor::<f32, Csr>::from_entries([1, count], (0..count).map(|j| ([0, j], 0.1))).unwrap();
+        let sum = spmv(&ones, &Tensor::from_vec([count], vec![1.0f32; count]).unwrap()).unwrap();
+        assert!((f64::from(sum[[0]]) / (0.1 * count as f64) - 1.0).abs() < 1e-6, "{sum}");
+    }
+
+    pub(super) trait Multiplies: Sized {
+        fn multiply(x: &Tensor<Self, Dense<2>>, y: &Tensor<Self, Dense<2>>) -> Tensor<Self, Dense<2>>;
+    }
+
+    macro_rules! multiplies {
+        ($($type:ident)*) => {$(
+            impl Multiplies for $type {
+                fn multiply(x: &Tensor<Self, Dense<2>>, y: &Tensor<Self, Dense<2>>) -> Tensor<Self, Dense<2>> {
+                    product(x, y).unwrap()
+                }
+            }
+        )*};
+    }
+    multiplies!(f32 f64);
+}

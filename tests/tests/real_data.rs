@@ -5,14 +5,13 @@
 //! `$SPC_PYTHON`, or `python3`; where it has no SciPy, the second comparison is left out. Both are said.
 
 use spc::execute::{Entries, Operand, Program, ProgramOptions};
-use spc::io::{ReadOptions, read};
+use spc::io::{ReadOptions, read_as};
 use spc::tensor::{AnyTensor, Coordinates, Indices, LevelStorage, Values};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 /// A kernel on a file: one sparse operand times dense ones.
 struct Case {
@@ -153,8 +152,7 @@ impl Case {
         spc_tests::data::for_each_index(&shape, &mut |index| values.push(element(operand, index)));
         let levels = vec![LevelStorage::Dense; shape.len()];
         let format = Format::dense(shape.len());
-        AnyTensor::from_parts(shape, format, levels, Values::F64(Arc::new(values.into())))
-            .expect("dense operands are valid")
+        AnyTensor::from_parts(shape, format, levels, Values::from(values)).expect("dense operands are valid")
     }
 
     /// The result by its index, from a loop over entries and over the indices that only dense operands have.
@@ -190,7 +188,7 @@ impl Case {
 
     fn check(&self, folder: &Path, python: Option<&str>) {
         let path = folder.join(self.file);
-        let x = read::<f64>(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
         let extents = self.extents(&x);
         let result = self.run(&x, &extents);
         result.validate().unwrap_or_else(|error| panic!("{}: {error}", self.file));

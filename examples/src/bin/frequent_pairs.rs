@@ -16,7 +16,7 @@ spc::tensor_kernel! {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let x = Tensor::<f64, Csf<3>>::from_coordinates(io::read(data.join("words.tns.gz"), &ReadOptions::default())?)?;
+    let x = Tensor::<f64, Csf<3>>::from_coordinates(io::read_as(data.join("words.tns.gz"), &ReadOptions::default())?)?;
     let words = std::fs::read_to_string(data.join("words.txt"))?;
     let words: Vec<&str> = words.lines().collect();
 

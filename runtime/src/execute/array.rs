@@ -2,19 +2,21 @@
 
 use super::error::Error;
 use crate::complex::{c32, c64};
-use crate::tensor::{Buffer, Element, Index, IndexArray, OutOfMemory, Plain, Values};
+use crate::tensor::{Buffer, Element, Index, IndexArray, OutOfMemory, Plain, Shared, Values};
 use crate::with_element;
 use bytemuck::AnyBitPattern;
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{self, ArrayElement, ArrayRole, Initial, Kernel, Size, Source, Structure};
+use spc_compiler::ir::{self, ArrayElement, Initial, Kernel, Size, Source, Structure};
 use std::any::Any;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 /// A parameter of a kernel, with its elements.
 #[derive(Debug)]
 pub(super) struct Array {
     pub(super) parameter: Parameter,
     pub(super) data: Data,
+    /// Whether the elements are there: those of an output may still have no memory.
+    pub(super) is_there: bool,
 }
 
 /// What a kernel expects of one parameter.
@@ -22,6 +24,18 @@ pub(super) struct Array {
 pub(super) struct Parameter {
     pub(super) access: Access,
     pub(super) element: ArrayElement,
+}
+
+impl Parameter {
+    /// What a kernel's declarations say of one.
+    pub(super) fn of(kernel: &Kernel, array: &ir::Array) -> Self {
+        let access = match array.role.tensor().map(|tensor| kernel.tensor(tensor).source) {
+            Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
+            Some(Source::Output { initial, .. }) => Access::Write(initial),
+            Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
+        };
+        Parameter { access, element: array.element }
+    }
 }
 
 /// What a kernel does with a parameter.
@@ -47,22 +61,22 @@ pub(super) struct Signature {
 impl Signature {
     /// What its declarations say.
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let access = |role: ArrayRole| match role.tensor().map(|tensor| kernel.tensor(tensor).source) {
-            Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
-            Some(Source::Output { initial, .. }) => Access::Write(initial),
-            Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
-        };
-        let parameter = |array: &ir::Array| Parameter { access: access(array.role), element: array.element };
         Signature {
             name: kernel.name.clone(),
             sizes: kernel.dimensions.iter().map(|dimension| dimension.size).collect(),
-            parameters: kernel.parameters().map(|(_, array)| parameter(array)).collect(),
+            parameters: kernel.parameters().map(|(_, array)| Parameter::of(kernel, array)).collect(),
         }
     }
 
     /// Checks that a call of `kernel` serves.
     pub(super) fn check(&self, kernel: &Kernel) -> Result<(), Error> {
-        if *self == Signature::of(kernel) {
+        // As `*self == Signature::of(kernel)`, without its memory.
+        let sizes = kernel.dimensions.iter().map(|dimension| dimension.size);
+        let parameters = kernel.parameters().map(|(_, array)| Parameter::of(kernel, array));
+        if self.name == kernel.name
+            && sizes.eq(self.sizes.iter().copied())
+            && parameters.eq(self.parameters.iter().copied())
+        {
             return Ok(());
         }
         Err(Error::WrongCall { expected: self.name.clone(), found: kernel.name.clone() })
@@ -111,7 +125,7 @@ impl Data {
             ArrayElement::Index(IndexWidth::U32) => Data::Index(Vec::<u32>::new().into()),
             ArrayElement::Index(IndexWidth::U64) => Data::Index(Vec::<u64>::new().into()),
             ArrayElement::Value(element) => {
-                Data::Values(with_element!(element, |T| <T as Element>::wrap(Arc::default())))
+                Data::Values(with_element!(element, |T| <T as Element>::wrap(Shared::default())))
             }
         }
     }
@@ -122,7 +136,7 @@ impl Data {
     /// When there is not enough memory.
     pub(super) fn zeroed(element: ArrayElement, length: usize) -> Result<Data, OutOfMemory> {
         fn indices<I: Index>(length: usize) -> Result<Data, OutOfMemory> {
-            Buffer::<I>::try_zeroed(length).map(|buffer| Data::Index(I::wrap(Arc::new(buffer))))
+            Buffer::<I>::try_zeroed(length).map(|buffer| Data::Index(I::wrap(buffer)))
         }
         match element {
             ArrayElement::Index(IndexWidth::U8) => indices::<u8>(length),
@@ -135,10 +149,10 @@ impl Data {
 
     /// Leaves no elements, but their memory where nobody shares it.
     pub(super) fn clear(&mut self) {
-        fn clear<T: Copy>(elements: &mut Arc<Buffer<T>>) {
-            let mut memory = Arc::get_mut(elements).map(|buffer| std::mem::take(buffer).into_vec()).unwrap_or_default();
+        fn clear<T: Plain>(elements: &mut Shared<T>) {
+            let mut memory = elements.get_mut().map(|buffer| std::mem::take(buffer).into_vec()).unwrap_or_default();
             memory.clear();
-            *elements = Arc::new(memory.into());
+            *elements = memory.into();
         }
         with_buffer!(self, |elements| clear(elements))
     }
@@ -153,8 +167,8 @@ impl Data {
 
     /// The bytes of the elements, to be changed; `None` where not all bytes are elements, as of truth values.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        fn bytes<T: Copy + Plain + AnyBitPattern>(elements: &mut Arc<Buffer<T>>) -> Option<&mut [u8]> {
-            Some(bytemuck::cast_slice_mut(Arc::make_mut(elements).as_mut_slice()))
+        fn bytes<T: Copy + Plain + AnyBitPattern>(elements: &mut Shared<T>) -> Option<&mut [u8]> {
+            Some(bytemuck::cast_slice_mut(elements.make_mut().as_mut_slice()))
         }
         match self {
             Data::Index(IndexArray::U8(elements)) => bytes(elements),
@@ -174,7 +188,7 @@ impl Data {
 
     /// Which array it is. That says nothing of another one, also when this is gone; and whoever changes elements makes another.
     pub(super) fn identity(&self) -> Identity {
-        with_buffer!(self, |elements| Arc::downgrade(elements) as Identity)
+        with_buffer!(self, |elements| elements.identity())
     }
 
     /// Whether they are a part of an array that is there too.
@@ -211,9 +225,7 @@ pub trait Stored: sealed::Sealed + Plain {
 
 fn take_index<I: Index>(data: Data) -> Option<Buffer<I>> {
     let Data::Index(indices) = data else { return None };
-    let buffer = I::unwrap(&indices).cloned();
-    drop(indices);
-    buffer.map(Arc::unwrap_or_clone)
+    I::unwrap_owned(indices).map(Shared::into_buffer)
 }
 
 fn take_value<T: Element>(data: Data) -> Option<Buffer<T>> {
@@ -226,11 +238,11 @@ fn take_either<T: Index + Element>(data: Data) -> Option<Buffer<T>> {
 }
 
 fn put_index<I: Index>(elements: Buffer<I>, _: ArrayElement) -> Data {
-    Data::Index(I::wrap(Arc::new(elements)))
+    Data::Index(I::wrap(elements))
 }
 
 fn put_value<T: Element>(elements: Buffer<T>, _: ArrayElement) -> Data {
-    Data::Values(T::wrap(Arc::new(elements)))
+    Data::Values(T::wrap(elements))
 }
 
 fn put_either<T: Index + Element>(elements: Buffer<T>, element: ArrayElement) -> Data {

@@ -36,14 +36,16 @@
 //! ```
 
 use super::around::Copied;
-use super::array::{Access, Array, Data, Parameter, Signature, Stored};
+use super::array::{Access, Array, Data, Parameter, Stored};
 use super::error::Error;
 use super::extents::{check_outputs, extents};
 use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Listed, Values};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Listed, Shared, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 /// One call of a kernel; the [module's page](self) shows its way.
@@ -53,13 +55,46 @@ pub struct Call<'k> {
     /// The extent of each dimension.
     dimensions: Vec<usize>,
     /// Inputs and sorted copies, by [`TensorId`]; `None` for outputs.
-    tensors: Vec<Option<AnyTensor>>,
+    tensors: Vec<Option<Cow<'k, AnyTensor>>>,
     /// The kernel's parameters.
     arrays: Vec<Array>,
+    /// Whether there is memory for the outputs.
+    is_allocated: bool,
     /// Whether a kernel has run on the arrays, so that those of outputs must be made new before one runs again.
     used: bool,
     copies: Vec<Copied>,
     allocate_time: Duration,
+}
+
+/// An array of an input, as long as the call may have it.
+#[derive(Debug)]
+pub struct Held<'k, T> {
+    elements: Shared<T>,
+    inputs: PhantomData<&'k [T]>,
+}
+
+impl<T> Held<'_, T> {
+    /// The elements of a call's array, for no longer than the call has it.
+    fn new(elements: &Shared<T>) -> Self {
+        // SAFETY: the lifetime is that of the call's inputs.
+        Self { elements: unsafe { elements.alias() }, inputs: PhantomData }
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.elements.as_slice()
+    }
+}
+
+/// Where a call has its extents from.
+pub(super) enum Extents<'a> {
+    /// From its inputs, and as stated by name.
+    Find(&'a [(&'a str, usize)]),
+    /// As they were found before, for inputs of the same shapes.
+    Known(&'a [usize]),
 }
 
 /// The inputs in the formats that a kernel declares; those that have them already are shared, not copied.
@@ -110,7 +145,7 @@ fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
     for (declared, input) in inputs {
         let other = declared.pattern.and_then(|other| inputs.get(other.index()));
         if let Some((other, of)) = other
-            && !(input.shape() == of.shape() && same_structure(of.levels(), input.levels()))
+            && !(input.shape() == of.shape() && same_structure(of.levels().iter(), input.levels()))
         {
             return Err(Error::Pattern { tensor: declared.name.clone(), other: other.name.clone() });
         }
@@ -119,23 +154,23 @@ fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
 }
 
 /// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them, which `copies` lists.
-fn read_tensors(
+fn read_tensors<'k>(
     kernel: &Kernel,
-    inputs: &[(&Tensor, &AnyTensor)],
+    inputs: Vec<Cow<'k, AnyTensor>>,
     copies: &mut Vec<Copied>,
-) -> Result<Vec<Option<AnyTensor>>, Error> {
-    let mut rest = inputs.iter();
-    let mut tensors: Vec<Option<AnyTensor>> = Vec::with_capacity(kernel.tensors.len());
+) -> Result<Vec<Option<Cow<'k, AnyTensor>>>, Error> {
+    let mut rest = inputs.into_iter();
+    let mut tensors: Vec<Option<Cow<'k, AnyTensor>>> = Vec::with_capacity(kernel.tensors.len());
     for declared in &kernel.tensors {
         let tensor = match declared.source {
-            Source::Input => rest.next().map(|&(_, input)| input.clone()),
+            Source::Input => rest.next(),
             Source::Output { .. } => None,
             Source::SortedCopy { of } => match tensors.get(of.index()) {
                 Some(Some(original)) => {
                     let start = Instant::now();
                     let copy = original.convert_stored(&declared.format);
                     copies.push(copied(kernel.tensor(of), &declared.format, start));
-                    Some(copy.map_err(|source| not_converted(declared, source))?)
+                    Some(Cow::Owned(copy.map_err(|source| not_converted(declared, source))?))
                 }
                 _ => {
                     let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
@@ -162,7 +197,8 @@ fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = (TensorId, &Tensor, Struc
 }
 
 impl<'k> Call<'k> {
-    /// A call with these inputs, in the order of the kernel's declarations.
+    /// A call with these inputs, in the order of the kernel's declarations. It shares their arrays; those that a
+    /// [`View`](crate::tensor::View) borrows are copied.
     ///
     /// # Errors
     /// When the inputs do not fit the declarations or each other, no input determines some extent, or there is no memory for
@@ -176,8 +212,21 @@ impl<'k> Call<'k> {
     /// # Errors
     /// As [`Call::new`], and when the kernel has no index variable of a name.
     pub fn with_dimensions(kernel: &'k Kernel, inputs: &[&AnyTensor], extra: &[(&str, usize)]) -> Result<Self, Error> {
-        let inputs = declared_inputs(kernel, inputs)?;
-        for (declared, input) in &inputs {
+        let inputs = inputs.iter().map(|&input| Cow::Owned(input.clone())).collect();
+        let mut call = Self::prepare(kernel, inputs, Extents::Find(extra))?;
+        call.allocate()?;
+        Ok(call)
+    }
+
+    /// A call that has no memory for its outputs yet, other than what it is [given](Call::reuse).
+    pub(super) fn prepare(
+        kernel: &'k Kernel,
+        inputs: Vec<Cow<'k, AnyTensor>>,
+        extents: Extents<'_>,
+    ) -> Result<Self, Error> {
+        let of_inputs: Vec<&AnyTensor> = inputs.iter().map(|input| &**input).collect();
+        let declared = declared_inputs(kernel, &of_inputs)?;
+        for (declared, input) in &declared {
             if *input.format() != declared.format {
                 let (expected, found) = (declared.format.to_string(), input.format().to_string());
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
@@ -187,17 +236,51 @@ impl<'k> Call<'k> {
                 return Err(Error::Fill { tensor: declared.name.clone(), expected, found });
             }
         }
-        check_patterns(&inputs)?;
-        let dimensions = extents(kernel, &inputs, extra, &[])?;
-        check_outputs(kernel, &dimensions)?;
+        check_patterns(&declared)?;
+        let dimensions = match extents {
+            Extents::Known(dimensions) => dimensions.to_vec(),
+            Extents::Find(stated) => {
+                let dimensions = self::extents(kernel, &declared, stated, &[])?;
+                check_outputs(kernel, &dimensions)?;
+                dimensions
+            }
+        };
         let mut copies = Vec::new();
-        let tensors = read_tensors(kernel, &inputs, &mut copies)?;
+        let tensors = read_tensors(kernel, inputs, &mut copies)?;
         let start = Instant::now();
         let (arrays, allocate_time) = (Vec::new(), Duration::ZERO);
-        let mut call = Call { kernel, dimensions, tensors, arrays, used: false, copies, allocate_time };
+        let (is_allocated, used) = (false, false);
+        let mut call = Call { kernel, dimensions, tensors, arrays, is_allocated, used, copies, allocate_time };
         call.arrays = call.make_arrays()?;
         call.allocate_time = start.elapsed();
         Ok(call)
+    }
+
+    /// Makes the arrays of outputs for which there is no memory yet.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn allocate(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.is_allocated, true) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        for (place, (_, array)) in self.kernel.parameters().enumerate() {
+            let Some(id) = array.role.tensor() else { continue };
+            let declared = self.kernel.tensor(id);
+            let (Source::Output { structure, .. }, Access::Write(initial), false) =
+                (declared.source, self.arrays[place].parameter.access, self.arrays[place].is_there)
+            else {
+                continue;
+            };
+            let data = self.initial(declared, structure, initial)?;
+            if data.element() != array.element {
+                return Err(self.declaration(format!("`{}` does not hold what its format says", array.name)));
+            }
+            (self.arrays[place].data, self.arrays[place].is_there) = (data, true);
+        }
+        self.allocate_time += start.elapsed();
+        Ok(())
     }
 
     /// The kernel's declarations.
@@ -228,34 +311,36 @@ impl<'k> Call<'k> {
         &self.dimensions
     }
 
-    /// The arrays of all parameters, before the kernel starts.
+    /// The arrays of all parameters, before there is memory for outputs.
     fn make_arrays(&self) -> Result<Vec<Array>, Error> {
-        let parameters = Signature::of(self.kernel).parameters.into_iter();
-        let make = |(parameter, (_, array)): (Parameter, (_, &ir::Array))| {
+        let make = |(_, array): (_, &ir::Array)| {
             let Some(id) = array.role.tensor() else {
                 return Err(self.declaration(format!("`{}` is nobody's", array.name)));
             };
-            let declared = self.kernel.tensor(id);
-            let data = match (parameter.access, declared.source) {
-                (Access::Read, _) => self.tensors[id.index()].as_ref().and_then(|tensor| data_of(tensor, array.role)),
-                (Access::Write(initial), Source::Output { structure, .. }) => {
-                    Some(self.initial(declared, structure, initial)?)
-                }
-                (Access::Write(_) | Access::Append, _) => Some(Data::empty(parameter.element)),
+            let parameter = Parameter::of(self.kernel, array);
+            let data = match parameter.access {
+                // SAFETY: the call is not there for longer than its inputs, and what it gives away of these is a copy or ends
+                // with it.
+                Access::Read => unsafe {
+                    self.tensors[id.index()].as_ref().and_then(|tensor| data_of(tensor, array.role))
+                },
+                Access::Write(_) | Access::Append => Some(Data::empty(parameter.element)),
             };
             match data {
-                Some(data) if data.element() == parameter.element => Ok(Array { parameter, data }),
+                Some(data) if data.element() == parameter.element => {
+                    Ok(Array { parameter, data, is_there: !matches!(parameter.access, Access::Write(_)) })
+                }
                 Some(_) => Err(self.declaration(format!("`{}` does not hold what its format says", array.name))),
                 None => Err(self.declaration(format!("`{}` is an array that its format does not have", array.name))),
             }
         };
-        parameters.zip(self.kernel.parameters()).map(make).collect()
+        self.kernel.parameters().map(make).collect()
     }
 
     /// What an output whose structure is given holds at first, for each of its positions.
     fn initial(&self, declared: &Tensor, structure: Structure, initial: Initial) -> Result<Data, Error> {
         let tensor = || declared.name.clone();
-        let count = value_count(declared, &self.given_levels(declared, structure)?, &self.dimensions)
+        let count = value_count(declared, &self.given_levels(declared, structure)?, &self.shape(declared))
             .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
         let values = Values::try_zeroed(declared.element, count);
         let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;
@@ -268,14 +353,14 @@ impl<'k> Call<'k> {
     }
 
     /// The levels of an output whose structure is given before the kernel runs.
-    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<LevelStorage>, Error> {
+    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<Cow<'_, LevelStorage>>, Error> {
         let (operand, count) = match structure {
             Structure::Dense | Structure::Appended => (None, 0),
             Structure::Shared { operand, levels } => {
                 (self.tensors.get(operand.index()).and_then(Option::as_ref), levels)
             }
         };
-        let shared = operand.map_or(&[][..], AnyTensor::levels);
+        let shared = operand.map_or(&[][..], |operand| operand.levels());
         shared_levels(declared, shared, count).ok_or_else(|| {
             self.declaration(format!("`{}` can't have the structure that it is said to have", declared.name))
         })
@@ -313,7 +398,8 @@ impl<'k> Call<'k> {
         }
         if declared.delivered.is_none()
             && structure != Structure::Appended
-            && !same_structure(&self.given_levels(declared, structure)?, tensor.levels())
+            && structure != Structure::Dense
+            && !same_structure(self.given_levels(declared, structure)?.iter().map(|level| &**level), tensor.levels())
         {
             return refuse("its entries are at other places than the result's".to_owned());
         }
@@ -332,17 +418,28 @@ impl<'k> Call<'k> {
         if declared.delivered.is_some() {
             return Ok(());
         }
+        let kernel = self.kernel;
+        let of_output = |role: ArrayRole| role.tensor() == Some(id);
+        if declared.format.is_dense() && declared.format.order > 0 {
+            // All that there is are its values.
+            let values = Data::Values(tensor.take_dense());
+            let place = kernel.parameters().position(|(_, array)| of_output(array.role));
+            if let Some(array) = place.and_then(|place| self.arrays.get_mut(place)) {
+                (array.data, array.is_there) = (values, true);
+                renew(array);
+            }
+            return Ok(());
+        }
         let order = tensor.order();
         let no_entries = AnyTensor::zeros(vec![0; order], Format::dense(order), declared.element)
             .map_err(|error| self.declaration(error.to_string()))?;
-        let no_entries = convert(declared, &no_entries)?;
-        let tensor = std::mem::replace(tensor, no_entries);
-        let kernel = self.kernel;
-        let of_output = |role: ArrayRole| role.tensor() == Some(id);
+        let tensor = std::mem::replace(tensor, convert(declared, &no_entries)?);
         let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
         for (role, array) in arrays.filter(|(role, _)| of_output(*role)) {
-            if let Some(data) = data_of(&tensor, role) {
-                array.data = data;
+            // SAFETY: nobody hands in what is borrowed to be written to: there is no `&mut` to the tensor in a view. What is
+            // borrowed all the same is copied before it is changed.
+            if let Some(data) = unsafe { data_of(&tensor, role) } {
+                (array.data, array.is_there) = (data, true);
             }
         }
         // Now nobody else has its memory.
@@ -356,9 +453,9 @@ impl<'k> Call<'k> {
     ///
     /// # Panics
     /// When there is no such array, or it is of another type.
-    pub fn input_index<I: Index>(&self, array: usize) -> Arc<Buffer<I>> {
+    pub fn input_index<I: Index>(&self, array: usize) -> Held<'k, I> {
         match self.arrays.get(array).map(|array| &array.data) {
-            Some(Data::Index(indices)) => I::unwrap(indices).cloned(),
+            Some(Data::Index(indices)) => I::unwrap(indices).map(Held::new),
             _ => None,
         }
         .unwrap_or_else(|| self.wrong_type(array, I::WIDTH.name()))
@@ -368,9 +465,9 @@ impl<'k> Call<'k> {
     ///
     /// # Panics
     /// When there is no such array, or it is of another type.
-    pub fn input_values<T: Element>(&self, array: usize) -> Arc<Buffer<T>> {
+    pub fn input_values<T: Element>(&self, array: usize) -> Held<'k, T> {
         match self.arrays.get(array).map(|array| &array.data) {
-            Some(Data::Values(values)) => T::unwrap(values).cloned(),
+            Some(Data::Values(values)) => T::unwrap(values).map(Held::new),
             _ => None,
         }
         .unwrap_or_else(|| self.wrong_type(array, T::TYPE.name()))
@@ -462,7 +559,7 @@ impl<'k> Call<'k> {
         for (id, declared, structure) in outputs_of(kernel) {
             let levels = match structure {
                 Structure::Appended => appended_levels(id, declared, &mut find)?,
-                _ => self.given_levels(declared, structure)?,
+                _ => self.given_levels(declared, structure)?.into_iter().map(Cow::into_owned).collect(),
             };
             let Some(Data::Values(values)) = find(ArrayRole::Values { tensor: id }) else {
                 return Err(self.declaration(format!("output `{}` has no values", declared.name)));
@@ -493,12 +590,18 @@ impl<'k> Call<'k> {
 }
 
 /// The array of a tensor that has a role.
-fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
-    match role {
-        ArrayRole::Positions { level, .. } => tensor.positions(level).cloned().map(Data::Index),
-        ArrayRole::Coordinates { level, .. } => tensor.coordinates(level).cloned().map(Data::Index),
-        ArrayRole::Values { .. } => Some(Data::Values(tensor.values().clone())),
-        ArrayRole::Local => None,
+///
+/// # Safety
+/// As for [`Shared::alias`].
+unsafe fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match role {
+            ArrayRole::Positions { level, .. } => tensor.positions(level).map(|array| Data::Index(array.alias())),
+            ArrayRole::Coordinates { level, .. } => tensor.coordinates(level).map(|array| Data::Index(array.alias())),
+            ArrayRole::Values { .. } => Some(Data::Values(tensor.values().alias())),
+            ArrayRole::Local => None,
+        }
     }
 }
 

@@ -14,14 +14,14 @@ use super::around::Around;
 use super::call::Call;
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
-use super::flow::Flow;
-#[cfg(feature = "cuda")]
-use super::flow::outputs_of;
+use super::flow::{Flow, Prepare, Remembered, Whole, lent};
 use super::native::NativeError;
 use super::{Backend, Executable};
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::Kernel;
 use spc_compiler::{Program, backend};
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Kernels with what runs them.
@@ -30,6 +30,7 @@ pub struct Chain {
     declarations: Kernel,
     results: Vec<String>,
     links: Vec<Executable>,
+    remembered: Arc<Remembered>,
 }
 
 /// What was computed.
@@ -117,7 +118,8 @@ impl Chain {
 
     /// A program of which something else has made executables, one for each of its kernels.
     pub fn of_links(program: &Program, links: Vec<Executable>) -> Self {
-        Self { declarations: program.declarations.clone(), results: program.results.clone(), links }
+        let (declarations, results) = (program.declarations.clone(), program.results.clone());
+        Self { declarations, results, links, remembered: Arc::default() }
     }
 
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
@@ -134,6 +136,11 @@ impl Chain {
     /// What the kernels are together: the parameters, and all dimensions.
     pub fn declarations(&self) -> &Kernel {
         &self.declarations
+    }
+
+    /// The names of the results, in order.
+    pub fn results(&self) -> &[String] {
+        &self.results
     }
 
     /// What runs the kernels.
@@ -196,9 +203,11 @@ impl Chain {
 
     /// A call of the only kernel.
     pub(super) fn call(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)]) -> Result<Call<'_>, Error> {
-        let kernels = self.links.iter().map(Executable::kernel).collect();
-        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
-        flow.call()?.ok_or_else(|| self.no_kernel())
+        let inputs = inputs.iter().map(|&input| Cow::Owned(input.clone())).collect();
+        let flow = Flow::new(self.whole(), inputs, stated, &[])?;
+        let mut call = flow.call()?.ok_or_else(|| self.no_kernel())?;
+        call.allocate()?;
+        Ok(call)
     }
 
     /// Runs a call and leaves its result on the device, combined with what is there.
@@ -237,12 +246,11 @@ impl Chain {
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
         let start = Instant::now();
         let copied = self.copied();
-        let kernels = self.links.iter().map(Executable::kernel).collect();
-        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, stated, &[])?;
+        let flow = Flow::new(self.whole(), lent(inputs), stated, &[])?;
         let mut around = Around::default();
         let mut running = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
-        let outputs = flow.run(&mut around, &mut |link, call| {
+        let outputs = flow.run(&mut around, &mut |_, _| Ok(()), &mut |link, call| {
             let start = Instant::now();
             let done = self.links[link].run_each(call, &mut run_times);
             running += start.elapsed();
@@ -252,26 +260,32 @@ impl Chain {
         around.other = all.saturating_sub(running + around.total());
         let (copy_in, copy_out) = self.copied();
         (around.copy_in, around.copy_out) = (copy_in - copied.0, copy_out - copied.1);
+        let outputs = self.results.iter().cloned().zip(outputs).collect();
         Ok(Outcome { outputs, around, run_times })
     }
 }
 
-#[cfg(feature = "cuda")]
 impl Chain {
     /// Runs the kernels once, each call when it was prepared for its output of a name; gives the results in order. `shapes` are
     /// those that they are to have, where nothing else says an extent.
     pub(super) fn run_prepared(
         &self,
-        inputs: &[&AnyTensor],
+        inputs: Vec<Cow<'_, AnyTensor>>,
+        stated: &[(&str, usize)],
         shapes: &[Vec<usize>],
-        prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
+        prepare: &mut Prepare<'_>,
     ) -> Result<Vec<AnyTensor>, Error> {
-        let kernels = self.links.iter().map(Executable::kernel).collect();
-        let flow = Flow::new(&self.declarations, &self.results, kernels, inputs, &[], shapes)?;
-        let outputs = flow.run(&mut Around::default(), &mut |link, call| {
-            outputs_of(self.links[link].kernel()).try_for_each(|output| prepare(call, output))?;
-            self.links[link].run(call).map(drop)
-        })?;
-        Ok(outputs.into_iter().map(|(_, tensor)| tensor).collect())
+        let flow = Flow::new(self.whole(), inputs, stated, shapes)?;
+        flow.run(&mut Around::default(), prepare, &mut |link, call| self.links[link].run(call).map(drop))
+    }
+
+    /// The kernels and what they are together.
+    fn whole(&self) -> Whole<'_> {
+        Whole {
+            declarations: &self.declarations,
+            results: &self.results,
+            kernels: self.links.iter().map(Executable::kernel).collect(),
+            remembered: &self.remembered,
+        }
     }
 }

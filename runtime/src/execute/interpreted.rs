@@ -99,7 +99,7 @@ mod tests {
         let indices = IndexWidth::ALL.map(ArrayElement::Index);
         for element in indices.into_iter().chain(ElementType::ALL.map(ArrayElement::Value)) {
             let data = Data::empty(element);
-            let array = Array { parameter: Parameter { access: Access::Append, element }, data };
+            let array = Array { parameter: Parameter { access: Access::Append, element }, data, is_there: true };
             let value = copy(&array).unwrap();
             assert!(value.holds(element));
             assert_eq!(received(value, element), array.data);

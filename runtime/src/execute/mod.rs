@@ -13,7 +13,8 @@
 //! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
 //! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
-//! * [`Program`] does all of it: from a checked kernel and named inputs to named results.
+//! * [`Kernel`] is a text that is compiled once and called with new inputs.
+//! * [`Program`] is a kernel with its inputs, read and packed as it declares them, and compiled for their sizes.
 //! * [`stream`] runs a kernel whose input comes in parts.
 //! * [`device`] runs what the CUDA backend makes of a kernel.
 //! * The interpreter runs the IR itself: slow, but it checks every access, and needs no compiler.
@@ -40,6 +41,8 @@ mod interpreted;
 #[cfg(feature = "compile")]
 pub mod interpreter;
 #[cfg(feature = "compile")]
+mod kernel;
+#[cfg(feature = "compile")]
 mod native;
 mod output;
 #[cfg(all(test, feature = "compile"))]
@@ -63,12 +66,14 @@ pub use around::{Around, Copied, Prepared, Way};
 pub use array::Stored;
 #[cfg(feature = "compile")]
 pub use cache::{CacheWarning, Distrust, cache_warnings};
-pub use call::{Call, conform};
+pub use call::{Call, Held, conform};
 #[cfg(feature = "compile")]
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "compile")]
+pub use kernel::{Argument, Input, Kernel, KernelBuilder, Outputs, Targets};
 #[cfg(feature = "compile")]
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};

@@ -5,12 +5,18 @@ use super::error::Error;
 use crate::parallel::Chunks;
 use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, level_extents, values::with_values_mut};
 use spc_compiler::format::level::{self, Arrays};
+use spc_compiler::format::{Coordinate, Format, Level};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
+use std::borrow::Cow;
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
-pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: usize) -> Option<Vec<LevelStorage>> {
-    let mut levels = operand.get(..count)?.to_vec();
-    levels.resize(declared.format.levels.len().max(count), LevelStorage::Dense);
+pub(super) fn shared_levels<'a>(
+    declared: &Tensor,
+    operand: &'a [LevelStorage],
+    count: usize,
+) -> Option<Vec<Cow<'a, LevelStorage>>> {
+    let mut levels: Vec<Cow<'a, LevelStorage>> = operand.get(..count)?.iter().map(Cow::Borrowed).collect();
+    levels.resize(declared.format.levels.len().max(count), Cow::Owned(LevelStorage::Dense));
     let as_declared = levels.len() == declared.format.levels.len()
         && levels.iter().zip(&declared.format.levels).all(|(storage, level)| {
             let format = level.format;
@@ -22,22 +28,32 @@ pub(super) fn shared_levels(declared: &Tensor, operand: &[LevelStorage], count: 
 }
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
-pub(super) fn value_count(declared: &Tensor, levels: &[LevelStorage], extents: &[usize]) -> Option<usize> {
-    let shape: Vec<usize> = declared.dimensions.iter().map(|dimension| extents[dimension.index()]).collect();
-    let extents = level_extents(&declared.format, &shape).ok()?;
+pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelStorage>], shape: &[usize]) -> Option<usize> {
+    if is_rectangular(&declared.format) {
+        return shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
+    }
+    let extents = level_extents(&declared.format, shape).ok()?;
     levels.iter().zip(extents).try_fold(1, |count, (storage, extent)| storage.position_count(count, extent))
 }
 
+/// Whether a tensor has a value for each index, and none besides.
+fn is_rectangular(format: &Format) -> bool {
+    let stores_mode = |level: &Level| matches!(level.coordinate, Coordinate::Mode(_));
+    format.is_dense() && format.levels.len() == format.order && format.levels.iter().all(stores_mode)
+}
+
 /// Whether two tensors of one shape and format have entries at the same places.
-pub(super) fn same_structure(left: &[LevelStorage], right: &[LevelStorage]) -> bool {
+pub(super) fn same_structure<'a>(
+    left: impl ExactSizeIterator<Item = &'a LevelStorage>,
+    right: &[LevelStorage],
+) -> bool {
     let same = |left: Option<&IndexArray>, right: Option<&IndexArray>| match (left, right) {
         (Some(left), Some(right)) => left.shares_or_equals(right),
         (None, None) => true,
         _ => false,
     };
-    let pairs = left.iter().zip(right);
     left.len() == right.len()
-        && pairs.into_iter().all(|(left, right)| {
+        && left.zip(right).all(|(left, right)| {
             same(left.positions(), right.positions()) && same(left.coordinates(), right.coordinates())
         })
 }
@@ -106,6 +122,10 @@ pub(super) fn assemble(
 
 fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {
     let mut parents = 1usize;
+    if is_rectangular(&declared.format) && levels.len() == declared.format.levels.len() {
+        parents = shape.iter().product();
+        return check_count(declared, values, parents);
+    }
     let extents = level_extents(&declared.format, shape).map_err(|error| wrong(declared, error.to_string()))?;
     for (number, (storage, extent)) in levels.iter().zip(extents).enumerate() {
         let expect = |what: &str, expected: Option<usize>, found: usize| {
@@ -127,10 +147,14 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
         parents =
             storage.position_count(parents, extent).ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
     }
-    if values.len() == parents {
+    check_count(declared, values, parents)
+}
+
+fn check_count(declared: &Tensor, values: &Values, positions: usize) -> Result<(), Error> {
+    if values.len() == positions {
         return Ok(());
     }
-    Err(wrong(declared, format!("there are {} values for {parents} positions", values.len())))
+    Err(wrong(declared, format!("there are {} values for {positions} positions", values.len())))
 }
 
 fn wrong(declared: &Tensor, reason: String) -> Error {

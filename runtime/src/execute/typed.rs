@@ -3,7 +3,7 @@
 #[cfg(feature = "cuda")]
 use super::Chain;
 use super::around::Around;
-use super::flow::{Flow, outputs_of};
+use super::flow::{Flow, Prepare, Remembered, Whole, lent};
 use super::{Call, Error};
 use crate::complex::{c32, c64};
 #[cfg(feature = "cuda")]
@@ -63,6 +63,7 @@ struct Parts {
     declarations: Kernel,
     results: Vec<String>,
     links: Vec<Kernel>,
+    remembered: Remembered,
 }
 
 impl StaticKernel {
@@ -101,16 +102,9 @@ impl StaticKernel {
         if targets.len() != self.results.len() {
             return Err(missing());
         }
-        let shapes: Vec<Vec<usize>> = targets.iter().map(|target| target.shape().to_vec()).collect();
-        let mut reuse = |call: &mut Call<'_>, output: &str| {
-            let target = self.results.iter().position(|result| *result == output);
-            match target.and_then(|target| targets.get_mut(target)) {
-                Some(target) => target.check_reuse(call, 0).and_then(|()| target.reuse(call, 0)),
-                None => Ok(()),
-            }
-        };
-        let mut results = self.run_with(inputs, &shapes, &mut reuse)?;
-        targets.iter_mut().try_for_each(|target| target.set(results.tensors.next().ok_or_else(missing)?))
+        write_into(self.results, targets, |shapes, prepare| {
+            Ok(self.run_with(inputs, shapes, prepare)?.tensors.collect())
+        })
     }
 
     /// Runs the kernel, each call when it was prepared for its output of a name. `shapes` are those that the results are to have.
@@ -118,21 +112,23 @@ impl StaticKernel {
         &self,
         inputs: &[&AnyTensor],
         shapes: &[Vec<usize>],
-        prepare: &mut dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error>,
+        prepare: &mut Prepare<'_>,
     ) -> Result<Results, Error> {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
-            let outputs = self.on_gpu(&gpu)?.run_prepared(inputs, shapes, prepare)?;
+            let outputs = self.on_gpu(&gpu)?.run_prepared(lent(inputs), &[], shapes, prepare)?;
             return Ok(Results { tensors: outputs.into_iter() });
         }
         let parts = self.parts()?;
-        let flow = Flow::new(&parts.declarations, &parts.results, parts.links.iter().collect(), inputs, &[], shapes)?;
-        let outputs = flow.run(&mut Around::default(), &mut |link, call| {
-            outputs_of(&parts.links[link]).try_for_each(|output| prepare(call, output))?;
-            catch(call, self.links[link].run)
-        })?;
-        let tensors: Vec<AnyTensor> = outputs.into_iter().map(|(_, tensor)| tensor).collect();
-        Ok(Results { tensors: tensors.into_iter() })
+        let whole = Whole {
+            declarations: &parts.declarations,
+            results: &parts.results,
+            kernels: parts.links.iter().collect(),
+            remembered: &parts.remembered,
+        };
+        let flow = Flow::new(whole, lent(inputs), &[], shapes)?;
+        let outputs = flow.run(&mut Around::default(), prepare, &mut |link, call| catch(call, self.links[link].run))?;
+        Ok(Results { tensors: outputs.into_iter() })
     }
 
     /// The kernel for a GPU: loops of its own, made of the same text.
@@ -163,6 +159,7 @@ impl StaticKernel {
                 declarations: read(self.declarations)?,
                 results: self.results.iter().map(|&name| name.to_owned()).collect(),
                 links: self.links.iter().map(|link| read(link.declarations)).collect::<Result<_, _>>()?,
+                remembered: Remembered::default(),
             })
         };
         self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))
@@ -207,8 +204,8 @@ pub fn scalar<T: Element>(value: T) -> AnyTensor {
     Tensor::<T, Scalar>::from(value).into_any()
 }
 
-/// What a kernel of the macro returns: a typed tensor or a scalar.
-pub trait Value {
+/// What a kernel returns or writes to: a typed tensor or one of any type, or a scalar.
+pub trait Value: Send {
     /// Makes it of a call's output.
     ///
     /// # Errors
@@ -270,6 +267,29 @@ impl<T: Element, F: StorageFormat> Value for Tensor<T, F> {
     }
 }
 
+impl Value for AnyTensor {
+    fn from_output(output: AnyTensor) -> Result<Self, Error> {
+        Ok(output)
+    }
+
+    fn set(&mut self, output: AnyTensor) -> Result<(), Error> {
+        *self = output;
+        Ok(())
+    }
+
+    fn shape(&self) -> &[usize] {
+        AnyTensor::shape(self)
+    }
+
+    fn check_reuse(&self, call: &Call<'_>, output: usize) -> Result<(), Error> {
+        call.check_reuse(output, self)
+    }
+
+    fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
+        call.reuse(output, self)
+    }
+}
+
 macro_rules! scalars {
     ($($type:ident)*) => {$(
         impl Value for $type {
@@ -298,3 +318,22 @@ macro_rules! scalars {
 }
 
 scalars!(f64 f32 i64 i32 u8 bool c32 c64);
+
+/// Runs something that writes results of these names into the memory of `targets`. Where that is refused, they are as before; where
+/// a later statement of several is refused, those of statements that have run are left without entries.
+pub(super) fn write_into<E: From<Error>>(
+    results: &[impl AsRef<str> + Sync],
+    targets: &mut [&mut dyn Value],
+    run: impl FnOnce(&[Vec<usize>], &mut Prepare<'_>) -> Result<Vec<AnyTensor>, E>,
+) -> Result<(), E> {
+    let shapes: Vec<Vec<usize>> = targets.iter().map(|target| target.shape().to_vec()).collect();
+    let mut reuse = |call: &mut Call<'_>, output: &str| {
+        let target = results.iter().position(|result| result.as_ref() == output);
+        match target.and_then(|target| targets.get_mut(target)) {
+            Some(target) => target.check_reuse(call, 0).and_then(|()| target.reuse(call, 0)),
+            None => Ok(()),
+        }
+    };
+    let tensors = run(&shapes, &mut reuse)?;
+    targets.iter_mut().zip(tensors).try_for_each(|(target, tensor)| Ok(target.set(tensor)?))
+}

@@ -1,7 +1,5 @@
 //! What a file holds.
 
-use std::sync::Arc;
-
 use spc_compiler::format::{Format, level};
 
 use super::value::Value;
@@ -101,7 +99,7 @@ pub(super) fn same_shape(found: &[usize], stated: Option<&[usize]>) -> Result<()
 pub(super) fn dense<T: Value>(shape: Vec<usize>, values: Buffer<T>) -> Result<AnyTensor, ReadError> {
     let format = Format::dense(shape.len());
     let levels = vec![LevelStorage::Dense; shape.len()];
-    AnyTensor::from_parts(shape, format, levels, T::wrap(Arc::new(values))).map_err(ReadError::of_arrays)
+    AnyTensor::from_parts(shape, format, levels, T::wrap(values)).map_err(ReadError::of_arrays)
 }
 
 /// The entries of a tensor without those that the last level stores only because it has a place for every coordinate, and whose

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
@@ -289,6 +289,6 @@ fn retyped<T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
     let (values, fill) = with_element!(tensor.element(), |F| of::<F, T>(&tensor))?;
     let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
     let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-    let values = T::wrap(Arc::new(Buffer::from(values)));
+    let values = T::wrap(Buffer::from(values));
     AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
 }

@@ -10,7 +10,9 @@
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("x.tns");
 //! std::fs::write(&path, "1 3 2.5\n2 1 -1\n")?;
-//! let x = io::read::<f64>(&path, &ReadOptions::default())?;
+//! let x = io::read(&path)?; // a tensor, in a format that suits it
+//! assert_eq!(x.entries::<f64>()?, [(vec![0, 2], 2.5), (vec![1, 0], -1.0)]);
+//! let x = io::read_as::<f64>(&path, &ReadOptions::default())?; // a list of entries
 //! assert_eq!(x.shape, [2, 3]);
 //! assert_eq!(x.values, [2.5, -1.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,8 +50,9 @@ pub use write::{fail_at_size_limit, write_mtx, write_tns};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::tensor::{AnyTensor, Coordinates};
+use crate::tensor::{AnyTensor, Coordinates, Csr, Duplicates, ElementType, StorageFormat, pack_filled};
 use crate::with_element;
+use spc_compiler::format::Format;
 
 /// What a caller knows about a file that is to be read.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +63,36 @@ pub struct ReadOptions {
     pub file_type: Option<FileType>,
 }
 
-/// Reads the entries of a tensor file, in the order in which they stand there.
+/// Reads a tensor from a file of any kind: of the element type that the file states, `f64` where it states none.
+///
+/// A `.spct` file has its format, and a `.npy` file or an `array` in `.mtx` is dense. Entries are summed where they have one index,
+/// and stored by compressed rows in a matrix, else as a tree (`csf`); [`AnyTensor::convert`] stores them in another way. Where a file
+/// states no shape, extents are the largest indices; [`read_as`] takes a shape.
+///
+/// # Errors
+///
+/// As [`read_as`]; also when there is not enough memory to store the tensor.
+pub fn read(path: impl AsRef<Path>) -> Result<AnyTensor, ReadError> {
+    fn tensor<T: Value>(file: &TensorFile) -> Result<AnyTensor, ReadError> {
+        match file.contents::<T>()? {
+            Contents::Tensor(tensor) => Ok(tensor),
+            Contents::Entries(Filled { entries, fill }) => {
+                let format = match entries.shape.len() {
+                    2 => Csr::format(),
+                    order => Format::csf(order),
+                };
+                let packed = pack_filled(entries, &format, Duplicates::Sum, fill.unwrap_or(T::ZERO));
+                packed.map_err(|error| ReadError::new(ReadErrorKind::NotSupported, error.to_string()))
+            }
+        }
+    }
+    let path = path.as_ref();
+    let file = TensorFile::open(path, &ReadOptions::default())?;
+    let element = file.element()?.unwrap_or(ElementType::F64);
+    with_element!(element, |T| tensor::<T>(&file)).map_err(|error| error.in_file(path))
+}
+
+/// Reads the entries of a tensor file as elements of type `T`, in the order in which they stand there.
 ///
 /// A dense file (`.npy`, or `array` in `.mtx`) gives an entry for each element that is not zero, row by row.
 ///
@@ -69,7 +101,7 @@ pub struct ReadOptions {
 /// [`ReadError`] if the file cannot be read, is of no known kind, or is not what its kind prescribes; the first such
 /// place in the file is told. Integer types also refuse values that they do not hold exactly. A file whose missing
 /// entries are not zero is refused: [`TensorFile::contents`] reads it.
-pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
+pub fn read_as<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Coordinates<T>, ReadError> {
     let path = path.as_ref();
     let contents = TensorFile::open(path, options)?.contents::<T>()?;
     contents.into_coordinates().map_err(|error| error.in_file(path))
@@ -79,7 +111,7 @@ pub fn read<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<C
 ///
 /// # Errors
 ///
-/// As [`read`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
+/// As [`read_as`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
 pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyTensor, ReadError> {
     TensorFile::open(path, options)?.tensor()
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 /// An element type that files can hold: all of them. In text, `true` is 1 and `false` is 0, and a complex number is two
 /// numbers: its real part and its imaginary part.
 ///
-/// The methods serve the readers and writers; callers only name the type, as in `io::read::<f32>(…)`.
+/// The methods serve the readers and writers; callers only name the type, as in `io::read_as::<f32>(…)`.
 pub trait Value: sealed::Value {}
 
 impl<T: sealed::Value> Value for T {}

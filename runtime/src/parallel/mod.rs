@@ -100,12 +100,16 @@ pub fn most_threads() -> usize {
 /// # Errors
 /// When the system refuses that many threads.
 pub fn with_threads<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> std::io::Result<R> {
+    Ok(pool(count)?.install(body))
+}
+
+/// As many threads as [`with_threads`] would have.
+pub(crate) fn pool(count: usize) -> std::io::Result<rayon::ThreadPool> {
     let usual = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
     let count = match count {
         // That of the variable counts only where it is too large: rayon reads it too.
         0 => usual().filter(|&usual| usual > most_threads()).map_or(0, |_: usize| most_threads()),
         count => count.min(most_threads()),
     };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(std::io::Error::other)?;
-    Ok(pool.install(body))
+    rayon::ThreadPoolBuilder::new().num_threads(count).build().map_err(std::io::Error::other)
 }

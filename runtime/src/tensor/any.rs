@@ -1,7 +1,8 @@
 //! Tensors whose format and element type are known at run time.
 
 use super::layout::Layout;
-use super::{Element, IndexArray, InvalidTensor, LevelStorage, Values};
+use super::{Element, IndexArray, InvalidTensor, LevelStorage, Shared, Values};
+use crate::with_element;
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
@@ -216,6 +217,13 @@ impl AnyTensor {
         })
     }
 
+    /// The values of a dense tensor, which has extents of 0 when they are taken.
+    pub(crate) fn take_dense(&mut self) -> Values {
+        self.shape.fill(0);
+        let none = with_element!(self.element(), |T| T::wrap(Shared::default()));
+        std::mem::replace(&mut self.values, none)
+    }
+
     /// What it is made of.
     pub fn into_parts(self) -> Parts {
         let Self { shape, format, levels, values, .. } = self;
@@ -228,7 +236,7 @@ impl AnyTensor {
         if !self.is_plain() {
             return self.walk().count();
         }
-        if self.layout().stores_modes() { self.values.len() } else { self.count_entries() }
+        if self.level_layout().stores_modes() { self.values.len() } else { self.count_entries() }
     }
 
     /// Whether each position of each level is one entry, or padding of a map, or the parent of such.
@@ -239,7 +247,7 @@ impl AnyTensor {
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
     pub fn position_count(&self, depth: usize) -> usize {
-        let layout = self.layout();
+        let layout = self.level_layout();
         let mut count = 1;
         for (storage, extent) in self.levels.iter().zip(layout.extents).take(depth) {
             count = storage.position_count(count, extent).expect("a tensor's positions have been counted");
@@ -249,7 +257,7 @@ impl AnyTensor {
 
     /// How many coordinates are possible at each level.
     pub(crate) fn level_extents(&self) -> Vec<usize> {
-        self.layout().extents
+        self.level_layout().extents
     }
 
     /// The bytes of each array.
@@ -272,7 +280,7 @@ impl AnyTensor {
         super::validate::validate(self)
     }
 
-    pub(super) fn layout(&self) -> Layout {
+    pub(super) fn level_layout(&self) -> Layout {
         Layout::new(&self.format, &self.shape).expect("a tensor's format serves its shape")
     }
 }

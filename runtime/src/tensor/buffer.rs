@@ -2,9 +2,13 @@
 
 use crate::{fault, memory};
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use std::any::Any;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr::NonNull;
+use std::slice;
 use std::sync::Arc;
 
 /// Where a buffer of its own making begins: a multiple of this many bytes.
@@ -35,7 +39,23 @@ enum Storage<T> {
     Own(Vec<T>),
     /// In another buffer, which is shared. They are copied before they are changed.
     Part(Arc<Buffer<T>>),
+    /// In memory of somebody else. They are copied before they are changed.
+    Foreign(Foreign<T>),
 }
+
+/// Memory of somebody else.
+struct Foreign<T> {
+    first: NonNull<T>,
+    /// What keeps the memory; where it is only borrowed, nothing.
+    owner: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+// SAFETY: the elements are only read, as through a `&[T]`, and the owner may go to another thread.
+unsafe impl<T: Sync> Send for Foreign<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Foreign<T> {}
+impl<T> UnwindSafe for Foreign<T> {}
+impl<T> RefUnwindSafe for Foreign<T> {}
 
 /// What buffers hold: bytes of whatever type have no more to it than themselves, all zeros are one, and which are one can be
 /// checked, as not all are a `bool`.
@@ -151,12 +171,12 @@ impl<T: Plain> Room<T> {
 impl<T: Plain> Buffer<T> {
     /// The same bytes as elements of another type of that size, in the same memory unless that type asks for a larger alignment.
     pub(crate) fn cast<U: Pod>(self) -> Buffer<U> {
-        let Self { storage, start, length } = self;
-        let storage = match storage {
-            Storage::Own(storage) => storage,
-            Storage::Part(whole) => return Buffer::from(cast_vec(whole[start..start + length].to_vec())),
-        };
-        Buffer { storage: Storage::Own(cast_vec(storage)), start, length }
+        match self {
+            Self { storage: Storage::Own(storage), start, length } => {
+                Buffer { storage: Storage::Own(cast_vec(storage)), start, length }
+            }
+            shared => Buffer::from(cast_vec(shared.to_vec())),
+        }
     }
 }
 
@@ -166,6 +186,38 @@ fn cast_vec<T: Plain, U: Pod>(elements: Vec<T>) -> Vec<U> {
 }
 
 impl<T> Buffer<T> {
+    /// The elements of what owns them, which is dropped with the last tensor that has them: without a copy, whatever it is.
+    ///
+    /// ```
+    /// use spc::tensor::Buffer;
+    ///
+    /// let owner: Box<[f64]> = vec![1.0, 2.0].into();
+    /// let address = owner.as_ptr();
+    /// let buffer = Buffer::owned_by(owner);
+    /// assert_eq!((buffer.as_ptr(), buffer.as_slice()), (address, &[1.0, 2.0][..]));
+    /// ```
+    pub fn owned_by(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
+        let owner = Arc::new(owner);
+        let elements: &[T] = (*owner).as_ref();
+        let (first, length) = (NonNull::from(elements).cast(), elements.len());
+        // The owner stays where it is and nobody has more than a `&` to it, so the elements are there as long as the `Arc`.
+        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner) }), start: 0, length }
+    }
+
+    /// Elements that are borrowed for a time which the type does not say.
+    ///
+    /// # Safety
+    /// Neither the buffer nor an `Arc` of it is there when the borrow ends. A copy may be.
+    pub(super) unsafe fn borrowed(elements: &[T]) -> Self {
+        let foreign = Foreign { first: NonNull::from(elements).cast(), owner: None };
+        Self { storage: Storage::Foreign(foreign), start: 0, length: elements.len() }
+    }
+
+    /// Whether the elements are borrowed, so that they may be gone when this is still there.
+    pub(super) fn is_borrowed(&self) -> bool {
+        matches!(self.storage, Storage::Foreign(Foreign { owner: None, .. }))
+    }
+
     /// Some elements of a buffer, which stay where they are as long as nobody changes them here.
     ///
     /// ```
@@ -186,9 +238,9 @@ impl<T> Buffer<T> {
         Self { storage: Storage::Part(whole.clone()), start: range.start, length }
     }
 
-    /// Whether the elements are those of another buffer.
+    /// Whether the elements are those of another buffer, or of another owner.
     pub fn is_part(&self) -> bool {
-        matches!(self.storage, Storage::Part(_))
+        !matches!(self.storage, Storage::Own(_))
     }
 
     /// The elements.
@@ -197,6 +249,9 @@ impl<T> Buffer<T> {
         match &self.storage {
             Storage::Own(storage) => &storage[range],
             Storage::Part(whole) => &whole[range],
+            // SAFETY: `first` and `length` were those of a slice, which an owner keeps or the maker of a borrowed buffer, and
+            // nobody changes it. `start` is 0.
+            Storage::Foreign(foreign) => unsafe { slice::from_raw_parts(foreign.first.as_ptr(), self.length) },
         }
     }
 }
@@ -209,14 +264,14 @@ impl<T: Copy> Buffer<T> {
         }
         match &mut self.storage {
             Storage::Own(storage) => &mut storage[self.start..self.start + self.length],
-            Storage::Part(_) => &mut [],
+            Storage::Part(_) | Storage::Foreign(_) => &mut [],
         }
     }
 
     /// The elements as a vector: without a copy where they came from one.
     pub fn into_vec(self) -> Vec<T> {
         match self.storage {
-            Storage::Part(_) => self.to_vec(),
+            Storage::Part(_) | Storage::Foreign(_) => self.to_vec(),
             Storage::Own(mut storage) => {
                 storage.truncate(self.start + self.length);
                 storage.drain(..self.start);

@@ -1,6 +1,6 @@
 //! What can be wrong with a tensor that is put together from arrays.
 
-use super::OutOfMemory;
+use super::{OutOfMemory, WrongType};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::ElementType;
 
@@ -63,6 +63,33 @@ pub enum InvalidTensor {
         expected: &'static str,
         /// As handed in.
         found: &'static str,
+    },
+    /// A level of a kind has other arrays.
+    #[error("level {level} is {kind}, which has other arrays than those that are given")]
+    Arrays {
+        /// The level.
+        level: usize,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// An index is negative.
+    #[error("index {position} of an array is negative")]
+    Negative {
+        /// Where, from 0.
+        position: usize,
+    },
+    /// The elements of a dense tensor do not lie as the format says.
+    #[error(
+        "elements of shape {shape:?} with strides {strides:?} do not lie as {} has them: copy them first",
+        format.as_deref().unwrap_or("any dense format")
+    )]
+    Strides {
+        /// The extent of each mode.
+        shape: Box<[usize]>,
+        /// How many elements are from one index of a mode to the next.
+        strides: Box<[isize]>,
+        /// The format that is asked for, where one is.
+        format: Option<Box<str>>,
     },
     /// An array has another width than the format says.
     #[error("the {} of level {nth} are {} by the format, but {} in the array", array.name(), expected.name(), found.name(), nth = level + 1)]
@@ -253,6 +280,9 @@ pub enum InvalidTensor {
     /// There is not enough memory.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// The format or the elements are others than those asked for.
+    #[error(transparent)]
+    Type(#[from] WrongType),
 }
 
 /// A tensor's elements are of another type than asked for.

@@ -1,10 +1,9 @@
 //! Coordinates and positions: index arrays of any width.
 
-use super::Buffer;
+use super::{Buffer, Shared};
 use bytemuck::Pod;
 use spc_compiler::format::IndexWidth;
 use std::fmt;
-use std::sync::Arc;
 
 const _: () = assert!(usize::BITS == 64, "spc counts in 64 bits");
 
@@ -24,10 +23,14 @@ pub trait Index: sealed::Sealed + Pod + Ord + Send + Sync + Default + fmt::Debug
     fn narrowed(index: usize) -> Self;
 
     /// An index array of these.
-    fn wrap(buffer: Arc<Buffer<Self>>) -> IndexArray;
+    fn wrap(buffer: impl Into<Shared<Self>>) -> IndexArray;
+
+    /// The elements of an index array of this width, out of the array.
+    #[doc(hidden)]
+    fn unwrap_owned(array: IndexArray) -> Option<Shared<Self>>;
 
     /// The elements of an index array of this width.
-    fn unwrap(array: &IndexArray) -> Option<&Arc<Buffer<Self>>>;
+    fn unwrap(array: &IndexArray) -> Option<&Shared<Self>>;
 }
 
 /// An index array of one of four widths, cheap to clone: tensors of the same structure share it.
@@ -43,13 +46,13 @@ pub trait Index: sealed::Sealed + Pod + Ord + Send + Sync + Default + fmt::Debug
 #[derive(Clone)]
 pub enum IndexArray {
     /// 8 bits each.
-    U8(Arc<Buffer<u8>>),
+    U8(Shared<u8>),
     /// 16 bits each.
-    U16(Arc<Buffer<u16>>),
+    U16(Shared<u16>),
     /// 32 bits each.
-    U32(Arc<Buffer<u32>>),
+    U32(Shared<u32>),
     /// 64 bits each.
-    U64(Arc<Buffer<u64>>),
+    U64(Shared<u64>),
 }
 
 /// Evaluates an expression with the elements of an [`IndexArray`] as a slice of their own type.
@@ -184,6 +187,22 @@ impl IndexArray {
         })
     }
 
+    /// The same array, also where its elements are borrowed.
+    ///
+    /// # Safety
+    /// As for [`Shared::alias`].
+    pub(crate) unsafe fn alias(&self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match self {
+                IndexArray::U8(indices) => IndexArray::U8(indices.alias()),
+                IndexArray::U16(indices) => IndexArray::U16(indices.alias()),
+                IndexArray::U32(indices) => IndexArray::U32(indices.alias()),
+                IndexArray::U64(indices) => IndexArray::U64(indices.alias()),
+            }
+        }
+    }
+
     /// Whether both are the same array in memory, or equal element for element and of the same width.
     pub fn shares_or_equals(&self, other: &Self) -> bool {
         self.width() == other.width() && (self.as_bytes().as_ptr() == other.as_bytes().as_ptr() || self == other)
@@ -207,11 +226,18 @@ macro_rules! indices {
                 index as $type
             }
 
-            fn wrap(buffer: Arc<Buffer<Self>>) -> IndexArray {
-                IndexArray::$variant(buffer)
+            fn wrap(buffer: impl Into<Shared<Self>>) -> IndexArray {
+                IndexArray::$variant(buffer.into())
             }
 
-            fn unwrap(array: &IndexArray) -> Option<&Arc<Buffer<Self>>> {
+            fn unwrap_owned(array: IndexArray) -> Option<Shared<Self>> {
+                match array {
+                    IndexArray::$variant(buffer) => Some(buffer),
+                    _ => None,
+                }
+            }
+
+            fn unwrap(array: &IndexArray) -> Option<&Shared<Self>> {
                 match array {
                     IndexArray::$variant(buffer) => Some(buffer),
                     _ => None,
@@ -221,13 +247,13 @@ macro_rules! indices {
 
         impl From<Vec<$type>> for IndexArray {
             fn from(indices: Vec<$type>) -> Self {
-                IndexArray::$variant(Arc::new(indices.into()))
+                IndexArray::$variant(indices.into())
             }
         }
 
         impl From<Buffer<$type>> for IndexArray {
             fn from(indices: Buffer<$type>) -> Self {
-                IndexArray::$variant(Arc::new(indices))
+                IndexArray::$variant(indices.into())
             }
         }
     )*};

@@ -16,10 +16,19 @@ impl AnyTensor {
     /// Calls `visit(index, position)` for each stored entry, in storage order: its index in each mode, and the position of
     /// its value.
     pub fn for_each_position(&self, mut visit: impl FnMut(&[usize], usize)) {
+        self.for_each_until(|index, position| {
+            visit(index, position);
+            true
+        });
+    }
+
+    /// The same, until `visit` says that it has seen enough.
+    pub(super) fn for_each_until(&self, mut visit: impl FnMut(&[usize], usize) -> bool) {
         if !self.is_plain() {
-            return self.walk().each(&mut visit);
+            let mut goes_on = true;
+            return self.walk().each(&mut |index, position| goes_on = goes_on && visit(index, position));
         }
-        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let expansion = Expansion { tensor: self, layout: self.level_layout() };
         let mut index = vec![0; self.order()];
         for begin in (0..self.values.len()).step_by(BLOCK) {
             let range = begin..self.values.len().min(begin + BLOCK);
@@ -29,14 +38,16 @@ impl AnyTensor {
                 for (index, column) in index.iter_mut().zip(&columns) {
                     *index = column[offset] as usize;
                 }
-                visit(&index, position);
+                if !visit(&index, position) {
+                    return;
+                }
             }
         }
     }
 
     /// The number of entries, where positions may be padding.
     pub(super) fn count_entries(&self) -> usize {
-        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let expansion = Expansion { tensor: self, layout: self.level_layout() };
         let count = |range: Range<usize>| {
             let length = range.len();
             let (_, is_entry) = expansion.block(range);
@@ -50,7 +61,7 @@ impl AnyTensor {
         if !self.is_plain() {
             return self.walk().find_padding(found);
         }
-        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let expansion = Expansion { tensor: self, layout: self.level_layout() };
         tasks::first(&tasks::ranges(self.values.len(), BLOCK), &|range| {
             let (_, is_entry) = expansion.block(range.clone());
             let mut padding = range.zip(is_entry?).filter(|(_, is_entry)| !is_entry);
@@ -107,7 +118,7 @@ impl AnyTensor {
         if !inside {
             return None;
         }
-        let layout = self.layout();
+        let layout = self.level_layout();
         let index = layout.stored(index);
         self.locate_below(&layout, &index, 0, 0..1)
     }
@@ -148,7 +159,7 @@ impl AnyTensor {
             false => memory::try_zeroed(count).map(Indices::U64),
         };
         let mut indices = self.shape.iter().map(narrow).map(zeros).collect::<Result<Vec<Indices>, _>>()?;
-        let expansion = Expansion { tensor: self, layout: self.layout() };
+        let expansion = Expansion { tensor: self, layout: self.level_layout() };
         let is_computed = !expansion.layout.stores_modes();
         let flags = if is_computed { count } else { 0 };
         let mut is_entry = memory::try_room(flags)?;

@@ -21,6 +21,7 @@ mod column;
 mod convert;
 mod coordinates;
 mod error;
+mod foreign;
 mod formats;
 mod index_array;
 mod iterate;
@@ -31,8 +32,11 @@ mod layout_text;
 #[cfg(test)]
 mod map_law;
 mod mapped;
+mod matrix;
 mod pack;
 mod parts;
+mod shared;
+mod show;
 mod slots;
 mod statistics;
 mod storage;
@@ -40,6 +44,7 @@ pub(crate) mod tasks;
 mod typed;
 mod validate;
 pub(crate) mod values;
+mod view;
 mod walk;
 
 pub use any::{AnyTensor, Parts};
@@ -61,13 +66,16 @@ pub use mapped::{
     Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
 };
+pub use matrix::{ColumnMajor, CompressedColumns, CompressedParts, CompressedRows, Csc64, Csr64, SourceIndex};
 pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use parts::NotCut;
+pub use shared::Shared;
 pub use spc_compiler::ir::ElementType;
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
 pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};
 pub use values::{Element, Values};
+pub use view::{AnyView, IndexSlice, View};
 
 use std::fmt;
 

@@ -12,9 +12,8 @@
 //! ```
 
 use super::layout::Layout;
-use super::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, Values};
+use super::{AnyTensor, Element, Index, IndexArray, LevelStorage, Shared, Values};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Why a tensor does not come in parts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -190,8 +189,8 @@ fn parents(positions: &IndexArray, children: &Range<usize>) -> Range<usize> {
 impl IndexArray {
     /// Some elements, which are shared.
     fn part(&self, range: Range<usize>) -> IndexArray {
-        fn part<I: Index>(whole: &Arc<Buffer<I>>, range: Range<usize>) -> IndexArray {
-            I::wrap(Arc::new(Buffer::part(whole, range)))
+        fn part<I: Index>(whole: &Shared<I>, range: Range<usize>) -> IndexArray {
+            I::wrap(whole.part(range))
         }
         match self {
             IndexArray::U8(whole) => part(whole, range),
@@ -206,7 +205,7 @@ impl IndexArray {
         fn rebased<I: Index>(whole: &[I], children: &Range<usize>) -> IndexArray {
             let inside =
                 |&position: &I| I::narrowed(position.to_usize().clamp(children.start, children.end) - children.start);
-            I::wrap(Arc::new(whole.iter().map(inside).collect::<Vec<I>>().into()))
+            I::wrap(whole.iter().map(inside).collect::<Vec<I>>())
         }
         let range = parents.start..parents.end + 1;
         super::index_array::with_indices!(self, |whole| rebased(&whole[range], children))
@@ -216,8 +215,8 @@ impl IndexArray {
 impl Values {
     /// Some elements, which are shared.
     fn part(&self, range: Range<usize>) -> Values {
-        fn part<T: Element>(whole: &Arc<Buffer<T>>, range: Range<usize>) -> Values {
-            T::wrap(Arc::new(Buffer::part(whole, range)))
+        fn part<T: Element>(whole: &Shared<T>, range: Range<usize>) -> Values {
+            T::wrap(whole.part(range))
         }
         match self {
             Values::F64(whole) => part(whole, range),

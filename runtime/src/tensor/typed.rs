@@ -7,7 +7,6 @@ use super::{
 use spc_compiler::format::Format;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// A tensor of elements `T` in format `F`, valid by construction.
 ///
@@ -25,7 +24,7 @@ use std::sync::Arc;
 /// # Ok::<(), spc::tensor::PackError>(())
 /// ```
 pub struct Tensor<T, F> {
-    any: AnyTensor,
+    pub(super) any: AnyTensor,
     types: PhantomData<fn() -> (T, F)>,
 }
 
@@ -91,7 +90,8 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
         Self::from_entries(shape, none)
     }
 
-    fn of(any: AnyTensor) -> Self {
+    /// Of a tensor that has the types.
+    pub(super) fn of(any: AnyTensor) -> Self {
         Self { any, types: PhantomData }
     }
 
@@ -113,6 +113,11 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
     /// The stored values, to be changed: any value is valid. Copies them where they are shared with another tensor.
     pub fn values_mut(&mut self) -> &mut [T] {
         self.any.values_mut().expect(ELEMENT)
+    }
+
+    /// The stored values, in storage order, in the vector that the tensor has; a copy where another tensor shares them.
+    pub fn into_values(self) -> Vec<T> {
+        self.any.into_parts().values.into_buffer().expect(ELEMENT).into_vec()
     }
 
     /// The value at an index, where it is stored. `None` also beyond the shape.
@@ -176,7 +181,7 @@ impl<T: Element, F: RowMajor> Tensor<T, F> {
     /// When the shape has another number of modes than the format, or there are more or fewer elements than it says.
     pub fn from_vec(shape: impl AsRef<[usize]>, values: Vec<T>) -> Result<Self, InvalidTensor> {
         let levels = vec![super::LevelStorage::Dense; F::ORDER];
-        let values = T::wrap(Arc::new(Buffer::from(values)));
+        let values = T::wrap(Buffer::from(values));
         AnyTensor::from_parts(shape.as_ref().to_vec(), F::format(), levels, values).map(Self::of)
     }
 
@@ -211,7 +216,7 @@ impl<T: Element> Tensor<T, Scalar> {
 
 impl<T: Element> From<T> for Tensor<T, Scalar> {
     fn from(value: T) -> Self {
-        let values = T::wrap(Arc::new(Buffer::copy_of(&[value])));
+        let values = T::wrap(Buffer::copy_of(&[value]));
         Self::of(AnyTensor::from_parts_trusted(Vec::new(), Scalar::format(), Vec::new(), values))
     }
 }

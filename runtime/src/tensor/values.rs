@@ -1,11 +1,10 @@
 //! Values: arrays of any element type.
 
 use super::pack::Pack;
-use super::{Buffer, OutOfMemory};
+use super::{Buffer, OutOfMemory, Shared};
 use crate::complex::{c32, c64};
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use std::fmt;
-use std::sync::Arc;
 
 mod sealed {
     pub trait Sealed {}
@@ -19,6 +18,9 @@ pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fm
     const ZERO: Self;
     /// One, or `true`.
     const ONE: Self;
+
+    /// Zero, to be borrowed.
+    fn zero() -> &'static Self;
 
     /// The sum; integers wrap, as they do in kernels. Of truth values, whether one is true.
     fn plus(self, other: Self) -> Self;
@@ -55,13 +57,17 @@ pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fm
     }
 
     /// Values of this type.
-    fn wrap(values: Arc<Buffer<Self>>) -> Values;
+    fn wrap(values: impl Into<Shared<Self>>) -> Values;
 
     /// The array of values of this type.
-    fn unwrap(values: &Values) -> Option<&Arc<Buffer<Self>>>;
+    fn unwrap(values: &Values) -> Option<&Shared<Self>>;
+
+    /// The array of values of this type, out of the values.
+    #[doc(hidden)]
+    fn unwrap_owned(values: Values) -> Option<Shared<Self>>;
 
     /// The array of values of this type, to be changed.
-    fn unwrap_mut(values: &mut Values) -> Option<&mut Arc<Buffer<Self>>>;
+    fn unwrap_mut(values: &mut Values) -> Option<&mut Shared<Self>>;
 }
 
 /// Evaluates an expression with a type that stands for the elements of an [`ElementType`].
@@ -109,21 +115,21 @@ macro_rules! with_element {
 #[derive(Clone, PartialEq)]
 pub enum Values {
     /// `f64`
-    F64(Arc<Buffer<f64>>),
+    F64(Shared<f64>),
     /// `f32`
-    F32(Arc<Buffer<f32>>),
+    F32(Shared<f32>),
     /// `i32`
-    I32(Arc<Buffer<i32>>),
+    I32(Shared<i32>),
     /// `i64`
-    I64(Arc<Buffer<i64>>),
+    I64(Shared<i64>),
     /// `u8`
-    U8(Arc<Buffer<u8>>),
+    U8(Shared<u8>),
     /// `bool`
-    Bool(Arc<Buffer<bool>>),
+    Bool(Shared<bool>),
     /// `c32`
-    C32(Arc<Buffer<c32>>),
+    C32(Shared<c32>),
     /// `c64`
-    C64(Arc<Buffer<c64>>),
+    C64(Shared<c64>),
 }
 
 /// Evaluates an expression with [`Values`] as a slice of their own type.
@@ -172,35 +178,35 @@ macro_rules! with_values_mut {
     ($values:expr, |$slice:ident| $body:expr) => {
         match $values {
             $crate::tensor::Values::F64(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::F32(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::I32(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::I64(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::U8(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::Bool(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::C32(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
             $crate::tensor::Values::C64(buffer) => {
-                let $slice = std::sync::Arc::make_mut(buffer).as_mut_slice();
+                let $slice = buffer.make_mut().as_mut_slice();
                 $body
             }
         }
@@ -214,7 +220,7 @@ impl Values {
     /// # Errors
     /// When there is not enough memory.
     pub fn try_zeroed(element: ElementType, length: usize) -> Result<Self, OutOfMemory> {
-        with_element!(element, |T| Ok(T::wrap(Arc::new(Buffer::try_zeroed(length)?))))
+        with_element!(element, |T| Ok(T::wrap(Buffer::try_zeroed(length)?)))
     }
 
     /// The type of its elements.
@@ -263,7 +269,7 @@ impl Values {
 
     /// The values, to be changed, where they are of type `T`. Copies them where they are shared.
     pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
-        T::unwrap_mut(self).map(|buffer| Arc::make_mut(buffer).as_mut_slice())
+        T::unwrap_mut(self).map(|buffer| buffer.make_mut().as_mut_slice())
     }
 
     /// The values as bytes.
@@ -273,9 +279,27 @@ impl Values {
 
     /// The values of type `T` as a buffer: without a copy where they are not shared.
     pub fn into_buffer<T: Element>(self) -> Option<Buffer<T>> {
-        let buffer = Arc::clone(T::unwrap(&self)?);
-        drop(self);
-        Some(Arc::unwrap_or_clone(buffer))
+        T::unwrap_owned(self).map(Shared::into_buffer)
+    }
+
+    /// The same array, also where its elements are borrowed.
+    ///
+    /// # Safety
+    /// As for [`Shared::alias`].
+    pub(crate) unsafe fn alias(&self) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match self {
+                Values::F64(values) => Values::F64(values.alias()),
+                Values::F32(values) => Values::F32(values.alias()),
+                Values::I32(values) => Values::I32(values.alias()),
+                Values::I64(values) => Values::I64(values.alias()),
+                Values::U8(values) => Values::U8(values.alias()),
+                Values::Bool(values) => Values::Bool(values.alias()),
+                Values::C32(values) => Values::C32(values.alias()),
+                Values::C64(values) => Values::C64(values.alias()),
+            }
+        }
     }
 }
 
@@ -288,18 +312,29 @@ macro_rules! element {
             const TYPE: ElementType = ElementType::$variant;
             $($own)*
 
-            fn wrap(values: Arc<Buffer<Self>>) -> Values {
-                Values::$variant(values)
+            fn zero() -> &'static Self {
+                &Self::ZERO
             }
 
-            fn unwrap(values: &Values) -> Option<&Arc<Buffer<Self>>> {
+            fn wrap(values: impl Into<Shared<Self>>) -> Values {
+                Values::$variant(values.into())
+            }
+
+            fn unwrap(values: &Values) -> Option<&Shared<Self>> {
                 match values {
                     Values::$variant(buffer) => Some(buffer),
                     _ => None,
                 }
             }
 
-            fn unwrap_mut(values: &mut Values) -> Option<&mut Arc<Buffer<Self>>> {
+            fn unwrap_owned(values: Values) -> Option<Shared<Self>> {
+                match values {
+                    Values::$variant(buffer) => Some(buffer),
+                    _ => None,
+                }
+            }
+
+            fn unwrap_mut(values: &mut Values) -> Option<&mut Shared<Self>> {
                 match values {
                     Values::$variant(buffer) => Some(buffer),
                     _ => None,
@@ -309,13 +344,13 @@ macro_rules! element {
 
         impl From<Vec<$type>> for Values {
             fn from(values: Vec<$type>) -> Self {
-                Values::$variant(Arc::new(values.into()))
+                Values::$variant(values.into())
             }
         }
 
         impl From<Buffer<$type>> for Values {
             fn from(values: Buffer<$type>) -> Self {
-                Values::$variant(Arc::new(values))
+                Values::$variant(values.into())
             }
         }
     };

@@ -28,7 +28,7 @@ impl AnyTensor {
             }
             _ => Vec::new(),
         };
-        Walk { tensor: self, layout: self.layout(), begins: self.levels.iter().map(begins).collect() }
+        Walk { tensor: self, layout: self.level_layout(), begins: self.levels.iter().map(begins).collect() }
     }
 
     /// The index of each entry in each mode and its value, in storage order.

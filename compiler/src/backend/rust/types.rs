@@ -12,7 +12,11 @@ use quote::quote;
 
 /// The type of a tensor; of a scalar, its element type.
 pub(super) fn value_type(tensor: &Tensor) -> TokenStream {
-    let element = element_type(tensor.element);
+    value_type_of(tensor, element_type(tensor.element))
+}
+
+/// The same with elements of this type.
+pub(super) fn value_type_of(tensor: &Tensor, element: TokenStream) -> TokenStream {
     if tensor.format.order == 0 {
         return element;
     }
@@ -21,7 +25,7 @@ pub(super) fn value_type(tensor: &Tensor) -> TokenStream {
 }
 
 /// The type of elements.
-fn element_type(element: ElementType) -> TokenStream {
+pub(super) fn element_type(element: ElementType) -> TokenStream {
     match element.is_complex() {
         true => {
             let name = ident(element.name());

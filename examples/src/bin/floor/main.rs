@@ -164,7 +164,7 @@ fn data<T: Scalar>(arguments: &Arguments) -> Result<Vec<Data>, Failure> {
     let read = |path: &PathBuf| {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let name = name.split('.').next().unwrap_or_default().to_owned();
-        Data::new(name, io::read::<T>(path, &io::ReadOptions::default())?)
+        Data::new(name, io::read_as::<T>(path, &io::ReadOptions::default())?)
     };
     arguments.tensors.iter().map(read).collect()
 }

@@ -64,7 +64,7 @@ fn reading(repeat: usize) -> Result<Vec<Stage>, Failure> {
         let times = parallel::with_threads(threads, || repeated(repeat, parse))??;
         let name = format!("read .tns of {} MB in memory, {threads} threads", bytes.len() / 1_000_000);
         stages.push(Stage { name, rate: rate(&times, bytes.len(), "MB/s"), times });
-        let read = || io::read::<f64>(&path, &io::ReadOptions::default()).map(drop).map_err(Failure::from);
+        let read = || io::read_as::<f64>(&path, &io::ReadOptions::default()).map(drop).map_err(Failure::from);
         let times = parallel::with_threads(threads, || repeated(repeat, read))??;
         let name = format!("read .tns of {} MB from a file, {threads} threads", bytes.len() / 1_000_000);
         stages.push(Stage { name, rate: rate(&times, bytes.len(), "MB/s"), times });

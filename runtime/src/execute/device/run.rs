@@ -8,7 +8,6 @@ use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, SORTED
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An array on the device.
@@ -135,7 +134,7 @@ impl Run<'_> {
         self.device.read(held.memory, &mut read)?;
         let read = bytemuck::checked::try_cast_slice(&read).map_err(|_| "a result holds what is no truth value")?;
         match &mut array.data {
-            Data::Values(Values::Bool(values)) => Arc::make_mut(values).copy_from_slice(read),
+            Data::Values(Values::Bool(values)) => values.make_mut().copy_from_slice(read),
             _ => return Err("a result holds what is no truth value".to_owned()),
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What can keep a program from running.
 
 use crate::execute::{Error, ExtentSource, NativeError};
-use crate::tensor::PackError;
-use spc_compiler::diagnostics::Diagnostics;
+use crate::tensor::{InvalidTensor, PackError};
+use spc_compiler::diagnostics::{Diagnostics, suggest};
 use spc_compiler::ir::ElementType;
 
 /// Why a kernel can't be run on some inputs. Messages count modes from 1.
@@ -12,6 +12,69 @@ pub enum ProgramError {
     /// The kernel can't be scheduled. The diagnostics' spans are those of the text that the kernel was checked from.
     #[error("{}", .0.iter().map(|diagnostic| diagnostic.message.as_str()).collect::<Vec<_>>().join("\n"))]
     Schedule(Diagnostics),
+    /// What is wrong with a kernel's text or with a format, with the place.
+    #[error("{0}")]
+    Text(String),
+    /// A text has no kernel or several, where one is asked for.
+    #[error("a kernel is compiled from a text of one `fn`, but this has {}", several(.names))]
+    NotOneKernel {
+        /// The kernels of the text.
+        names: Vec<String>,
+    },
+    /// A format is given besides a text that declares it.
+    #[error("a format is given for `{tensor}`, but the text declares its formats: write it there")]
+    FormatTwice {
+        /// The tensor.
+        tensor: String,
+    },
+    /// The system refuses threads.
+    #[error("there are no such threads: {source}")]
+    Threads {
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// An input is no tensor.
+    #[error("`{tensor}`: {source}")]
+    Input {
+        /// The parameter.
+        tensor: String,
+        /// Why not.
+        source: InvalidTensor,
+    },
+    /// Too few or too many targets for the results.
+    #[error("`{kernel}` has {}, but gets {found} to write to", several(.expected))]
+    Targets {
+        /// The kernel.
+        kernel: String,
+        /// Its results.
+        expected: Vec<String>,
+        /// How many targets there are.
+        found: usize,
+    },
+    /// There is no result of a name, or it has been taken.
+    #[error("there is no result `{name}`{}", remedy(None, "the results are", .known))]
+    NoSuchResult {
+        /// As asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// A kernel has several results where one is asked for.
+    #[error("the kernel has {}: take each by its name", several(.names))]
+    NotOneResult {
+        /// The results.
+        names: Vec<String>,
+    },
+    /// A result is of another type than asked for.
+    #[error("the result `{tensor}` has {found}, which is no {expected}")]
+    ResultType {
+        /// The result.
+        tensor: String,
+        /// Its type, in words.
+        found: String,
+        /// The type asked for.
+        expected: &'static str,
+    },
     /// An input is given for what is no parameter.
     #[error("the kernel has no parameter `{name}`{}", remedy(.similar.as_deref(), "its parameters are", .known))]
     NoSuchInput {
@@ -101,6 +164,21 @@ impl From<NativeError> for ProgramError {
     fn from(error: NativeError) -> Self {
         Self::Execute(error.into())
     }
+}
+
+impl ProgramError {
+    /// There is no index of a name.
+    pub(in crate::execute) fn no_such_index(name: &str, known: &[&str]) -> Self {
+        let similar = suggest::similar(name, known.iter().copied()).map(str::to_owned);
+        let known = known.iter().map(|&known| known.to_owned()).collect();
+        Self::NoSuchIndex { name: name.to_owned(), similar, known }
+    }
+}
+
+/// ``2 (`y`, `z`)``
+fn several(names: &[String]) -> String {
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { format!("{} ({})", names.len(), listed.join(", ")) }
 }
 
 /// `: did you mean …?`, or what there is.

@@ -6,7 +6,6 @@
 use super::{Operand, ProgramError};
 use crate::execute::{Error, ExtentSource, bounds};
 use spc_compiler::concrete::Kernel;
-use spc_compiler::diagnostics::suggest;
 use spc_compiler::ir::Size;
 
 /// What is known of an extent.
@@ -33,7 +32,7 @@ pub(super) fn resolve(
     let mut known: Vec<Known> =
         kernel.extents.iter().map(|extent| Known { stated: fixed(extent), bound: None }).collect();
     for (name, extent) in stated {
-        for place in kernel.extents_called(name).map_err(|known| no_such_index(name, &known))? {
+        for place in kernel.extents_called(name).map_err(|known| ProgramError::no_such_index(name, &known))? {
             state(kernel, &mut known, place, *extent, ExtentSource::Stated)?;
         }
     }
@@ -105,14 +104,5 @@ fn settle(known: Known, size: Option<usize>, index: &str) -> Result<usize, Progr
             Err(ProgramError::Beyond { tensor, mode, needed, index: index.to_owned(), extent, by })
         }
         _ => size.ok_or_else(|| Error::NoExtent { index: index.to_owned() }.into()),
-    }
-}
-
-fn no_such_index(name: &str, known: &[&str]) -> ProgramError {
-    let similar = suggest::similar(name, known.iter().copied()).map(str::to_owned);
-    ProgramError::NoSuchIndex {
-        name: name.to_owned(),
-        similar,
-        known: known.iter().map(|&known| known.to_owned()).collect(),
     }
 }

@@ -33,19 +33,20 @@ mod pattern;
 
 pub use assumed::AssumedExtent;
 pub use error::ProgramError;
+pub(super) use operand::scalar;
 pub use operand::{Entries, Operand};
 
 use super::stack::with_stack_for;
 use super::tuning::{self, Sizes};
 use super::{
-    Backend, Chain, Copied, Error, Executable, NativeError, Outcome, Prepared, Spent, StreamOptions, Streamed, Way,
+    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, Spent, StreamOptions, Streamed, Way,
 };
 use crate::tensor::{AnyTensor, Duplicates};
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::ir::Size;
 use spc_compiler::syntax::{self, Schedule};
-use spc_compiler::{Compiled, backend, notation};
+use spc_compiler::{backend, notation};
 use std::time::{Duration, Instant};
 
 /// A vector loop, or a sum over a row, of at most so many iterations is compiled for its extent alone.
@@ -78,12 +79,12 @@ impl ProgramOptions {
     }
 
     /// What a GPU's kernels have to hold to.
-    fn cuda(&self) -> backend::cuda::Options {
+    pub(in crate::execute) fn cuda(&self) -> backend::cuda::Options {
         backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
     }
 
     /// What the scheduler is asked for.
-    pub(super) fn scheduling(&self) -> concrete::Options {
+    pub(in crate::execute) fn scheduling(&self) -> concrete::Options {
         let (target, deterministic) = (self.target(), self.deterministic);
         concrete::Options { target, deterministic, ..concrete::Options::default() }
     }
@@ -94,33 +95,12 @@ impl ProgramOptions {
     }
 }
 
-/// What runs the kernels.
-#[derive(Debug)]
-enum Runner {
-    /// On whole inputs.
-    Whole(Box<Chain>),
-    /// On parts of one.
-    Parts(Box<Streamed>),
-}
-
-impl Runner {
-    /// The kernels; those of one lane where there are several.
-    fn chain(&self) -> &Chain {
-        match self {
-            Runner::Whole(chain) => chain,
-            Runner::Parts(streamed) => streamed.lane(),
-        }
-    }
-}
-
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
 #[derive(Debug)]
 pub struct Program {
-    compiled: spc_compiler::Program,
-    runner: Runner,
-    /// What a GPU's kernels hold to.
-    for_cuda: backend::cuda::Options,
-    fallback: Option<NativeError>,
+    kernel: Kernel,
+    /// What runs it on parts of an input, where one comes in parts.
+    parts: Option<Box<Streamed>>,
     inputs: Vec<AnyTensor>,
     /// Extents that no input determines.
     dimensions: Vec<(String, usize)>,
@@ -199,28 +179,21 @@ impl Program {
         if let Some(again) = again.filter(|again| again.interface.extents == concrete.interface.extents) {
             concrete = again;
         }
-        fix_vector_extents(&mut concrete, &extents);
-        let compiled = spc_compiler::compile(concrete);
-        let (chain, fallback) = match options.backend {
-            None => Chain::native_if_possible(&compiled)?,
-            Some(backend) => (chain(&compiled, backend, options, 0)?, None),
-        };
-        let runner = match stream(kernel, &compiled, options)? {
-            None => Runner::Whole(Box::new(chain)),
+        fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
+        let compiled = Kernel::of_concrete(concrete, options)?;
+        let parts = match stream(kernel, compiled.compiled(), options)? {
+            None => None,
             Some((stream, asked)) => {
-                let lanes = lanes(&compiled, chain, &asked, options)?;
+                let lanes = lanes(compiled.compiled(), compiled.chain().clone(), &asked, options)?;
                 let beside = combinations(&stream, lanes.len(), options)?;
                 let streamed = Streamed::new(lanes, combination(&stream, options)?, asked)?;
-                Runner::Parts(Box::new(streamed.combined_on_devices(beside)))
+                Some(Box::new(streamed.combined_on_devices(beside)))
             }
         };
         let compile_time = schedule_time + start.elapsed();
-        let for_cuda = options.cuda();
         Ok(Self {
-            compiled,
-            runner,
-            for_cuda,
-            fallback,
+            kernel: compiled,
+            parts,
             inputs: packed,
             dimensions,
             assumed,
@@ -241,28 +214,25 @@ impl Program {
         let inputs: Vec<&AnyTensor> = self.inputs.iter().collect();
         let dimensions: Vec<(&str, usize)> =
             self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        match &self.runner {
-            Runner::Whole(chain) => Ok(chain.run(&inputs, &dimensions, repeat)?),
-            Runner::Parts(streamed) => Ok(streamed.run(&inputs, &dimensions, repeat)?),
+        match &self.parts {
+            None => Ok(self.kernel.measure(&inputs, &dimensions, repeat)?),
+            Some(streamed) => Ok(streamed.run(&inputs, &dimensions, repeat)?),
         }
+    }
+
+    /// The kernel, to be called with other inputs of the same extents where its loops are for these alone.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
     }
 
     /// What is compiled: the kernels at every stage, with the scheduler's decisions.
     pub fn compiled(&self) -> &spc_compiler::Program {
-        &self.compiled
+        self.kernel.compiled()
     }
 
     /// The kernels as what runs them: CUDA C for a GPU, else Rust.
     pub fn text(&self) -> String {
-        let text = |compiled: &Compiled| {
-            let module = || backend::cuda::module(&compiled.kernel, None, self.for_cuda);
-            let for_gpu = (self.backend() == Backend::Cuda).then(module);
-            match for_gpu {
-                Some(Ok(module)) => backend::cuda::text(&module),
-                _ => backend::rust::text(&compiled.kernel),
-            }
-        };
-        self.compiled.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+        self.kernel.text()
     }
 
     /// The modes of inputs that do not state their shape.
@@ -286,17 +256,17 @@ impl Program {
 
     /// The inputs in the formats that the kernel declares, with their names.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, &AnyTensor)> {
-        self.compiled.interface.tensors.iter().map(|tensor| tensor.name.as_str()).zip(&self.inputs)
+        self.kernel.compiled().interface.tensors.iter().map(|tensor| tensor.name.as_str()).zip(&self.inputs)
     }
 
     /// What runs the kernel.
     pub fn backend(&self) -> Backend {
-        self.runner.chain().backend()
+        self.kernel.backend()
     }
 
     /// Why the kernel runs in the interpreter, where nobody asked for that.
     pub fn fallback(&self) -> Option<&NativeError> {
-        self.fallback.as_ref()
+        self.kernel.fallback()
     }
 
     /// The inputs that were packed, converted or made up in the formats that the kernel declares.
@@ -322,10 +292,7 @@ impl Program {
 
     /// What was spent in the last run on an input that came in parts: see [`Spent`]; nothing where all came whole.
     pub fn spent(&self) -> Option<Spent> {
-        match &self.runner {
-            Runner::Whole(_) => None,
-            Runner::Parts(streamed) => streamed.spent(),
-        }
+        self.parts.as_ref()?.spent()
     }
 
     /// How long it took to schedule, lower and compile the kernel.
@@ -335,21 +302,17 @@ impl Program {
 
     /// Where the kernel runs, in words: on so many threads, on which GPU.
     pub fn place(&self) -> String {
-        match (self.backend(), crate::parallel::threads()) {
-            (Backend::Cuda, _) => self.runner.chain().links().first().map_or_else(String::new, Executable::place),
-            (_, 1) => "1 thread".to_owned(),
-            (_, threads) => format!("{threads} threads"),
-        }
+        self.kernel.place()
     }
 
     /// Whether the native code had been compiled before.
     pub fn from_cache(&self) -> bool {
-        self.runner.chain().links().iter().all(|link| link.native().is_some_and(super::NativeKernel::from_cache))
+        self.kernel.from_cache()
     }
 }
 
 /// The kernels on what runs them; on a GPU, that of a lane.
-fn chain(
+pub(super) fn runner(
     compiled: &spc_compiler::Program,
     backend: Backend,
     _options: &ProgramOptions,
@@ -389,7 +352,7 @@ fn lanes(
     options: &ProgramOptions,
 ) -> Result<Vec<Chain>, Error> {
     let count = if first.backend() == Backend::Cuda { asked.lanes.min(asked.parts).max(1) } else { 1 };
-    let others = (1..count).map(|lane| chain(compiled, Backend::Cuda, options, lane));
+    let others = (1..count).map(|lane| runner(compiled, Backend::Cuda, options, lane));
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
@@ -399,7 +362,7 @@ fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Resu
         return Ok(Vec::new());
     }
     let program = Streamed::combination(stream, Target::Gpu)?;
-    let chains = (0..lanes).map(|lane| chain(&program, Backend::Cuda, options, lane));
+    let chains = (0..lanes).map(|lane| runner(&program, Backend::Cuda, options, lane));
     // What can't run on a device is combined on the host.
     Ok(chains.collect::<Result<_, Error>>().unwrap_or_default())
 }
@@ -450,10 +413,10 @@ fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, us
 }
 
 /// Makes the extents of short vector loops and of sums over short rows part of the kernels.
-fn fix_vector_extents(program: &mut concrete::Program, extents: &[usize]) {
+pub(super) fn fix_vector_extents(program: &mut concrete::Program, extents: &[Option<usize>]) {
     for place in program.vector_extents() {
-        if (1..=LARGEST_CONSTANT).contains(&extents[place]) {
-            program.set_size(place, Size::Constant(extents[place] as u64));
+        if let Some(extent) = extents[place].filter(|extent| (1..=LARGEST_CONSTANT).contains(extent)) {
+            program.set_size(place, Size::Constant(extent as u64));
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::tensor::{
 use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
-use std::sync::Arc;
 
 /// What stands for a parameter of a kernel.
 #[derive(Debug, Clone)]
@@ -131,13 +130,13 @@ impl Operand {
 }
 
 /// A tensor of order 0.
-fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
+pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
     fn values<T: Element>(value: f64) -> Option<Values> {
         let element = T::from_f64(value);
         let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
         // The largest `i64` is rounded to the first number beyond it.
         let is_beyond = T::TYPE == ElementType::I64 && value >= i64::MAX as f64;
-        (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Arc::new(Buffer::copy_of(&[element]))))
+        (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Buffer::copy_of(&[element])))
     }
     let tensor = || name.to_owned();
     let values = with_element!(element, |T| values::<T>(value)).ok_or_else(|| ProgramError::Scalar {

@@ -20,7 +20,8 @@ pub(super) fn found(
     let before = schedule.directives.len();
     for (first, second) in concrete::alike(kernel) {
         let Some((one, other)) = place(first).zip(place(second)) else { continue };
-        if packed[one].shape() != packed[other].shape() || !same_structure(packed[one].levels(), packed[other].levels())
+        if packed[one].shape() != packed[other].shape()
+            || !same_structure(packed[one].levels().iter(), packed[other].levels())
         {
             continue;
         }

@@ -27,7 +27,6 @@
 mod header;
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use flate2::Crc;
 use spc_compiler::format::level::{self, Arrays};
@@ -210,7 +209,7 @@ impl<'file> Bytes<'file> {
     fn indices(&mut self, width: IndexWidth, what: &str) -> Result<IndexArray, ReadError> {
         // Any bytes are an index.
         fn of<I: Index>(bytes: &[u8]) -> Result<IndexArray, ReadError> {
-            Ok(I::wrap(Arc::new(aligned(bytes)?.unwrap_or_default())))
+            Ok(I::wrap(aligned(bytes)?.unwrap_or_default()))
         }
         let bytes = self.array(width.bytes(), what)?;
         match width {

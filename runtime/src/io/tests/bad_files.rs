@@ -1,7 +1,7 @@
 //! What readers refuse, and the words they find.
 
 use super::good_files::npy_file;
-use crate::io::{FileType, ReadErrorKind, ReadOptions, Value, read};
+use crate::io::{FileType, ReadErrorKind, ReadOptions, Value, read_as};
 
 /// A file name, its content and the message.
 type Case = (&'static str, &'static [u8], &'static str);
@@ -10,7 +10,7 @@ fn message<T: Value>(name: &str, content: &[u8], options: &ReadOptions) -> Strin
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
-    let error = read::<T>(&path, options).expect_err(name);
+    let error = read_as::<T>(&path, options).expect_err(name);
     assert_eq!(error.path(), Some(path.as_path()));
     error.to_string().replace(&format!("{}/", folder.path().display()), "")
 }
@@ -284,12 +284,12 @@ fn files_of_other_kinds() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing.tns");
-    let error = read::<f64>(&path, &options).unwrap_err();
+    let error = read_as::<f64>(&path, &options).unwrap_err();
     assert_eq!(error.kind(), ReadErrorKind::Io);
     assert_eq!(error.message(), "cannot open: No such file or directory (os error 2)");
     let path = folder.path().join("folder.tns");
     std::fs::create_dir(&path).unwrap();
-    assert_eq!(read::<f64>(&path, &options).unwrap_err().message(), "is a directory, not a file");
+    assert_eq!(read_as::<f64>(&path, &options).unwrap_err().message(), "is a directory, not a file");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::narrow;
 use crate::complex::{c32, c64};
-use crate::io::{ReadErrorKind, ReadOptions, Value, read, read_tensor, write, write_tensor};
+use crate::io::{ReadErrorKind, ReadOptions, Value, read_as, read_tensor, write, write_tensor};
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, pack};
 use spc_compiler::format::Format;
 
@@ -12,7 +12,7 @@ fn of_text<T: Value>(name: &str, text: &str) -> Result<Coordinates<T>, (ReadErro
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, text).unwrap();
-    read::<T>(&path, &ReadOptions::default())
+    read_as::<T>(&path, &ReadOptions::default())
         .map_err(|error| (error.kind(), error.to_string().replace(&format!("{}/", folder.path().display()), "")))
 }
 
@@ -51,9 +51,9 @@ fn every_kind_of_file_gives_back_what_it_got() {
     for name in ["x.tns", "x.mtx", "x.npy", "x.tns.gz"] {
         let path = folder.path().join(name);
         write(&path, &complex()).unwrap();
-        assert_eq!(read::<c64>(&path, &ReadOptions::default()).unwrap().values, complex().values, "{name}");
+        assert_eq!(read_as::<c64>(&path, &ReadOptions::default()).unwrap().values, complex().values, "{name}");
         write(&path, &truths()).unwrap();
-        let values = read::<bool>(&path, &ReadOptions::default()).unwrap().values;
+        let values = read_as::<bool>(&path, &ReadOptions::default()).unwrap().values;
         // A dense file has no entry of what is false.
         assert_eq!(values, if name == "x.npy" { vec![true, true] } else { truths().values }, "{name}");
     }

@@ -6,7 +6,7 @@ use std::io;
 use super::narrow;
 use crate::io::write::to_file;
 use crate::io::{
-    Contents, Filled, ReadErrorKind, ReadOptions, TensorFile, WriteErrorKind, read, read_tensor, write, write_mtx,
+    Contents, Filled, ReadErrorKind, ReadOptions, TensorFile, WriteErrorKind, read_as, read_tensor, write, write_mtx,
     write_tensor, write_tensor_stating_fill, write_tns,
 };
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, LevelStorage, Values, pack_filled};
@@ -61,7 +61,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     }
     write(&path, &x()).unwrap();
     assert_eq!(names(folder.path()), ["y.tns"]);
-    assert_eq!(read::<f64>(&path, &ReadOptions::default()).unwrap().values, [2.5, -1.0, 1e-7]);
+    assert_eq!(read_as::<f64>(&path, &ReadOptions::default()).unwrap().values, [2.5, -1.0, 1e-7]);
 }
 
 #[cfg(unix)]
@@ -137,7 +137,7 @@ fn packed_tensors() {
     for name in ["a.spct", "a.spct.gz"] {
         write_tensor(path(name), &csr).unwrap();
         assert_eq!(read_tensor(path(name), &options).unwrap(), csr);
-        assert_eq!(read::<i32>(path(name), &options).unwrap().values, [2, 0, 4]);
+        assert_eq!(read_as::<i32>(path(name), &options).unwrap().values, [2, 0, 4]);
     }
     // An explicit zero of a compressed level is an entry; a zero of a dense level is not.
     write_tensor(path("a.tns"), &csr).unwrap();
@@ -155,6 +155,24 @@ fn packed_tensors() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_is_a_tensor_in_a_format_that_suits_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let read_text = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        crate::io::read(path)
+    };
+    let shown = |name: &str, text: &str| format!("{:?}", read_text(name, text).unwrap());
+    assert_eq!(shown("a.tns", "1 2 3 4\n2 1 1 5\n"), "f64 [2, 2, 3] [compressed, compressed, compressed], 2 stored");
+    assert_eq!(shown("b.tns", "1 2 3\n1 2 4\n"), "f64 [1, 2] [dense, compressed], 1 stored");
+    let coordinate = "%%MatrixMarket matrix coordinate integer general\n3 4 1\n3 1 7\n";
+    assert_eq!(read_text("a.mtx", coordinate).unwrap().shape(), [3, 4]);
+    let array = "%%MatrixMarket matrix array real general\n2 1\n7\n8\n";
+    assert_eq!(shown("b.mtx", array), "f64 [2, 1] [dense, dense], 2 stored");
+    assert!(read_text("c.tns", "0 1 2\n").unwrap_err().to_string().contains("c.tns:1:1"));
+}
+
+#[test]
 fn pipes_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe.tns");
@@ -167,7 +185,7 @@ fn pipes_are_read() {
         let path = path.clone();
         move || fs::write(path, "1 3 2.5\n".repeat(50_000)).unwrap()
     });
-    assert_eq!(read::<f64>(&path, &ReadOptions::default()).unwrap().values.len(), 50_000);
+    assert_eq!(read_as::<f64>(&path, &ReadOptions::default()).unwrap().values.len(), 50_000);
     writer.join().unwrap();
 }
 
@@ -179,7 +197,7 @@ fn large_files_are_read_in_parts() {
     let lines: String = (1..=count).map(|line| format!("{line} 5 0.25\n")).collect();
     assert!(lines.len() > 8 << 20);
     fs::write(&path, &lines).unwrap();
-    let x = read::<f64>(&path, &ReadOptions::default()).unwrap();
+    let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap();
     assert_eq!(x.shape, [count, 5]);
     assert_eq!(x.indices[0], crate::tensor::Indices::U32((0..count as u32).collect()));
     let (magic, gzip) = (folder.path().join("y.tns"), folder.path().join("y.tns.gz"));
@@ -187,7 +205,7 @@ fn large_files_are_read_in_parts() {
     assert!(fs::metadata(&gzip).unwrap().len() < lines.len() as u64 / 2);
     // Without `.gz`, its first bytes tell.
     fs::rename(&gzip, &magic).unwrap();
-    assert_eq!(read::<f64>(&magic, &ReadOptions::default()).unwrap(), x);
+    assert_eq!(read_as::<f64>(&magic, &ReadOptions::default()).unwrap(), x);
 }
 
 #[test]
@@ -203,14 +221,14 @@ fn what_is_missing_and_not_zero_is_not_lost() {
     let tensor = pack_filled(entries.clone(), &rows, Duplicates::Refuse, f64::INFINITY).unwrap();
     let packed = folder.path().join("x.spct");
     write_tensor(&packed, &tensor).unwrap();
-    let error = read::<f64>(&packed, &ReadOptions::default()).unwrap_err();
+    let error = read_as::<f64>(&packed, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ReadErrorKind::NotSupported);
     assert_eq!(read_tensor(&packed, &ReadOptions::default()).unwrap(), tensor);
 
     let text = folder.path().join("x.tns");
     write_tensor(&text, &tensor).unwrap();
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "# shape: 2 2\n# fill: inf\n1 1 0\n1 2 2\n");
-    let error = read::<f64>(&text, &ReadOptions::default()).unwrap_err();
+    let error = read_as::<f64>(&text, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ReadErrorKind::NotSupported);
     let contents = TensorFile::open(&text, &ReadOptions::default()).unwrap().contents::<f64>().unwrap();
     assert_eq!(contents, Contents::Entries(Filled { entries, fill: Some(f64::INFINITY) }));

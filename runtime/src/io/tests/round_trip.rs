@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::rows;
-use crate::io::{ReadOptions, Value, read, write};
+use crate::io::{ReadOptions, Value, read_as, write};
 use crate::tensor::{Coordinates, Indices};
 
 /// Entries of any order from 1 to `orders`, some of them with indices of 64 bits.
@@ -41,7 +41,7 @@ fn check<T: Value>(entries: &Coordinates<T>, name: &str) {
     let path = folder.path().join(name);
     write(&path, entries).unwrap();
     let stated = ReadOptions { shape: Some(entries.shape.clone()), file_type: None };
-    let found = read::<T>(&path, &stated).unwrap();
+    let found = read_as::<T>(&path, &stated).unwrap();
     assert_eq!(found.shape, entries.shape);
     assert_eq!(
         rows(&found).into_iter().zip(found.values.iter().map(|value| format!("{value:?}"))).collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::io::{FileType, ReadOptions, read, read_tensor, source, write_tensor};
+use crate::io::{FileType, ReadOptions, read_as, read_tensor, source, write_tensor};
 use crate::tensor::{Duplicates, Indices, pack};
 use spc_compiler::format::Format;
 
@@ -46,7 +46,7 @@ fn shapes_and_numbers_of_entries() {
         if std::fs::metadata(&path).unwrap().len() > 1_000_000 && cfg!(debug_assertions) {
             continue;
         }
-        let x = read::<f64>(&path, &ReadOptions::default()).unwrap();
+        let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap();
         assert_eq!((x.shape, x.values.len()), (shape, entries), "{name}");
         assert!(x.indices.iter().all(|mode| matches!(mode, Indices::U32(_))));
         assert_eq!(x.shape_is_stated, name.ends_with(".mtx.gz"));
@@ -68,7 +68,7 @@ fn through_a_packed_tensor_and_back_to_the_same_bytes() {
         "bitcoinotc-rater-ratee-week",
     ] {
         let path = folder.join(name).with_extension("tns.gz");
-        let x = read::<f64>(&path, &ReadOptions::default()).unwrap();
+        let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap();
         let format = Format::csf(x.shape.len());
         let tensor = pack(x, &format, Duplicates::Refuse).unwrap();
         write_tensor(&packed, &tensor).unwrap();

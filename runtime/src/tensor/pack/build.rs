@@ -14,7 +14,6 @@ use super::key::{Fields, Key};
 use crate::memory;
 use spc_compiler::format::{IndexWidth, LevelKind, level};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
 pub(super) const LARGEST: usize = 1 << 44;
@@ -197,7 +196,7 @@ impl<'a, K: Key> Build<'a, K> {
         if total != P::default() {
             tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
         }
-        Ok(P::wrap(Arc::new(positions)))
+        Ok(P::wrap(positions))
     }
 
     /// Where the children of each parent that begins in a chunk begin. Parents are numbered as they come.
@@ -235,7 +234,7 @@ impl<'a, K: Key> Build<'a, K> {
             let keys = &this.keys[chunk.clone()];
             append(part, &this.begins[chunk], prefix, |entry| C::narrowed(coordinate(keys[entry])));
         });
-        Ok(C::wrap(Arc::new(coordinates)))
+        Ok(C::wrap(coordinates))
     }
 
     /// An element for each position, from the entry that begins it; zero where none does.

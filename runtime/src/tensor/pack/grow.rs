@@ -25,7 +25,6 @@ use bytemuck::Zeroable;
 use spc_compiler::format::level::{self, hashed, vacancy};
 use spc_compiler::format::{IndexWidth, LevelKind};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The entries below a position, all zeros where the position is no entry: padding and empty slots. Their numbers are as wide as
 /// need be: there may be many more positions than entries.
@@ -315,7 +314,7 @@ impl<K: Key> Grow<'_, K> {
                 }
             }
         });
-        Ok(Stored { positions, coordinates: C::wrap(Arc::new(coordinates)), rows })
+        Ok(Stored { positions, coordinates: C::wrap(coordinates), rows })
     }
 
     fn compressed<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
@@ -370,7 +369,7 @@ impl<K: Key> Grow<'_, K> {
                 *place = C::narrowed(coordinate(parent));
             }
         });
-        Ok(C::wrap(Arc::new(coordinates)))
+        Ok(C::wrap(coordinates))
     }
 
     /// The first entry that begins a position, but no new coordinates of the levels down to `level`.
@@ -468,7 +467,7 @@ impl<K: Key> Grow<'_, K> {
                 }
             }
         });
-        Ok((C::wrap(Arc::new(coordinates)), entries))
+        Ok((C::wrap(coordinates), entries))
     }
 
     fn hashed<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
@@ -512,7 +511,7 @@ impl<K: Key> Grow<'_, K> {
                 }
             }
         });
-        Ok((C::wrap(Arc::new(coordinates)), rows))
+        Ok((C::wrap(coordinates), rows))
     }
 
     fn banded<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {

@@ -44,7 +44,6 @@ use sorted::{Clash, Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{ElementType, ReduceOperator};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What several entries of the same index mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -209,7 +208,7 @@ fn pack_elements<T: Element>(
     };
     let values = Buffer::from(values).cast::<T::Raw>().into_vec();
     let (levels, bits) = packing.pack(Coordinates { shape: shape.clone(), shape_is_stated, indices, values })?;
-    let values = T::wrap(Arc::new(T::from_bits(bits)));
+    let values = T::wrap(T::from_bits(bits));
     Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal))
 }
 

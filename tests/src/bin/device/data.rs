@@ -34,7 +34,7 @@ pub(crate) fn all(arguments: &Arguments) -> Result<Vec<Data>> {
 fn files(arguments: &Arguments) -> Result<Vec<Data>> {
     let mut all = Vec::new();
     for path in &arguments.files {
-        let entries = io::read(path, &io::ReadOptions::default())?;
+        let entries = io::read_as(path, &io::ReadOptions::default())?;
         let kind = match entries.shape.len() {
             2 => Kind::Mixed,
             3 => Kind::Tensor,

@@ -11,6 +11,7 @@
 //! the loops see none of the user's names, whatever those are. Extents, copies and outputs are the business of the run time's
 //! `StaticKernel` and `Call`, which read the kernel's declarations.
 
+mod generic;
 mod module;
 mod wrappers;
 
@@ -33,13 +34,18 @@ const MAXIMUM_INDICES: usize = 128;
 /// What the scheduler can't do yet.
 pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) -> Result<TokenStream, Diagnostics> {
     let scheduled = concrete::schedule(kernel, concrete::Options::default())?;
-    let functions = wrappers::wrappers(kernel, name);
-    let module = module::module(scheduled, &source(program, &kernel.name));
+    let functions = wrappers::wrappers(kernel, name, None);
+    let module = module::module(scheduled, &module_name(&kernel.name), &source(program, &kernel.name));
     Ok(quote! { #functions #module })
 }
 
 /// The expansion of `tensor_kernel! { … }`. What is wrong with the tokens becomes `compile_error!`s at them.
 pub fn expand_tokens(tokens: TokenStream) -> TokenStream {
+    generic::expand(&tokens).unwrap_or_else(|| expand_concrete(tokens))
+}
+
+/// The expansion of kernels none of which is generic.
+fn expand_concrete(tokens: TokenStream) -> TokenStream {
     let text = syntax::tokens::render(tokens);
     match expand_text(&text.text, &|span| text.spans_of(span).0) {
         Ok(Expansion { mut items, warnings }) => {

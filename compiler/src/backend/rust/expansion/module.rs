@@ -7,7 +7,6 @@
 //! for a processor, once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid
 //! `unsafe` can use it.
 
-use super::module_name;
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
 use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Verified};
@@ -18,8 +17,7 @@ use quote::quote;
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
 /// The module of a program, whose text in the language is `source`.
-pub(super) fn module(program: concrete::Program, source: &str) -> TokenStream {
-    let name = module_name(&program.interface.name);
+pub(super) fn module(program: concrete::Program, name: &Ident, source: &str) -> TokenStream {
     let declarations = text(crate::lower::declarations(&program.interface));
     let results = &program.results;
     let links = program.kernels.into_iter().enumerate().map(|(place, kernel)| Versions::new(place, kernel));

@@ -1,14 +1,20 @@
 //! The functions that users call.
 
+use super::generic::OfParameter;
 use super::module_name;
 use crate::backend::rust::reserved::{parameter_ident, user_ident};
-use crate::backend::rust::types::value_type;
+use crate::backend::rust::types::{value_type, value_type_of};
 use crate::notation::{Kernel, Role, Tensor};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// The two functions of a kernel; `name_span` is the span of its name in the user's source.
-pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
+/// The two functions of a kernel; `name_span` is the span of its name in the user's source. `generic` says which tensors are of the
+/// type that it is generic over, where it is.
+pub(super) fn wrappers(kernel: &Kernel, name_span: Span, generic: Option<&OfParameter>) -> TokenStream {
+    let value_type = |tensor: &Tensor| match generic.filter(|generic| generic.has(&tensor.name)) {
+        Some(OfParameter { parameter, .. }) => value_type_of(tensor, quote!(#parameter)),
+        None => value_type(tensor),
+    };
     let name = user_ident(&kernel.name, name_span);
     let into = Ident::new(&format!("{}_into", kernel.name), name_span);
     let visibility: TokenStream = kernel.visibility.parse().unwrap_or_default();
@@ -19,16 +25,23 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
         kernel.name
     );
     let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
-    let parameters: Vec<TokenStream> = of_role(Role::Input).map(|tensor| parameter(kernel, tensor)).collect();
+    let parameters: Vec<TokenStream> =
+        of_role(Role::Input).map(|tensor| parameter(kernel, tensor, &value_type)).collect();
     let arguments: Vec<TokenStream> = of_role(Role::Input).map(|tensor| argument(kernel, tensor)).collect();
     let types: Vec<TokenStream> = of_role(Role::Output).map(value_type).collect();
     let targets: Vec<Ident> = of_role(Role::Output).map(|tensor| binding(kernel, tensor)).collect();
+    let (generics, program) = match generic {
+        Some(OfParameter { parameter, .. }) => {
+            (quote!(<#parameter: #module::Element>), quote!(<#parameter as #module::Element>::kernel()))
+        }
+        None => (TokenStream::new(), quote!(#module::KERNEL)),
+    };
     let (result, value) = match &types[..] {
-        [one] => (one.clone(), quote!(#module::KERNEL.run(&[#(#arguments),*])?.next::<#one>()?)),
+        [one] => (one.clone(), quote!(#program.run(&[#(#arguments),*])?.next::<#one>()?)),
         _ => {
             let results = Ident::new("results", Span::mixed_site());
             let each = types.iter().map(|ty| quote!(#results.next::<#ty>()?));
-            let run = quote!(let mut #results = #module::KERNEL.run(&[#(#arguments),*])?;);
+            let run = quote!(let mut #results = #program.run(&[#(#arguments),*])?;);
             (quote!((#(#types),*)), quote!({ #run (#(#each),*) }))
         }
     };
@@ -40,7 +53,7 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
         /// # Errors
         /// When the tensors' extents disagree, or a result would be too large.
         #allow
-        #visibility fn #name(#(#parameters),*) -> ::core::result::Result<#result, ::spc::execute::Error> {
+        #visibility fn #name #generics(#(#parameters),*) -> ::core::result::Result<#result, ::spc::execute::Error> {
             ::core::result::Result::Ok(#value)
         }
 
@@ -49,11 +62,11 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span) -> TokenStream {
         /// # Errors
         /// As there; also when a result has another shape than the kernel gives it, or its entries at other places.
         #allow
-        #visibility fn #into(
+        #visibility fn #into #generics(
             #(#parameters,)*
             #(#targets: &mut #types),*
         ) -> ::core::result::Result<(), ::spc::execute::Error> {
-            #module::KERNEL.run_into(&[#(#arguments),*], &mut [#(#targets),*])
+            #program.run_into(&[#(#arguments),*], &mut [#(#targets),*])
         }
     }
 }
@@ -73,7 +86,7 @@ fn binding(kernel: &Kernel, tensor: &Tensor) -> Ident {
     parameter_ident(&tensor.name, &is_another, Span::call_site())
 }
 
-fn parameter(kernel: &Kernel, tensor: &Tensor) -> TokenStream {
+fn parameter(kernel: &Kernel, tensor: &Tensor, value_type: &dyn Fn(&Tensor) -> TokenStream) -> TokenStream {
     let name = binding(kernel, tensor);
     let ty = value_type(tensor);
     if tensor.format.order == 0 { quote!(#name: #ty) } else { quote!(#name: &#ty) }

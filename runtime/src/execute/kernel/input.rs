@@ -1,0 +1,145 @@
+//! What a kernel takes.
+
+use crate::complex::{c32, c64};
+use crate::execute::program::{ProgramError, scalar};
+use crate::tensor::{AnyTensor, AnyView, Element, InvalidTensor, StorageFormat, Tensor, View};
+use spc_compiler::ir;
+
+/// What a [`Kernel`](super::Kernel) takes as an input, without a copy: tensors and views, slices and vectors of elements, which are
+/// dense tensors with one mode, and numbers. With features of their names, the dense arrays and sparse matrices of `ndarray`,
+/// `nalgebra`, `nalgebra-sparse`, `sprs` and `faer`: their indices are checked in each call, those of a [`View`] once.
+pub trait Input {
+    /// The input as a tensor, for as long as it is borrowed.
+    ///
+    /// # Errors
+    /// When it is no tensor of any format.
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor>;
+}
+
+/// An [`Input`] in a call.
+#[derive(Debug)]
+pub enum Argument<'a> {
+    /// A tensor that is there.
+    Tensor(&'a AnyTensor),
+    /// A tensor in the memory of something else.
+    View(AnyView<'a>),
+    /// A number, of whichever element type the parameter has that holds it.
+    Number(AnyTensor),
+}
+
+impl Argument<'_> {
+    /// The tensor.
+    pub(super) fn tensor(&self) -> &AnyTensor {
+        match self {
+            Argument::Tensor(tensor) => tensor,
+            Argument::View(view) => view,
+            Argument::Number(number) => number,
+        }
+    }
+}
+
+/// An input for a parameter.
+pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) -> Result<Argument<'i>, ProgramError> {
+    let tensor = || declared.map_or_else(String::new, |declared| declared.name.clone());
+    let argument = input.argument().map_err(|source| ProgramError::Input { tensor: tensor(), source })?;
+    let Some(declared) = declared else { return Ok(argument) };
+    if let Argument::Number(number) = &argument
+        && declared.format.order == 0
+        && number.element() != declared.element
+        && !number.element().is_complex()
+    {
+        return Ok(Argument::Number(scalar(&declared.name, number.values().get_f64(0), declared.element)?));
+    }
+    if declared.format.is_dense()
+        && *argument.tensor().format() != declared.format
+        && let Argument::View(view) = argument
+    {
+        return Ok(Argument::View(view.into_dense(&declared.format)));
+    }
+    // A tensor that says no fill value takes the declared one.
+    let found = argument.tensor();
+    if !declared.format.is_dense()
+        && found.element() == declared.element
+        && found.fill().is_zero()
+        && !found.fill().equals(declared.fill)
+    {
+        let view = match argument {
+            Argument::Tensor(tensor) => AnyView::from(tensor),
+            Argument::View(view) => view,
+            Argument::Number(number) => number.into(),
+        };
+        return Ok(Argument::View(view.with_fill(declared.fill)));
+    }
+    Ok(argument)
+}
+
+impl Input for AnyTensor {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        Ok(Argument::Tensor(self))
+    }
+}
+
+impl<T: Element, F: StorageFormat> Input for Tensor<T, F> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        Ok(Argument::Tensor(self.as_any()))
+    }
+}
+
+impl Input for AnyView<'_> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        Ok(Argument::Tensor(self))
+    }
+}
+
+impl<T: Element, F: StorageFormat> Input for View<'_, T, F> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        Ok(Argument::Tensor(self.as_any()))
+    }
+}
+
+impl<T: Element> Input for [T] {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        AnyView::from_slice([self.len()], self).map(Argument::View)
+    }
+}
+
+impl<T: Element, const N: usize> Input for [T; N] {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        self[..].argument()
+    }
+}
+
+impl<T: Element> Input for Vec<T> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        self[..].argument()
+    }
+}
+
+impl<I: Input + ?Sized> Input for &I {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        (**self).argument()
+    }
+}
+
+impl<I: Input + ?Sized> Input for Box<I> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        (**self).argument()
+    }
+}
+
+impl<I: Input + ?Sized> Input for std::sync::Arc<I> {
+    fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+        (**self).argument()
+    }
+}
+
+macro_rules! numbers {
+    ($($type:ident)*) => {$(
+        impl Input for $type {
+            fn argument(&self) -> Result<Argument<'_>, InvalidTensor> {
+                Ok(Argument::Number(crate::execute::scalar(*self)))
+            }
+        }
+    )*};
+}
+numbers!(f64 f32 i32 i64 u8 bool c32 c64);
