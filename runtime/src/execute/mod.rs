@@ -51,6 +51,8 @@ pub use call::{Call, conform};
 pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 pub use executable::{Backend, Executable};
+#[doc(hidden)]
+pub use native::NativeBuild;
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};
