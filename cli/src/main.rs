@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod run;
 mod source;
+mod test;
 mod threads;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +41,7 @@ enum Verb {
     Compile(compile::Compile),
     Run(run::Run),
     Explain(explain::Explain),
+    Test(test::Test),
     Info(info::Info),
     Convert(convert::Convert),
     Generate(generate::Generate),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
+        Verb::Test(verb) => verb.run(),
         Verb::Info(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Convert(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Generate(verb) => threads::on(0, || verb.run()).flatten(),

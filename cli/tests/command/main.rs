@@ -12,6 +12,7 @@ mod fills;
 mod language;
 mod memory;
 mod run;
+mod test;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
