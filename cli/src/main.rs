@@ -20,6 +20,7 @@ mod progress;
 mod run;
 mod settings;
 mod source;
+mod test;
 mod threads;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -50,6 +51,7 @@ enum Verb {
     Run(run::Run),
     Explain(explain::Explain),
     Formats(formats::Formats),
+    Test(test::Test),
     Info(info::Info),
     Convert(convert::Convert),
     Generate(generate::Generate),
@@ -142,6 +144,7 @@ fn main() -> ExitCode {
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
         Verb::Formats(verb) => verb.run(),
+        Verb::Test(verb) => verb.run(),
         Verb::Info(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Convert(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Generate(verb) => threads::on(0, || verb.run()).flatten(),

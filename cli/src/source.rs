@@ -55,6 +55,16 @@ impl Source {
         Ok(source)
     }
 
+    /// What the text is called in messages.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The text as it was written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// What is probably not meant in the kernels.
     fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.kernels.iter().flat_map(|kernel| &kernel.warnings)

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "pretty")]
 
+use crate::assert_snapshot;
 use spc_compiler::concrete::{Options, schedule};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
@@ -75,12 +76,12 @@ fn command_line(path: &Path) -> Vec<Messages> {
 
 #[test]
 fn syntax() {
-    insta::glob!("errors/syntax/*.ti", |path| insta::assert_snapshot!(rendered(&program(path))));
+    insta::glob!("errors/syntax/*.ti", |path| assert_snapshot("errors__syntax", &rendered(&program(path))));
 }
 
 #[test]
 fn notation() {
-    insta::glob!("errors/notation/*.ti", |path| insta::assert_snapshot!(rendered(&program(path))));
+    insta::glob!("errors/notation/*.ti", |path| assert_snapshot("errors__notation", &rendered(&program(path))));
 }
 
 /// What a file has that is probably not meant, and nothing else.
@@ -95,7 +96,7 @@ fn mistakes(path: &Path) -> Vec<Messages> {
 
 #[test]
 fn warnings() {
-    insta::glob!("errors/warnings/*.ti", |path| insta::assert_snapshot!(rendered(&mistakes(path))));
+    insta::glob!("errors/warnings/*.ti", |path| assert_snapshot("errors__warnings", &rendered(&mistakes(path))));
 }
 
 /// Examples say what they mean.
@@ -112,7 +113,10 @@ fn no_example_warns() {
 
 #[test]
 fn command_lines() {
-    insta::glob!("errors/command_line/*.txt", |path| insta::assert_snapshot!(rendered(&command_line(path))));
+    insta::glob!("errors/command_line/*.txt", |path| assert_snapshot(
+        "errors__command_lines",
+        &rendered(&command_line(path))
+    ));
 }
 
 /// Codes that no case above can have, each with the reason.
@@ -159,7 +163,7 @@ fn expressions() {
         let problems = syntax::parse_statement(text).expect_err(text).into_sorted();
         render(text, "<expression>", &problems, false)
     });
-    insta::assert_snapshot!(messages.join("\n"));
+    assert_snapshot("errors__expressions", &messages.join("\n"));
 }
 
 /// What is said of statements in the notations of NumPy, Julia, Finch, C and einsum.
@@ -198,5 +202,5 @@ fn formats() {
             let problems = syntax::parse_parameter_format(text).expect_err(text).into_sorted();
             render(text, "<format>", &problems, false)
         });
-    insta::assert_snapshot!(messages.join("\n"));
+    assert_snapshot("errors__formats", &messages.join("\n"));
 }

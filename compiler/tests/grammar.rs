@@ -1,7 +1,7 @@
 //! `src/syntax/parser.rs` is what pest makes of `src/syntax/grammar.pest`.
 //!
 //! It is kept in the tree so that a build needs neither pest's generator nor what that depends on: a third of all crates, and a
-//! C compiler. After a change of the grammar, `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test grammar` writes it anew.
+//! C compiler. After a change of the grammar, `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test main grammar` writes it anew.
 
 use std::path::Path;
 
@@ -32,6 +32,6 @@ fn the_parser_is_that_of_the_grammar() {
     assert!(
         found == expected,
         "the grammar has changed: write its parser anew with \
-         `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test grammar`"
+         `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test main grammar`"
     );
 }

@@ -1,5 +1,6 @@
 //! How kernels are scheduled: each file of `schedules/`, its loops, the reasons for them, and the lattices of what they walk.
 
+use crate::assert_snapshot;
 use spc_compiler::concrete::{Options, schedule};
 use spc_compiler::{compile, notation, syntax};
 use std::fmt::Write;
@@ -28,7 +29,7 @@ fn schedules() {
                 _ = writeln!(shown, "\n");
             }
         }
-        insta::assert_snapshot!(shown);
+        assert_snapshot("schedules__schedules", &shown);
     });
 }
 
@@ -50,6 +51,6 @@ fn lattices() {
             format!("{}\n\n{}", kernel.statement(&kernel.statements[0]), lattices.join("\n"))
         };
         let shown: Vec<String> = kernels(&text).iter().map(shown).collect();
-        insta::assert_snapshot!(shown.join("\n"));
+        assert_snapshot("schedules__lattices", &shown.join("\n"));
     });
 }

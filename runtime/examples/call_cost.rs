@@ -1,7 +1,7 @@
 //! What a call of a compiled kernel costs besides the kernel: the product of a tiny sparse matrix and a vector, many times.
 //!
 //! ```sh
-//! cargo run --release -p spc --example call_cost
+//! cargo run --release -p spc-tensor --example call_cost
 //! ```
 
 use spc::execute::{Chain, Kernel};

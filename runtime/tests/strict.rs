@@ -1,6 +1,6 @@
 //! A crate that allows nothing: what the macro writes has no warnings, whatever names are around it.
 
-#![deny(missing_docs, unused, nonstandard_style, unreachable_pub, let_underscore, future_incompatible)]
+#![deny(missing_docs, unused, nonstandard_style, unreachable_pub, let_underscore)]
 #![deny(rust_2018_idioms, clippy::all, clippy::pedantic, clippy::unwrap_used, clippy::indexing_slicing)]
 #![forbid(unsafe_code)]
 #![allow(clippy::float_cmp, reason = "sums of small integers are exact")]

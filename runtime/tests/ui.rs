@@ -1,6 +1,6 @@
 //! What rustc says about wrong kernels and wrong calls: each file of `ui/`, and its messages beside it.
 //!
-//! `INSTA_UPDATE=always cargo test -p spc-tensor --test ui` writes them anew. A file may begin with the line `// accepted`: rustc then takes
+//! `INSTA_UPDATE=always cargo test -p spc-tensor --test main ui` writes them anew. A file may begin with the line `// accepted`: rustc then takes
 //! it, and its warnings are compared.
 
 use std::env;

@@ -1,15 +1,10 @@
 //! How the compiler is proved: a dense oracle, one corpus of cases for every engine, and random programs.
 
-pub mod case;
-pub mod compare;
 pub mod corpus;
-pub mod data;
 pub mod emulation;
-pub mod engine;
 pub mod fuzz;
+pub mod harness;
 pub mod native;
-pub mod number;
-pub mod oracle;
 pub mod pattern;
 pub mod random;
 pub mod report;
@@ -17,19 +12,21 @@ pub mod schedule;
 pub mod suite;
 pub mod taco;
 
+pub use spc_check::{case, compare, data, engine, number, oracle};
+
+use harness::Skip;
 use spc::cuda::{Nvrtc, NvrtcError};
 
-/// NVIDIA's run-time compiler; `None` where it is missing, which is printed.
+/// NVIDIA's run-time compiler.
+///
+/// # Errors
+/// It is missing.
 ///
 /// # Panics
 /// When it is there and can't be used.
-pub fn nvrtc() -> Option<Nvrtc> {
-    match Nvrtc::find() {
-        Ok(nvrtc) => Some(nvrtc),
-        Err(error @ NvrtcError::Missing { .. }) => {
-            println!("0 kernels compiled: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+pub fn nvrtc() -> Result<Nvrtc, Skip> {
+    Nvrtc::find().map_err(|error| match error {
+        NvrtcError::Missing { .. } => Skip(error.to_string()),
+        error => panic!("{error}"),
+    })
 }

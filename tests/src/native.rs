@@ -1,7 +1,9 @@
-//! Many kernels as native code, compiled in few runs of the compiler.
+//! Many kernels as native code, compiled in few runs of the compiler: for tests of results, so unoptimised and with checks, unless
+//! `--optimized` asks for what users run.
 
 use crate::engine::Ready;
-use spc::execute::{Chain, Executable, NativeError};
+use crate::harness::{Skip, options};
+use spc::execute::{Chain, Executable, NativeBuild, NativeError};
 use spc_compiler::backend::rust;
 use spc_compiler::{Compiled, Program};
 
@@ -18,25 +20,36 @@ pub fn is_short(ready: &Ready) -> bool {
     ready.program.kernels.iter().all(|compiled| rust::text(&compiled.kernel).lines().count() <= LINES)
 }
 
-/// The kernels as native code; `None` on a machine without a Rust compiler.
+/// The kernels as native code.
+///
+/// # Errors
+/// There is no Rust compiler.
 ///
 /// # Panics
 /// When the compiler refuses the text of one.
-pub fn compile(kernels: &[&Ready]) -> Option<Vec<Chain>> {
-    compile_programs(&kernels.iter().map(|ready| &ready.program).collect::<Vec<_>>())
+pub fn compile(kernels: &[&Ready]) -> Result<Vec<Chain>, Skip> {
+    let build = if options().optimized { NativeBuild::Optimized } else { NativeBuild::Checked };
+    compile_as(build, &kernels.iter().map(|ready| &ready.program).collect::<Vec<_>>())
 }
 
-/// The same of programs.
+/// Programs as users get them: for tests of what optimisation may change.
+///
+/// # Errors
+/// There is no Rust compiler.
 ///
 /// # Panics
 /// When the compiler refuses the text of one.
-pub fn compile_programs(programs: &[&Program]) -> Option<Vec<Chain>> {
+pub fn compile_optimized(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
+    compile_as(NativeBuild::Optimized, programs)
+}
+
+fn compile_as(build: NativeBuild, programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
     let mut chains = Vec::with_capacity(programs.len());
     while chains.len() < programs.len() {
         let rest = &programs[chains.len()..];
-        chains.extend(library(&rest[..fitting(rest)])?);
+        chains.extend(library(build, &rest[..fitting(rest)])?);
     }
-    Some(chains)
+    Ok(chains)
 }
 
 /// How many programs go into one library: at least one.
@@ -49,16 +62,16 @@ fn fitting(programs: &[&Program]) -> usize {
 }
 
 /// Programs as one library.
-fn library(programs: &[&Program]) -> Option<Vec<Chain>> {
+fn library(build: NativeBuild, programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
     let compiled: Vec<&Compiled> = programs.iter().flat_map(|program| &program.kernels).collect();
     let texts: Vec<String> = compiled.iter().map(|compiled| rust::text(&compiled.kernel)).collect();
     let kernels_and_texts =
         compiled.iter().map(|compiled| compiled.kernel.clone()).zip(texts.iter().map(String::as_str));
-    let mut executables = match Executable::native_all(kernels_and_texts.collect()) {
-        Err(NativeError::NoCompiler { .. }) => return None,
+    let mut executables = match Executable::native_all_as(build, kernels_and_texts.collect()) {
+        Err(NativeError::NoCompiler { .. }) => return Err(Skip::without_rustc()),
         other => other.unwrap_or_else(|error| panic!("{error}")).into_iter(),
     };
     let chain =
         |program: &&Program| Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect());
-    Some(programs.iter().map(chain).collect())
+    Ok(programs.iter().map(chain).collect())
 }

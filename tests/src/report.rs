@@ -1,6 +1,6 @@
 //! One check over many things, on all cores: every failure is told, not only the first.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::harness::without_panics;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -26,7 +26,7 @@ pub fn failures<T: Sync>(
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(place) else { return };
-            if let Err(error) = without_panics(|| check(item)) {
+            if let Err(error) = without_panics(|| check(item)).flatten() {
                 failures.lock().expect("nobody panics with it").push((place, error));
             }
         }
@@ -39,13 +39,4 @@ pub fn failures<T: Sync>(
     let mut failures = failures.into_inner().expect("nobody panics with it");
     failures.sort();
     failures.iter().map(|(place, error)| format!("{}: {error}", name(&items[*place]))).collect()
-}
-
-/// A panic as an error.
-fn without_panics(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<String>().cloned();
-        let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(format!("panic: {}", message.unwrap_or_default()))
-    })
 }

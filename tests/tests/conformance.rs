@@ -1,7 +1,7 @@
 //! The 601 cases recorded from taco's own test run: every one that the language can say today gives taco's result; the others
 //! are counted by the reason.
 //!
-//! The cases lie beside the project, in `../shared/conformance`; where they do not, there is nothing to do, which is said.
+//! The cases lie beside the project, in `../shared/conformance`; where they do not, the tests are ignored.
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -12,11 +12,12 @@ use spc::with_element;
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::Literal;
 use spc_compiler::{backend, compile_notation, notation, syntax};
+use spc_tests::harness::{Skip, options};
 use spc_tests::taco::{TacoTensor, Windowed, program, windowed_program};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many cases end how. A case that the compiler refuses is counted by the code of its message. Where this language means
 /// something else than taco: it refuses to divide by what may be missing (E0306), and it converts no element to what may not hold
@@ -25,8 +26,8 @@ use std::path::Path;
 const COUNTS: &[(&str, usize)] =
     &[("element type", 12), ("passed", 580), ("refused with E0306", 8), ("refused with E0404", 1)];
 
-/// Every so many of the passing cases also run natively.
-const NATIVE_SHARE: usize = 16;
+/// Every so many of the passing cases also run natively: in the usual tier, and in the whole.
+const NATIVE_SHARES: [usize; 2] = [80, 16];
 
 struct Case {
     id: u64,
@@ -208,20 +209,22 @@ impl Case {
     }
 }
 
-#[test]
-fn every_case_passes_or_is_out_of_reach_for_a_reason() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/taco-cases.jsonl.gz");
-    if !path.is_file() {
-        println!("skipped: {} is not there", path.display());
-        return;
-    }
+/// A file of the folder beside the project.
+fn beside(name: &str) -> Result<PathBuf, Skip> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance").join(name);
+    if path.is_file() { Ok(path) } else { Err(Skip(format!("{} is not there", path.display()))) }
+}
+
+fn every_case_passes_or_is_out_of_reach_for_a_reason() -> Result<(), Skip> {
+    let path = beside("taco-cases.jsonl.gz")?;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let share = NATIVE_SHARES[usize::from(options().whole)];
     let mut passed = 0;
     for case in cases(&path) {
         let outcome = case.outcome(false);
         if outcome.is_ok() {
             passed += 1;
-            if passed % NATIVE_SHARE == 0 {
+            if passed % share == 0 {
                 case.outcome(true).expect("what the interpreter runs, native code runs");
             }
         }
@@ -229,15 +232,12 @@ fn every_case_passes_or_is_out_of_reach_for_a_reason() {
     }
     let counts: Vec<(&str, usize)> = counts.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
     assert_eq!(counts, COUNTS);
+    Ok(())
 }
 
 /// What others have written down: kernels of papers, taco's documentation, and what its users reported as broken.
-#[test]
-fn expressions_of_others_compile_or_are_refused() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/conformance/taco-expressions.txt");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        return println!("skipped: {} is not there", path.display());
-    };
+fn expressions_of_others_compile_or_are_refused() -> Result<(), Skip> {
+    let text = std::fs::read_to_string(beside("taco-expressions.txt")?).expect("the file can be read");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [expression, formats, note] = line.splitn(3, " | ").collect::<Vec<_>>()[..] else { continue };
@@ -253,8 +253,8 @@ fn expressions_of_others_compile_or_are_refused() {
         };
         *counts.entry(outcome).or_default() += 1;
     }
-    println!("{counts:?}");
     assert!(counts["compiles"] > 150, "{counts:?}");
+    Ok(())
 }
 
 fn declared(text: &str, target: &str) -> Option<TacoTensor> {
@@ -272,4 +272,9 @@ fn compile(text: &str) -> Result<(), Diagnostics> {
         }
     }
     Ok(())
+}
+
+spc_tests::tests! {
+    every_case_passes_or_is_out_of_reach_for_a_reason,
+    expressions_of_others_compile_or_are_refused,
 }

@@ -1,12 +1,14 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
+use crate::corpus::{Batch, chosen, runnable};
 use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::{self, Target};
 use spc_compiler::ir::Expr;
 use spc_tests::case::Case;
+use spc_tests::corpus;
 use spc_tests::emulation::{self, Emulated, Emulation};
 use spc_tests::engine::{Ready, Stop};
-use spc_tests::{corpus, suite};
+use spc_tests::harness::{Skip, Suite};
 use std::sync::Arc;
 
 /// A case, what it is compiled to, and its kernels for a device.
@@ -37,7 +39,7 @@ impl Prepared {
 fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
     let (mut all, mut refused) = (Vec::new(), Vec::new());
     let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
-    for (number, case) in cases.into_iter().filter(|case| case.refused.is_none()).enumerate() {
+    for (number, case) in cases.into_iter().enumerate() {
         let ready = match Ready::scheduled(&case, options) {
             Ok(ready) => ready,
             Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
@@ -65,47 +67,55 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
     (all, refused)
 }
 
-#[test]
-fn all_are_right_on_an_emulated_device() {
-    let mut cases = corpus::cases();
-    cases.extend(suite::cases());
-    if let Ok(only) = std::env::var("SPC_CASE") {
-        cases.retain(|case| case.name.contains(&only));
+/// The cases of a library: the C++ compiler is the slow part.
+const BATCH: usize = 24;
+
+/// In the usual tier, every so many-th case.
+const SHARE: usize = 16;
+
+/// A case on the device that its batch has.
+struct Emulate {
+    prepared: Prepared,
+    device: Arc<Emulation>,
+}
+
+impl Emulate {
+    fn all(cases: &[Case]) -> Result<Vec<Emulate>, Skip> {
+        let (all, refused) = prepared(cases.to_vec());
+        assert!(refused.is_empty(), "what a device can't do: {refused:#?}");
+        let device = emulation::compile(&all.iter().flat_map(Prepared::all).collect::<Vec<_>>())?;
+        Ok(all.into_iter().map(|prepared| Emulate { prepared, device: Arc::clone(&device) }).collect())
     }
-    let count = cases.len();
-    let (all, refused) = prepared(cases);
-    assert!(refused.is_empty(), "what a device can't do: {refused:#?}");
-    let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
-    let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
-    let mut wrong = Vec::new();
-    let mut runs = 0;
-    for Prepared { case, ready, emulated, deterministic, tight } in &all {
+
+    /// Runs the case in every way that its kernels can go; where results must have the same bits, twice.
+    fn check(&self) -> Result<(), String> {
+        let Emulate { prepared: Prepared { ready, emulated, deterministic, tight, .. }, device } = self;
         for tight in tight.iter().flatten() {
-            runs += 1;
-            let error = ready.run(&emulation::chain(&ready.program, tight, &device)).err();
-            wrong.extend(error.map(|error| format!("{}, tight tables: {error}", case.name)));
+            let result = ready.run(&emulation::chain(&ready.program, tight, device));
+            result.map_err(|error| format!("tight tables: {error}"))?;
         }
         let same = deterministic.as_ref().unwrap_or(emulated);
         if deterministic.is_some() {
             for (way, emulated) in ways(emulated) {
-                runs += 1;
-                let result = ready.run(&emulation::chain(&ready.program, &emulated, &device));
-                wrong.extend(result.err().map(|error| format!("{}, {way}: {error}", case.name)));
+                let result = ready.run(&emulation::chain(&ready.program, &emulated, device));
+                result.map_err(|error| format!("{way}: {error}"))?;
             }
         }
         for (way, emulated) in ways(same) {
-            runs += 1;
-            let error = differs(ready, &emulated, &device).err();
-            wrong.extend(error.map(|error| format!("{}, {way}, deterministic: {error}", case.name)));
+            differs(ready, &emulated, device).map_err(|error| format!("{way}, deterministic: {error}"))?;
         }
+        Ok(())
     }
-    assert!(wrong.is_empty(), "{} of {runs} runs are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count < 500 || runs > all.len() * 3 / 2, "only {runs} runs of {} programs", all.len());
-    println!("{runs} runs of {} programs", all.len());
 }
 
-#[test]
-fn threads_have_several_elements_of_long_rows() {
+/// How often [`Emulate::check`] runs a case.
+fn runs(Prepared { emulated, deterministic, tight, .. }: &Prepared) -> usize {
+    let of_tight = tight.iter().flatten().count();
+    let of_fast = deterministic.as_ref().map_or(0, |_| ways(emulated).len());
+    of_tight + of_fast + ways(deterministic.as_ref().unwrap_or(emulated)).len()
+}
+
+fn threads_have_several_elements_of_long_rows() -> Result<(), Skip> {
     let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
     let mut all = Vec::new();
     for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
@@ -121,7 +131,7 @@ fn threads_have_several_elements_of_long_rows() {
         all.push((text, ready, both));
     }
     let kernels: Vec<&Emulated> = all.iter().flat_map(|(_, _, both)| both).collect();
-    let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
+    let device = emulation::compile(&kernels)?;
     for (text, ready, [fast, same]) in &all {
         for (way, fast) in ways(fast) {
             let result = ready.run(&emulation::chain(&ready.program, &fast, &device));
@@ -131,13 +141,13 @@ fn threads_have_several_elements_of_long_rows() {
             assert_eq!(differs(ready, &same, &device), Ok(()), "{text}, {way}, deterministic");
         }
     }
+    Ok(())
 }
 
 /// From one element to rows of several warps, and at both sides of where one warp has them.
 const RANKS: [u64; 10] = [1, 5, 31, 32, 33, 64, 100, 129, 200, 300];
 
-#[test]
-fn the_call_says_how_many_elements_of_rows_threads_have() {
+fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
     let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
     let mut all = Vec::new();
     for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
@@ -153,7 +163,7 @@ fn the_call_says_how_many_elements_of_rows_threads_have() {
         all.push((text, ready, modules));
     }
     let kernels: Vec<&Emulated> = all.iter().flat_map(|(_, _, modules)| modules).collect();
-    let Some(device) = emulation::compile(&kernels) else { return println!("nothing ran: there is no C++ compiler") };
+    let device = emulation::compile(&kernels)?;
     for (text, ready, [fast, same]) in &all {
         for (rank, ready) in RANKS.into_iter().zip(ready) {
             device.launched();
@@ -166,6 +176,7 @@ fn the_call_says_how_many_elements_of_rows_threads_have() {
             assert_eq!(differs(ready, same, &device), Ok(()), "{text}, r={rank}, deterministic");
         }
     }
+    Ok(())
 }
 
 /// Runs a program twice, in different orders of blocks and threads: both are right, and give the same bits.
@@ -181,11 +192,10 @@ fn differs(ready: &Ready, emulated: &Emulated, device: &Arc<Emulation>) -> Resul
     if results[0] == results[1] { Ok(()) } else { Err(format!("two runs differ: {results:#?}")) }
 }
 
-#[test]
 fn deterministic_kernels_have_no_atomic_sums_of_floating_point_numbers() {
-    let mut cases = corpus::cases();
-    cases.extend(suite::cases());
-    let (all, _) = prepared(cases);
+    let (all, _) = prepared(runnable());
+    let runs: usize = all.iter().map(runs).sum();
+    assert!(runs > all.len() * 3 / 2, "only {runs} runs of {} programs", all.len());
     let mut wrong = Vec::new();
     let (mut before, mut count) = (0, 0);
     for Prepared { case, emulated, deterministic, .. } in &all {
@@ -326,7 +336,7 @@ fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
 }
 
 /// What the emulation says of a kernel after a change to its module.
-fn spoiled(text: &str, spoil: &dyn Fn(&mut spc_compiler::backend::cuda::Module)) -> Option<String> {
+fn spoiled(text: &str, spoil: &dyn Fn(&mut spc_compiler::backend::cuda::Module)) -> Result<String, Skip> {
     let case = Case::parse("spoiled", text).expect("it is a case");
     let (mut all, refused) = prepared(vec![case]);
     assert!(refused.is_empty(), "{refused:?}");
@@ -334,24 +344,22 @@ fn spoiled(text: &str, spoil: &dyn Fn(&mut spc_compiler::backend::cuda::Module))
     emulated.modules_mut().iter_mut().for_each(spoil);
     let device = emulation::compile(&[&emulated])?;
     let result = ready.run(&emulation::chain(&ready.program, &emulated, &device));
-    Some(result.expect_err("what is wrong on purpose is found"))
+    Ok(result.expect_err("what is wrong on purpose is found"))
 }
 
 const BY_COLUMNS: &str =
     "// dims: i=4 j=60\n// seed: 3\nfn spmv(A: csc, x: dense) -> y: dense {\n    y(i) = A(i, j) * x(j);\n}\n";
 
-#[test]
-fn an_update_that_is_not_atomic_is_found() {
+fn an_update_that_is_not_atomic_is_found() -> Result<(), Skip> {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         module.functions.iter_mut().for_each(|function| function.atomic.clear());
     };
-    if let Some(message) = spoiled(BY_COLUMNS, &spoil) {
-        assert!(message.contains("RACE") && message.contains("on y"), "{message}");
-    }
+    let message = spoiled(BY_COLUMNS, &spoil)?;
+    assert!(message.contains("RACE") && message.contains("on y"), "{message}");
+    Ok(())
 }
 
-#[test]
-fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
+fn what_is_short_and_gets_many_updates_is_summed_in_tiles() -> Result<(), Skip> {
     let case = Case::parse("short", &BY_COLUMNS.replace("i=4 j=60", "i=2 j=9000")).expect("it is a case");
     let Prepared { ready, emulated, .. } = prepared(vec![case]).0.remove(0);
     let mut only_tiles = emulated;
@@ -361,14 +369,12 @@ fn what_is_short_and_gets_many_updates_is_summed_in_tiles() {
         // A run without tiles would leave the result as it is.
         otherwise.clear();
     }
-    let Some(device) = emulation::compile(&[&only_tiles]) else {
-        return println!("nothing ran: there is no C++ compiler");
-    };
+    let device = emulation::compile(&[&only_tiles])?;
     assert_eq!(ready.run(&emulation::chain(&ready.program, &only_tiles, &device)), Ok(()));
+    Ok(())
 }
 
-#[test]
-fn what_goes_to_long_results_is_sorted() {
+fn what_goes_to_long_results_is_sorted() -> Result<(), Skip> {
     // More keys than a block sorts. Of the first result there would be one copy, which takes more than sorting; the others are sorted
     // because they are told to.
     let long =
@@ -388,9 +394,7 @@ fn what_goes_to_long_results_is_sorted() {
         }
     }
     let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
-    let Some(device) = emulation::compile(&kernels) else {
-        return println!("nothing ran: there is no C++ compiler");
-    };
+    let device = emulation::compile(&kernels)?;
     let sorted = all.iter().map(|Prepared { ready, emulated, deterministic, .. }| {
         let emulated = deterministic.as_ref().unwrap_or(emulated);
         device.launched();
@@ -400,6 +404,7 @@ fn what_goes_to_long_results_is_sorted() {
     });
     // Twice, for each eight bits of a key.
     assert_eq!(sorted.collect::<Vec<usize>>(), [2 * 3, 2 * 2, 2 * 2]);
+    Ok(())
 }
 
 /// A product of sparse matrices, of these sizes and densities.
@@ -409,8 +414,7 @@ fn product(dims: &str, density: &str) -> Case {
     Case::parse("product", &(text + kernel)).expect("it is a case")
 }
 
-#[test]
-fn rows_go_where_their_keys_have_room() {
+fn rows_go_where_their_keys_have_room() -> Result<(), Skip> {
     // Rows of few keys, of many, of as many as a table has slots, and none.
     let sparse = product("i=40 k=40 j=60", "A=0.08 B=0.1");
     let crowded = product("i=12 k=40 j=200", "A=0.15 B=0.1");
@@ -418,9 +422,7 @@ fn rows_go_where_their_keys_have_room() {
     let empty = product("i=5 k=4 j=6", "A=0 B=0.5");
     let all = prepared(vec![sparse, crowded, full, empty]).0;
     let kernels: Vec<&Emulated> = all.iter().flat_map(Prepared::all).collect();
-    let Some(device) = emulation::compile(&kernels) else {
-        return println!("nothing ran: there is no C++ compiler");
-    };
+    let device = emulation::compile(&kernels)?;
     let mut launches = Vec::new();
     for prepared in &all {
         let tight = prepared.tight.iter().flatten();
@@ -441,6 +443,7 @@ fn rows_go_where_their_keys_have_room() {
     assert_eq!((full[0], full[1]), ([2, 2, 1, 0], [2, 1, 0, 0]));
     assert_eq!((empty[0], empty[1]), ([1, 1, 0, 0], [1, 1, 0, 0]));
     assert!(by_product.iter().all(|four| four[..2] == four[2..]), "{launches:?}");
+    Ok(())
 }
 
 /// Runs a program, and twice where it is said to give the same bits.
@@ -468,29 +471,25 @@ fn ways_of_rows(emulated: &Emulated, launched: &[String]) -> [usize; 4] {
     counts
 }
 
-#[test]
-fn an_update_beside_a_key_that_is_not_atomic_is_found() {
+fn an_update_beside_a_key_that_is_not_atomic_is_found() -> Result<(), Skip> {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         module.functions.iter_mut().filter(|function| !function.tables.is_empty()).for_each(|function| {
             function.atomic.clear();
         });
     };
     let text = "// dims: i=3 j=9 k=20\n// density: A=1 B=0.5\nfn spgemm(A: csr, B: csr) -> C: csr {\n    C(i, j) = A(i, k) * B(k, j);\n}\n";
-    if let Some(message) = spoiled(text, &spoil) {
-        assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
-    }
+    let message = spoiled(text, &spoil)?;
+    assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
+    Ok(())
 }
 
-#[test]
-fn what_was_measured_of_inputs_is_not_measured_again() {
+fn what_was_measured_of_inputs_is_not_measured_again() -> Result<(), Skip> {
     let text = "// dims: i=40 j=30\nfn spmv(A: csr, x: dense) -> y: dense {\n    y(i) = A(i, j) * x(j);\n}\n";
     let parsed = |text: &str| Case::parse("measured", text).expect("it is a case");
     let cases = vec![parsed(text), parsed(&text.replace("i=40", "i=50"))];
     let all = prepared(cases).0;
     let Prepared { ready, emulated, .. } = &all[0];
-    let Some(device) = emulation::compile(&[emulated]) else {
-        return println!("nothing ran: there is no C++ compiler");
-    };
+    let device = emulation::compile(&[emulated])?;
     device.keep_inputs();
     let chain = emulation::chain(&ready.program, emulated, &device);
     let launches = |ready: &Ready| {
@@ -499,10 +498,10 @@ fn what_was_measured_of_inputs_is_not_measured_again() {
     };
     // Its own operands twice, then others of the same program.
     assert_eq!([&all[0], &all[0], &all[1], &all[0]].map(|prepared| launches(&prepared.ready)), [2, 1, 2, 1]);
+    Ok(())
 }
 
-#[test]
-fn an_update_of_a_tile_that_is_not_atomic_is_found() {
+fn an_update_of_a_tile_that_is_not_atomic_is_found() -> Result<(), Skip> {
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         let way = Forced {
             in_shares: true,
@@ -518,13 +517,12 @@ fn an_update_of_a_tile_that_is_not_atomic_is_found() {
             function.tiles.iter().for_each(|tile| _ = function.atomic.remove(&tile.tile));
         }
     };
-    if let Some(message) = spoiled(BY_COLUMNS, &spoil) {
-        assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
-    }
+    let message = spoiled(BY_COLUMNS, &spoil)?;
+    assert!(message.contains("RACE") && message.contains("on __shared__"), "{message}");
+    Ok(())
 }
 
-#[test]
-fn a_write_beyond_an_array_is_found() {
+fn a_write_beyond_an_array_is_found() -> Result<(), Skip> {
     use spc_compiler::backend::cuda::Threads;
     let spoil = |module: &mut spc_compiler::backend::cuda::Module| {
         for function in &mut module.functions {
@@ -533,7 +531,29 @@ fn a_write_beyond_an_array_is_found() {
             }
         }
     };
-    if let Some(message) = spoiled(BY_COLUMNS, &spoil) {
-        assert!(message.contains("OUT OF BOUNDS"), "{message}");
-    }
+    let message = spoiled(BY_COLUMNS, &spoil)?;
+    assert!(message.contains("OUT OF BOUNDS"), "{message}");
+    Ok(())
+}
+
+/// Adds the tests of this module.
+pub(crate) fn tests(suite: &mut Suite) {
+    own_tests(suite);
+    let cases = chosen(suite, "emulated", SHARE);
+    Batch::add_all(suite, "emulated", &cases, BATCH, Emulate::all, Emulate::check);
+}
+
+spc_tests::tests! {
+    fn own_tests;
+    threads_have_several_elements_of_long_rows,
+    [whole] the_call_says_how_many_elements_of_rows_threads_have,
+    [whole] deterministic_kernels_have_no_atomic_sums_of_floating_point_numbers,
+    an_update_that_is_not_atomic_is_found,
+    what_is_short_and_gets_many_updates_is_summed_in_tiles,
+    what_goes_to_long_results_is_sorted,
+    rows_go_where_their_keys_have_room,
+    an_update_beside_a_key_that_is_not_atomic_is_found,
+    what_was_measured_of_inputs_is_not_measured_again,
+    an_update_of_a_tile_that_is_not_atomic_is_found,
+    a_write_beyond_an_array_is_found,
 }

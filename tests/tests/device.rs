@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use spc_tests::emulation::driver::Installed;
+use spc_tests::harness::Skip;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -34,9 +35,8 @@ fn array<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().unwrap_or_else(|| panic!("no {name} in {value}"))
 }
 
-#[test]
-fn one_call_measures_and_checks_everything() {
-    let Some(installed) = Installed::new() else { return println!("nothing ran: there is no C++ compiler") };
+fn one_call_measures_and_checks_everything() -> Result<(), Skip> {
+    let installed = Installed::new()?;
     let mut command = device(&installed, &["--case", "suite/spmv-csr"]);
     // It runs what it is given behind its own options.
     let script = "shift 4; \"$@\" || exit 86; echo '========= ERROR SUMMARY: 0 errors'";
@@ -76,11 +76,11 @@ fn one_call_measures_and_checks_everything() {
     let tools = all["sanitizer"].as_array().expect("both ran");
     let tools: Vec<(&Value, &Value)> = tools.iter().map(|tool| (&tool["tool"], &tool["clean"])).collect();
     assert_eq!(tools, [(&"memcheck".into(), &true.into()), (&"racecheck".into(), &true.into())]);
+    Ok(())
 }
 
-#[test]
-fn what_is_wrong_or_missing_is_told() {
-    let Some(installed) = Installed::new() else { return println!("nothing ran: there is no C++ compiler") };
+fn what_is_wrong_or_missing_is_told() -> Result<(), Skip> {
+    let installed = Installed::new()?;
     let spmv = ["measure", "--kernel", "spmv f64"];
     let output = device(&installed, &spmv).env("SPC_EMULATED_WRONG", "1").output().expect("it starts");
     assert_eq!(output.status.code(), Some(1));
@@ -107,4 +107,10 @@ fn what_is_wrong_or_missing_is_told() {
 
     let output = device(&installed, &["check", "--case", "no such case"]).output().expect("it starts");
     assert_eq!((output.status.code(), &said(&output)["check"]["cases"]), (Some(1), &0.into()));
+    Ok(())
+}
+
+spc_tests::tests! {
+    [whole] one_call_measures_and_checks_everything,
+    what_is_wrong_or_missing_is_told,
 }

@@ -1,13 +1,13 @@
 //! A second oracle: MLIR's sparsifier, which PyPI has as `finch-mlir`, on random contractions and sums of tensors in dense and
 //! compressed levels. What the interpreter gives is what MLIR gives, unless MLIR refuses.
 //!
-//! `SPC_FINCH_PYTHON` is a Python that has `finch-mlir` and `numpy`; without it there is nothing to compare with, which is
-//! said. `SPC_FINCH` is how many programs are compared (200 unless set), `SPC_FINCH_SEED` the first one's seed.
+//! `--finch` names a Python that has `finch-mlir` and `numpy`; without it there is nothing to compare with, and the test is ignored.
 
 use serde_json::{Value, json};
 use spc_tests::case::Case;
 use spc_tests::data::{Entries, Random, for_each_index};
 use spc_tests::engine::Ready;
+use spc_tests::harness::{Skip, options};
 use spc_tests::number::Number;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -125,28 +125,23 @@ fn nested(entries: &Entries, index: &mut Vec<usize>) -> Value {
     Value::Array(rows.collect())
 }
 
-/// What MLIR says; `None` where it can't be asked.
-fn ask(cases: &[Value]) -> Option<Vec<Value>> {
-    let python = std::env::var("SPC_FINCH_PYTHON").ok()?;
+/// What MLIR says.
+fn ask(python: &Path, cases: &[Value]) -> Vec<Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("finch/oracle.py");
     let mut command = Command::new(python);
     command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("SPC_FINCH_PYTHON runs");
+    let mut child = command.spawn().expect("Python runs");
     let mut input = child.stdin.take().expect("it has an input");
     input.write_all(json!(cases).to_string().as_bytes()).expect("it takes the cases");
     drop(input);
     let output = child.wait_with_output().expect("it ends");
-    Some(serde_json::from_slice(&output.stdout).expect("SPC_FINCH_PYTHON has finch-mlir and numpy"))
+    serde_json::from_slice(&output.stdout).expect("Python has finch-mlir and numpy")
 }
 
-#[test]
-fn mlir_says_the_same() {
-    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    if std::env::var_os("SPC_FINCH_PYTHON").is_none() {
-        return println!("nothing compared: set SPC_FINCH_PYTHON to a Python that has `finch-mlir` and `numpy`");
-    }
-    let first = number("SPC_FINCH_SEED", 1);
-    let programs: Vec<Program> = (first..first + number("SPC_FINCH", 200)).map(Program::random).collect();
+fn mlir_says_the_same() -> Result<(), Skip> {
+    let python = options().finch.as_deref();
+    let python = python.ok_or(Skip("--finch names no Python that has `finch-mlir` and `numpy`".to_owned()))?;
+    let programs: Vec<Program> = options().seeds(200, 200).map(Program::random).collect();
     let ready: Vec<(Case, Ready)> = programs
         .iter()
         .map(|program| {
@@ -157,7 +152,7 @@ fn mlir_says_the_same() {
         })
         .collect();
     let asked: Vec<Value> = programs.iter().zip(&ready).map(|(program, (_, ready))| program.json(ready)).collect();
-    let Some(answers) = ask(&asked) else { return };
+    let answers = ask(python, &asked);
     let mut answered = 0;
     for ((case, ready), answer) in ready.iter().zip(&answers) {
         let Some(values) = answer.as_array() else { continue };
@@ -170,6 +165,10 @@ fn mlir_says_the_same() {
             assert!(ours.is_close(theirs), "{}\nat {index:?}: {ours:?}, MLIR {theirs:?}", case.text);
         });
     }
-    println!("{answered} of {} programs compared, the others are refused by MLIR", ready.len());
     assert!(answered * 10 >= ready.len() * 8, "MLIR answers {answered} of {} only", ready.len());
+    Ok(())
+}
+
+spc_tests::tests! {
+    mlir_says_the_same,
 }

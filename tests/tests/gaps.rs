@@ -51,7 +51,6 @@ fn refusal(program: &str) -> Option<Vec<String>> {
     Some(problems.iter().map(|problem| problem.code.to_string()).collect())
 }
 
-#[test]
 fn known_gaps_are_still_there() {
     for Gap { code, missing, program } in GAPS {
         match refusal(program) {
@@ -59,4 +58,8 @@ fn known_gaps_are_still_there() {
             Some(codes) => assert_eq!(codes, [*code], "{program}"),
         }
     }
+}
+
+spc_tests::tests! {
+    known_gaps_are_still_there,
 }

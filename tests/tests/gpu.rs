@@ -1,63 +1,49 @@
 //! Programs on a GPU, in processes that find a driver and a compiler which tests have made: see `emulation::driver`.
-//!
-//! The tests of `in_process` run in such a process only. The others start one.
 
 use spc_tests::emulation::driver::Installed;
+use spc_tests::harness::{Skip, Suite, again};
+use std::sync::{Arc, OnceLock};
 
-/// Runs the tests of a name in a process that finds a driver.
-fn with_driver(name: &str, variables: &[(&str, &str)]) {
-    let Some(installed) = Installed::new() else { return println!("nothing ran: there is no C++ compiler") };
-    let this = std::env::current_exe().expect("a test knows its program");
-    let mut command = installed.command(this);
-    command.args([name, "--ignored", "--exact", "--nocapture", "--test-threads=1"]).envs(variables.iter().copied());
-    let output = command.output().expect("the tests start");
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
-}
+/// A test, and variables of its process.
+type Test = (&'static str, fn(), &'static [(&'static str, &'static str)]);
 
-#[test]
-fn kernels_of_the_macro_run_on_a_gpu() {
-    with_driver("in_process::kernels_of_the_macro_run", &[]);
-}
+const TESTS: &[Test] = &[
+    ("kernels_of_the_macro_run_on_a_gpu", in_process::kernels_of_the_macro_run, &[]),
+    ("programs_run_on_a_gpu", in_process::programs_run, &[]),
+    ("inputs_come_in_parts_on_two_gpus", in_process::inputs_come_in_parts, &[]),
+    (
+        "what_is_larger_than_a_gpu_comes_in_parts",
+        in_process::what_is_larger_comes_in_parts,
+        &[("SPC_EMULATED_BYTES", "46000")],
+    ),
+    ("what_stays_on_a_gpu_makes_room", in_process::what_stays_makes_room, &[("SPC_EMULATED_BYTES", "40000")]),
+    ("results_stay_on_a_gpu", in_process::results_stay, &[]),
+    ("results_that_stay_on_a_gpu_make_room", in_process::results_make_room, &[("SPC_EMULATED_BYTES", "40000")]),
+    ("what_parts_make_together_stays_on_a_gpu", in_process::what_parts_make_stays, &[]),
+    (
+        "parts_of_what_can_not_be_pinned_are_copied_and_said",
+        in_process::what_is_not_pinned_is_said,
+        &[("SPC_EMULATED_PAGEABLE", "1")],
+    ),
+];
 
-#[test]
-fn programs_run_on_a_gpu() {
-    with_driver("in_process::programs_run", &[]);
-}
-
-#[test]
-fn inputs_come_in_parts_on_two_gpus() {
-    with_driver("in_process::inputs_come_in_parts", &[]);
-}
-
-#[test]
-fn what_is_larger_than_a_gpu_comes_in_parts() {
-    with_driver("in_process::what_is_larger_comes_in_parts", &[("SPC_EMULATED_BYTES", "46000")]);
-}
-
-#[test]
-fn what_stays_on_a_gpu_makes_room() {
-    with_driver("in_process::what_stays_makes_room", &[("SPC_EMULATED_BYTES", "40000")]);
-}
-
-#[test]
-fn results_stay_on_a_gpu() {
-    with_driver("in_process::results_stay", &[]);
-}
-
-#[test]
-fn results_that_stay_on_a_gpu_make_room() {
-    with_driver("in_process::results_make_room", &[("SPC_EMULATED_BYTES", "40000")]);
-}
-
-#[test]
-fn what_parts_make_together_stays_on_a_gpu() {
-    with_driver("in_process::what_parts_make_stays", &[]);
-}
-
-#[test]
-fn parts_of_what_can_not_be_pinned_are_copied_and_said() {
-    with_driver("in_process::what_is_not_pinned_is_said", &[("SPC_EMULATED_PAGEABLE", "1")]);
+/// Adds the tests of this module: each runs itself again where there is a driver.
+pub(crate) fn tests(suite: &mut Suite) {
+    let is_there = std::env::var_os("SPC_EMULATION").is_some();
+    let installed: Arc<OnceLock<Result<Installed, Skip>>> = Arc::default();
+    for (name, test, variables) in TESTS {
+        let (name, installed) = (format!("gpu::{name}"), Arc::clone(&installed));
+        match is_there {
+            true => suite.test(name, test),
+            false => suite.test(name.clone(), move || -> Result<(), Skip> {
+                let installed = installed.get_or_init(Installed::new).as_ref().map_err(Clone::clone)?;
+                again(&name, |command| {
+                    installed.prepare(command);
+                    command.envs(variables.iter().copied());
+                })
+            }),
+        }
+    }
 }
 
 mod in_process {
@@ -82,9 +68,7 @@ mod in_process {
         "fn product(A: csr, B: csr) -> C: csr { C(i, k) = A(i, j) * B(j, k); }",
     ];
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn programs_run() {
+    pub(super) fn programs_run() {
         assert_eq!(Gpu::all().expect("there is a driver").len(), 2);
         assert!(matches!(Gpu::open(2), Err(CudaError::NoDevice { asked: 2, count: 2 })));
         for text in KERNELS {
@@ -129,9 +113,7 @@ mod in_process {
         fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn kernels_of_the_macro_run() {
+    pub(super) fn kernels_of_the_macro_run() {
         let gpu = Gpu::open(0).expect("there is a driver");
         let entries = |shape: &[usize], seed| {
             let mut entries = generate::uniform(shape, shape.iter().product::<usize>() / 5, seed).expect("so many fit");
@@ -178,9 +160,7 @@ mod in_process {
         Program::new(kernel, inputs, &[], options).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn inputs_come_in_parts() {
+    pub(super) fn inputs_come_in_parts() {
         for text in [
             "fn spmv(A: csr, B: csc) -> y: dense { y(i) = A(i, j) * B(j, i); }",
             "fn mttkrp(A: csf, B: csr) -> M: dense { M(j, k) = A(i, j, k) * B(i, k); }",
@@ -216,9 +196,7 @@ mod in_process {
         program(&kernel, 50, &ProgramOptions { backend: Some(Backend::Cuda), devices, stream, ..Default::default() })
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn what_parts_make_stays() {
+    pub(super) fn what_parts_make_stays() {
         let gpu = Gpu::open(0).expect("there is a driver");
         let chain = double(&gpu);
         let double = |y: &AnyTensor| {
@@ -238,17 +216,13 @@ mod in_process {
         assert_eq!((&other, double(&other)), (&y, 50 * 8));
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn what_is_not_pinned_is_said() {
+    pub(super) fn what_is_not_pinned_is_said() {
         let program = product_in_parts(vec![0]);
         program.run(1).expect("the parts fit");
         assert!(program.spent().expect("it came in parts").pageable);
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver of 46,000 bytes"]
-    fn what_is_larger_comes_in_parts() {
+    pub(super) fn what_is_larger_comes_in_parts() {
         let kernel = kernel("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
         let run = |parts: usize| {
             let stream = Some(StreamOptions { lanes: 2, ..StreamOptions::new("A", parts) });
@@ -274,9 +248,7 @@ mod in_process {
         Chain::on_gpu(&program, gpu).expect("it compiles")
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver of 40,000 bytes"]
-    fn what_stays_makes_room() {
+    pub(super) fn what_stays_makes_room() {
         let gpu = Gpu::open(0).expect("there is a driver");
         let chain = double(&gpu);
         let (first, second, large) = (vector(1000), vector(1500), vector(2400));
@@ -298,9 +270,7 @@ mod in_process {
         assert!(error.contains("48000 bytes for `x`") && error.contains("out of memory"), "{error}");
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver"]
-    fn results_stay() {
+    pub(super) fn results_stay() {
         let gpu = Gpu::open(0).expect("there is a driver");
         let matrix = |seed| {
             let mut entries = generate::uniform(&[30, 30], 200, seed).expect("so many fit");
@@ -349,9 +319,7 @@ mod in_process {
         assert_eq!((brought(), both), (0, normal(&a, &x).unwrap()));
     }
 
-    #[test]
-    #[ignore = "it runs where there is a driver of 40,000 bytes"]
-    fn results_make_room() {
+    pub(super) fn results_make_room() {
         let gpu = Gpu::open(0).expect("there is a driver");
         let chain = double(&gpu);
         let run = |x: &AnyTensor| {

@@ -7,6 +7,7 @@ use spc_compiler::syntax;
 use spc_tests::case::Case;
 use spc_tests::emulation;
 use spc_tests::engine::{Ready, Stop};
+use spc_tests::harness::Skip;
 use spc_tests::native;
 
 const RUST: &str = "as async await break const continue crate dyn else enum extern final gen if impl in loop macro match mod move \
@@ -70,8 +71,7 @@ mod through_the_macro {
         pack(coordinates, format, Duplicates::Refuse).expect("entries are distinct")
     }
 
-    #[test]
-    fn names_of_the_prelude_and_keywords() {
+    pub(super) fn names_of_the_prelude_and_keywords() {
         let rows = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
         let a = packed(&[2, 2], &[&[0, 1, 1], &[0, 0, 1]], &[1.0, 2.0, 3.0], &rows);
         let x = packed(&[2], &[&[0, 1]], &[10.0, 100.0], &Format::dense(1));
@@ -141,22 +141,21 @@ fn ready(target: Target) -> Vec<(Case, Ready)> {
     all
 }
 
-#[test]
-fn all_names_run_natively() {
+fn all_names_run_natively() -> Result<(), Skip> {
     let all = ready(Target::Cpu);
     let kernels: Vec<&Ready> = all.iter().map(|(_, ready)| ready).collect();
-    let Some(chains) = native::compile(&kernels) else { return println!("nothing ran natively: no compiler") };
+    let chains = native::compile(&kernels)?;
     for ((case, ready), chain) in all.iter().zip(&chains) {
         ready.run(chain).unwrap_or_else(|error| panic!("{}: {error}\n{}", case.name, texts(ready)));
     }
+    Ok(())
 }
 
 fn texts(ready: &Ready) -> String {
     ready.program.kernels.iter().map(|compiled| rust::text(&compiled.kernel)).collect()
 }
 
-#[test]
-fn all_names_run_on_an_emulated_device() {
+fn all_names_run_on_an_emulated_device() -> Result<(), Skip> {
     let all = ready(Target::Gpu);
     let modules = |(number, (case, ready)): (usize, &(Case, Ready))| {
         emulation::modules(&ready.program, number, cuda::Options::default())
@@ -164,19 +163,17 @@ fn all_names_run_on_an_emulated_device() {
     };
     let emulated: Vec<_> = all.iter().enumerate().map(modules).collect();
     assert!(emulated.iter().flat_map(|emulated| emulated.texts()).all(|text| text.is_ascii()));
-    let Some(device) = emulation::compile(&emulated.iter().collect::<Vec<_>>()) else {
-        return println!("nothing ran: there is no C++ compiler");
-    };
+    let device = emulation::compile(&emulated.iter().collect::<Vec<_>>())?;
     for ((case, ready), emulated) in all.iter().zip(&emulated) {
         let chain = emulation::chain(&ready.program, emulated, &device);
         ready.run(&chain).unwrap_or_else(|error| panic!("{}: {error}", case.name));
     }
+    Ok(())
 }
 
 /// With the names of kernels too, which the emulation replaces.
-#[test]
-fn all_names_compile_for_a_device() {
-    let Some(nvrtc) = spc_tests::nvrtc() else { return };
+fn all_names_compile_for_a_device() -> Result<(), Skip> {
+    let nvrtc = spc_tests::nvrtc()?;
     for (case, ready) in ready(Target::Gpu) {
         for compiled in &ready.program.kernels {
             let module = cuda::module(&compiled.kernel, None, cuda::Options::default()).expect("a device can do it");
@@ -185,4 +182,14 @@ fn all_names_compile_for_a_device() {
             nvrtc.compile(&text, "names.cu", "sm_80").unwrap_or_else(|error| panic!("{}: {error}\n{text}", case.name));
         }
     }
+    Ok(())
+}
+
+use through_the_macro::names_of_the_prelude_and_keywords;
+
+spc_tests::tests! {
+    names_of_the_prelude_and_keywords,
+    all_names_run_natively,
+    [whole] all_names_run_on_an_emulated_device,
+    all_names_compile_for_a_device,
 }

@@ -10,6 +10,7 @@ use spc_compiler::concrete;
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::{Program, compile, syntax};
 use spc_tests::data::{Random, for_each_index};
+use spc_tests::harness::Skip;
 use spc_tests::native;
 use spc_tests::number::Number;
 
@@ -171,13 +172,13 @@ fn numbers(results: &[AnyTensor]) -> Vec<f64> {
     results.iter().flat_map(|tensor| of(tensor.values())).collect()
 }
 
-fn compiled(deterministic: bool, wide_too: bool) -> Option<Vec<Chain>> {
+fn compiled(deterministic: bool, wide_too: bool) -> Result<Vec<Chain>, Skip> {
     let texts = KERNELS.iter().flat_map(|(text, _)| {
         let wide = wide_too.then(|| wide(text));
         [Some((*text).to_owned()), wide].into_iter().flatten()
     });
     let programs: Vec<Program> = texts.map(|text| program(&text, deterministic)).collect();
-    native::compile_programs(&programs.iter().collect::<Vec<_>>())
+    native::compile_optimized(&programs.iter().collect::<Vec<_>>())
 }
 
 /// How far results are from those of more bits.
@@ -186,9 +187,8 @@ fn error(few: &[f64], many: &[f64]) -> f64 {
     few.iter().zip(many).map(|(few, many)| (few - many).abs() / many.abs().max(f64::MIN_POSITIVE)).fold(0.0, f64::max)
 }
 
-#[test]
-fn long_sums_lose_nothing_natively() {
-    let Some(chains) = compiled(false, true) else { return println!("nothing ran natively: no compiler") };
+fn long_sums_lose_nothing_natively() -> Result<(), Skip> {
+    let chains = compiled(false, true)?;
     let mut wrong = Vec::new();
     for ((text, shapes), chains) in KERNELS.iter().zip(chains.chunks(2)) {
         let few = inputs(text, shapes, 60_000, Terms::Equal);
@@ -202,9 +202,9 @@ fn long_sums_lose_nothing_natively() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
 }
 
-#[test]
 fn long_sums_lose_nothing_in_the_interpreter() {
     let mut wrong = Vec::new();
     for (text, shapes) in KERNELS {
@@ -220,10 +220,9 @@ fn long_sums_lose_nothing_in_the_interpreter() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn deterministic_kernels_give_the_same_bits_on_any_number_of_threads() {
-    let Some(chains) = compiled(true, true) else { return println!("nothing ran natively: no compiler") };
-    let Some(plain) = compiled(false, true) else { return };
+fn deterministic_kernels_give_the_same_bits_on_any_number_of_threads() -> Result<(), Skip> {
+    let chains = compiled(true, true)?;
+    let plain = compiled(false, true)?;
     let mut differ = 0;
     for (((text, shapes), chains), plain) in KERNELS.iter().zip(chains.chunks(2)).zip(plain.chunks(2)) {
         for (few, text) in [(*text).to_owned(), wide(text)].iter().enumerate() {
@@ -244,4 +243,11 @@ fn deterministic_kernels_give_the_same_bits_on_any_number_of_threads() {
     }
     // Else the data is too small to be cut.
     assert!(differ >= 10, "{differ} results depend on threads");
+    Ok(())
+}
+
+spc_tests::tests! {
+    [whole] long_sums_lose_nothing_natively,
+    long_sums_lose_nothing_in_the_interpreter,
+    [whole] deterministic_kernels_give_the_same_bits_on_any_number_of_threads,
 }

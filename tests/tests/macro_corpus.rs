@@ -1,4 +1,5 @@
-//! The corpus through `tensor_kernel!`: what users of the macro get, all in the one run of rustc that compiles this file.
+//! The corpus through `tensor_kernel!`: what users of the macro get, all in the one run of rustc that compiles this file, which
+//! takes minutes: so this is in the whole.
 
 #![allow(non_snake_case)]
 // Some cases are of indices that are warned of.
@@ -6,8 +7,11 @@
 
 use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
-use spc_tests::corpus;
+use spc_tests::case::Case;
 use spc_tests::engine::Ready;
+use spc_tests::report::check_all;
+use spc_tests::{corpus, harness};
+use std::process::ExitCode;
 
 /// The results as they come, or why there are none.
 type Outcome = Result<Vec<AnyTensor>, String>;
@@ -761,23 +765,36 @@ const WITHOUT_EXTENT: [&str; 16] = [
     "statements/index_of_its_own",
 ];
 
-#[test]
-fn the_corpus_is_right_through_the_macro() {
-    for use_wide_vectors in [true, false] {
-        spc::execute::use_wide_vectors(use_wide_vectors);
-        run_the_corpus();
-    }
+fn function(case: &Case) -> Option<fn(&[AnyTensor]) -> Outcome> {
+    let file = format!("cases/{}.ti", case.name);
+    CASES.iter().find(|(name, _)| *name == file).map(|(_, run)| *run)
 }
 
-fn run_the_corpus() {
-    for case in corpus::cases().iter().filter(|case| case.refused.is_none()) {
-        let file = format!("cases/{}.ti", case.name);
-        let Some((_, run)) = CASES.iter().find(|(name, _)| *name == file) else {
-            assert!(WITHOUT_EXTENT.contains(&case.name.as_str()), "{} is not in the list above", case.name);
-            continue;
-        };
-        let ready = Ready::new(case).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
-        let result = run(&ready.tensors).and_then(|results| ready.check(&results));
-        result.unwrap_or_else(|error| panic!("{}: {error}", case.name));
-    }
+fn check(case: &Case) -> Result<(), String> {
+    let Some(run) = function(case) else {
+        assert!(WITHOUT_EXTENT.contains(&case.name.as_str()), "{} is not in the list above", case.name);
+        return Ok(());
+    };
+    let ready = Ready::new(case).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name));
+    run(&ready.tensors).and_then(|results| ready.check(&results))
+}
+
+fn cases() -> impl Iterator<Item = Case> {
+    corpus::cases().into_iter().filter(|case| case.refused.is_none())
+}
+
+/// For the whole process.
+fn all_are_right_without_wide_vectors() {
+    spc::execute::use_wide_vectors(false);
+    let all: Vec<Case> = cases().collect();
+    check_all(&all, |case| &case.name, check);
+}
+
+fn main() -> ExitCode {
+    harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
+        suite.alone("macro::all_are_right_without_wide_vectors", all_are_right_without_wide_vectors);
+        for case in cases() {
+            suite.test(format!("macro::{}", case.name), move || check(&case));
+        }
+    })
 }

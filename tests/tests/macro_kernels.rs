@@ -126,13 +126,11 @@ fn check(&(name, function): &(&str, Function), extents: [usize; 6]) -> Result<()
     ready.check(&[result]).map_err(|error| format!("{extents:?}: {error}"))
 }
 
-#[test]
 fn every_kernel_of_the_file_is_in_the_table() {
     let kernels = TEXT.split("\n\n").count();
     assert_eq!((FUNCTIONS.len(), kernels), (45, 45));
 }
 
-#[test]
 fn ranks_with_and_without_a_version_of_their_own() {
     check_all(
         FUNCTIONS,
@@ -141,7 +139,6 @@ fn ranks_with_and_without_a_version_of_their_own() {
     );
 }
 
-#[test]
 fn modes_of_extent_zero_and_one() {
     check_all(
         FUNCTIONS,
@@ -158,11 +155,17 @@ fn modes_of_extent_zero_and_one() {
 }
 
 /// A thin tensor is enough work for several chunks, and not too much for the oracle.
-#[test]
 fn work_in_many_chunks() {
     check_all(
         FUNCTIONS,
         |(name, _)| name,
         |kernel| with_threads(4, || check(kernel, [9000, 2, 2, 1, 1, 1])).expect("four threads"),
     );
+}
+
+spc_tests::tests! {
+    every_kernel_of_the_file_is_in_the_table,
+    ranks_with_and_without_a_version_of_their_own,
+    modes_of_extent_zero_and_one,
+    [whole] work_in_many_chunks,
 }

@@ -43,7 +43,6 @@ fn assert_same(what: &str, expected: &Entries, found: &Entries) {
     }
 }
 
-#[test]
 fn formats_do_not_change_a_result() {
     for statement in
         ["C(i, j) = A(i, j) + B(i, j)", "C(i, j) = A(i, j) * B(j, i)", "C(i, j) = A(i, k) * B(k, j) - A(i, j)"]
@@ -59,7 +58,6 @@ fn formats_do_not_change_a_result() {
     }
 }
 
-#[test]
 fn operands_commute() {
     for format in FORMATS {
         for (one, other) in [
@@ -74,7 +72,6 @@ fn operands_commute() {
     }
 }
 
-#[test]
 fn a_result_with_its_modes_in_another_order_is_the_transpose() {
     // A dense operand would make the sparse result dense, which is refused.
     for format in &FORMATS[1..] {
@@ -94,7 +91,6 @@ fn data(name: &str, entries: &[([usize; 2], f64)], shift: [usize; 2]) -> String 
 const MATRIX: [([usize; 2], f64); 7] =
     [([0, 1], 1.0), ([1, 0], -2.0), ([1, 3], 0.5), ([2, 2], 3.0), ([3, 0], 4.0), ([3, 2], -1.5), ([3, 3], 2.0)];
 
-#[test]
 fn a_window_is_a_product_with_matrices_that_select_it() {
     let rows = "// data S: (0, 1)=1 (1, 2)=1 (2, 3)=1\n// data T: (0, 0)=1 (1, 2)=1\n";
     for format in FORMATS {
@@ -108,7 +104,6 @@ fn a_window_is_a_product_with_matrices_that_select_it() {
     }
 }
 
-#[test]
 fn indices_and_data_shift_together() {
     for format in FORMATS {
         let plain = data("A", &MATRIX, [0, 0]);
@@ -131,7 +126,6 @@ fn indices_and_data_shift_together() {
 }
 
 /// `c(n)` is the sum over all `a(i) * b(j)` with `i + j = n`: pushed to where it belongs, or pulled out of a longer `a`.
-#[test]
 fn a_convolution_is_a_product_of_polynomials() {
     let formats = ["dense", "[compressed]", "[compressed(nonunique)]"];
     for a in formats {
@@ -168,7 +162,6 @@ const BLOCKED: [&str; 8] = [
     "(i, j) -> [j / 4: compressed, i: dense, j % 4: dense]",
 ];
 
-#[test]
 fn blocked_and_unblocked_are_the_same() {
     for statement in
         ["C(i, j) = A(i, k) * B(k, j) + A(i, j)", "C(i, j) = A(j, i) - B(i, j)", "C(i, j) = A(i, j) * B(i, j)"]
@@ -184,7 +177,6 @@ fn blocked_and_unblocked_are_the_same() {
 }
 
 /// A product of 2 A - 3 B is twice that of A less three times that of B, in each factor.
-#[test]
 fn products_are_linear_in_each_operand() {
     let products = ["C(i, j) = X(i, k) * Y(k, j)", "C(i, j) = X(j, i) * Y(i, j)", "C(i, j) = X(i, j) * Y(k, k)"];
     let of = |product: &str, x: &str, y: &str| {
@@ -215,4 +207,15 @@ fn products_are_linear_in_each_operand() {
             assert_same(product, &scaled(run("B()", "A()"), run("B()", "B()")), &run("B()", both));
         }
     }
+}
+
+spc_tests::tests! {
+    formats_do_not_change_a_result,
+    operands_commute,
+    a_result_with_its_modes_in_another_order_is_the_transpose,
+    a_window_is_a_product_with_matrices_that_select_it,
+    indices_and_data_shift_together,
+    a_convolution_is_a_product_of_polynomials,
+    blocked_and_unblocked_are_the_same,
+    products_are_linear_in_each_operand,
 }

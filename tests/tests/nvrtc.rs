@@ -6,6 +6,7 @@ use spc_compiler::backend::cuda;
 use spc_compiler::concrete::{Options, Target};
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
+use spc_tests::harness::{Skip, options};
 use spc_tests::{corpus, suite};
 
 /// From Turing to Blackwell.
@@ -61,19 +62,18 @@ fn allowed_spill(case: &Case) -> u32 {
     SPILLS.iter().find(|(name, _)| *name == case.name).map_or(0, |(_, bytes)| *bytes)
 }
 
-/// The architectures to compile a case for: one, always the same whatever other cases there are; all of them where
-/// `SPC_NVRTC_ALL` is set, which takes four times as long.
+/// The architectures to compile a case for: one, always the same whatever other cases there are; all of them with
+/// `--architectures`, which takes four times as long.
 fn architectures(case: &Case) -> &'static [&'static str] {
-    if std::env::var_os("SPC_NVRTC_ALL").is_some() {
+    if options().architectures {
         return &ARCHITECTURES;
     }
     let sum: usize = case.name.bytes().map(usize::from).sum();
     std::slice::from_ref(&ARCHITECTURES[sum % ARCHITECTURES.len()])
 }
 
-#[test]
-fn every_kernel_compiles_for_an_architecture() {
-    let Some(nvrtc) = spc_tests::nvrtc() else { return };
+fn every_kernel_compiles_for_an_architecture() -> Result<(), Skip> {
+    let nvrtc = spc_tests::nvrtc()?;
     let mut cases = corpus::cases();
     cases.extend(suite::cases());
     cases.retain(|case| case.refused.is_none());
@@ -89,11 +89,11 @@ fn every_kernel_compiles_for_an_architecture() {
     }
     assert!(wrong.is_empty(), "{} of {count} kernels:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 600, "only {count} kernels were compiled");
+    Ok(())
 }
 
-#[test]
-fn the_shown_kernels_compile_for_all_architectures() {
-    let Ok(nvrtc) = Nvrtc::find() else { return println!("0 kernels compiled: there is no NVRTC") };
+fn the_shown_kernels_compile_for_all_architectures() -> Result<(), Skip> {
+    let nvrtc = spc_tests::nvrtc()?;
     let shown = ["products/mttkrp_csf", "products/spmv_csr", "products/spmv_csc", "products/ttm_semi_sparse"];
     for case in corpus::cases().iter().filter(|case| shown.contains(&case.name.as_str())) {
         for text in texts(case) {
@@ -102,11 +102,11 @@ fn the_shown_kernels_compile_for_all_architectures() {
             }
         }
     }
+    Ok(())
 }
 
-#[test]
-fn several_elements_of_a_long_row_are_in_registers() {
-    let Ok(nvrtc) = Nvrtc::find() else { return println!("0 kernels compiled: there is no NVRTC") };
+fn several_elements_of_a_long_row_are_in_registers() -> Result<(), Skip> {
+    let nvrtc = spc_tests::nvrtc()?;
     let options = Options { target: Target::Gpu, ..Options::default() };
     for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
         let case = Case::parse("long_rows", text).expect("it is a case");
@@ -130,4 +130,11 @@ fn several_elements_of_a_long_row_are_in_registers() {
             }
         }
     }
+    Ok(())
+}
+
+spc_tests::tests! {
+    [whole] every_kernel_compiles_for_an_architecture,
+    the_shown_kernels_compile_for_all_architectures,
+    [whole] several_elements_of_a_long_row_are_in_registers,
 }

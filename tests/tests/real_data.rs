@@ -1,14 +1,15 @@
 //! Kernels on real tensors and matrices, against two independent computations: a plain loop over the entries here, and
 //! NumPy and SciPy in `tests/python/check.py`.
 //!
-//! The data lies beside the project, in `../shared/data`; where it does not, there is nothing to do. Python is
-//! `$SPC_PYTHON`, or `python3`; where it has no SciPy, the second comparison is left out. Both are said.
+//! The data lies beside the project, in `../shared/data`; where it does not, the tests are ignored, as is the second computation
+//! where no Python has SciPy.
 
 use spc::execute::{Entries, Operand, Program, ProgramOptions};
 use spc::io::{ReadOptions, read_as};
 use spc::tensor::{AnyTensor, Coordinates, Indices, LevelStorage, Values};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
+use spc_tests::harness::{Skip, Suite, options};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -186,9 +187,22 @@ impl Case {
         outcome.outputs.into_iter().next().expect("a kernel has a result").1
     }
 
-    fn check(&self, folder: &Path, python: Option<&str>) {
-        let path = folder.join(self.file);
-        let x = read_as::<f64>(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    /// The file, where the data is.
+    fn path(&self) -> Result<PathBuf, Skip> {
+        let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
+        if folder.is_dir() {
+            Ok(folder.join(self.file))
+        } else {
+            Err(Skip(format!("{} is not there", folder.display())))
+        }
+    }
+
+    fn read(path: &Path) -> Coordinates<f64> {
+        read_as::<f64>(path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn agrees_with_a_loop(&self) -> Result<(), Skip> {
+        let x = Self::read(&self.path()?);
         let extents = self.extents(&x);
         let result = self.run(&x, &extents);
         result.validate().unwrap_or_else(|error| panic!("{}: {error}", self.file));
@@ -201,41 +215,32 @@ impl Case {
         visited.expect("results are of f64");
         expected.retain(|_, value| *value != 0.0);
         assert!(expected.is_empty(), "{}: no entry at {:?}", self.file, expected.keys().next());
-        if let Some(python) = python {
-            self.check_in_python(&path, python, &result);
-        }
+        Ok(())
     }
 
-    fn check_in_python(&self, path: &Path, python: &str, result: &AnyTensor) {
+    fn agrees_with_python(&self) -> Result<(), Skip> {
+        let path = self.path()?;
+        let python = options().python_for("import scipy.io, scipy.sparse", "NumPy and SciPy")?;
+        let x = Self::read(&path);
+        let result = self.run(&x, &self.extents(&x));
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("result.tns");
-        spc::io::write_tensor(&file, result).expect("the result can be written");
+        spc::io::write_tensor(&file, &result).expect("the result can be written");
         let mut command = Command::new(python);
         command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/python/check.py")).arg(path);
         command.args([self.sparse, self.result, &RANK.to_string()]).arg(&file).args(self.dense);
         let output = command.output().expect("Python starts");
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "{said}");
+        Ok(())
     }
 }
 
-/// The Python that has SciPy.
-fn python() -> Option<String> {
-    let python = std::env::var("SPC_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let has_scipy = Command::new(&python).args(["-c", "import scipy.io, scipy.sparse"]).output();
-    has_scipy.is_ok_and(|output| output.status.success()).then_some(python)
-}
-
-#[test]
-fn kernels_agree_with_two_independent_computations() {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-        return;
+/// Adds the tests of this module: each file with both computations.
+pub(crate) fn tests(suite: &mut Suite) {
+    for case in CASES {
+        let name = case.file.split('.').next().unwrap_or_default();
+        suite.test(format!("real_data::{name}"), || case.agrees_with_a_loop());
+        suite.whole(format!("real_data::{name}_in_python"), || case.agrees_with_python());
     }
-    let python = python();
-    if python.is_none() {
-        println!("without NumPy and SciPy: set SPC_PYTHON to a Python that has them");
-    }
-    CASES.iter().for_each(|case| case.check(&folder, python.as_deref()));
 }

@@ -3,18 +3,17 @@
 use spc_tests::case::Case;
 use spc_tests::data::Random;
 use spc_tests::engine::{Ready, Stop};
+use spc_tests::harness::options;
 use spc_tests::{corpus, report, schedule};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many schedules for each case; `SPC_SCHEDULES` asks for more.
+/// So many schedules for each case in the whole; one in the usual tier.
 const SCHEDULES: u64 = 2;
 
-#[test]
 fn any_schedule_gives_the_same() {
-    let count = std::env::var("SPC_SCHEDULES").ok().and_then(|count| count.parse().ok()).unwrap_or(SCHEDULES);
     let mut scheduled: Vec<(Case, u64)> = Vec::new();
     for case in corpus::cases().into_iter().filter(|case| case.refused.is_none()) {
-        for seed in 0..count {
+        for seed in options().seeds(1, SCHEDULES) {
             let mut random = Random::new(seed.wrapping_mul(7919).wrapping_add(case.text.len() as u64));
             scheduled.extend(schedule::scheduled(&case, &mut random).map(|case| (case, seed)));
         }
@@ -33,6 +32,9 @@ fn any_schedule_gives_the_same() {
         },
     );
     let refused = refused.into_inner();
-    println!("{} of {} schedules are refused", refused, scheduled.len());
     assert!(refused * 4 < 3 * scheduled.len(), "{refused} of {} are refused", scheduled.len());
+}
+
+spc_tests::tests! {
+    any_schedule_gives_the_same,
 }

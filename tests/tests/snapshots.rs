@@ -55,7 +55,6 @@ fn deterministic(program: &Program) -> String {
     program.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
-#[test]
 fn every_stage_reads_well() {
     let cases = corpus::cases();
     for name in SHOWN {
@@ -103,7 +102,6 @@ fn every_stage_reads_well() {
     }
 }
 
-#[test]
 fn rows_of_a_known_length_are_arrays() {
     let cases = corpus::cases();
     for (name, snapshot) in [("products/mttkrp_csf", "rank_16_mttkrp_csf"), ("maps/mttkrp_alto", "rank_16_mttkrp_alto")]
@@ -119,4 +117,9 @@ fn rows_of_a_known_length_are_arrays() {
             insta::assert_snapshot!(snapshot, rust::text(&kernel.kernel));
         });
     }
+}
+
+spc_tests::tests! {
+    every_stage_reads_well,
+    rows_of_a_known_length_are_arrays,
 }

@@ -5,6 +5,7 @@ use spc::execute::Chain;
 use spc::parallel::with_threads;
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
+use spc_tests::harness::Skip;
 use spc_tests::{native, report, schedule};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -88,7 +89,6 @@ fn ready(cases: &[Case]) -> Result<Vec<Ready>, String> {
     Ok(all)
 }
 
-#[test]
 fn blocks_of_blocks_give_what_the_loop_gives() {
     let cases = cases();
     let refused = AtomicUsize::new(0);
@@ -107,15 +107,14 @@ fn blocks_of_blocks_give_what_the_loop_gives() {
     assert!(refused * 2 < cases.len(), "{refused} of {} schedules are refused", cases.len());
 }
 
-#[test]
-fn blocks_of_blocks_are_compiled_for_any_extent() {
+fn blocks_of_blocks_are_compiled_for_any_extent() -> Result<(), Skip> {
     // A third of them, which takes every kernel, every way to split and every rest.
     let cases: Vec<Vec<Case>> =
         cases().into_iter().enumerate().filter(|(at, _)| at % 3 == at / 12 % 3).map(|(_, cases)| cases).collect();
     let mut all: Vec<Vec<Ready>> = cases.iter().map(|cases| ready(cases).unwrap()).collect();
     all.retain(|ready| !ready.is_empty());
     let firsts: Vec<&Ready> = all.iter().map(|ready| &ready[0]).collect();
-    let Some(chains) = native::compile(&firsts) else { return println!("nothing ran natively: no compiler") };
+    let chains = native::compile(&firsts)?;
     let kernels: Vec<(&Vec<Ready>, Chain)> = all.iter().zip(chains).collect();
     for threads in 1..=5 {
         for (readies, chain) in &kernels {
@@ -125,4 +124,10 @@ fn blocks_of_blocks_are_compiled_for_any_extent() {
             }
         }
     }
+    Ok(())
+}
+
+spc_tests::tests! {
+    blocks_of_blocks_give_what_the_loop_gives,
+    [whole] blocks_of_blocks_are_compiled_for_any_extent,
 }

@@ -1,12 +1,15 @@
 //! Every kernel that takes an input in parts, with its input in parts.
 
+use crate::corpus::runnable;
 use spc::execute::{Backend, Chain, StreamOptions, Streamed};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete;
 use spc_compiler::notation::Role;
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
-use spc_tests::{corpus, suite};
+use spc_tests::harness::options;
+use spc_tests::report::check_all;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a case says with an input in so many parts; `None` where the kernel or the format does not serve.
 fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Result<(), String>> {
@@ -27,27 +30,32 @@ fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Resul
     }))
 }
 
-#[test]
+/// In the usual tier, every so many-th case.
+const SHARE: usize = 4;
+
 fn parts_give_what_the_whole_gives() {
-    let mut cases = corpus::cases();
-    cases.extend(suite::cases());
-    let (mut count, mut wrong) = (0, Vec::new());
-    for case in cases.iter().filter(|case| case.refused.is_none()) {
+    let share = if options().whole { 1 } else { SHARE };
+    let cases: Vec<Case> = runnable().into_iter().step_by(share).collect();
+    let count = AtomicUsize::new(0);
+    let check = |case: &Case| {
         let ready = match Ready::new(case) {
             Ok(ready) => ready,
-            Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
+            Err(Stop::Refused { message, .. } | Stop::Data(message)) => return Err(message),
         };
         for tensor in ready.notation.tensors.iter().filter(|tensor| tensor.role == Role::Input) {
             for (parts, whole, largest_first) in [(3, None, false), (5, Some(0), true)] {
                 let options = StreamOptions { whole, largest_first, ..StreamOptions::new(&tensor.name, parts) };
-                let Some(result) = in_parts(&ready, &tensor.name, options) else { continue };
-                count += 1;
-                wrong.extend(result.err().map(|error| format!("{}, `{}`: {error}", case.name, tensor.name)));
+                if let Some(result) = in_parts(&ready, &tensor.name, options) {
+                    count.fetch_add(1, Ordering::Relaxed);
+                    result.map_err(|error| format!("`{}`: {error}", tensor.name))?;
+                }
             }
         }
-    }
-    assert!(wrong.is_empty(), "{} of {count} are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count > 500, "only {count} kernels took an input in parts");
+        Ok(())
+    };
+    check_all(&cases, |case| &case.name, check);
+    let count = count.into_inner();
+    assert!(count > 500 / share, "only {count} kernels took an input in parts");
 }
 
 /// Why a kernel does not take `X` in parts.
@@ -58,7 +66,6 @@ fn refusal(body: &str) -> String {
     concrete::stream(&ready.notation, "X", 2).expect_err(body).0
 }
 
-#[test]
 fn what_parts_do_not_give_is_refused() {
     for (body, reason) in [
         ("y(i) = X(i, j) * X(j, i) * Z(i, j) * x(j);", "two of its entries at once"),
@@ -71,4 +78,9 @@ fn what_parts_do_not_give_is_refused() {
         let said = refusal(body);
         assert!(said.contains(reason), "{body}: {said}");
     }
+}
+
+spc_tests::tests! {
+    parts_give_what_the_whole_gives,
+    what_parts_do_not_give_is_refused,
 }

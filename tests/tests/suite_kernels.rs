@@ -3,6 +3,7 @@
 use spc_compiler::backend::rust;
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
+use spc_tests::harness::options;
 use spc_tests::report::check_all;
 use spc_tests::{corpus, suite};
 use std::fs;
@@ -11,16 +12,23 @@ use std::process::Command;
 #[path = "../../runtime/src/parallel/text.rs"]
 mod helpers;
 
+/// In the usual tier, every so many-th kernel of a table.
+const SHARE: usize = 4;
+
+/// The kernels of a table that run.
+fn chosen(cases: Vec<Case>) -> Vec<Case> {
+    cases.into_iter().step_by(if options().whole { 1 } else { SHARE }).collect()
+}
+
 fn ready(case: &Case) -> Result<Ready, String> {
     Ready::new(case).map_err(|stop| format!("{stop:?}"))
 }
 
-#[test]
 fn single_precision_is_right_in_the_interpreter() {
     let cases = suite::single_precision();
     assert_eq!(cases.len(), 48 + 48 + 66);
     check_all(
-        &cases,
+        &chosen(cases),
         |case| &case.name,
         |case| {
             let ready = ready(case)?;
@@ -29,31 +37,27 @@ fn single_precision_is_right_in_the_interpreter() {
     );
 }
 
-#[test]
 fn complex_numbers_are_right_in_the_interpreter() {
     let cases = suite::complex();
     assert_eq!(cases.len(), 4 * (11 + 3 * 4) + 2 + 3);
-    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+    check_all(&chosen(cases), |case| &case.name, |case| ready(case)?.interpret(1));
 }
 
 /// From formats of every kind of level, and into them.
-#[test]
 fn every_kind_of_level_is_right_in_the_interpreter() {
     let cases = suite::formats(suite::LEVEL_FORMATS);
     assert_eq!(cases.len(), 26 * suite::LEVEL_FORMATS.len());
-    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+    check_all(&chosen(cases), |case| &case.name, |case| ready(case)?.interpret(1));
 }
 
 /// From every format of the literature, and into it.
-#[test]
 fn every_format_of_the_literature_is_right_in_the_interpreter() {
     let cases = suite::formats(suite::MAP_FORMATS);
     assert_eq!(cases.len(), 26 * suite::MAP_FORMATS.len());
-    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+    check_all(&chosen(cases), |case| &case.name, |case| ready(case)?.interpret(1));
 }
 
 /// Each kernel with one mode of extent 0, and with one of extent 1.
-#[test]
 fn extents_zero_and_one_are_right_in_the_interpreter() {
     let mut cases = Vec::new();
     for (place, case) in suite::cases().into_iter().enumerate() {
@@ -66,7 +70,7 @@ fn extents_zero_and_one_are_right_in_the_interpreter() {
             cases.push(case);
         }
     }
-    check_all(&cases, |case| &case.name, |case| ready(case)?.interpret(1));
+    check_all(&chosen(cases), |case| &case.name, |case| ready(case)?.interpret(1));
 }
 
 /// A function under another name that first uses all its parameters: of those, a kernel has one for each array of its
@@ -88,12 +92,19 @@ const WARNINGS: &[(&str, &str)] = &[
     ("types/u8_values", "unused_comparisons"),
 ];
 
-/// In one run of rustc, which has no warning either: none of the kernels has a dead temporary or needless parentheses.
-#[test]
+/// The kernels of one run of rustc: what it takes for many in one crate grows faster than their number.
+const CRATE: usize = 100;
+
+/// None of the kernels has a dead temporary or needless parentheses.
 fn rustc_takes_all_without_a_warning() {
     let mut cases = suite::cases();
     cases.extend(suite::single_precision());
     cases.extend(corpus::cases().into_iter().filter(|case| case.refused.is_none()));
+    let crates: Vec<&[Case]> = cases.chunks(CRATE).collect();
+    check_all(&crates, |cases| &cases[0].name, |cases| rustc_takes(cases));
+}
+
+fn rustc_takes(cases: &[Case]) -> Result<(), String> {
     let kernel = |(number, case): (usize, &Case)| {
         let ready = ready(case).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let function = using_parameters(&rust::text(&ready.program.kernels[0].kernel), &format!("kernel_{number}"));
@@ -127,7 +138,7 @@ fn rustc_takes_all_without_a_warning() {
         .output()
         .expect("rustc can be called");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "in {}: {message}", named(&text, &message));
+    if output.status.success() { Ok(()) } else { Err(format!("in {}: {message}", named(&text, &message))) }
 }
 
 /// The case whose kernel a message of rustc is about first.
@@ -135,4 +146,13 @@ fn named<'t>(text: &'t str, message: &str) -> &'t str {
     let line = message.split("kernels.rs:").nth(1).and_then(|place| place.split(':').next()?.parse().ok()).unwrap_or(0);
     let names = text.lines().take(line).filter(|line| line.starts_with("// "));
     names.last().unwrap_or("what they all use")
+}
+
+spc_tests::tests! {
+    single_precision_is_right_in_the_interpreter,
+    complex_numbers_are_right_in_the_interpreter,
+    every_kind_of_level_is_right_in_the_interpreter,
+    every_format_of_the_literature_is_right_in_the_interpreter,
+    extents_zero_and_one_are_right_in_the_interpreter,
+    [whole] rustc_takes_all_without_a_warning,
 }

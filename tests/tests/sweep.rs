@@ -1,12 +1,12 @@
 //! Random contractions and sums of tensors of order 1 to 3, dense and compressed levels in any mix, mode orders that disagree,
 //! results of every kind: all are answered, and none wrongly.
 //!
-//! The programs are like those of which the taco compiler answers 261 of 350 products and 172 of 250 sums. `SPC_SWEEP_SEED` is the
-//! first seed, `SPC_SWEEP` multiplies the number of programs.
+//! The programs are like those of which the taco compiler answers 261 of 350 products and 172 of 250 sums.
 
 use spc_tests::case::Case;
 use spc_tests::data::Random;
 use spc_tests::engine::{Ready, Stop};
+use spc_tests::harness::options;
 
 const VARIABLES: [&str; 4] = ["i", "j", "k", "l"];
 
@@ -125,25 +125,25 @@ impl Program {
 }
 
 fn sweep(count: u64, program: impl Fn(u64) -> Program) {
-    let number = |name: &str| std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(1);
-    let (first, count) = (number("SPC_SWEEP_SEED"), count * number("SPC_SWEEP"));
-    let mut failures = 0;
-    for seed in first..first + count {
+    let mut failures = Vec::new();
+    for seed in options().seeds(count, count) {
         let program = program(seed);
         if let Err(error) = program.run() {
-            println!("{}\n{}", error.lines().take(6).collect::<Vec<_>>().join("\n"), program.text());
-            failures += 1;
+            failures.push(format!("{}\n{}", error.lines().take(6).collect::<Vec<_>>().join("\n"), program.text()));
         }
     }
-    assert_eq!(failures, 0, "of {count} programs");
+    assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
 }
 
-#[test]
 fn every_product_is_answered() {
     sweep(350, Program::product);
 }
 
-#[test]
 fn every_sum_is_answered() {
     sweep(250, Program::sum);
+}
+
+spc_tests::tests! {
+    every_product_is_answered,
+    every_sum_is_answered,
 }

@@ -9,11 +9,11 @@ mod elements;
 mod explain;
 mod files;
 mod fills;
-mod gpu;
 mod habits;
 mod language;
 mod memory;
 mod run;
+mod test;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -45,6 +45,8 @@ impl Place {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spc"));
         command.current_dir(self.folder.path()).args(arguments);
+        // Kernels are compiled once, in a moment, and not among the user's.
+        command.env("SPC_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels")).env("SPC_CHECKED_KERNELS", "1");
         command
     }
 

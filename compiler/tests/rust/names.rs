@@ -1,6 +1,6 @@
 //! Whatever tensors and index variables are called, the printed functions compile.
 
-use crate::rustc::accepts;
+use super::rustc::accepts;
 use spc_compiler::{backend, compile_notation, notation, syntax};
 
 pub(crate) fn printed(text: &str) -> String {

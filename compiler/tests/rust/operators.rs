@@ -1,6 +1,6 @@
 //! Every pair of nested operators, printed as Rust and computed by rustc's program, against what the loop IR means.
 
-use crate::rustc::{parallel, run};
+use super::rustc::{parallel, run};
 use spc_compiler::backend;
 use spc_compiler::format::interleave;
 use spc_compiler::ir::{
@@ -509,7 +509,7 @@ fn every_pair_of_operators_means_in_rust_what_it_means_in_the_loop_ir() {
         parallel(),
         backend::rust::text(&verified)
     );
-    let Some(output) = run("operators", &program) else { return };
+    let output = run("operators", &program);
     for ((name, expr), line) in expressions.iter().zip(output.lines()) {
         let wanted = expected(value(expr, &values).expect("the expression has a meaning"));
         let (integer, float) = line.split_once(' ').expect("two columns");

@@ -19,14 +19,8 @@ pub(crate) fn parallel() -> String {
     )
 }
 
-fn call(program: &str, arguments: &[&str]) -> Option<Output> {
-    match Command::new(program).args(arguments).output() {
-        Ok(output) => Some(output),
-        Err(error) => {
-            println!("skipped: {program} does not run ({error})");
-            None
-        }
-    }
+fn call(program: &str, arguments: &[&str]) -> Output {
+    Command::new(program).args(arguments).output().unwrap_or_else(|error| panic!("{program}: {error}"))
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -35,11 +29,11 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Compiles a program; `None` where there is no rustc.
+/// Compiles a program.
 ///
 /// # Panics
 /// When rustc refuses it.
-fn compile(name: &str, text: &str, arguments: &[&str]) -> Option<PathBuf> {
+fn compile(name: &str, text: &str, arguments: &[&str]) -> PathBuf {
     let source = folder(name).join("main.rs");
     let program = folder(name).join("main");
     fs::write(&source, text).expect("the program can be written");
@@ -48,10 +42,10 @@ fn compile(name: &str, text: &str, arguments: &[&str]) -> Option<PathBuf> {
     let mut all =
         vec!["--edition", "2024", "-D", "warnings", "-A", "unused", "-A", "non_snake_case", "-o", &path, &source];
     all.extend(arguments);
-    let output = call(&rustc, &all)?;
+    let output = call(&rustc, &all);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "rustc refuses {source}:\n{}", errors.chars().take(6000).collect::<String>());
-    Some(program)
+    program
 }
 
 /// That rustc accepts some items.
@@ -59,10 +53,10 @@ pub(crate) fn accepts(name: &str, items: &str) {
     compile(name, &format!("{}{items}\nfn main() {{}}\n", parallel()), &["--emit", "metadata"]);
 }
 
-/// What a program prints; `None` where there is no rustc.
-pub(crate) fn run(name: &str, text: &str) -> Option<String> {
-    let program = compile(name, text, &[])?;
-    let output = call(&program.display().to_string(), &[])?;
+/// What a program prints.
+pub(crate) fn run(name: &str, text: &str) -> String {
+    let program = compile(name, text, &[]);
+    let output = call(&program.display().to_string(), &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -5,7 +5,7 @@ use super::device::DeviceKernel;
 use super::error::Error;
 use super::interpreted;
 use super::interpreter::Options;
-use super::native::{NativeError, NativeKernel};
+use super::native::{NativeBuild, NativeError, NativeKernel};
 use super::stack::with_stack;
 use spc_compiler::ir::{Kernel, Verified};
 use std::fmt;
@@ -124,8 +124,17 @@ impl Executable {
     /// # Errors
     /// When they can't be compiled.
     pub fn native_all(kernels: Vec<(Verified<Kernel>, &str)>) -> Result<Vec<Self>, NativeError> {
+        Self::native_all_as(NativeBuild::default(), kernels)
+    }
+
+    /// The same, compiled otherwise.
+    ///
+    /// # Errors
+    /// When they can't be compiled.
+    #[doc(hidden)]
+    pub fn native_all_as(build: NativeBuild, kernels: Vec<(Verified<Kernel>, &str)>) -> Result<Vec<Self>, NativeError> {
         let texts: Vec<(&str, &Kernel)> = kernels.iter().map(|(kernel, text)| (*text, &**kernel)).collect();
-        let natives = NativeKernel::compile_all(&texts)?;
+        let natives = NativeKernel::compile_all_as(build, &texts)?;
         Ok(kernels.into_iter().zip(natives).map(|((kernel, _), native)| Self::of_native(kernel, native)).collect())
     }
 

@@ -75,6 +75,9 @@ pub use executable::{Backend, Executable};
 #[cfg(feature = "compile")]
 pub use kernel::{Argument, Input, Kernel, KernelBuilder, Outputs, Targets};
 #[cfg(feature = "compile")]
+#[doc(hidden)]
+pub use native::NativeBuild;
+#[cfg(feature = "compile")]
 pub use native::{NativeError, NativeKernel};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 #[cfg(feature = "compile")]

@@ -2,6 +2,7 @@
 //! one.
 
 use super::{compiler, run};
+use crate::harness::Skip;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,12 +16,15 @@ pub struct Installed {
 }
 
 impl Installed {
-    /// Compiles them; `None` on a machine without a C++ compiler.
+    /// Compiles them.
+    ///
+    /// # Errors
+    /// There is no C++ compiler.
     ///
     /// # Panics
     /// When they can't be compiled.
-    pub fn new() -> Option<Self> {
-        Command::new("g++").arg("--version").output().ok()?;
+    pub fn new() -> Result<Self, Skip> {
+        Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
         let installed = Self { folder: tempfile::tempdir().expect("there is room for temporary files") };
         let folder = installed.folder.path();
         let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("files can be written");
@@ -36,7 +40,7 @@ impl Installed {
             let command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", &soname, source, "-o", library, "-ldl"];
             run(folder, &command.map(str::to_owned));
         }
-        Some(installed)
+        Ok(installed)
     }
 
     /// Where they are.
@@ -44,13 +48,18 @@ impl Installed {
         self.folder.path()
     }
 
-    /// Lets a command find them.
+    /// A command that finds them.
     pub fn command(&self, program: impl Into<PathBuf>) -> Command {
         let mut command = Command::new(program.into());
+        self.prepare(&mut command);
+        command
+    }
+
+    /// Lets a command find them.
+    pub fn prepare(&self, command: &mut Command) {
         command.env("LD_LIBRARY_PATH", self.folder()).env("SPC_EMULATION", self.folder());
         command.env("SPC_CACHE", self.folder().join("cache")).env_remove("SPC_NVRTC").env_remove("SPC_CUSPARSE");
         command.env_remove("CUDA_HOME").env_remove("CUDA_PATH");
-        command
     }
 }
 

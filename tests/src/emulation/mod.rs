@@ -8,6 +8,7 @@
 
 pub mod driver;
 
+use crate::harness::Skip;
 use spc::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use spc::execute::{Chain, Executable};
 use spc_compiler::Program;
@@ -59,12 +60,15 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// A device for all programs of a batch, or `None` on a machine without a C++ compiler.
+/// A device for all programs of a batch.
+///
+/// # Errors
+/// There is no C++ compiler.
 ///
 /// # Panics
 /// When the compiler refuses the text of one.
-pub fn compile(programs: &[&Emulated]) -> Option<Arc<Emulation>> {
-    Command::new("g++").arg("--version").output().ok()?;
+pub fn compile(programs: &[&Emulated]) -> Result<Arc<Emulation>, Skip> {
+    Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("files can be written");
     write("device.h", include_str!("device.h"));
@@ -97,7 +101,7 @@ pub fn compile(programs: &[&Emulated]) -> Option<Arc<Emulation>> {
         }
     });
     run(folder.path(), &compiler(&["-shared", "runtime.o", "batch_0.o", "batch_1.o", "-o", "batch.so"]));
-    Some(Arc::new(Emulation::open(&folder.path().join("batch.so"))))
+    Ok(Arc::new(Emulation::open(&folder.path().join("batch.so"))))
 }
 
 fn compiler(arguments: &[&str]) -> Vec<String> {

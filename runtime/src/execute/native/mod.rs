@@ -31,7 +31,8 @@ mod text;
 
 use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
 use self::load::load;
-use self::rustc::{FLAGS, Rustc, for_wide_vectors};
+pub use self::rustc::NativeBuild;
+use self::rustc::{Rustc, for_wide_vectors};
 use self::text::Sources;
 use super::array::{Access, Signature};
 use super::cache::{Cache, LibraryFile, Workshop};
@@ -164,14 +165,27 @@ impl NativeKernel {
     /// # Errors
     /// As [`NativeKernel::compile`].
     pub fn compile_all(kernels: &[(&str, &Kernel)]) -> Result<Vec<Self>, NativeError> {
-        Self::compile_all_in(&Cache::of_environment(), kernels)
+        Self::compile_all_in(&Cache::of_environment(), kernels, NativeBuild::default())
+    }
+
+    /// The same, compiled otherwise.
+    ///
+    /// # Errors
+    /// As [`NativeKernel::compile`].
+    #[doc(hidden)]
+    pub fn compile_all_as(build: NativeBuild, kernels: &[(&str, &Kernel)]) -> Result<Vec<Self>, NativeError> {
+        Self::compile_all_in(&Cache::of_environment(), kernels, build)
     }
 
     fn compile_in(cache: &Cache, text: &str, kernel: &Kernel) -> Result<Self, NativeError> {
-        Ok(Self::compile_all_in(cache, &[(text, kernel)])?.remove(0))
+        Ok(Self::compile_all_in(cache, &[(text, kernel)], NativeBuild::default())?.remove(0))
     }
 
-    fn compile_all_in(cache: &Cache, kernels: &[(&str, &Kernel)]) -> Result<Vec<Self>, NativeError> {
+    fn compile_all_in(
+        cache: &Cache,
+        kernels: &[(&str, &Kernel)],
+        build: NativeBuild,
+    ) -> Result<Vec<Self>, NativeError> {
         let start = Instant::now();
         for (_, kernel) in kernels {
             if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
@@ -186,7 +200,7 @@ impl NativeKernel {
         }
         let kernels: Vec<(&str, Signature)> =
             kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
-        let (entries, from_cache) = entries(cache, &text::library(&kernels))?;
+        let (entries, from_cache) = entries(cache, &text::library(&kernels), build)?;
         let compile_time = start.elapsed();
         let signatures = kernels.into_iter().map(|(_, signature)| signature);
         Ok(signatures
@@ -250,16 +264,14 @@ impl NativeKernel {
 }
 
 /// The entries of the library that is compiled from these sources, and whether that was done before.
-fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), NativeError> {
+fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<Entry>, bool), NativeError> {
     let count = sources.kernels.len();
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let mut key = Fnv128::of(sources.root.as_bytes());
-    let texts = sources.kernels.iter().map(String::as_str);
-    for piece in
-        texts.chain(FLAGS.iter().copied()).chain(for_wide_vectors()).chain([rustc.version.as_str(), &host::processor()])
-    {
-        key.write(piece.as_bytes());
-    }
+    sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
+    build.flags().chain(for_wide_vectors()).for_each(|flag| key.write(flag.as_bytes()));
+    key.write(rustc.version.as_bytes());
+    key.write(host::processor().as_bytes());
     if let Some(entries) = loaded().get(&key) {
         return Ok((entries.clone(), true));
     }
@@ -271,14 +283,14 @@ fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), Nativ
         cache.discard(key, &library);
     }
     let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
-    let (workshop, library) = match compile(&rustc, sources, &workshop) {
+    let (workshop, library) = match compile(&rustc, sources, &workshop, build) {
         Ok(library) => (workshop, library),
         // The folder is full or gone, not the text wrong.
         Err(error) if is_full(&error) || !workshop.folder().is_dir() => {
             drop(workshop);
             let elsewhere =
                 Workshop::elsewhere().map_err(|source| NativeError::File { path: cache.place(), source })?;
-            let library = compile(&rustc, sources, &elsewhere)?;
+            let library = compile(&rustc, sources, &elsewhere, build)?;
             (elsewhere, library)
         }
         Err(error) => return Err(error),
@@ -291,14 +303,19 @@ fn entries(cache: &Cache, sources: &Sources) -> Result<(Vec<Entry>, bool), Nativ
 }
 
 /// Compiles a library in a folder.
-fn compile(rustc: &Rustc, sources: &Sources, workshop: &Workshop) -> Result<LibraryFile, NativeError> {
+fn compile(
+    rustc: &Rustc,
+    sources: &Sources,
+    workshop: &Workshop,
+    build: NativeBuild,
+) -> Result<LibraryFile, NativeError> {
     let failure = |path: PathBuf| move |source| NativeError::File { path, source };
     fs::write(workshop.source(), &sources.root).map_err(failure(workshop.source()))?;
     for (place, text) in sources.kernels.iter().enumerate() {
         let file = workshop.beside(&text::kernel_file(place));
         fs::write(&file, text).map_err(failure(file))?;
     }
-    rustc.compile(workshop)?;
+    rustc.compile(workshop, build)?;
     workshop.compiled().map_err(failure(workshop.library()))
 }
 

@@ -17,17 +17,45 @@ use std::time::{Duration, UNIX_EPOCH};
 ///
 /// Panics unwind, so that a fault in generated code is an error and not the end of the process. Without its symbols a
 /// library is 0.3 MB instead of 4.
-pub(super) const FLAGS: &[&str] = &[
+const FLAGS: &[&str] = &[
     "--edition=2024",
     "--crate-type=cdylib",
     "--crate-name=spc_kernel",
     "-Awarnings",
-    "-Copt-level=3",
     "-Ctarget-cpu=native",
     "-Ccodegen-units=1",
     "-Cpanic=unwind",
     "-Cstrip=symbols",
 ];
+
+/// How kernels are compiled.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeBuild {
+    /// As fast as they get: what users run.
+    Optimized,
+    /// In a quarter of the time, with checks of overflow and of what unsafe code promises: for tests of results.
+    Checked,
+}
+
+impl Default for NativeBuild {
+    /// Unit tests of this crate are tests of results; those of others say so to a program that is itself not optimised.
+    fn default() -> Self {
+        let is_asked = || cfg!(debug_assertions) && env::var_os("SPC_CHECKED_KERNELS").is_some();
+        if cfg!(test) || is_asked() { NativeBuild::Checked } else { NativeBuild::Optimized }
+    }
+}
+
+impl NativeBuild {
+    /// The compiler's flags.
+    pub(super) fn flags(self) -> impl Iterator<Item = &'static str> {
+        let own: &[&str] = match self {
+            NativeBuild::Optimized => &["-Copt-level=3"],
+            NativeBuild::Checked => &["-Copt-level=0", "-Coverflow-checks=on", "-Cdebug-assertions=on"],
+        };
+        FLAGS.iter().chain(own).copied()
+    }
+}
 
 /// What is added where the processor's widest vectors cost it nothing. For those with AVX-512, compilers take half of their width,
 /// which the first of them were faster with; later ones, known by what came with them, are not.
@@ -106,11 +134,11 @@ impl Rustc {
     }
 
     /// Compiles the text in a folder to the library there.
-    pub(super) fn compile(&self, workshop: &Workshop) -> Result<(), NativeError> {
-        let mut output = self.call(workshop, for_wide_vectors())?;
+    pub(super) fn compile(&self, workshop: &Workshop, build: NativeBuild) -> Result<(), NativeError> {
+        let mut output = self.call(workshop, build, for_wide_vectors())?;
         if !output.status.success() && for_wide_vectors().is_some() {
             // A name that belongs to LLVM: another version may not know it.
-            output = self.call(workshop, None)?;
+            output = self.call(workshop, build, None)?;
         }
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
@@ -121,10 +149,10 @@ impl Rustc {
         }
     }
 
-    fn call(&self, workshop: &Workshop, more: Option<&str>) -> Result<Finished, NativeError> {
+    fn call(&self, workshop: &Workshop, build: NativeBuild, more: Option<&str>) -> Result<Finished, NativeError> {
         let command = || {
             let mut command = Command::new(&self.path);
-            command.args(FLAGS).args(more).arg("-o").arg(workshop.library()).arg(workshop.source());
+            command.args(build.flags()).args(more).arg("-o").arg(workshop.library()).arg(workshop.source());
             // What it leaves when it is killed is removed with the folder.
             for name in ["TMPDIR", "TMP", "TEMP"] {
                 command.env(name, workshop.folder());

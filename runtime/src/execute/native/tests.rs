@@ -176,6 +176,25 @@ fn a_kernel_is_compiled_once() {
     assert!(!NativeKernel::compile_in(&cache, &text, &kernel).unwrap().from_cache());
 }
 
+#[test]
+fn how_a_kernel_is_compiled_is_part_of_its_key() {
+    let (_folder, cache) = cache();
+    let output = ("y", Format::dense(1), &[0][..], DENSE_OUTPUT);
+    let kernel = declare("twice", &[("i", Size::Runtime)], &[("x", Format::dense(1), &[0][..], Source::Input), output]);
+    let text = "pub fn twice(d0: usize, _: &[f64], y: &mut [f64]) { y[0] = f64::from(d0 as u8 * 2) }";
+    let text = own(text, "how_a_kernel_is_compiled");
+    let compile = |build| NativeKernel::compile_all_in(&cache, &[(&text, &kernel)], build).unwrap().remove(0);
+    let run = |native: &NativeKernel| {
+        let x = vector(vec![0.0; 200]);
+        let mut call = Call::new(&kernel, &[&x]).unwrap();
+        native.run(&mut call).map(|_| values(&call.finish().unwrap()[0])[0])
+    };
+    let (checked, optimized) = (compile(NativeBuild::Checked), compile(NativeBuild::Optimized));
+    assert!(!checked.from_cache() && !optimized.from_cache());
+    assert!(run(&checked).unwrap_err().to_string().contains("overflow"));
+    assert_eq!(run(&optimized).unwrap(), 144.0);
+}
+
 /// What has a right checksum, and is no library, or one with other kernels.
 #[test]
 fn a_library_that_does_not_load_is_compiled_anew() {
@@ -184,7 +203,7 @@ fn a_library_that_does_not_load_is_compiled_anew() {
     let text = own(SPMV, "a_library_that_does_not_load");
     let compile = |kernels: &[(&str, &Kernel)]| {
         loaded().clear();
-        NativeKernel::compile_all_in(&cache, kernels).unwrap().remove(0)
+        NativeKernel::compile_all_in(&cache, kernels, NativeBuild::default()).unwrap().remove(0)
     };
     compile(&[(&text, &kernel)]);
     let homes = || -> std::collections::BTreeSet<PathBuf> {

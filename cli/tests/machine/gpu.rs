@@ -1,33 +1,43 @@
 //! `--backend cuda`, with a driver that tests have made.
 
-use super::{Place, assert_has};
 use spc_tests::emulation::driver::Installed;
+use spc_tests::harness::Skip;
 use std::process::Output;
 
 const SPMV: &str = "y(i) = A(i, j) * x(j)";
 
-#[test]
-fn a_kernel_runs_on_a_gpu() {
-    let Some(installed) = Installed::new() else { return println!("nothing ran: there is no C++ compiler") };
-    let place = Place::new().with("a.tns", "1 2 3.0\n3 1 4.0\n");
+/// Asserts that a text has each of some parts.
+#[track_caller]
+fn assert_has(text: &str, parts: &[&str]) {
+    parts.iter().for_each(|part| assert!(text.contains(part), "no {part:?} in:\n{text}"));
+}
+
+fn a_kernel_runs_on_a_gpu() -> Result<(), Skip> {
+    let installed = Installed::new()?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+    std::fs::write(folder.path().join("a.tns"), "1 2 3.0\n3 1 4.0\n").expect("a file");
     let spc = |arguments: &[&str]| -> Output {
         let mut command = installed.command(env!("CARGO_BIN_EXE_spc"));
-        command.current_dir(place.path(".")).args(arguments).output().unwrap()
+        command.current_dir(folder.path()).args(arguments).output().unwrap()
     };
     let run = ["run", SPMV, "-f", "A=csr", "-i", "A=a.tns", "-i", "x=ones", "--backend", "cuda"];
     let output = spc(&[&run[..], &["--device", "1", "-o", "y=y.tns"]].concat());
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{output:?}");
     assert_has(&said, &["cuda on device 1 (Emulation 1, sm_90)"]);
-    assert_eq!(place.read("y.tns"), "# shape: 3\n1 3\n2 0\n3 4\n");
+    assert_eq!(read("y.tns"), "# shape: 3\n1 3\n2 0\n3 4\n");
     let output = spc(&[&run[..], &["--json", "--repeat", "3"]].concat());
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&json["backend"], &json["checksum"]), (&"cuda".into(), &7.0.into()), "{json}");
     assert_eq!(json["run_ms"].as_array().unwrap().len(), 3);
     let output = spc(&[&run[..], &["--deterministic", "-o", "y=z.tns"]].concat());
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(place.read("z.tns"), "# shape: 3\n1 3\n2 0\n3 4\n");
+    assert_eq!(read("z.tns"), "# shape: 3\n1 3\n2 0\n3 4\n");
     let output = spc(&[&run[..], &["--device", "2"]].concat());
     assert_has(&String::from_utf8_lossy(&output.stderr), &["no CUDA device 2: the driver sees 2", "nvidia-smi"]);
     assert_eq!(output.status.code(), Some(1));
+    Ok(())
 }
+
+spc_tests::tests! { a_kernel_runs_on_a_gpu }

@@ -21,6 +21,9 @@ use spc_compiler::notation::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Extents by name, given those that were chosen so far.
+pub type Known<'a> = dyn Fn(&[(String, usize)]) -> Vec<(String, usize)> + 'a;
+
 /// What a kernel makes.
 #[derive(Debug, Clone)]
 pub struct Expected {
@@ -92,11 +95,23 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
 pub struct Extents {
     variables: Vec<Option<usize>>,
     modes: Vec<Vec<Option<usize>>>,
+    /// Two that should be one and differ.
+    conflict: Option<String>,
 }
 
 impl Extents {
     /// The extents of a kernel with these inputs; `dims` gives those of index variables by name, and those of modes as `A2_size`.
+    ///
+    /// # Panics
+    /// When two contradict each other.
     pub fn of(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Self {
+        let extents = Extents::find(kernel, inputs, dims);
+        assert_eq!(extents.conflict, None);
+        extents
+    }
+
+    /// The same, where some may contradict each other.
+    fn find(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -> Self {
         let mut given = inputs.iter();
         let stated = |tensor: &notation::Tensor| -> Vec<Option<usize>> {
             let name = |mode: usize| format!("{}{}_size", tensor.name, mode + 1);
@@ -116,17 +131,47 @@ impl Extents {
         let fixed =
             |variable: &notation::Variable| variable.extent.map(|extent| usize::try_from(extent).expect("small"));
         let variables = kernel.variables.iter().map(|variable| named(variable).or(fixed(variable)));
-        let mut extents = Extents { modes: modes.collect(), variables: variables.collect() };
+        let mut extents = Extents { modes: modes.collect(), variables: variables.collect(), conflict: None };
         while extents.spread(kernel) {}
         extents
     }
 
     /// Passes extents between modes and the variables that index them; says whether anything was new.
     fn spread(&mut self, kernel: &Kernel) -> bool {
-        self.spread_by_name(kernel)
+        let is_any_new = self.spread_by_name(kernel)
             || self.spread_by_written(kernel)
             || self.spread_by_bounds(kernel, true)
-            || self.spread_by_bounds(kernel, false)
+            || self.spread_by_bounds(kernel, false);
+        is_any_new && self.conflict.is_none()
+    }
+
+    /// Extents for every index variable of a kernel, given those of `dims`, by name; `size` chooses those that nothing says.
+    ///
+    /// # Errors
+    /// Which of them contradict each other.
+    pub fn complete(
+        kernel: &Kernel,
+        dims: &Known<'_>,
+        size: &mut dyn FnMut() -> usize,
+    ) -> Result<Vec<(String, usize)>, String> {
+        let mut chosen: Vec<(String, usize)> = Vec::new();
+        loop {
+            let extents = Extents::find(kernel, &[], &dims(&chosen));
+            if let Some(conflict) = extents.conflict {
+                return Err(conflict);
+            }
+            let is_unknown = |id: &usize| extents.variables[*id].is_none();
+            let is_computed = |id: &usize| kernel.variables[*id].value.is_some();
+            let unknown: Vec<usize> = (0..kernel.variables.len()).filter(is_unknown).collect();
+            let Some(first) = unknown.iter().find(|id| !is_computed(id)).or(unknown.first()) else {
+                return Ok(chosen);
+            };
+            let name = &kernel.variables[*first].name;
+            if chosen.iter().any(|(known, _)| known == name) {
+                return Err(format!("no extent of `{name}` fits"));
+            }
+            chosen.push((name.clone(), size()));
+        }
     }
 
     /// Gives the variables that one statement has one name for one extent.
@@ -139,7 +184,9 @@ impl Extents {
         for (id, written) in written() {
             if let Some(extent) = self.variables[id] {
                 let first = *known.entry((written.statement, &written.name)).or_insert(extent);
-                assert_eq!(first, extent, "the extents of `{}` differ", written.name);
+                if first != extent {
+                    self.conflict.get_or_insert(format!("the extents of `{}` differ", written.name));
+                }
             }
         }
         let mut news = false;
@@ -214,7 +261,11 @@ impl Extents {
                 let known = self.modes[access.tensor.0][mode].or(self.variables[variable.0]);
                 for place in [&mut self.modes[access.tensor.0][mode], &mut self.variables[variable.0]] {
                     news |= known != *place;
-                    assert!(place.is_none() || *place == known, "extents differ: {place:?} and {known:?}");
+                    if let (Some(one), Some(other)) = (*place, known)
+                        && one != other
+                    {
+                        self.conflict.get_or_insert(format!("extents differ: {one} and {other}"));
+                    }
                     *place = known;
                 }
             }

@@ -45,6 +45,9 @@ pub struct Case {
     pub warns: Vec<String>,
 }
 
+/// What lines of a header begin with.
+const KEYS: [&str; 7] = ["dims", "seed", "density", "data", "pattern", "skip", "refused"];
+
 impl Case {
     /// Reads a case.
     ///
@@ -58,6 +61,22 @@ impl Case {
             case.directive(key, value.trim()).ok_or_else(|| format!("{name}: what does `{line}` mean?"))?;
         }
         case.text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        Ok(case)
+    }
+
+    /// Reads the header of a file that may have other comments too, and several kernels; the text stays whole.
+    ///
+    /// # Errors
+    /// Which line of the header does not say what it should.
+    pub fn of_file(name: &str, text: &str) -> Result<Case, String> {
+        let mut case = Case { name: name.to_owned(), text: text.to_owned(), seed: 1, ..Case::default() };
+        let comments = text.lines().take_while(|line| line.trim().is_empty() || line.starts_with("//"));
+        for line in comments.filter_map(|line| line.strip_prefix("// ")) {
+            let Some((key, value)) = line.split_once(": ") else { continue };
+            if KEYS.contains(&key.split(' ').next().unwrap_or_default()) && key.split(' ').count() <= 2 {
+                case.directive(key, value.trim()).ok_or_else(|| format!("what does `// {line}` mean?"))?;
+            }
+        }
         Ok(case)
     }
 
@@ -88,6 +107,27 @@ impl Case {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Makes sure that what the header says of inputs can be theirs.
+    ///
+    /// # Errors
+    /// What can't.
+    pub fn check_data(&self, kernel: &Kernel) -> Result<(), String> {
+        for tensor in kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input) {
+            for (index, text) in self.data.get(&tensor.name).into_iter().flatten() {
+                if Number::parse(tensor.element, text).is_none() {
+                    return Err(format!("{text} is no {} of `{}`", tensor.element.name(), tensor.name));
+                }
+                if index.len() != tensor.format.order {
+                    return Err(format!(
+                        "{index:?} is no index of `{}`, of order {}",
+                        tensor.name, tensor.format.order
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The inputs of a kernel, in order.

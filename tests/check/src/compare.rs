@@ -43,16 +43,42 @@ pub fn check_structure(structure: &OutputStructure, stored: &Entries, actual: &A
 }
 
 fn check_values(expected: &Expected, found: &Entries, fill: Number) -> Result<(), String> {
-    let Expected { entries, open } = expected;
+    match differences_of(expected, found, fill).next() {
+        Some(Difference { index, expected, found }) => {
+            Err(format!("at {index:?} the value is {found}, not {expected}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// An element with another value than it should have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Where.
+    pub index: Vec<usize>,
+    /// What it should be.
+    pub expected: Number,
+    /// What it is.
+    pub found: Number,
+}
+
+/// The elements of a result that differ, by index.
+pub fn differences(expected: &Expected, fill: Literal, actual: &AnyTensor) -> Vec<Difference> {
+    differences_of(expected, &Entries::of(actual), Number::of_literal(fill)).collect()
+}
+
+fn differences_of<'a>(
+    Expected { entries, open }: &'a Expected,
+    found: &'a Entries,
+    fill: Number,
+) -> impl Iterator<Item = Difference> + 'a {
     let indices: BTreeSet<&Vec<usize>> = entries.stored.keys().chain(found.stored.keys()).collect();
-    for index in indices {
+    indices.into_iter().filter_map(move |index| {
         let value = |entries: &Entries| entries.stored.get(index).copied().unwrap_or(fill);
         let (expected, found) = (value(entries), value(found));
-        if !open.get(index).copied().unwrap_or_default().allows(expected, found) {
-            return Err(format!("at {index:?} the value is {found}, not {expected}"));
-        }
-    }
-    Ok(())
+        let is_right = open.get(index).copied().unwrap_or_default().allows(expected, found);
+        (!is_right).then(|| Difference { index: index.clone(), expected, found })
+    })
 }
 
 /// The modes of a format's levels down to the last that is not dense; `None` when all are dense, or when some store more

@@ -77,7 +77,20 @@ impl Ready {
         if kernels.len() != 1 {
             return Err(Stop::Data(format!("{} has {} kernels, not one", case.name, kernels.len())));
         }
-        let notation = kernels.remove(0);
+        Ready::of(case, kernels.remove(0), options, extents)
+    }
+
+    /// The same of a kernel that was checked, whatever the case's text is.
+    ///
+    /// # Errors
+    /// What the compiler says against it.
+    pub fn of(
+        case: &Case,
+        notation: Kernel,
+        options: concrete::Options,
+        extents: &[(&str, u64)],
+    ) -> Result<Ready, Stop> {
+        let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
         let mut program = concrete::schedule(&notation, options).map_err(refuse)?;
         let is_it = |name: &str| program.interface.variables.iter().find(|variable| variable.name == name);
         let places: Vec<(usize, u64)> =
@@ -178,6 +191,17 @@ impl Ready {
             }
         }
         Ok(())
+    }
+
+    /// The elements of results that differ from the oracle's, each with its tensor.
+    pub fn differences(&self, results: &[AnyTensor]) -> Vec<(String, compare::Difference)> {
+        let outputs = self.notation.tensors.iter().filter(|tensor| tensor.role == Role::Output);
+        let of_result = |((tensor, expected), result): ((&notation::Tensor, &Expected), &AnyTensor)| {
+            let is_whole = result.validate().is_ok() && result.shape() == expected.entries.shape;
+            let all = if is_whole { compare::differences(expected, tensor.fill, result) } else { Vec::new() };
+            all.into_iter().map(|difference| (tensor.name.clone(), difference)).collect::<Vec<_>>()
+        };
+        outputs.zip(&self.expected).zip(results).flat_map(of_result).collect()
     }
 
     /// Checks the values of results, whichever zeros they store.

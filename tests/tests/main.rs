@@ -1,0 +1,74 @@
+//! All tests of the project as a whole, but for the corpus through the macro: see `spc_tests::harness`.
+
+mod conformance;
+mod corpus;
+mod cuda;
+mod device;
+mod finch;
+mod fuzz;
+mod gaps;
+mod gpu;
+mod hashed_table;
+mod hostile_names;
+mod long_sums;
+mod macro_kernels;
+mod metamorphic;
+mod nvrtc;
+mod random;
+mod real_data;
+mod schedules;
+mod snapshots;
+mod splits;
+mod streams;
+mod suite_kernels;
+mod sweep;
+
+use spc_tests::harness;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
+        suite.test("every_test_is_registered", every_test_is_registered);
+        suite.test("every_option_is_documented", every_option_is_documented);
+        conformance::tests(suite);
+        corpus::tests(suite);
+        cuda::tests(suite);
+        device::tests(suite);
+        finch::tests(suite);
+        fuzz::tests(suite);
+        gaps::tests(suite);
+        gpu::tests(suite);
+        hashed_table::tests(suite);
+        hostile_names::tests(suite);
+        long_sums::tests(suite);
+        macro_kernels::tests(suite);
+        metamorphic::tests(suite);
+        nvrtc::tests(suite);
+        random::tests(suite);
+        real_data::tests(suite);
+        schedules::tests(suite);
+        snapshots::tests(suite);
+        splits::tests(suite);
+        streams::tests(suite);
+        suite_kernels::tests(suite);
+        sweep::tests(suite);
+    })
+}
+
+fn every_option_is_documented() {
+    let page = include_str!("../../CONTRIBUTING.md");
+    let missing: Vec<String> =
+        harness::settings().into_iter().filter(|name| !page.contains(&format!("`{name}"))).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+/// This harness does not see the attribute.
+fn every_test_is_registered() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for file in std::fs::read_dir(folder).expect("the folder can be read").map(|entry| entry.expect("a file").path()) {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let has_attribute = text.lines().any(|line| line.trim() == concat!("#[", "test]"));
+        assert!(!has_attribute, "{}: tests are registered by `spc_tests::tests!`, not by an attribute", file.display());
+    }
+}
