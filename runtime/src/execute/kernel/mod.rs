@@ -20,8 +20,11 @@ use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcom
 use crate::parallel;
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete;
+#[cfg(feature = "pretty")]
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, suggest};
+#[cfg(not(feature = "pretty"))]
+use spc_compiler::diagnostics::{Diagnostic, line_and_column};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::{Source, Tensor};
 use spc_compiler::notation::{self, FormatOption};
@@ -184,8 +187,20 @@ fn assignment(text: &str, formats: &[(String, String)]) -> Result<notation::Kern
     })
 }
 
+#[cfg(feature = "pretty")]
 fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
     render(text, origin, &found.into_sorted(), false).trim_end().to_owned()
+}
+
+/// A line for each problem.
+#[cfg(not(feature = "pretty"))]
+fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
+    let line = |found: &Diagnostic| {
+        let (line, column) = line_and_column(text, found.span.start);
+        let help: String = found.help.iter().map(|help| format!("; {help}")).collect();
+        format!("{origin}:{line}:{column}: {}: {}: {}{help}", found.code, found.message, found.label)
+    };
+    found.into_sorted().iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl Kernel {

@@ -136,6 +136,7 @@ input! {
     [T: Element] Col<T>, where [];
 }
 
+#[cfg(feature = "compile")]
 impl<T: Element> crate::execute::Input for MatRef<'_, T> {
     fn argument(&self) -> Result<crate::execute::Argument<'_>, InvalidTensor> {
         AnyView::try_from(*self).map(crate::execute::Argument::View)

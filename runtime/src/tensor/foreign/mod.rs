@@ -8,11 +8,6 @@
 //! | `sprs` | compressed matrices and views | [`Csr64`](super::Csr64) and the like | view, matrix |
 //! | `nalgebra-sparse` | `CsrMatrix`, `CscMatrix` | [`Csr64`](super::Csr64), [`Csc64`](super::Csc64) | matrix |
 //! | `faer` | sparse matrices, by rows or columns | [`Csr64`](super::Csr64) and the like | |
-//!
-//! A reference becomes a [`View`](super::View) or [`AnyView`](super::AnyView) by `TryFrom`, without a copy, and is an
-//! [`Input`](crate::execute::Input) of a kernel; a matrix becomes a [`Tensor`](super::Tensor) by value, without a copy unless it says
-//! so. Indices are checked each time. Elements with gaps between them (a part of a larger matrix, `faer` matrices whose columns it has
-//! padded) are in no format: a view of them is an error that says so, and by value they are copied.
 
 #[cfg(feature = "faer")]
 mod faer;
@@ -57,6 +52,7 @@ macro_rules! by_reference {
 #[allow(unused_macros, reason = "without the features")]
 macro_rules! input {
     ($([$($generics:tt)*] $type:ty, where [$($bounds:tt)*];)*) => {$(
+        #[cfg(feature = "compile")]
         impl<$($generics)*> crate::execute::Input for $type
         where
             $($bounds)*

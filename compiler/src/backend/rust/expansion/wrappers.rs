@@ -47,6 +47,8 @@ pub(super) fn wrappers(kernel: &Kernel, name_span: Span, generic: Option<&OfPara
     };
     // One of the two is often not used.
     let allow = quote!(#[allow(dead_code, non_snake_case, clippy::too_many_arguments, clippy::type_complexity)]);
+    // The user's own name for the type makes clippy think that all of it is the user's.
+    let allow = if generic.is_some() { quote!(#allow #[allow(clippy::needless_question_mark)]) } else { allow };
     quote! {
         #(#[doc = #documentation])*
         ///
