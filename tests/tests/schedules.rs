@@ -13,7 +13,7 @@ const SCHEDULES: u64 = 2;
 fn any_schedule_gives_the_same() {
     let mut scheduled: Vec<(Case, u64)> = Vec::new();
     for case in corpus::cases().into_iter().filter(|case| case.refused.is_none()) {
-        for seed in options().seeds(1, SCHEDULES) {
+        for seed in options().seeds(1, SCHEDULES).map(|seed| seed.wrapping_sub(1)) {
             let mut random = Random::new(seed.wrapping_mul(7919).wrapping_add(case.text.len() as u64));
             scheduled.extend(schedule::scheduled(&case, &mut random).map(|case| (case, seed)));
         }
