@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Rendered(String, Vec<Problem>),
     /// The arguments contradict each other.
     Usage(Box<Problem>),
+    /// What the command has printed says what is wrong.
+    Reported,
     /// Nobody reads the standard output any more.
     BrokenPipe,
 }
@@ -84,7 +86,7 @@ impl Failure {
                     problem.help.push(line.to_string());
                 }
             }
-            Failure::BrokenPipe => {}
+            Failure::Reported | Failure::BrokenPipe => {}
         }
         self
     }
@@ -92,7 +94,7 @@ impl Failure {
     /// The exit status.
     fn status(&self) -> u8 {
         match self {
-            Failure::Refused(_) | Failure::Rendered(..) => 1,
+            Failure::Refused(_) | Failure::Rendered(..) | Failure::Reported => 1,
             Failure::Usage(_) => 2,
             Failure::BrokenPipe => 0,
         }
@@ -122,17 +124,25 @@ impl Failure {
                 }
                 anstream::eprintln!("\nFor more information, try '--help'.");
             }
-            Failure::BrokenPipe => {}
+            Failure::Reported | Failure::BrokenPipe => {}
         }
         status
     }
 
-    fn print_json(&self) {
-        let errors: Vec<Value> = match self {
+    /// What is wrong, for a field `errors` of a document.
+    pub(crate) fn errors(&self) -> Vec<Value> {
+        match self {
             Failure::Refused(problem) | Failure::Usage(problem) => vec![problem.as_json()],
             Failure::Rendered(_, problems) => problems.iter().map(Problem::as_json).collect(),
-            Failure::BrokenPipe => return,
-        };
+            Failure::Reported | Failure::BrokenPipe => Vec::new(),
+        }
+    }
+
+    fn print_json(&self) {
+        let errors = self.errors();
+        if errors.is_empty() {
+            return;
+        }
         // That nobody reads it changes nothing.
         _ = crate::output::print(&format!("{}\n", json!({ "schema": SCHEMA, "errors": errors })));
     }
@@ -153,6 +163,7 @@ impl Display for Failure {
         match self {
             Failure::Refused(problem) | Failure::Usage(problem) => f.write_str(problem.message.trim_end()),
             Failure::Rendered(text, _) => f.write_str(text.trim_end()),
+            Failure::Reported => f.write_str("it is in what was printed"),
             Failure::BrokenPipe => f.write_str("nobody reads the output"),
         }
     }

@@ -75,19 +75,20 @@ impl Test {
             let report = with_stack_for(kernel, || self.test(&case, kernel));
             tested.push((kernel, report.map_err(|stop| refuse(stop, kernel))?));
         }
-        match settings::json() {
-            true => output::print_json(as_json(&tested))?,
-            false => output::print(&as_text(&tested))?,
+        let asked = self.engine.iter().find_map(|engine| missing(&tested, engine.engine()));
+        let differs = || match tested.iter().map(|(_, report)| report.faults.len()).sum::<usize>() {
+            0 => None,
+            1 => Some(Failure::refused("1 result differs from what the notation means")),
+            count => Some(Failure::refused(format!("{count} results differ from what the notation means"))),
+        };
+        let failure: Option<Failure> = asked.or_else(differs);
+        if settings::json() {
+            let errors = failure.as_ref().map(Failure::errors).unwrap_or_default();
+            output::print_json(as_json(&tested, &errors))?;
+            return failure.map_or(Ok(()), |_| Err(Failure::Reported));
         }
-        let faults = || tested.iter().flat_map(|(_, report)| &report.faults);
-        if let Some(asked) = self.engine.iter().find_map(|engine| missing(&tested, engine.engine())) {
-            return Err(asked);
-        }
-        match faults().count() {
-            0 => Ok(()),
-            1 => Err(Failure::refused("1 result differs from what the notation means")),
-            count => Err(Failure::refused(format!("{count} results differ from what the notation means"))),
-        }
+        output::print(&as_text(&tested))?;
+        failure.map_or(Ok(()), Err)
     }
 
     /// What the file and the options say of inputs.
@@ -232,7 +233,7 @@ fn describe(text: &mut String, fault: &Fault) {
     _ = writeln!(text, "  // dims: {}\n  // seed: {seed}", dims.join(" "));
 }
 
-fn as_json(tested: &[Tested<'_>]) -> Value {
+fn as_json(tested: &[Tested<'_>], errors: &[Value]) -> Value {
     let inputs = |Inputs { dims, seed }: &Inputs| {
         let dims: serde_json::Map<String, Value> =
             dims.iter().map(|(name, size)| (name.clone(), json!(size))).collect();
@@ -260,7 +261,7 @@ fn as_json(tested: &[Tested<'_>]) -> Value {
             "differences": report.faults.iter().map(fault).collect::<Vec<_>>(),
         })
     };
-    json!({ "kernels": tested.iter().map(kernel).collect::<Vec<_>>() })
+    json!({ "kernels": tested.iter().map(kernel).collect::<Vec<_>>(), "errors": errors })
 }
 
 /// A number; as text where JSON has none.

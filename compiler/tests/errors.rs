@@ -192,7 +192,7 @@ fn neighbours() {
         let problems = syntax::parse_statement(text).expect_err(text).into_sorted();
         render(text, "<expression>", &problems, false)
     });
-    insta::assert_snapshot!(messages.join("\n"));
+    assert_snapshot("errors__neighbours", &messages.join("\n"));
 }
 
 #[test]

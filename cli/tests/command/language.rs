@@ -182,7 +182,20 @@ fn notations_of_neighbours_are_answered_with_the_line_to_write() {
 #[test]
 fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
     let place = Place::new().with("A.tns", "# shape: 2 3\n1 2 3\n").with("d.tns", "# shape: 2 3\n1 1 5\n2 3 -1\n");
-    let run = ["run", "B(i, j) = A(i, j) + D(i, j)", "-f", "A=csr", "-f", "B=csr", "-i", "A=A.tns", "-i", "D=d.tns"];
+    let run = [
+        "run",
+        "B(i, j) = A(i, j) + D(i, j)",
+        "-f",
+        "A=csr",
+        "-f",
+        "B=csr",
+        "-f",
+        "D=dense",
+        "-i",
+        "A=A.tns",
+        "-i",
+        "D=d.tns",
+    ];
     let run = [&run[..], &["--backend", "interpreter"]].concat();
     let output = place.spc(&run);
     let said = String::from_utf8(output.stderr).unwrap();

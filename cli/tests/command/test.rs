@@ -107,6 +107,7 @@ fn what_differs_is_shown() {
     assert!(!text.contains("y(1)"), "{text}");
     assert_has(&error, &["1 result differs from what the notation means"]);
     let json: serde_json::Value = serde_json::from_str(&test(&["--json"]).0).unwrap();
+    assert_eq!((&json["schema"], &json["errors"][0]["code"]), (&1.into(), &"refused".into()), "{json}");
     let difference = &json["kernels"][0]["differences"][0];
     assert_eq!(difference["inputs"], serde_json::json!({ "dims": { "i": 3 }, "seed": 7 }), "{json}");
     let element = |place: usize, index: usize, oracle: f64, found: f64| {

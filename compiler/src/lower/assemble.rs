@@ -173,14 +173,16 @@ impl Lowering<'_> {
         })
     }
 
-    /// Closes the parents of a dense level of an appended output that a body would visit, where nothing is done.
-    pub(super) fn close_inside(&mut self, body: &Statement, out: &mut Vec<ir::Statement>) {
+    /// Closes the parents of a dense level of an appended output that a body would visit, where nothing is done: one where loops
+    /// outside give its coordinate, as those over both parts of a split do.
+    pub(super) fn close_inside(&mut self, body: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
         let mut inside = None;
         body.for_each_loop(&mut |variable, _, _| inside = inside.take().or_else(|| self.assembly(body, variable)));
         if self.visits_all(inside.as_ref())
-            && let Some(assembly) = inside
+            && let Some(Assembly { target, depth, .. }) = inside
         {
-            self.close_empty(assembly.target.tensor, assembly.depth, out);
+            let is_one = self.known_coordinate(scope, self.level_variable(&target, depth)).is_some();
+            self.close_empty(target.tensor, depth + usize::from(is_one), out);
         }
     }
 

@@ -108,7 +108,7 @@ impl Lowering<'_> {
     ) {
         let value = self.coordinate(scope, variable);
         let Some(loops) = self.over_lattice(variable, Run::Serial, body, scope) else {
-            return self.close_inside(body, out);
+            return self.close_inside(body, scope, out);
         };
         let visits_all = self.visits_all(self.assembly(body, variable).as_ref());
         let mut points: Vec<Point> = loops.lattice.points.clone();
@@ -123,7 +123,7 @@ impl Lowering<'_> {
             && otherwise.is_empty()
         {
             let mut closed = Vec::new();
-            self.close_inside(body, &mut closed);
+            self.close_inside(body, scope, &mut closed);
             *otherwise = closed;
         }
     }

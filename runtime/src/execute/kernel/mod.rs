@@ -20,11 +20,11 @@ use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcom
 use crate::parallel;
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete;
+#[cfg(not(feature = "pretty"))]
+use spc_compiler::diagnostics::line_and_column;
 #[cfg(feature = "pretty")]
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, suggest};
-#[cfg(not(feature = "pretty"))]
-use spc_compiler::diagnostics::{Diagnostic, line_and_column};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::{Source, Tensor};
 use spc_compiler::notation::{self, FormatOption};
