@@ -11,7 +11,7 @@
 //! y(i) = A:csr(i, j) * x(j)                    →      y(i) = A(i, j) * x(j), with `A: csr`
 //! ```
 //!
-//! [`tokens`] reads words and marks, [`read`] makes a [`Statement`] of them, [`matrices`] gives indices to what has none, and
+//! `tokens` reads words and marks, `read` makes a `Statement` of them, `matrices` gives indices to what has none, and
 //! [`write`] prints it. A reader is generous: what comes out is shown only if it parses.
 
 mod einsum;
