@@ -567,6 +567,7 @@ cases! {
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
     scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
+    schedules_split_below_a_moved_level "cases/schedules/split_below_a_moved_level.ti" [B] moved(&B);
     schedules_split_inside_of_split "cases/schedules/split_inside_of_split.ti" [x, z] outer(&x, &z);
     schedules_tiles_of_tiles "cases/schedules/tiles_of_tiles.ti" [A, B] gemm(&A, &B);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);
@@ -734,10 +735,13 @@ cases! {
     types_c64_updated "cases/types/c64_updated.ti" [A, b] update(&A, &b);
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
+    types_f32_to_integers "cases/types/f32_to_integers.ti" [x] whole(&x);
     types_i32 "cases/types/i32.ti" [A, x] spmv(&A, &x);
     types_i64_divide "cases/types/i64_divide.ti" [A] halves(&A);
     types_i64_extremes "cases/types/i64_extremes.ti" [x, n] wrap(&x, &n);
     types_i64_index "cases/types/i64_index.ti" [A] positions(&A);
+    types_quotients_to_integers "cases/types/quotients_to_integers.ti" [x, z] whole(&x, &z);
+    types_reals_to_integers "cases/types/reals_to_integers.ti" [x] whole(&x);
     types_temporary_of_comparisons "cases/types/temporary_of_comparisons.ti" [A, x, n] comparisons(&A, &x, &n);
     types_u8_maximum "cases/types/u8_maximum.ti" [A, B] larger(&A, &B);
     types_u8_subtract "cases/types/u8_subtract.ti" [A, B] u8_subtract(&A, &B);
