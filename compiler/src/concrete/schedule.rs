@@ -102,7 +102,14 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         let span = kernel.statements.first().map_or(Span::default(), |statement| statement.span);
         let problem = Diagnostic::new(codes::TOO_MANY_OPERANDS, span, "too many sparse operands meet in one statement");
         let problem = problem.label("a case for each set of them would fill thousands of lines");
-        return Err(problem.help("compute a part of it in a kernel of its own").into());
+        let problem = problem.help("compute a part of it in a kernel of its own");
+        return Err(match kernel.schedule {
+            Some(_) => {
+                problem.help("or leave its schedule out: parts may be cut off then, which directives have no names for")
+            }
+            None => problem,
+        }
+        .into());
     }
     Ok(scheduler.kernel)
 }
