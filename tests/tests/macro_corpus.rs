@@ -494,6 +494,7 @@ cases! {
     reductions_minimum_of_sums "cases/reductions/minimum_of_sums.ti" [A, B] minimum(&A, &B);
     reductions_nested "cases/reductions/nested.ti" [A, B, x] nested(&A, &B, &x);
     reductions_norm_of_rows "cases/reductions/norm_of_rows.ti" [A] norms(&A);
+    reductions_product_moved_and_split "cases/reductions/product_moved_and_split.ti" [D] products(&D);
     reductions_product_of_vectors "cases/reductions/product_of_vectors.ti" [x, y] product_of_vectors(&x, &y);
     reductions_residual "cases/reductions/residual.ti" [A, x, b] residual(&A, &x, &b);
     reductions_row_maxima_of_stored "cases/reductions/row_maxima_of_stored.ti" [A] maxima(&A);

@@ -278,12 +278,14 @@ impl Scheduler<'_> {
         // What is combined with a result that holds nothing yet is assigned.
         let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
         let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));
-        let accumulates = comes_again || assignment.operator.is_some() && !before.clone().all(is_first);
+        let updates = assignment.operator.is_some() && !before.clone().all(is_first);
         let reduction = match (&assignment.operator, &value) {
             (Some(operator), _) | (None, Expr::Reduce(operator, ..)) => *operator,
             (None, _) => ReduceOperator::of_any(element),
         };
         let is_apart = !is_identity(reduction, self.kernel.tensor(target.tensor).fill);
+        // What is reduced apart is complete when it is assigned, and no element is assigned twice.
+        let accumulates = updates || comes_again && (assignment.operator.is_some() || !is_apart);
         let term = Term { target, in_memory: true, accumulates, reduction, is_apart, value, masks, element, structure };
         match term.structure {
             OutputStructure::Appended if has_parts => self.appended_parts(term),
