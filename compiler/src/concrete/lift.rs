@@ -181,9 +181,7 @@ impl Scheduler<'_> {
     fn around(&mut self, term: Term, bound: &[IndexVariable], order: LoopOrder, producers: Vec<Producer>) -> Statement {
         let deepest = producers.iter().map(|producer| producer.depth).max().unwrap_or(0);
         let (outside, inside) = order.loops.split_at(deepest);
-        // What is reduced apart is complete when it is written, though an index computed from both parts of a split is told by neither.
-        let is_reduced = |variable: &IndexVariable| self.kernel.is_reduced(*variable, &term.target);
-        let accumulates = !term.is_apart && outside.iter().any(is_reduced);
+        let accumulates = outside.iter().any(|&variable| self.kernel.is_reduced(variable, &term.target));
         // Inside of all workspaces the loops are those of any product.
         let mut statement = self.build(Nest {
             bound: bound.iter().chain(outside).copied().collect(),
