@@ -1,13 +1,9 @@
 //! What ends a command before its work is done.
 
 use crate::settings;
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use serde_json::{Value, json};
 use std::fmt::Display;
-use std::process::ExitCode;
-
-/// The version of what `--json` prints. It is raised where a field changes its meaning or goes away.
-pub(crate) const SCHEMA: u32 = 1;
 
 /// Why a command stops.
 #[derive(Debug)]
@@ -92,41 +88,12 @@ impl Failure {
     }
 
     /// The exit status.
-    fn status(&self) -> u8 {
+    pub(crate) fn status(&self) -> u8 {
         match self {
             Failure::Refused(_) | Failure::Rendered(..) | Failure::Reported => 1,
             Failure::Usage(_) => 2,
             Failure::BrokenPipe => 0,
         }
-    }
-
-    /// Prints the message on standard error, or as JSON on standard output; gives the exit status.
-    pub(crate) fn report(self) -> ExitCode {
-        let status = ExitCode::from(self.status());
-        if settings::json() {
-            self.print_json();
-            return status;
-        }
-        let bold = Style::new().bold();
-        let red = AnsiColor::BrightRed.on_default().bold();
-        match self {
-            Failure::Refused(problem) => {
-                anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", problem.message);
-                for line in problem.help {
-                    anstream::eprintln!("  {bold}= help{bold:#}: {line}");
-                }
-            }
-            Failure::Rendered(text, _) => anstream::eprint!("{text}"),
-            Failure::Usage(problem) => {
-                anstream::eprintln!("{red}error{red:#}: {}", problem.message);
-                for line in problem.help {
-                    anstream::eprintln!("  {bold}= help{bold:#}: {line}");
-                }
-                anstream::eprintln!("\nFor more information, try '--help'.");
-            }
-            Failure::Reported | Failure::BrokenPipe => {}
-        }
-        status
     }
 
     /// What is wrong, for a field `errors` of a document.
@@ -136,15 +103,6 @@ impl Failure {
             Failure::Rendered(_, problems) => problems.iter().map(Problem::as_json).collect(),
             Failure::Reported | Failure::BrokenPipe => Vec::new(),
         }
-    }
-
-    fn print_json(&self) {
-        let errors = self.errors();
-        if errors.is_empty() {
-            return;
-        }
-        // That nobody reads it changes nothing.
-        _ = crate::output::print(&format!("{}\n", json!({ "schema": SCHEMA, "errors": errors })));
     }
 }
 

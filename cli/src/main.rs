@@ -76,12 +76,12 @@ fn parsed(arguments: &[OsString]) -> Result<Command, ExitCode> {
         suggest_to(&mut error, arguments);
         let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         if !early.json || is_help {
-            // What is printed where nobody reads is lost.
+            // A closed output loses what is printed.
             _ = error.print();
             return ExitCode::from(if is_help { 0 } else { 2 });
         }
         early.hold();
-        Failure::Usage(usage(&error.render().to_string()).into()).report()
+        output::report(Failure::Usage(usage(&error.render().to_string()).into()))
     })
 }
 
@@ -155,6 +155,6 @@ fn main() -> ExitCode {
     spc::execute::cache_warnings().iter().for_each(failure::note);
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(failure),
     }
 }

@@ -1,9 +1,14 @@
 //! Standard output, which somebody may close before all is printed.
 
-use crate::failure::{Failure, SCHEMA};
+use crate::failure::Failure;
 use crate::settings;
+use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// The version of what `--json` prints. It is raised where a field changes its meaning or goes away.
+const SCHEMA: u32 = 1;
 
 /// Prints with `print` on standard output.
 pub(crate) fn with_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -39,6 +44,39 @@ pub(crate) fn versioned(object: Value) -> Value {
         other => _ = all.insert("value".to_owned(), other),
     }
     Value::Object(all)
+}
+
+/// Prints why a command stops on standard error, or as JSON on standard output; gives the exit status.
+pub(crate) fn report(failure: Failure) -> ExitCode {
+    let status = ExitCode::from(failure.status());
+    if settings::json() {
+        let errors = failure.errors();
+        if !errors.is_empty() {
+            // A closed output loses what is printed.
+            _ = print_json(json!({ "errors": errors }));
+        }
+        return status;
+    }
+    let bold = Style::new().bold();
+    let red = AnsiColor::BrightRed.on_default().bold();
+    match failure {
+        Failure::Refused(problem) => {
+            anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", problem.message);
+            for line in problem.help {
+                anstream::eprintln!("  {bold}= help{bold:#}: {line}");
+            }
+        }
+        Failure::Rendered(text, _) => anstream::eprint!("{text}"),
+        Failure::Usage(problem) => {
+            anstream::eprintln!("{red}error{red:#}: {}", problem.message);
+            for line in problem.help {
+                anstream::eprintln!("  {bold}= help{bold:#}: {line}");
+            }
+            anstream::eprintln!("\nFor more information, try '--help'.");
+        }
+        Failure::Reported | Failure::BrokenPipe => {}
+    }
+    status
 }
 
 /// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.

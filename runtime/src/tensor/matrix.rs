@@ -1,10 +1,10 @@
 //! Matrices as other libraries have them: arrays in, arrays out.
 
-use super::view::{compressed_format, negative};
 use super::{
     AnyTensor, Compressed, Coordinates, Csc, Csr, DenseLevel, Duplicates, Element, Index, IndexArray, Indices,
     InvalidTensor, LevelStorage, Levels, Mode, PackError, Permuted, StorageFormat, Tensor, Unique, WrongElement, pack,
 };
+use spc_compiler::format::{Format, IndexWidth, LevelFormat};
 
 mod sealed {
     pub trait Sealed {}
@@ -45,7 +45,7 @@ macro_rules! source_indices {
             fn stored(indices: &[Self]) -> Result<&[$stored], InvalidTensor> {
                 let is_valid: fn(&$type) -> bool = $is_valid;
                 match indices.iter().position(|index| !is_valid(index)) {
-                    Some(position) => Err(negative(position)),
+                    Some(position) => Err(InvalidTensor::Negative { position }),
                     None => Ok(bytemuck::cast_slice(indices)),
                 }
             }
@@ -227,6 +227,11 @@ impl<T: Element, F: CompressedColumns> Tensor<T, F> {
     ) -> Result<CompressedParts<P, C, T>, InvalidTensor> {
         Ok(parts(self.into_any())?.1)
     }
+}
+
+/// The format of a matrix whose `modes` are dense and compressed.
+pub(super) fn compressed_format(modes: &[usize], positions: IndexWidth, coordinates: IndexWidth) -> Format {
+    Format::permuted(modes, &[LevelFormat::DENSE, LevelFormat { positions, coordinates, ..LevelFormat::COMPRESSED }])
 }
 
 /// A matrix of arrays, in the format that their widths say.

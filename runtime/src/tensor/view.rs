@@ -5,7 +5,7 @@
 //! [`Kernel::call`](crate::execute::Kernel::call), writers of files. What outlives the borrow is a copy: a clone of the tensor, an
 //! index array that a result shares with its operand.
 
-use super::matrix::{CompressedColumns, CompressedRows, SourceIndex};
+use super::matrix::{CompressedColumns, CompressedRows, SourceIndex, compressed_format};
 use super::{
     AnyTensor, Buffer, Element, IndexArray, InvalidTensor, LevelStorage, RowMajor, Shared, StorageFormat, Tensor,
     Values, WrongType,
@@ -271,11 +271,6 @@ impl<'a, T: Element, F: CompressedColumns> View<'a, T, F> {
     }
 }
 
-/// The format of a matrix whose `modes` are dense and compressed.
-pub(super) fn compressed_format(modes: &[usize], positions: IndexWidth, coordinates: IndexWidth) -> Format {
-    Format::permuted(modes, &[LevelFormat::DENSE, LevelFormat { positions, coordinates, ..LevelFormat::COMPRESSED }])
-}
-
 /// The elements do not lie as the format has them, or as any has.
 pub(super) fn wrong_strides(shape: &[usize], strides: &[isize], format: Option<&Format>) -> InvalidTensor {
     let format = format.map(|format| format.to_string().into());
@@ -440,11 +435,6 @@ impl AnyTensor {
         let values = unsafe { self.values.alias() };
         Self { shape: self.shape.clone(), format: self.format.clone(), levels, values, fill: self.fill }
     }
-}
-
-/// The arrays of a level in messages.
-pub(super) fn negative(position: usize) -> InvalidTensor {
-    InvalidTensor::Negative { position }
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@
 //! `<T>` is every number type that the operators take, `<T: f32 | f64>` those that are listed. rustc compiles the loops of a type that
 //! nobody calls only where the function can be called from other crates.
 
-use super::{module, module_name, source, wrappers};
+use super::wrappers::{self, OfParameter};
+use super::{module, module_name, source};
 use crate::backend::rust::types::element_type;
 use crate::diagnostics::Diagnostic;
 use crate::ir::ElementType;
@@ -40,20 +41,6 @@ struct Generic {
     types: Option<Vec<Ident>>,
     /// Its parameters and what follows.
     tail: Vec<TokenTree>,
-}
-
-/// Which parameters and results are of the type that the kernel is generic over, by name.
-pub(super) struct OfParameter {
-    /// How the type is called.
-    pub(super) parameter: Ident,
-    names: Vec<String>,
-}
-
-impl OfParameter {
-    /// Whether a tensor is.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
-    }
 }
 
 /// The expansion of tokens some of whose kernels are generic; `None` where none is.

@@ -1,12 +1,25 @@
 //! The functions that users call.
 
-use super::generic::OfParameter;
 use super::module_name;
 use crate::backend::rust::reserved::{parameter_ident, user_ident};
 use crate::backend::rust::types::{value_type, value_type_of};
 use crate::notation::{Kernel, Role, Tensor};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+
+/// Which parameters and results are of the type that the kernel is generic over, by name.
+pub(super) struct OfParameter {
+    /// How the type is called.
+    pub(super) parameter: Ident,
+    pub(super) names: Vec<String>,
+}
+
+impl OfParameter {
+    /// Whether a tensor is.
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}
 
 /// The two functions of a kernel; `name_span` is the span of its name in the user's source. `generic` says which tensors are of the
 /// type that it is generic over, where it is.
