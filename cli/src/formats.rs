@@ -171,7 +171,7 @@ fn example(format: &Format) -> Result<AnyTensor, Failure> {
     some(shape, indices).or_else(|error| on_diagonal().map_err(|_| Failure::refused(error)))
 }
 
-/// The tensor as a table, with points for what is missing; of a higher order, its entries.
+/// The tensor as a table, with points for missing elements; of a higher order, its entries.
 fn picture(tensor: &AnyTensor) -> String {
     let mut entries: Vec<(Vec<usize>, f64)> = Vec::new();
     tensor.for_each_position(|index, position| entries.push((index.to_vec(), tensor.values().get_f64(position))));

@@ -110,7 +110,7 @@ fn restyle(bar: &ProgressBar, state: Option<State>) {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(Watch { end, thread }) = self.watch.take() {
-            // It ends where nobody can tell it to any more, too.
+            // It also ends when its sender is gone.
             drop(end);
             _ = thread.join();
         }

@@ -3,7 +3,7 @@
 //! `cargo test --workspace` runs the usual tier, in minutes. The whole adds what takes longer: every case in every engine, and more
 //! random programs; it is `cargo test --workspace --features spc-tests/whole`. A filter runs all that it names, in both tiers.
 //!
-//! Options stand behind `--` (`cargo test -p spc-tests -- random --times 20 --seed 7`), or as words in the variable `SPC_TESTS`
+//! Options follow `--` (`cargo test -p spc-tests -- random --times 20 --seed 7`), or as words in the variable `SPC_TESTS`
 //! for all programs of a `cargo test --workspace` (`SPC_TESTS="times=20 seed=7"`). `-- --help` lists them.
 //!
 //! What a machine lacks is no success: such a test returns [`Skip`], and is told as ignored, with the reason.

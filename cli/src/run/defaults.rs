@@ -1,4 +1,4 @@
-//! How inputs are stored of which nobody says it: as their files are.
+//! The default formats of inputs: those of their files.
 //!
 //! | file | stored as |
 //! |---|---|
@@ -56,7 +56,7 @@ struct Default {
     reason: String,
 }
 
-/// How an input of that order is stored where nobody says it; nothing for what is dense.
+/// The default format of an input of that order; nothing for what is dense.
 fn default(input: &Given, order: usize) -> Result<Option<Default>, Failure> {
     let Some(file) = input.file().filter(|_| order > 0) else { return Ok(None) };
     let path = file.path().display();

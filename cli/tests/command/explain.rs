@@ -48,7 +48,7 @@ fn words_are_explained() {
         ("split", &["split: a directive", "blocks of 32", "split(k, k0, k1, 32);"]),
         ("fill", &["fill: a word of the language", "csr fill inf"]),
         ("fibers", &["fiber: a term", "all modes but one"]),
-        ("+=", &["An assignment by which values come together"]),
+        ("+=", &["An assignment that reduces values into an element"]),
         ("sum", &["sum: a reduction"]),
         ("f32", &["f32: an element type"]),
         ("diagonal", &["diagonal: a format", "diagonal: a level format"]),

@@ -156,7 +156,7 @@ impl<'a> Flow<'a> {
         .map(Some)
     }
 
-    /// What the next kernel has made. Tensors that nobody reads any more are dropped.
+    /// What the next kernel has made. Tensors without a further reader are dropped.
     pub(super) fn take(&mut self, outputs: Vec<AnyTensor>) {
         let Some(&kernel) = self.whole.kernels.get(self.done) else { return };
         self.done += 1;

@@ -200,7 +200,7 @@ impl<T> Buffer<T> {
         let owner = Arc::new(owner);
         let elements: &[T] = (*owner).as_ref();
         let (first, length) = (NonNull::from(elements).cast(), elements.len());
-        // The owner stays where it is and nobody has more than a `&` to it, so the elements are there as long as the `Arc`.
+        // The owner stays where it is and is only reachable by `&`, so the elements are there as long as the `Arc`.
         Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner) }), start: 0, length }
     }
 

@@ -312,7 +312,7 @@ together 76 bytes for 5 stored, 15.2 an entry; every element in order takes 96
         assert_eq!(layout_text(&matrix(&csr)), expected);
     }
 
-    /// Every array that a tensor has is drawn as a whole, whatever its levels are.
+    /// All arrays of a tensor are drawn whole, for levels of every kind.
     #[test]
     fn every_number_of_every_array_is_drawn() {
         for (kind, _) in ALL {

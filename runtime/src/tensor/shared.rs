@@ -74,7 +74,7 @@ impl<T: Plain> Shared<T> {
         Arc::make_mut(&mut self.0)
     }
 
-    /// The buffer, where nobody else has it.
+    /// The buffer, where it is not shared.
     pub(crate) fn get_mut(&mut self) -> Option<&mut Buffer<T>> {
         self.own();
         Arc::get_mut(&mut self.0)
@@ -87,7 +87,7 @@ impl<T: Plain> Shared<T> {
         }
     }
 
-    /// The buffer: without a copy where nobody else has it.
+    /// The buffer: without a copy where it is not shared.
     pub fn into_buffer(self) -> Buffer<T> {
         if self.0.is_borrowed() { Buffer::clone(&self.0) } else { Arc::unwrap_or_clone(self.0) }
     }

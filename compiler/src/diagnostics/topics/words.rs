@@ -97,7 +97,7 @@ const ROWS: &[Row] = &[
         Kind::Word,
         "+=",
         &["*=", "min=", "max=", "|=", "&=", "update"],
-        "an assignment by which values come together: `+=`, `*=`, `min=`, `max=`, `|=`, `&=`",
+        "an assignment that reduces values into an element: `+=`, `*=`, `min=`, `max=`, `|=`, `&=`",
         "The first one into a result assigns; one after it updates what is there.
 
     fn polynomials(a: dense, b: dense) -> c: dense { c(i + j) += a(i) * b(j); }
@@ -148,7 +148,7 @@ sorts a chain of coordinates by these bits.
     (Kind::Term, "position", &["pos"], "the place of something in a level's arrays; `pos` says where the children of each parent begin", ""),
     (Kind::Term, "coordinate", &["crd"], "the index, or what is computed from several, that a level stores; `crd` is the array of them", ""),
     (Kind::Term, "entry", &["nonzero", "nnz", "stored"], "an element that is stored, whatever its value; `nnz` counts them", ""),
-    (Kind::Term, "missing", &[], "an element that is not stored: it is the fill value", "What is missing is known: a product with a missing zero is zero, whatever the rest is."),
+    (Kind::Term, "missing", &[], "an element that is not stored: it is the fill value", "A missing element has a known value: a product with a missing zero is zero, whatever the rest is."),
     (Kind::Term, "slice", &[], "what shares the index in one mode: of a matrix, a row or a column", ""),
     (Kind::Term, "fiber", &["fibre"], "what shares the indices in all modes but one", "`spc info FILE` counts slices and fibers of each mode."),
     (Kind::Term, "skew", &[], "how many times larger than the mean the largest slice or fiber is", ""),

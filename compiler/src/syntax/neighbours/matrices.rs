@@ -85,7 +85,7 @@ fn children(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// Whether a list stands behind no name but that of a function.
+/// Whether a list follows no name but that of a function.
 fn has_no_indices(node: &Node) -> bool {
     let is_function = |name: &str| crate::syntax::functions().any(|function| function == name);
     !has(node, &|node| match node {

@@ -189,7 +189,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The `if` that a statement stands behind.
+    /// The `if` that guards a statement.
     fn leading_condition(&mut self) -> Option<Option<Node>> {
         if !self.takes_word("if") {
             return Some(None);
@@ -304,7 +304,7 @@ impl<'t> Reader<'t> {
         Some(base)
     }
 
-    /// An operand with all that stands behind it.
+    /// An operand with its suffixes.
     fn postfix(&mut self) -> Option<Node> {
         let mut node = self.operand()?;
         loop {
@@ -439,7 +439,7 @@ impl<'t> Reader<'t> {
         Some(Node::Reduce(name.to_owned(), names, Box::new(body)))
     }
 
-    /// Whether what stands behind `sum_` is an index, or several of one letter each.
+    /// Whether what follows `sum_` is an index, or several of one letter each.
     fn are_indices(&self, variables: &str) -> bool {
         let letters = || variables.chars().filter(|letter| *letter != '_');
         self.is_index(variables) || letters().all(|letter| self.is_index(&letter.to_string()))

@@ -18,7 +18,7 @@ fn level(operator: &str) -> u8 {
 
 /// What nothing binds tighter than.
 const OPERAND: u8 = 9;
-/// What stands behind a sign.
+/// What follows a sign.
 const UNARY: u8 = 8;
 
 /// The text; `None` where something in it can't be said here.

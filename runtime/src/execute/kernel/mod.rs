@@ -415,7 +415,7 @@ impl Kernel {
         self.chain.backend()
     }
 
-    /// Why it runs in the interpreter, where nobody asked for that.
+    /// The reason for a fallback to the interpreter.
     pub fn fallback(&self) -> Option<&NativeError> {
         self.fallback.as_ref()
     }

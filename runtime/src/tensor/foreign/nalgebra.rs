@@ -75,7 +75,7 @@ impl<'a, T: Element + Scalar> From<&'a Tensor<T, crate::tensor::Dense<1>>> for D
     }
 }
 
-/// A matrix of a dense tensor: without a copy of one in [`ColumnMajor`] whose vector nobody shares.
+/// A matrix of a dense tensor: without a copy of one in [`ColumnMajor`] whose vector is not shared.
 impl<T: Element + Scalar, F: StorageFormat> TryFrom<Tensor<T, F>> for DMatrix<T> {
     type Error = InvalidTensor;
 
@@ -88,7 +88,7 @@ impl<T: Element + Scalar, F: StorageFormat> TryFrom<Tensor<T, F>> for DMatrix<T>
     }
 }
 
-/// A vector of a dense tensor: without a copy where nobody shares it.
+/// A vector of a dense tensor: without a copy unless it is shared.
 impl<T: Element + Scalar, F: StorageFormat> TryFrom<Tensor<T, F>> for DVector<T> {
     type Error = InvalidTensor;
 

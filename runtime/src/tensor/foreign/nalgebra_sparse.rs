@@ -51,7 +51,7 @@ impl<T: Element, F: CompressedColumns<Position = u64, Coordinate = u64>> TryFrom
 
 const VALID: &str = "a tensor is valid by construction";
 
-/// The same arrays, without a copy where nobody shares them.
+/// The same arrays, without a copy unless they are shared.
 impl<T: Element, F: CompressedRows<Position = u64, Coordinate = u64>> From<Tensor<T, F>> for CsrMatrix<T> {
     fn from(tensor: Tensor<T, F>) -> Self {
         let parts = tensor.into_csr::<usize, usize>().expect(VALID);
@@ -60,7 +60,7 @@ impl<T: Element, F: CompressedRows<Position = u64, Coordinate = u64>> From<Tenso
     }
 }
 
-/// The same arrays, without a copy where nobody shares them.
+/// The same arrays, without a copy unless they are shared.
 impl<T: Element, F: CompressedColumns<Position = u64, Coordinate = u64>> From<Tensor<T, F>> for CscMatrix<T> {
     fn from(tensor: Tensor<T, F>) -> Self {
         let parts = tensor.into_csc::<usize, usize>().expect(VALID);

@@ -54,7 +54,7 @@ where
     }
 }
 
-/// The same arrays, without a copy where nobody shares them.
+/// The same arrays, without a copy unless they are shared.
 impl<T, F, I, P> TryFrom<Tensor<T, F>> for CsMatI<T, I, P>
 where
     T: Element,
