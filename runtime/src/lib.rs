@@ -44,6 +44,7 @@
 //! | [`generate`] | random tensors from a seed: uniform, Kronecker, power law, a benchmark suite's |
 //! | [`parallel`] | what generated loops call |
 //! | `cuda` | kernels on a GPU; with the feature of that name |
+//! | `decompose` | CP and Tucker decompositions, best rank-1 by the power method; with the feature of that name |
 //! | [`measure`] | what the machine can do, and how close to that a kernel is; with the feature `compile` |
 //! | [`memory`] | an allocator that has large arrays in huge pages |
 //! | [`progress`] | how far reading, packing and writing are |
@@ -256,6 +257,7 @@
 //! | `compile` | kernels as text at run time: the compiler, native code, the interpreter, streams, tuning, [`measure`] |
 //! | `pretty` | `compile`, with formatted Rust text and rendered diagnostics |
 //! | `cuda` | `compile`, with kernels on a GPU, also those of the macro |
+//! | `decompose` | `compile`, with decompositions of sparse tensors |
 
 // What the macro writes names this crate `spc`, also in its own tests.
 extern crate self as spc;
@@ -263,6 +265,8 @@ extern crate self as spc;
 pub mod complex;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(feature = "decompose")]
+pub mod decompose;
 #[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "some is for kernels that are compiled at run time"))]
 pub mod execute;
 mod fault;

@@ -73,7 +73,7 @@ pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
 #[cfg(feature = "compile")]
-pub use kernel::{Argument, Input, Kernel, KernelBuilder, Outputs, Targets};
+pub use kernel::{Argument, Input, Kernel, KernelBuilder, Link, Outputs, Targets};
 #[cfg(feature = "compile")]
 #[doc(hidden)]
 pub use native::NativeBuild;

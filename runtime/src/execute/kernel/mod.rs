@@ -137,10 +137,24 @@ impl KernelBuilder {
     /// When the text or a format is wrong, with the place; it can't be scheduled or compiled; it has no such index; or the system
     /// refuses the threads.
     pub fn compile(self) -> Result<Kernel, ProgramError> {
+        self.compile_for(None)
+    }
+
+    /// Compiles the kernel, with loops for a GPU, and has `link` make what runs them: for a [device](crate::execute::device::Device) of
+    /// one's own.
+    ///
+    /// # Errors
+    /// As [`compile`](KernelBuilder::compile), and those of `link`.
+    pub fn compile_on(mut self, link: Link<'_>) -> Result<Kernel, ProgramError> {
+        self.options.backend = Some(Backend::Cuda);
+        self.compile_for(Some(link))
+    }
+
+    fn compile_for(self, link: Option<Link<'_>>) -> Result<Kernel, ProgramError> {
         let kernel = parsed(&self.text, &self.formats)?;
         let pool = self.threads.map(parallel::pool).transpose();
         let pool = pool.map_err(|source| ProgramError::Threads { source })?;
-        let made = with_stack_for(&kernel, || Kernel::of_notation(&kernel, &self.dimensions, &self.options));
+        let made = with_stack_for(&kernel, || Kernel::linked(&kernel, &self.dimensions, &self.options, link));
         let source = |error| match error {
             ProgramError::Schedule(found) => ProgramError::Text(rendered(&self.text, "<kernel>", found)),
             other => other,
@@ -148,6 +162,9 @@ impl KernelBuilder {
         Ok(Kernel { pool, ..made.map_err(source)? })
     }
 }
+
+/// Makes what runs a compiled program.
+pub type Link<'a> = &'a (dyn Fn(&spc_compiler::Program) -> Result<Chain, Error> + Sync);
 
 /// The one kernel of a text.
 fn parsed(text: &str, formats: &[(String, String)]) -> Result<notation::Kernel, ProgramError> {
@@ -227,6 +244,15 @@ impl Kernel {
         dimensions: &[(String, usize)],
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
+        Self::linked(kernel, dimensions, options, None)
+    }
+
+    fn linked(
+        kernel: &notation::Kernel,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+        link: Option<Link<'_>>,
+    ) -> Result<Self, ProgramError> {
         let start = Instant::now();
         let mut concrete = concrete::schedule(kernel, options.scheduling()).map_err(ProgramError::Schedule)?;
         let mut extents = vec![None; concrete.interface.extents.len()];
@@ -238,17 +264,22 @@ impl Kernel {
         fix_vector_extents(&mut concrete, &extents);
         let named = concrete.interface.extents.iter().zip(&extents);
         let stated = named.filter_map(|(known, extent)| Some((known.name.clone(), (*extent)?))).collect();
-        let made = Self::of_concrete(concrete, options)?;
+        let made = Self::of_concrete(concrete, options, link)?;
         Ok(Self { stated, warnings: kernel.warnings.clone(), compile_time: start.elapsed(), ..made })
     }
 
     /// A kernel that has been scheduled.
-    pub(super) fn of_concrete(concrete: concrete::Program, options: &ProgramOptions) -> Result<Self, ProgramError> {
+    pub(super) fn of_concrete(
+        concrete: concrete::Program,
+        options: &ProgramOptions,
+        link: Option<Link<'_>>,
+    ) -> Result<Self, ProgramError> {
         let start = Instant::now();
         let compiled = spc_compiler::compile(concrete);
-        let (chain, fallback) = match options.backend {
-            None => Chain::native_if_possible(&compiled)?,
-            Some(backend) => (runner(&compiled, backend, options, 0)?, None),
+        let (chain, fallback) = match (link, options.backend) {
+            (Some(link), _) => (link(&compiled)?, None),
+            (None, None) => Chain::native_if_possible(&compiled)?,
+            (None, Some(backend)) => (runner(&compiled, backend, options, 0)?, None),
         };
         Ok(Self {
             compiled,

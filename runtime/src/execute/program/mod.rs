@@ -180,7 +180,7 @@ impl Program {
             concrete = again;
         }
         fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
-        let compiled = Kernel::of_concrete(concrete, options)?;
+        let compiled = Kernel::of_concrete(concrete, options, None)?;
         let parts = match stream(kernel, compiled.compiled(), options)? {
             None => None,
             Some((stream, asked)) => {

@@ -1,0 +1,108 @@
+//! Dense algebra on small matrices, by `faer`, on the thread that calls. Matrices are slices of `f64`, row after row.
+
+use super::DecomposeError;
+use faer::linalg::solvers::DenseSolveCore;
+use faer::{MatRef, Side};
+
+/// The eigenvectors of a symmetric matrix, by eigenvalues from the largest.
+#[derive(Debug, Clone)]
+pub(super) struct Eigen {
+    /// From the largest.
+    pub values: Vec<f64>,
+    /// Row after row; the vectors are the columns, in the order of the values.
+    pub vectors: Vec<f64>,
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix of `n` rows; the sign of each vector is such that its largest element is positive.
+pub(super) fn symmetric_eigen(matrix: &[f64], n: usize) -> Result<Eigen, DecomposeError> {
+    let found = MatRef::from_row_major_slice(matrix, n, n).self_adjoint_eigen(Side::Lower);
+    let found = found.map_err(|_| DecomposeError::Algebra("the eigenvalues of a symmetric matrix do not converge"))?;
+    let (s, u) = (found.S().column_vector(), found.U());
+    let values = (0..n).rev().map(|column| s[column]).collect();
+    let mut vectors = vec![0.0; n * n];
+    for column in 0..n {
+        let from = n - 1 - column;
+        let largest =
+            (0..n).map(|row| u[(row, from)]).fold(0.0, |a: f64, b: f64| if b.abs() > a.abs() { b } else { a });
+        let sign = if largest < 0.0 { -1.0 } else { 1.0 };
+        (0..n).for_each(|row| vectors[row * n + column] = sign * u[(row, from)]);
+    }
+    Ok(Eigen { values, vectors })
+}
+
+/// The inverse of a symmetric matrix that is positive semi-definite: by Cholesky where that is well conditioned, else the pseudo-inverse by
+/// eigenvalues. One that is zero, or not finite, has the inverse zero.
+pub(super) fn inverse(matrix: &[f64], n: usize) -> Result<Vec<f64>, DecomposeError> {
+    if matrix.iter().any(|value| !value.is_finite()) {
+        return Ok(vec![0.0; n * n]);
+    }
+    let view = MatRef::from_row_major_slice(matrix, n, n);
+    if let Ok(factor) = view.llt(Side::Lower) {
+        let diagonal = |row: usize| factor.L()[(row, row)];
+        let (least, largest) =
+            (0..n).map(diagonal).fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), d| (low.min(d), high.max(d)));
+        // The squares of the diagonal bound the condition from below.
+        if least * least > largest * largest * n as f64 * 1e-13 {
+            let inverse = factor.inverse();
+            return Ok((0..n * n).map(|place| inverse[(place / n, place % n)]).collect());
+        }
+    }
+    let Eigen { values, vectors } = symmetric_eigen(matrix, n)?;
+    let smallest = values.first().copied().unwrap_or(0.0) * n as f64 * f64::EPSILON;
+    let mut inverse = vec![0.0; n * n];
+    for (place, value) in values.iter().enumerate().filter(|&(_, &value)| value > smallest) {
+        for row in 0..n {
+            let scaled = vectors[row * n + place] / value;
+            (0..n).for_each(|column| inverse[row * n + column] += scaled * vectors[column * n + place]);
+        }
+    }
+    Ok(inverse)
+}
+
+/// Columns with the same span as those of a matrix of `rows` × `columns`, `columns` ≤ `rows`, that are orthonormal (Householder QR).
+pub(super) fn orthonormal(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    let q = MatRef::from_row_major_slice(matrix, rows, columns).qr().compute_thin_Q();
+    (0..rows * columns).map(|place| q[(place / columns, place % columns)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+        let element = |row, column| (0..n).map(|k| a[row * n + k] * b[k * n + column]).sum();
+        (0..n * n).map(|place| element(place / n, place % n)).collect()
+    }
+
+    #[test]
+    fn inverse_of_a_regular_matrix() {
+        let a = [4.0, 1.0, 0.5, 1.0, 3.0, 0.25, 0.5, 0.25, 2.0];
+        let one = product(&a, &inverse(&a, 3).unwrap(), 3);
+        for (place, value) in one.iter().enumerate() {
+            assert!((value - f64::from(u8::from(place % 4 == 0))).abs() < 1e-14, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn pseudo_inverse_of_a_singular_matrix() {
+        let a = [1.0, 1.0, 1.0, 1.0];
+        let p = inverse(&a, 2).unwrap();
+        assert!(p.iter().all(|value| (value - 0.25).abs() < 1e-15), "{p:?}");
+        assert_eq!(inverse(&[0.0; 4], 2).unwrap(), [0.0; 4]);
+    }
+
+    #[test]
+    fn eigenvalues_come_from_the_largest() {
+        let found = symmetric_eigen(&[2.0, 1.0, 1.0, 2.0], 2).unwrap();
+        assert!((found.values[0] - 3.0).abs() < 1e-15 && (found.values[1] - 1.0).abs() < 1e-15);
+        let half = 0.5f64.sqrt();
+        assert!((found.vectors[0] - half).abs() < 1e-15 && (found.vectors[2] - half).abs() < 1e-15);
+    }
+
+    #[test]
+    fn orthonormal_columns_span_the_same() {
+        let a = [1.0, 1.0, 0.0, 2.0, 0.0, 0.0];
+        let q = orthonormal(&a, 3, 2);
+        assert!((q[0].abs() - 1.0).abs() < 1e-15 && (q[3].abs() - 1.0).abs() < 1e-15, "{q:?}");
+    }
+}

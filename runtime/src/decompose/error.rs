@@ -1,0 +1,71 @@
+//! What can keep a decomposition from being made.
+
+use crate::execute::ProgramError;
+use crate::tensor::{InvalidTensor, PackError};
+use spc_compiler::ir::ElementType;
+
+/// Why a tensor can't be decomposed as asked. Messages count modes from 1.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecomposeError {
+    /// A kernel can't be compiled or run.
+    #[error(transparent)]
+    Kernel(#[from] ProgramError),
+    /// The tensor can't be stored as a method needs it.
+    #[error(transparent)]
+    Pack(#[from] PackError),
+    /// A factor or a core is no valid tensor.
+    #[error(transparent)]
+    Invalid(#[from] InvalidTensor),
+    /// The system refuses threads.
+    #[error("there are no such threads: {0}")]
+    Threads(std::io::Error),
+    /// The order of the tensor is outside of what a method does.
+    #[error("the tensor has {found} modes, and a decomposition takes {least} to {most}")]
+    Order {
+        /// The number of its modes.
+        found: usize,
+        /// The least that the method takes.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// The elements are no real numbers.
+    #[error("the tensor has elements {}, and a decomposition takes real numbers", .0.name())]
+    Element(ElementType),
+    /// Absent entries are not zero.
+    #[error("entries that are not stored have the value {0}, and a decomposition takes 0: convert the tensor")]
+    Fill(String),
+    /// A value is not a number, or is infinite.
+    #[error("the entry at {} is {value}: a decomposition takes finite values", one_based(.index))]
+    NotFinite {
+        /// Where it is, counted from 0.
+        index: Vec<usize>,
+        /// The value.
+        value: f64,
+    },
+    /// A value is less than zero, in a method for what is not.
+    #[error("the entry at {} is {value}: {method} takes values that are not negative", one_based(.index))]
+    Negative {
+        /// Where it is, counted from 0.
+        index: Vec<usize>,
+        /// The value.
+        value: f64,
+        /// The method.
+        method: &'static str,
+    },
+    /// Dense algebra fails.
+    #[error("{0}: are there values in the tensor that are far too large?")]
+    Algebra(&'static str),
+    /// An option has a value that makes no sense, said in words.
+    #[error("{0}")]
+    Option(String),
+    /// Factors that a method is to start from do not fit the tensor, said in words.
+    #[error("{0}")]
+    Start(String),
+}
+
+fn one_based(index: &[usize]) -> String {
+    let index: Vec<String> = index.iter().map(|coordinate| (coordinate + 1).to_string()).collect();
+    format!("({})", index.join(", "))
+}
