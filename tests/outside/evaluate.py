@@ -558,9 +558,12 @@ class Statement:
         sizes = [len(self.coordinates[name]) for name in variables]
         chosen = self.chosen() if any(name in self.mask_variables for name in variables) else None
         result = reduced(operator, value, axes, sizes, chosen)
-        if 0 in sizes and any(np.any(tensor.opens) for tensor in self.tensors.values()):
-            # Factors may be summed by themselves: an infinity times a sum of nothing.
-            result.opens = result.opens | True
+        if any(np.any(tensor.opens) for tensor in self.tensors.values()):
+            # Factors may be taken out of a sum: an infinity times a sum of nothing.
+            if 0 in sizes:
+                result.opens = result.opens | True
+            elif chosen is not None:
+                result.opens = result.opens | ~np.any(chosen, axis=tuple(axes), keepdims=True)
         return result
 
     def chosen(self):
