@@ -1,0 +1,34 @@
+//! Has the linker make the command smaller where it can: functions of the same code are one (kernels of packing for two types of the
+//! same width), and addresses to be moved at the start are packed. Whether it can is asked of the linker itself, by a program that does
+//! nothing: which one links, and which C library loads the program, is for the machine to say.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const OPTIONS: [&str; 2] = ["-Wl,--icf=all", "-Wl,-z,pack-relative-relocs"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let of = |name: &str| env::var(name).unwrap_or_default();
+    if of("PROFILE") != "release" || of("HOST") != of("TARGET") || of("CARGO_CFG_TARGET_OS") != "linux" {
+        return;
+    }
+    let (rustc, folder) = (of("RUSTC"), of("OUT_DIR"));
+    for option in OPTIONS.iter().filter(|option| links(&rustc, Path::new(&folder), option)) {
+        println!("cargo::rustc-link-arg-bins={option}");
+    }
+}
+
+/// Whether a program that is linked with this option starts, and nobody warns of it.
+fn links(rustc: &str, folder: &Path, option: &str) -> bool {
+    let (source, program) = (folder.join("nothing.rs"), folder.join("nothing"));
+    let mut command = Command::new(rustc);
+    command.arg(&source).arg("-o").arg(&program).arg(format!("-Clink-arg={option}")).arg("-Dlinker-messages");
+    // As the command itself is linked.
+    command.args(env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}")));
+    command.args(env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().split('\x1f').filter(|flag| !flag.is_empty()));
+    let done =
+        |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success());
+    std::fs::write(&source, "fn main() {}\n").is_ok() && done(&mut command) && done(&mut Command::new(&program))
+}
