@@ -8,6 +8,8 @@ Axes of up to `Program.long` coordinates are whole. Longer ones have the coordin
 makes sure that everything else is missing there.
 """
 
+from fractions import Fraction
+
 import numpy as np
 
 from formats import is_dense
@@ -158,7 +160,11 @@ def constant(written, element):
     if element == "bool":
         return written == "true"
     if element in INTEGERS:
-        return DTYPE[element](int(written, 0) if written.startswith("0x") else int(written))
+        if written.startswith("0x"):
+            return DTYPE[element](int(written, 0))
+        whole = Fraction(written)
+        assert whole.denominator == 1, f"{element} can't hold {written}"
+        return DTYPE[element](int(whole))
     return np.float64(np.float32(written)) if element in ("f32", "c32") else np.float64(written)
 
 
@@ -581,6 +587,15 @@ class Statement:
                 return arithmetic(operator, self.terms(left, element), self.terms(right, element))
         return self.reduce("+", self.value(expr, element), self.summed(expr))
 
+    def added(self, expr, element):
+        """A right-hand side whose terms are added in the result's type, and combined all at once."""
+        match expr:
+            case Unary("-", Binary("+" | "-") as operand):
+                return negated(self.added(operand, element))
+            case Binary("+" | "-" as operator, left, right):
+                return arithmetic(operator, self.added(left, element), self.added(right, element))
+        return self.value(expr, element)
+
     def summed(self, expr):
         targets = [name for index in self.statement.target.indices for name in index_variables(index)]
         return [name for name in free_variables(expr) if name not in targets]
@@ -593,7 +608,7 @@ class Statement:
             if operator in "=+":
                 value = self.terms(statement.value, target.element)
             else:
-                value = self.reduce(operator, self.value(statement.value, target.element), self.summed(statement.value))
+                value = self.reduce(operator, self.added(statement.value, target.element), self.summed(statement.value))
             self.assign(target, operator, value)
 
     def assign(self, target, operator, value):

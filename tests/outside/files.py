@@ -179,7 +179,8 @@ class Malformed(Exception):
 def as_numbers(fields, element):
     if element in ("c64", "c32"):
         pairs = np.array([float(field) for field in fields], np.float64).reshape(-1, 2)
-        return pairs[:, 0] + 1j * pairs[:, 1]
+        # A sum with 1j times an infinity would be NaN.
+        return pairs.view(np.complex128).reshape(-1)
     if element == "bool":
         if any(field not in ("0", "1") for field in fields):
             raise Malformed(f"truth values {sorted(set(fields))[:4]}")

@@ -119,12 +119,16 @@ class Command:
             files.write(path, data.coordinates, data.values, tensor.element, program.shapes[tensor.name], presentation)
 
     def run(self, program):
+        fault = None
         try:
             expected = evaluate(program)
         except TooLarge as error:
             return Outcome("left out", str(error), "too large")
         except ZeroDivisionError:
             return Outcome("left out", "a division by zero", "zero divisor")
+        except Exception as error:
+            # A text of wrong types has no value, and must be refused.
+            fault = error
         for name in os.listdir(self.folder):
             os.remove(os.path.join(self.folder, name))
         self.write(program, self.folder)
@@ -135,6 +139,8 @@ class Command:
                 return outcome
             if command[0] == "run":
                 output = output_of
+        if fault is not None:
+            raise fault
         for tensor in program.kernel.results:
             kind = program.outputs[tensor.name]
             held = expected[tensor.name]
