@@ -44,12 +44,16 @@ pub mod interpreter;
 mod kernel;
 #[cfg(feature = "compile")]
 mod native;
+#[cfg(feature = "compile")]
+mod options;
 mod output;
 #[cfg(all(test, feature = "compile"))]
 mod pipeline;
 mod processor;
 #[cfg(feature = "compile")]
 mod program;
+#[cfg(feature = "compile")]
+mod program_error;
 #[cfg(feature = "compile")]
 mod stack;
 #[cfg(feature = "compile")]
@@ -79,9 +83,13 @@ pub use kernel::{Argument, Input, Kernel, KernelBuilder, Link, Outputs, Targets}
 pub use native::NativeBuild;
 #[cfg(feature = "compile")]
 pub use native::{NativeError, NativeKernel};
+#[cfg(feature = "compile")]
+pub use options::ProgramOptions;
 pub use processor::{has_wide_vectors, use_wide_vectors};
 #[cfg(feature = "compile")]
-pub use program::{AssumedExtent, Entries, Operand, Program, ProgramError, ProgramOptions};
+pub use program::{AssumedExtent, Entries, Operand, Program};
+#[cfg(feature = "compile")]
+pub use program_error::ProgramError;
 #[cfg(feature = "compile")]
 pub use stack::with_stack_for;
 #[cfg(feature = "compile")]

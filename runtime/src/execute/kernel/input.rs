@@ -1,9 +1,11 @@
 //! What a kernel takes.
 
 use crate::complex::{c32, c64};
-use crate::execute::program::{ProgramError, scalar};
-use crate::tensor::{AnyTensor, AnyView, Element, InvalidTensor, StorageFormat, Tensor, View};
-use spc_compiler::ir;
+use crate::execute::ProgramError;
+use crate::tensor::{AnyTensor, AnyView, Buffer, Element, InvalidTensor, StorageFormat, Tensor, Values, View};
+use crate::with_element;
+use spc_compiler::format::Format;
+use spc_compiler::ir::{self, ElementType};
 
 /// What a [`Kernel`](super::Kernel) takes as an input, without a copy: tensors and views, slices and vectors of elements, which are
 /// dense tensors with one mode, and numbers. With features of their names, the dense arrays and sparse matrices of `ndarray`,
@@ -71,6 +73,25 @@ pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) 
         return Ok(Argument::View(view.with_fill(declared.fill)));
     }
     Ok(argument)
+}
+
+/// A tensor of order 0.
+pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
+    fn values<T: Element>(value: f64) -> Option<Values> {
+        let element = T::from_f64(value);
+        let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
+        // The largest `i64` is rounded to the first number beyond it.
+        let is_beyond = T::TYPE == ElementType::I64 && value >= i64::MAX as f64;
+        (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Buffer::copy_of(&[element])))
+    }
+    let tensor = || name.to_owned();
+    let values = with_element!(element, |T| values::<T>(value)).ok_or_else(|| ProgramError::Scalar {
+        tensor: tensor(),
+        value,
+        element,
+    })?;
+    AnyTensor::from_parts(Vec::new(), Format::dense(0), Vec::new(), values)
+        .map_err(|source| ProgramError::Pack { tensor: tensor(), source: source.into() })
 }
 
 impl Input for AnyTensor {

@@ -9,14 +9,15 @@
 mod input;
 mod output;
 
+pub(super) use input::scalar;
 pub use input::{Argument, Input};
 pub use output::{Outputs, Targets};
 
 use super::flow::lent;
-use super::program::{ProgramError, ProgramOptions, fix_vector_extents, runner};
+use super::options::{fix_vector_extents, runner};
 use super::stack::with_stack_for;
 use super::typed::write_into;
-use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome};
+use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, ProgramError, ProgramOptions};
 use crate::parallel;
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete;

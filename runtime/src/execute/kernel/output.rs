@@ -1,7 +1,7 @@
 //! What a kernel gives.
 
+use crate::execute::ProgramError;
 use crate::execute::Value;
-use crate::execute::program::ProgramError;
 use crate::tensor::AnyTensor;
 use std::ops::Index;
 

@@ -3,7 +3,8 @@
 //! Tensors, files that state their shape, and the caller's `dimensions` say an extent; they must agree. Entries of a file
 //! that states no shape say a lower bound: where nothing says the extent, it is the largest bound, or what computed indices need.
 
-use super::{Operand, ProgramError};
+use super::Operand;
+use crate::execute::ProgramError;
 use crate::execute::{Error, ExtentSource, bounds};
 use spc_compiler::concrete::Kernel;
 use spc_compiler::ir::Size;

@@ -1,7 +1,7 @@
 //! Sparse results that come out full: whether there is memory for them, before their entries are appended one by one.
 
-use super::ProgramError;
 use crate::execute::Error;
+use crate::execute::ProgramError;
 use crate::memory;
 use spc_compiler::concrete;
 use spc_compiler::format::LevelKind;

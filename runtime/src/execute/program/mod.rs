@@ -25,75 +25,27 @@
 //! ```
 
 mod assumed;
-mod error;
 mod extents;
 mod full;
 mod operand;
 mod pattern;
 
 pub use assumed::AssumedExtent;
-pub use error::ProgramError;
-pub(super) use operand::scalar;
 pub use operand::{Entries, Operand};
 
+use super::options::{self, ProgramOptions};
 use super::stack::with_stack_for;
 use super::tuning::{self, Sizes};
 use super::{
-    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, Spent, StreamOptions, Streamed, Way,
+    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, Spent, StreamOptions,
+    Streamed, Way,
 };
-use crate::tensor::{AnyTensor, Duplicates};
+use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Stream, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
-use spc_compiler::ir::Size;
+use spc_compiler::notation;
 use spc_compiler::syntax::{self, Schedule};
-use spc_compiler::{backend, notation};
 use std::time::{Duration, Instant};
-
-/// A vector loop, or a sum over a row, of at most so many iterations is compiled for its extent alone.
-const LARGEST_CONSTANT: usize = 256;
-
-/// How a program is made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProgramOptions {
-    /// What runs the kernel; `None` for native code where there is a Rust compiler, else the interpreter.
-    pub backend: Option<Backend>,
-    /// What several entries of the same index mean.
-    pub duplicates: Duplicates,
-    /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all
-    /// that are.
-    pub devices: Vec<usize>,
-    /// Whether every run gives the same bits, on any number of threads: floating point numbers are combined in an order that only
-    /// the inputs determine.
-    pub deterministic: bool,
-    /// The input that comes in parts, also where the kernel's schedule asks for none.
-    pub stream: Option<StreamOptions>,
-    /// Whether a kernel without a schedule takes one that [`tune`](super::tune) found to be faster, where there is one.
-    pub tuned: bool,
-}
-
-impl ProgramOptions {
-    /// The GPU of a lane.
-    #[cfg(feature = "cuda")]
-    fn device(&self, lane: usize) -> usize {
-        self.devices.get(lane % self.devices.len().max(1)).copied().unwrap_or(0)
-    }
-
-    /// What a GPU's kernels have to hold to.
-    pub(in crate::execute) fn cuda(&self) -> backend::cuda::Options {
-        backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
-    }
-
-    /// What the scheduler is asked for.
-    pub(in crate::execute) fn scheduling(&self) -> concrete::Options {
-        let (target, deterministic) = (self.target(), self.deterministic);
-        concrete::Options { target, deterministic, ..concrete::Options::default() }
-    }
-
-    /// What loops are scheduled for.
-    pub(super) fn target(&self) -> Target {
-        if self.backend == Some(Backend::Cuda) { Target::Gpu } else { Target::Cpu }
-    }
-}
 
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
 #[derive(Debug)]
@@ -179,7 +131,7 @@ impl Program {
         if let Some(again) = again.filter(|again| again.interface.extents == concrete.interface.extents) {
             concrete = again;
         }
-        fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
+        options::fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
         let compiled = Kernel::of_concrete(concrete, options, None)?;
         let parts = match stream(kernel, compiled.compiled(), options)? {
             None => None,
@@ -311,23 +263,6 @@ impl Program {
     }
 }
 
-/// The kernels on what runs them; on a GPU, that of a lane.
-pub(super) fn runner(
-    compiled: &spc_compiler::Program,
-    backend: Backend,
-    _options: &ProgramOptions,
-    _lane: usize,
-) -> Result<Chain, Error> {
-    match backend {
-        #[cfg(feature = "cuda")]
-        Backend::Cuda => {
-            let gpu = crate::cuda::Gpu::open(_options.device(_lane))?;
-            Chain::on_gpu(compiled, &gpu.with_options(_options.cuda()))
-        }
-        backend => Chain::new(compiled, backend),
-    }
-}
-
 /// The input that comes in parts, by the options or else by the kernel's schedule.
 fn stream(
     kernel: &notation::Kernel,
@@ -352,7 +287,7 @@ fn lanes(
     options: &ProgramOptions,
 ) -> Result<Vec<Chain>, Error> {
     let count = if first.backend() == Backend::Cuda { asked.lanes.min(asked.parts).max(1) } else { 1 };
-    let others = (1..count).map(|lane| runner(compiled, Backend::Cuda, options, lane));
+    let others = (1..count).map(|lane| options::runner(compiled, Backend::Cuda, options, lane));
     std::iter::once(Ok(first)).chain(others).collect()
 }
 
@@ -362,7 +297,7 @@ fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Resu
         return Ok(Vec::new());
     }
     let program = Streamed::combination(stream, Target::Gpu)?;
-    let chains = (0..lanes).map(|lane| runner(&program, Backend::Cuda, options, lane));
+    let chains = (0..lanes).map(|lane| options::runner(&program, Backend::Cuda, options, lane));
     // What can't run on a device is combined on the host.
     Ok(chains.collect::<Result<_, Error>>().unwrap_or_default())
 }
@@ -410,13 +345,4 @@ fn undetermined(kernel: &concrete::Kernel, extents: &[usize]) -> Vec<(String, us
     all.filter(|(place, (extent, _))| !determined(*place) && extent.of.is_none())
         .map(|(_, (known, &extent))| (known.name.clone(), extent))
         .collect()
-}
-
-/// Makes the extents of short vector loops and of sums over short rows part of the kernels.
-pub(super) fn fix_vector_extents(program: &mut concrete::Program, extents: &[Option<usize>]) {
-    for place in program.vector_extents() {
-        if let Some(extent) = extents[place].filter(|extent| (1..=LARGEST_CONSTANT).contains(extent)) {
-            program.set_size(place, Size::Constant(extent as u64));
-        }
-    }
 }

@@ -1,14 +1,13 @@
 //! What a caller hands in for the parameters of a kernel.
 
-use super::ProgramError;
 use crate::complex::{c32, c64};
-use crate::execute::Way;
+use crate::execute::kernel::scalar;
+use crate::execute::{ProgramError, Way};
 use crate::generate;
 use crate::tensor::{
-    AnyTensor, Buffer, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, Values,
-    pack_filled, statistics, storage_size,
+    AnyTensor, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, pack_filled,
+    statistics, storage_size,
 };
-use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 
@@ -127,25 +126,6 @@ impl Operand {
             Operand::Ones => filled(generate::ones(&shape, element)),
         }
     }
-}
-
-/// A tensor of order 0.
-pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -> Result<AnyTensor, ProgramError> {
-    fn values<T: Element>(value: f64) -> Option<Values> {
-        let element = T::from_f64(value);
-        let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
-        // The largest `i64` is rounded to the first number beyond it.
-        let is_beyond = T::TYPE == ElementType::I64 && value >= i64::MAX as f64;
-        (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Buffer::copy_of(&[element])))
-    }
-    let tensor = || name.to_owned();
-    let values = with_element!(element, |T| values::<T>(value)).ok_or_else(|| ProgramError::Scalar {
-        tensor: tensor(),
-        value,
-        element,
-    })?;
-    AnyTensor::from_parts(Vec::new(), Format::dense(0), Vec::new(), values)
-        .map_err(|source| ProgramError::Pack { tensor: tensor(), source: source.into() })
 }
 
 /// Entries of any element type.
