@@ -76,7 +76,7 @@ fn formats_are_listed_and_drawn() {
     }
     assert!(count > 25, "{list}");
     let csr = "\
-level 2: i1, compressed (the coordinates that occur under each parent), 6 positions, 44 bytes
+level 2: j, compressed (the coordinates that occur under each parent), 6 positions, 44 bytes
     parent      0     1  2        3
     pos         0     2  2        5  6    u32, 20 bytes
     crd         1  4     0  2  3  5       u32, 24 bytes
@@ -86,10 +86,10 @@ together 92 bytes for 6 stored";
     assert_has(&place.prints(&["formats", "csr"]), &[csr]);
     assert_has(&place.prints(&["formats", "[compressed, hashed]"]), &["hashed (", "∞"]);
     assert_has(&place.prints(&["formats", "run"]), &["[run]", "ends"]);
-    assert_has(&place.prints(&["formats", "csf", "--order", "4"]), &["level 4: i3, compressed"]);
+    assert_has(&place.prints(&["formats", "csf", "--order", "4"]), &["level 4: l, compressed"]);
     let place = place
         .with("mine.ti", "/// Rows in pairs.\nformat pairs = (i, j) -> [i / 2: dense, j: compressed, i % 2: dense];\n");
-    assert_has(&place.prints(&["formats", "pairs", "--formats", "mine.ti"]), &["Rows in pairs.", "i0 / 2, dense"]);
+    assert_has(&place.prints(&["formats", "pairs", "--formats", "mine.ti"]), &["Rows in pairs.", "i / 2, dense"]);
     assert_has(&place.refuses(&["formats", "cssr"]), &["E0201", "did you mean `csr`?"]);
     assert_has(&place.refuses(&["formats", "csr", "--order", "3"]), &["E0205"]);
 }

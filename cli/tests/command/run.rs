@@ -296,7 +296,7 @@ fn results_whose_coordinates_take_more_than_64_bits_are_refused() {
         let wide = ["-f", "x=[compressed(u64)]", "-f", "z=[compressed(u64)]", "-i", "x=x.tns", "-i", "z=x.tns"];
         let outer = ["run", "y(i, j) = x(i) * z(j)", "-f", "y=lco", "--backend", backend];
         let refusal = place.refuses(&[&outer[..], &wide].concat());
-        assert_has(&refusal, &["`y`", "takes more than 64 bits in this shape (`i0` has 33, `i1` has 33)"]);
+        assert_has(&refusal, &["`y`", "takes more than 64 bits in this shape (`i` has 33, `j` has 33)"]);
     }
 }
 

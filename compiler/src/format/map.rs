@@ -18,7 +18,7 @@
 //! longer digit; what is interleaved is known from the code; and `a * n + b` tells `a` and `b` where `b` is less than `n`.
 
 use super::number::{Number, Signed};
-use super::{Coordinate, Format, interleave};
+use super::{Coordinate, Format, interleave, mode_name};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -95,7 +95,8 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::TooLarge { coordinate, modes } => {
-                let bits: Vec<String> = modes.iter().map(|(mode, bits)| format!("`i{mode}` has {bits}")).collect();
+                let bits: Vec<String> =
+                    modes.iter().map(|(mode, bits)| format!("`{}` has {bits}", mode_name(*mode))).collect();
                 let all = bits.join(", ");
                 write!(
                     f,
@@ -842,12 +843,10 @@ mod tests {
         };
         assert_eq!(
             refusal("(i...) -> [linear(i): compressed(u64)]", &[532_924, 17_262_471, 2_480_308, 1443]),
-            "`(((((i0 * extent(i1)) + i1) * extent(i2)) + i2) * extent(i3)) + i3` takes more than 64 bits in this shape (`i0` has 20, \
-             `i1` has 25, `i2` has 22, `i3` has 11); make it of fewer modes, and store the others in levels of their own"
+            "`(((((i * extent(j)) + j) * extent(k)) + k) * extent(l)) + l` takes more than 64 bits in this shape (`i` has 20, \
+             `j` has 25, `k` has 22, `l` has 11); make it of fewer modes, and store the others in levels of their own"
         );
-        assert!(
-            refusal("(i, j, k) -> [linear(i, k): dense, j: dense]", &[1 << 33, 2, 1 << 33]).contains("`i2` has 33")
-        );
+        assert!(refusal("(i, j, k) -> [linear(i, k): dense, j: dense]", &[1 << 33, 2, 1 << 33]).contains("`k` has 33"));
         assert!(refusal("(i, j) -> [16 * i + j: dense]", &[4, 17]).contains("has 17 values"));
         assert!(refusal("(i, j) -> [i * (2 - 5): dense, j: dense]", &[4, 4]).contains("`2 - 5` is not above zero"));
         assert!(refusal("(i, j) -> [i * (extent(j) - 3): dense, j: dense]", &[4, 3]).contains("not above zero"));

@@ -344,7 +344,7 @@ impl fmt::Display for LevelFormat {
 }
 
 impl fmt::Display for Coordinate {
-    /// In terms of modes named `i0`, `i1`, …; operands of an operator that are not atoms stand in parentheses.
+    /// In terms of modes as [`mode_name`] has them; operands of an operator that are not atoms stand in parentheses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         struct Atom<'a>(&'a Coordinate);
         impl fmt::Display for Atom<'_> {
@@ -359,9 +359,9 @@ impl fmt::Display for Coordinate {
             }
         }
         match self {
-            Coordinate::Mode(mode) => write!(f, "i{mode}"),
+            Coordinate::Mode(mode) => f.write_str(&mode_name(*mode)),
             Coordinate::Constant(value) => write!(f, "{value}"),
-            Coordinate::Extent(mode) => write!(f, "extent(i{mode})"),
+            Coordinate::Extent(mode) => write!(f, "extent({})", mode_name(*mode)),
             Coordinate::Interleave(parts) => {
                 let parts: Vec<String> = parts.iter().map(Coordinate::to_string).collect();
                 write!(f, "interleave({})", parts.join(", "))
@@ -375,12 +375,18 @@ impl fmt::Display for Coordinate {
     }
 }
 
+/// The name of a mode where a format is printed: `i`, `j`, `k`, `l`, `m`, `n`, `p`, `q`, then `i9` for the ninth.
+pub fn mode_name(mode: usize) -> String {
+    const NAMES: [&str; 8] = ["i", "j", "k", "l", "m", "n", "p", "q"];
+    NAMES.get(mode).map_or_else(|| format!("i{}", mode + 1), |name| (*name).to_owned())
+}
+
 impl fmt::Display for Format {
-    /// `[dense, compressed]` where level `l` stores mode `l`, else `(i0, i1) -> [i1: dense, i0: compressed]`.
+    /// `[dense, compressed]` where level `l` stores mode `l`, else `(i, j) -> [j: dense, i: compressed]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = self.mode_order().is_some_and(|modes| modes.into_iter().eq(0..self.order));
         if !plain {
-            let modes: Vec<String> = (0..self.order).map(|mode| format!("i{mode}")).collect();
+            let modes: Vec<String> = (0..self.order).map(mode_name).collect();
             write!(f, "({}) -> ", modes.join(", "))?;
         }
         let levels: Vec<String> = self

@@ -141,7 +141,7 @@ mod tests {
             let format = format(text, order);
             format.plain(&format.mentioned_modes()).to_string()
         };
-        assert_eq!(plain("(i, j) -> [j / 2: dense, i: dense, j % 2: dense]", 2), "(i0, i1) -> [i1: dense, i0: dense]");
+        assert_eq!(plain("(i, j) -> [j / 2: dense, i: dense, j % 2: dense]", 2), "(i, j) -> [j: dense, i: dense]");
         assert_eq!(
             plain("[bitmap, compressed(u64), diagonal]", 3),
             "[compressed(u64), compressed(u64), compressed(u64)]"
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(plain("hicoo(128)", 3), "[compressed, compressed, compressed]");
         assert_eq!(
             plain("(i, j) -> [j: compressed(unordered, u8, pos = u64), i: compressed]", 2),
-            "(i0, i1) -> [i1: compressed(u8, pos = u64), i0: compressed(pos = u64)]"
+            "(i, j) -> [j: compressed(u8, pos = u64), i: compressed(pos = u64)]"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Formats by the names that other libraries and papers have for them.
 
-use super::{level, resolve};
+use super::{level, mode_name, resolve};
 use crate::syntax::parse_format;
 
 /// The format that is meant by a name that no format has: the same in other letters, or another library's.
@@ -65,14 +65,14 @@ pub fn taco(letters: &str, modes: Option<&[usize]>) -> Option<String> {
     let in_order: Vec<usize> = (0..order).collect();
     let modes = modes.unwrap_or(&in_order);
     let is_permutation = modes.len() == order && in_order.iter().all(|mode| modes.contains(mode));
-    if !(1..=NAMES.len()).contains(&order) || !is_permutation {
+    if order == 0 || !is_permutation {
         return None;
     }
     let stored: Vec<String> =
-        modes.iter().zip(&levels).map(|(mode, level)| format!("{}: {level}", NAMES[*mode])).collect();
+        modes.iter().zip(&levels).map(|(mode, level)| format!("{}: {level}", mode_name(*mode))).collect();
     let spelled = match *modes == in_order {
         true => format!("[{}]", levels.join(", ")),
-        false => format!("({}) -> [{}]", NAMES[..order].join(", "), stored.join(", ")),
+        false => format!("({}) -> [{}]", (0..order).map(mode_name).collect::<Vec<_>>().join(", "), stored.join(", ")),
     };
     let definitions = resolve::Definitions::prelude();
     let resolved = |text: &str| resolve::resolve(&parse_format(text).ok()?, order, &definitions).ok();
@@ -81,9 +81,6 @@ pub fn taco(letters: &str, modes: Option<&[usize]>) -> Option<String> {
     let named = ["dense", "csr", "csc", "dcsr", "coo", "csf"].into_iter().find(is_it);
     Some(named.map_or(spelled.clone(), str::to_owned))
 }
-
-/// Names of modes.
-const NAMES: [&str; 8] = ["i", "j", "k", "l", "m", "n", "p", "q"];
 
 #[cfg(test)]
 mod tests {

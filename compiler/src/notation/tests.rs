@@ -198,7 +198,7 @@ fn what_is_printed_is_read_again() {
     /// Twice a product.
     ///
     /// And more.
-    pub(crate) fn f(A: f32 (i0, i1) -> [i1: dense, i0: compressed], x: f32 [compressed(u16)], alpha: f32, M: i32 [compressed]) -> y: f32 [dense] {
+    pub(crate) fn f(A: f32 (i, j) -> [j: dense, i: compressed], x: f32 [compressed(u16)], alpha: f32, M: i32 [compressed]) -> y: f32 [dense] {
         y(i) += sum(j)(-alpha * (A(i, j) - 2.5) * x(j)) - (x(i) - sum(j_1)(A(i, j_1))) + sum(k)(pow(abs(x(i)), 2.0) * select(!(x(i) < 1.0) && x(i) != i || false, -1.0, x(k) / 3.0)) where M(i);
     }
     ");

@@ -764,7 +764,7 @@ mod codes_in_eights {
       dimension d0 i runtime
       dimension d1 j runtime
       dimension d2 R runtime
-      tensor t0 X f64 (i0, i1) -> [interleave(i0, i1): compressed(u64)] (d0, d1) input
+      tensor t0 X f64 (i, j) -> [interleave(i, j): compressed(u64)] (d0, d1) input
       tensor t1 B f64 [dense, dense] (d1, d2) input
       tensor t2 x f64 [dense] (d1) input
       tensor t3 Y f64 [dense, dense] (d0, d2) output dense zero

@@ -10,7 +10,7 @@
 //! assert_eq!(Semisparse::format().to_string(), "[compressed(nonunique), singleton, dense]");
 //!
 //! type ByColumn = Permuted<(Mode<1>, Mode<0>), Levels<(DenseLevel, Compressed)>>;
-//! assert_eq!(ByColumn::format().to_string(), "(i0, i1) -> [i1: dense, i0: compressed]");
+//! assert_eq!(ByColumn::format().to_string(), "(i, j) -> [j: dense, i: compressed]");
 //! ```
 
 use super::Index;
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(text::<Csf<2>>(), "[compressed, compressed]");
         assert_eq!(text::<Dcsr>(), "[compressed, compressed]");
         assert_eq!(text::<Csr>(), "[dense, compressed]");
-        assert_eq!(text::<Csc>(), "(i0, i1) -> [i1: dense, i0: compressed]");
+        assert_eq!(text::<Csc>(), "(i, j) -> [j: dense, i: compressed]");
         assert_eq!(text::<Scoo<1>>(), "[dense]");
         assert_eq!(text::<Scoo<2>>(), "[compressed, dense]");
         assert_eq!(text::<Scoo<3>>(), "[compressed(nonunique), singleton, dense]");

@@ -1,10 +1,10 @@
 //! The arrays of a tensor, drawn as text: those that there are, as they are in memory.
 //!
 //! ```text
-//! level 1: i0, dense (every coordinate, none stored), 3 positions, 0 bytes
+//! level 1: i, dense (every coordinate, none stored), 3 positions, 0 bytes
 //!     coordinate  0  1  2
 //!     position    0  1  2
-//! level 2: i1, compressed (the coordinates that occur under each parent), 3 positions, 28 bytes
+//! level 2: j, compressed (the coordinates that occur under each parent), 3 positions, 28 bytes
 //!     parent      0  1  2
 //!     pos         0  1  1  3      u32, 16 bytes
 //!     crd         1     0  2      u32, 12 bytes
@@ -298,10 +298,10 @@ mod tests {
     fn rows_that_are_compressed_are_drawn_with_where_they_begin() {
         let csr = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
         let expected = "\
-level 1: i0, dense (every coordinate, none stored), 3 positions, 0 bytes
+level 1: i, dense (every coordinate, none stored), 3 positions, 0 bytes
     coordinate  0  1  2
     position    0  1  2
-level 2: i1, compressed (the coordinates that occur under each parent), 5 positions, 36 bytes
+level 2: j, compressed (the coordinates that occur under each parent), 5 positions, 36 bytes
     parent        0         1    2
     pos           0         2    2              5    u32, 16 bytes
     crd           1    3         0    2    3         u32, 20 bytes

@@ -8,7 +8,7 @@
 //!
 //! type Diagonals = Mapped<2, ((Difference<Mode<1>, Mode<0>>, Compressed), (Mode<0>, DenseLevel))>;
 //! assert_eq!(Diagonals::format(), Dia::format());
-//! assert_eq!(Diagonals::format().to_string(), "(i0, i1) -> [i1 - i0: compressed, i0: dense]");
+//! assert_eq!(Diagonals::format().to_string(), "(i, j) -> [j - i: compressed, i: dense]");
 //! ```
 
 use super::formats::{LevelType, Mode, StorageFormat};

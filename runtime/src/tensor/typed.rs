@@ -305,7 +305,7 @@ mod tests {
         let any = matrix::<Csr>().into_any();
         assert_eq!(Tensor::<f64, Csr>::try_from(any.clone()), Ok(matrix()));
         let error = Tensor::<f64, Csc>::try_from(any.clone()).unwrap_err();
-        assert!(error.to_string().contains("stored as [dense, compressed], not as (i0, i1) ->"));
+        assert!(error.to_string().contains("stored as [dense, compressed], not as (i, j) ->"));
         let error = Tensor::<f32, Csr>::try_from(any).unwrap_err();
         assert_eq!(error.to_string(), "the elements are f64, not f32");
     }

@@ -113,7 +113,7 @@ impl<'a> AnyView<'a> {
     }
 
     /// A dense tensor whose element at an index is as many elements behind the first as the strides say. The format lists the modes by
-    /// descending stride: row-major is `[dense, dense]`, column-major `(i0, i1) -> [i1: dense, i0: dense]`.
+    /// descending stride: row-major is `[dense, dense]`, column-major `(i, j) -> [j: dense, i: dense]`.
     ///
     /// # Errors
     /// When the strides leave gaps, are negative, or repeat elements: then no format has them, and the elements are to be copied.
@@ -489,7 +489,7 @@ mod tests {
         let columns = View::<f64, ByColumn>::strided(&[2, 3], &[1, 2], &values).unwrap();
         assert_eq!((columns.get(&[1, 0]), columns.get(&[0, 1])), (Some(1.0), Some(2.0)));
         let any = AnyView::strided(&[2, 3], &[1, 2], &values).unwrap();
-        assert_eq!(any.format().to_string(), "(i0, i1) -> [i1: dense, i0: dense]");
+        assert_eq!(any.format().to_string(), "(i, j) -> [j: dense, i: dense]");
         assert!(AnyView::strided(&[2, 3], &[3, 1], &values).unwrap().format().to_string() == "[dense, dense]");
         assert!(AnyView::strided(&[1, 6], &[77, 1], &values).is_ok(), "the stride of one element is nobody's");
         for strides in [[1, 3], [6, 2], [-3, 1], [0, 1]] {

@@ -42,7 +42,7 @@ fn named_formats_serve_every_order() {
         assert_eq!(resolve(&format("coo"), order, &Definitions::prelude()), Ok(Format::coo(order)));
     }
     assert_eq!(resolved("csr", 2), "[dense, compressed]");
-    assert_eq!(resolved("csc", 2), "(i0, i1) -> [i1: dense, i0: compressed]");
+    assert_eq!(resolved("csc", 2), "(i, j) -> [j: dense, i: compressed]");
     assert_eq!(resolved("scoo", 3), "[compressed(nonunique), singleton, dense]");
     assert_eq!(resolved("scoo", 2), "[compressed, dense]");
     assert_eq!(resolved("cfb", 3), "[compressed(nonunique), singleton, compressed]");
@@ -50,27 +50,24 @@ fn named_formats_serve_every_order() {
     assert_eq!(resolved("ell", 2), "[dense, padded]");
     assert_eq!(resolved("hocfs_ell", 3), "[compressed, compressed, padded]");
     assert_eq!(resolved("fcoo", 3), "[compressed(nonunique), singleton, flagged]");
-    assert_eq!(
-        resolved("structured(2, 4)", 2),
-        "(i0, i1) -> [i0: dense, i1 / 4: dense, i1 % 4: padded(width = 2, u8)]"
-    );
+    assert_eq!(resolved("structured(2, 4)", 2), "(i, j) -> [i: dense, j / 4: dense, j % 4: padded(width = 2, u8)]");
 }
 
 #[test]
 fn maps_keep_their_arithmetic() {
-    assert_eq!(resolved("bcsr(4)", 2), "(i0, i1) -> [i0 / 4: dense, i1 / 4: compressed, i0 % 4: dense, i1 % 4: dense]");
+    assert_eq!(resolved("bcsr(4)", 2), "(i, j) -> [i / 4: dense, j / 4: compressed, i % 4: dense, j % 4: dense]");
     assert_eq!(
         resolved("hicoo(128)", 3),
-        "(i0, i1, i2) -> [i0 / 128: compressed(nonunique, morton), i1 / 128: singleton(nonunique, unordered), \
-         i2 / 128: singleton(unordered), i0 % 128: compressed(nonunique, u8), i1 % 128: singleton(nonunique, u8), i2 % 128: singleton(u8)]"
+        "(i, j, k) -> [i / 128: compressed(nonunique, morton), j / 128: singleton(nonunique, unordered), \
+         k / 128: singleton(unordered), i % 128: compressed(nonunique, u8), j % 128: singleton(nonunique, u8), k % 128: singleton(u8)]"
     );
     // One coordinate is in order by itself.
     assert_eq!(resolved("mcoo", 1), "[compressed]");
-    assert_eq!(resolved("alto", 2), "(i0, i1) -> [interleave(i0, i1): compressed(u64)]");
-    assert_eq!(resolved("lco", 3), "(i0, i1, i2) -> [(((i0 * extent(i1)) + i1) * extent(i2)) + i2: compressed(u64)]");
+    assert_eq!(resolved("alto", 2), "(i, j) -> [interleave(i, j): compressed(u64)]");
+    assert_eq!(resolved("lco", 3), "(i, j, k) -> [(((i * extent(j)) + j) * extent(k)) + k: compressed(u64)]");
     assert_eq!(
         resolved("(i, j) -> [linear(i / 2, j % 4): dense, i % 2: dense, j / 4: dense]", 2),
-        "(i0, i1) -> [((i0 / 2) * 4) + (i1 % 4): dense, i0 % 2: dense, i1 / 4: dense]"
+        "(i, j) -> [((i / 2) * 4) + (j % 4): dense, i % 2: dense, j / 4: dense]"
     );
 }
 
@@ -150,7 +147,7 @@ fn programs_define_their_own() {
     let program = parse_program(text).expect(text);
     let definitions = Definitions::of_program(&program);
     let resolved = resolve(&format("blocks(8, u16)"), 2, &definitions).expect("is fine");
-    assert_eq!(resolved.to_string(), "(i0, i1) -> [i0 / 8: dense, i1: compressed(u16), i0 % 8: dense]");
+    assert_eq!(resolved.to_string(), "(i, j) -> [i / 8: dense, j: compressed(u16), i % 8: dense]");
     assert!(resolve(&format("blocks(u16, 8)"), 2, &definitions).is_err());
     assert_eq!(orders(&format("blocks(8, u16)"), &definitions), Some(Orders { minimum: 2, variadic: false }));
 }

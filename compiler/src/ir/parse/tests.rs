@@ -8,7 +8,7 @@ const SPMV: &str = r#"kernel spmv {
   dimension d1 j 16
   dimension d2 "odd name" generic
   tensor t0 A f64 [dense, compressed(nonunique, u16, pos = u64)] (d0, d1) input
-  tensor t1 B f32 (i0, i1) -> [i1: dense, i0: compressed, i0 % 4: dense, (i1 + 2) / 8: dense] (d0, d1) sorted t0
+  tensor t1 B f32 (i, j) -> [j: dense, i: compressed, i % 4: dense, (j + 2) / 8: dense] (d0, d1) sorted t0
   tensor t2 y f64 [dense] (d0) output dense zero
   tensor t3 z u8 [] () output shared t0 0 overwritten
   array a0 A2_pos index(u64) positions t0 1

@@ -105,7 +105,7 @@ fn formats_follow_the_operands() {
         ("A: csr, x: dense", "T(i) = A(i, j) * x(j)", "[dense]"),
         ("A: coo, x: dense", "T(i) = A(i, j) * x(j)", "[dense]"),
         ("a: [compressed], b: [compressed]", "T(i) = a(i) * b(i)", "[compressed]"),
-        ("A: csc", "T(i, j) = 2 * A(i, j)", "(i0, i1) -> [i1: dense, i0: compressed]"),
+        ("A: csc", "T(i, j) = 2 * A(i, j)", "(i, j) -> [j: dense, i: compressed]"),
         ("X: csf, B: dense", "T(i, r) = X(i, j, k) * B(k, r)", "[compressed, dense]"),
         ("X: coo, B: dense", "T(i, j, r) = X(i, j, k) * B(k, r)", "[compressed, compressed, dense]"),
         ("X: coo", "T(i, j) = X(i, j) * 3", "[compressed(nonunique), singleton]"),
