@@ -9,6 +9,7 @@
 //! | `observe` | what a method says after each iteration, and what it gives at the end |
 //! | `algebra` | dense algebra: solves, eigenvectors, orthonormal bases |
 //! | `ktensor`, `tucker_tensor` | the models |
+//! | `leading` | leading left singular vectors of an unfolding |
 //! | `start` | where an iteration starts |
 //! | `cp` | methods for the CP decomposition |
 //! | `tucker` | methods for the Tucker decomposition |
@@ -19,6 +20,7 @@ mod cp;
 mod engine;
 mod error;
 mod ktensor;
+mod leading;
 mod observe;
 mod power;
 mod start;
