@@ -5,9 +5,7 @@ use super::engine::indices;
 use super::start::uniform;
 use super::{DecomposeError, Engine, Factor};
 use crate::execute::Kernel;
-use crate::tensor::{
-    AnyTensor, AnyView, Coordinates, Duplicates, Element, ElementType, Indices, InvalidTensor, OutOfMemory, pack,
-};
+use crate::tensor::{AnyTensor, AnyView, Coordinates, Duplicates, Element, Indices, InvalidTensor, OutOfMemory, pack};
 use crate::with_element;
 use spc_compiler::format::{Format, LevelFormat};
 
@@ -219,7 +217,7 @@ mod tests {
     use super::*;
     use crate::execute::Backend;
     use crate::generate;
-    use crate::tensor::{Csf, Tensor};
+    use crate::tensor::{Csf, ElementType, Tensor};
 
     fn engine() -> Engine {
         Engine { backend: Some(Backend::Interpreter), ..Engine::default() }

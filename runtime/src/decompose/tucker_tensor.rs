@@ -203,10 +203,10 @@ impl<'a> Contracted<'a> {
     /// The element at an index within the shape.
     fn at(&mut self, index: &[usize]) -> f64 {
         let same = self.index.iter().zip(index).take_while(|(a, b)| a == b).count();
-        for mode in same..index.len() {
+        for (mode, &place) in index.iter().enumerate().skip(same) {
             let factor = &self.model.factors[mode];
             let columns = factor.shape()[1];
-            let row = &factor.values()[index[mode] * columns..(index[mode] + 1) * columns];
+            let row = &factor.values()[place * columns..(place + 1) * columns];
             let (done, rest) = self.parts.split_at_mut(mode);
             let whole = done.last().map_or(self.model.elements(), Vec::as_slice);
             let part = &mut rest[0];
