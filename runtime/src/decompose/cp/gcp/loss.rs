@@ -113,6 +113,10 @@ const KERNEL: &str = "fn f(x: f64, m: f64) -> (loss: f64, both: f64) { both = x 
 impl Expression {
     /// Checks an expression; `what` it is of a loss is said with what is wrong.
     fn of(what: &str, text: &str) -> Result<Self, DecomposeError> {
+        if text.trim().is_empty() {
+            let message = format!("the {what} of the loss is missing: it is an expression over `x` and `m`");
+            return Err(DecomposeError::Option(message));
+        }
         let refuse = |found: Diagnostics, begin: usize| {
             let found = found.into_iter().map(|problem| moved(problem, begin, text.len())).collect();
             DecomposeError::Kernel(ProgramError::Text(rendered(text, &format!("<{what} of the loss>"), found)))
@@ -206,19 +210,19 @@ mod tests {
         for (text, place, problem) in [
             ("m - x * lg(m)", "1:9", "no function `lg`"),
             ("m - x * y", "1:9", "no `y` in a loss"),
-            ("m - x * ", "1:9", "expected"),
+            ("m - x * ", "1:8", "expected"),
             ("m -\n x * q", "2:6", "no `q`"),
             ("x(i) - m", "1:1", "`x`"),
             ("m - sum(i)(x)", "1:5", "a reduction"),
-            ("m; both = 3", "1:2", "expected"),
+            ("m; both = 3", "1:4", "expected the end"),
             ("m where x", "1:1", "one expression"),
             ("m) + (x", "1:2", ""),
             ("x < m", "1:1", ""),
-            ("", "1:1", ""),
         ] {
             let text = message(text);
             assert!(text.contains(&format!("<value of the loss>:{place}")) && text.contains(problem), "{text}");
         }
+        assert_eq!(message(" "), "the value of the loss is missing: it is an expression over `x` and `m`");
     }
 
     #[test]

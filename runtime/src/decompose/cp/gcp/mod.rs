@@ -334,6 +334,31 @@ mod tests {
     }
 
     #[test]
+    fn a_given_loss_may_divide_by_the_model() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&CpOptions { iterations: 30, tolerance: 0.0, ..from(&x, 2) });
+        let (value, derivative) = ("m - x * ln(m)".to_owned(), "1 - x / m".to_owned());
+        let given = Loss::Given { value, derivative, least: Some(1e-3) };
+        let fitted = run(&x, by(given.clone()), &options).unwrap();
+        // With the bound the loss is a little above that without.
+        assert!((41.7..42.2).contains(&loss(&fitted)), "{}", loss(&fitted));
+        let sampled = run(&x, adam(given, 1, 30, Some((29, 60))), &options).unwrap();
+        assert!((40.0..44.0).contains(&loss(&sampled)), "{}", loss(&sampled));
+        let least = |fitted: &Fitted<KTensor>| {
+            let elements = fitted.model.factors().iter().flat_map(|factor| factor.values().to_vec());
+            elements.fold(f64::INFINITY, f64::min)
+        };
+        assert!(least(&fitted) > 0.0 && least(&sampled) > 0.0);
+        // A loss of the model alone.
+        let (value, derivative) = ("m * m + 1".to_owned(), "2 * m".to_owned());
+        let alone = Loss::Given { value, derivative, least: None };
+        for own in [by(alone.clone()), adam(alone, 1, 30, Some((29, 60)))] {
+            let found = loss(&run(&x, own, &options).unwrap());
+            assert!((59.99..61.0).contains(&found), "{found}");
+        }
+    }
+
+    #[test]
     fn orders_up_to_eight() {
         let x = counts(&[2, 3, 2, 2, 2, 2, 2, 2]);
         let options = interpreted(&CpOptions { iterations: 3, tolerance: 0.0, ..from(&x, 2) });
