@@ -151,7 +151,7 @@ fn drive(
 }
 
 /// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; random ones
-/// are scaled to the norm of the tensor.
+/// are scaled to the sum of the tensor where they are not negative, else to its norm.
 fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Vec<AnyTensor>, DecomposeError> {
     let clock = Clock::default();
     let (weights, factors) = kernels::start(data.tensor.shape(), options, "generalized CP")?;
@@ -161,9 +161,18 @@ fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Ve
     let mut factors: Vec<AnyTensor> = factors.iter().map(of_element).collect::<Result<_, _>>()?;
     let mut scales: Vec<f64> = weights.iter().map(|weight| weight.abs().powf(1.0 / order)).collect();
     if matches!(options.start, Start::Random { .. }) {
-        let own: f64 = sums.grams(&clock, &factors, None)?.iter().sum::<f64>().sqrt();
         let values = data.tensor.values();
-        let norm = (0..values.len()).map(|at| values.get_f64(at).powi(2)).sum::<f64>().sqrt();
+        let values = (0..values.len()).map(|at| values.get_f64(at));
+        let (own, norm) = if least >= 0.0 {
+            let mut own = vec![1.0; options.rank];
+            for factor in &factors {
+                own.iter_mut().zip(sums.magnitudes(&clock, factor)?).for_each(|(own, sum)| *own *= sum);
+            }
+            (own.iter().sum::<f64>(), values.map(f64::abs).sum::<f64>())
+        } else {
+            let own: f64 = sums.grams(&clock, &factors, None)?.iter().sum();
+            (own.sqrt(), values.map(|value| value * value).sum::<f64>().sqrt())
+        };
         if own > 0.0 && norm > 0.0 {
             scales.fill((norm / own).powf(1.0 / order));
         }
