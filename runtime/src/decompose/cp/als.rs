@@ -1,23 +1,65 @@
 //! Alternating least squares.
+//!
+//! For each mode in turn, `M = X₍ₙ₎ (… ⊙ C ⊙ B)` by a compiled kernel, the elementwise product G of the other factors' AᵀA, and the factor is M G⁻¹, or
+//! M G⁺ where G is singular (Kolda and Bader, Tensor Decompositions and Applications, 2009, figure 3.3).
 
 use super::CpOptions;
-use crate::decompose::{DecomposeError, Fitted, KTensor, Observer};
+use super::sweep::{Problem, Sweep, fit, norm};
+use super::weighted;
+use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, algebra};
 use crate::tensor::AnyTensor;
 
 /// What alternating least squares take besides.
 #[derive(Debug, Clone, Default)]
 pub struct AlsOptions {
-    /// Columns are divided by their largest element instead of their 2-norm.
+    /// From the second iteration on, columns are divided by their largest absolute value where that is above one, as in MATLAB's Tensor Toolbox and
+    /// in pyttb; else always by their 2-norm. That makes no difference to fits and to the model at the end, which has columns of 2-norm one,
+    /// but for rounding; the 2-norm comes for free.
     pub normalise_by_max: bool,
-    /// For each entry, how much it counts: a tensor of the same shape in which absent entries are missing ones, which do not count at all.
+    /// For each entry, how much it counts: a tensor of the same shape in which absent entries are missing ones, which do not count at all. The
+    /// method then minimises `Σ W (X - M)²`: each row of a factor has a system of rank equations of its own, which takes rank² numbers for each
+    /// row and rank operations for each entry and element of the factors. The fit is `1 - √(Σ W (X - M)² / Σ W X²)`.
     pub weights: Option<AnyTensor>,
 }
 
 pub(super) fn run(
-    _x: &AnyTensor,
-    _own: &AlsOptions,
-    _options: &CpOptions,
-    _observe: Observer<'_, KTensor>,
+    x: &AnyTensor,
+    own: &AlsOptions,
+    options: &CpOptions,
+    observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    Err(DecomposeError::Option("this method is not there yet".to_owned()))
+    let problem = Problem::new(x, options)?;
+    if let Some(weights) = &own.weights {
+        return weighted::run(problem, weights, own.normalise_by_max, observe);
+    }
+    let size = norm(&problem.entries.values)?;
+    let start = problem.start(x)?;
+    let (mut sweep, schedule) = problem.begin(x, &start, |_| Ok(()))?;
+    let last = sweep.last();
+    let before = match schedule.goes_on() {
+        true => {
+            sweep.multiply(last)?;
+            let inner = sweep.steps.inner(&sweep.products[last], &sweep.factors[last])?;
+            Some(fit(size, sweep.square(), inner))
+        }
+        false => None,
+    };
+    schedule.run(sweep, observe, before, |sweep, number| {
+        let mut inner = 0.0;
+        for mode in 0..=last {
+            update(sweep, mode)?;
+            if mode == last {
+                inner = sweep.steps.inner(&sweep.products[mode], &sweep.spare[mode])?;
+            }
+            sweep.normalise(mode, own.normalise_by_max && number > 1)?;
+        }
+        Ok(fit(size, sweep.square(), inner))
+    })
+}
+
+/// The least squares solution for a mode, in its spare room.
+fn update(sweep: &mut Sweep, mode: usize) -> Result<(), DecomposeError> {
+    sweep.multiply(mode)?;
+    let inverse = algebra::inverse(&sweep.hadamard(Some(mode)), sweep.rank())?;
+    sweep.steps.solve(&sweep.products[mode], &inverse, &mut sweep.spare[mode])
 }
