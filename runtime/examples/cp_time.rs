@@ -3,6 +3,7 @@
 use spc::decompose::{AlsOptions, CpMethod, CpOptions, NonnegativeOptions, cp};
 use std::error::Error;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,16 +23,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => CpMethod::Als(AlsOptions::default()),
     };
     let fitted = cp(&x, &method, &options, &mut |_| ControlFlow::Continue(()))?;
-    let median = |of: &dyn Fn(&spc::decompose::Iteration) -> f64| {
-        let mut times: Vec<f64> = fitted.iterations.iter().map(of).collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2] * 1e3
-    };
-    let (time, kernels) = (median(&|one| one.time.as_secs_f64()), median(&|one| one.kernel_time.as_secs_f64()));
-    let share = 100.0 * kernels / time;
+    let mut times: Vec<_> = fitted.iterations.iter().map(|one| (one.time, one.kernel_time)).collect();
+    times.sort();
+    let milliseconds = |place: usize| times.get(place).map_or(f64::NAN, |(time, _)| time.as_secs_f64() * 1e3);
+    let (least, median) = (milliseconds(0), milliseconds(times.len() / 2));
+    let seconds = |of: &dyn Fn(&(Duration, Duration)) -> Duration| times.iter().map(of).sum::<Duration>().as_secs_f64();
+    let share = 100.0 * seconds(&|(_, kernels)| *kernels) / seconds(&|(time, _)| *time);
     let fit = fitted.fit().unwrap_or(f64::NAN);
     let prepare = fitted.prepare_time.as_secs_f64() * 1e3;
     fitted.notes.iter().for_each(|note| println!("{note}"));
-    println!("{path}: fit {fit:.6}, {time:.3} ms an iteration, {share:.0}% in kernels, prepared in {prepare:.0} ms");
+    println!(
+        "{path}: fit {fit:.6}, {median:.3} ms an iteration (least {least:.3}), {share:.0}% in kernels, prepared in {prepare:.0} ms"
+    );
     Ok(())
 }
