@@ -13,8 +13,8 @@ use crate::tensor::AnyTensor;
 #[derive(Debug, Clone, Default)]
 pub struct AlsOptions {
     /// From the second iteration on, columns are divided by their largest absolute value where that is above one, as in MATLAB's Tensor Toolbox and
-    /// in pyttb; else always by their 2-norm. That makes no difference to fits and to the model at the end, which has columns of 2-norm one,
-    /// but for rounding; the 2-norm comes for free.
+    /// in pyttb; else they are kept near a 2-norm of one, which takes no pass over the factors. That makes no difference to fits and to the
+    /// model at the end, which has columns of 2-norm one, but for rounding.
     pub normalise_by_max: bool,
     /// For each entry, how much it counts: a tensor of the same shape in which absent entries are missing ones, which do not count at all. The
     /// method then minimises `Σ W (X - M)²`: each row of a factor has a system of rank equations of its own, which takes rank² numbers for each
@@ -39,27 +39,30 @@ pub(super) fn run(
     let before = match schedule.goes_on() {
         true => {
             sweep.multiply(last)?;
-            let inner = sweep.steps.inner(&sweep.products[last], &sweep.factors[last])?;
+            let inner = sweep.inner()?;
             Some(fit(size, sweep.square(), inner))
         }
         false => None,
     };
     schedule.run(sweep, observe, before, |sweep, number| {
-        let mut inner = 0.0;
         for mode in 0..=last {
-            update(sweep, mode)?;
-            if mode == last {
-                inner = sweep.steps.inner(&sweep.products[mode], &sweep.spare[mode])?;
-            }
-            sweep.normalise(mode, own.normalise_by_max && number > 1)?;
+            update(sweep, mode, own.normalise_by_max && number > 1)?;
         }
+        let inner = sweep.inner()?;
         Ok(fit(size, sweep.square(), inner))
     })
 }
 
-/// The least squares solution for a mode, in its spare room.
-fn update(sweep: &mut Sweep, mode: usize) -> Result<(), DecomposeError> {
+/// The least squares solution for a mode. Its columns are divided by what their norms are expected to be in the same step, so that no pass over it
+/// has to do so.
+fn update(sweep: &mut Sweep, mode: usize, by_max: bool) -> Result<(), DecomposeError> {
     sweep.multiply(mode)?;
-    let inverse = algebra::inverse(&sweep.hadamard(Some(mode)), sweep.rank())?;
-    sweep.steps.solve(&sweep.products[mode], &inverse, &mut sweep.spare[mode])
+    let rank = sweep.rank();
+    let divisors = if by_max { vec![1.0; rank] } else { sweep.expected[mode].clone() };
+    let mut inverse = algebra::inverse(&sweep.hadamard(Some(mode)), rank)?;
+    for row in inverse.chunks_exact_mut(rank) {
+        row.iter_mut().zip(&divisors).for_each(|(value, divisor)| *value /= divisor);
+    }
+    sweep.steps.solve(&sweep.products[mode], &inverse, &mut sweep.spare[mode])?;
+    sweep.take(mode, divisors, by_max)
 }

@@ -86,7 +86,7 @@ impl Dense {
             ),
             inner: add(
                 format!(
-                    "fn inner(M: {e} dense, A: {e} dense) -> s: f64 {{ s = {} * {}; }}",
+                    "fn inner(M: {e} dense, A: {e} dense) -> c: f64 dense {{ c(r) = {} * {}; }}",
                     wide("M(i, r)"),
                     wide("A(i, r)")
                 ),
@@ -107,6 +107,7 @@ pub(super) struct Steps {
     row: AnyTensor,
     other_row: AnyTensor,
     largest: AnyTensor,
+    sums: AnyTensor,
 }
 
 impl Steps {
@@ -125,6 +126,7 @@ impl Steps {
             row: zeros(vec![rank], element)?,
             other_row: zeros(vec![rank], element)?,
             largest: zeros(vec![rank], element)?,
+            sums: zeros(vec![rank], ElementType::F64)?,
         })
     }
 
@@ -175,11 +177,11 @@ impl Steps {
         Ok(self.clock.kernel(|| kernel.call_into(&[a, m, &self.row, &self.other_row], b))?)
     }
 
-    /// The sum of the products of elements.
-    pub(super) fn inner(&self, m: &AnyTensor, a: &AnyTensor) -> Result<f64, DecomposeError> {
-        let mut sum = 0.0;
-        self.clock.kernel(|| self.kernels[self.dense.inner].call_into(&[m, a], &mut sum))?;
-        Ok(sum)
+    /// For each column, the sum of the products of elements.
+    pub(super) fn inner(&mut self, m: &AnyTensor, a: &AnyTensor) -> Result<Vec<f64>, DecomposeError> {
+        let kernel = &self.kernels[self.dense.inner];
+        self.clock.kernel(|| kernel.call_into(&[m, a], &mut self.sums))?;
+        Ok(numbers(&self.sums))
     }
 }
 

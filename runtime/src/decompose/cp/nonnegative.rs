@@ -73,8 +73,7 @@ pub(super) fn run(
 
 /// The fit, where the last MTTKRP is of the factors as they are.
 fn explained(sweep: &mut Sweep, size: f64) -> Result<f64, DecomposeError> {
-    let last = sweep.last();
-    let inner = sweep.steps.inner(&sweep.products[last], &sweep.factors[last])?;
+    let inner = sweep.inner()?;
     Ok(fit(size, sweep.square(), inner))
 }
 

@@ -121,7 +121,8 @@ impl<'o> Problem<'o> {
         let factors = start.iter().map(|factor| of_factor(factor, element)).collect::<Result<Vec<_>, _>>()?;
         let grams = factors.iter().map(|factor| steps.gram(factor)).collect::<Result<_, _>>()?;
         let weights = vec![1.0; options.rank];
-        let sweep = Sweep { mttkrp, steps, factors, spare: room()?, products: room()?, grams, weights };
+        let expected = vec![weights.clone(); shape.len()];
+        let sweep = Sweep { mttkrp, steps, factors, spare: room()?, products: room()?, grams, weights, expected };
         sweep.steps.clock.taken();
         let prepare_time = began.elapsed().saturating_sub(compile_time);
         Ok((sweep, Schedule { options, iterations: Vec::new(), before: None, compile_time, prepare_time }))
@@ -141,6 +142,8 @@ pub(super) struct Sweep {
     /// AᵀA of each factor.
     pub(super) grams: Vec<Vec<f64>>,
     pub(super) weights: Vec<f64>,
+    /// The norms that the columns of each least squares solution are expected to have: those of the one before.
+    pub(super) expected: Vec<Vec<f64>>,
 }
 
 impl Sweep {
@@ -173,28 +176,44 @@ impl Sweep {
         self.hadamard(None).iter().enumerate().map(|(place, value)| weight(place) * value).sum()
     }
 
-    /// Divides the columns of what was computed for a mode, in its spare room, by their norms, which become the weights: the 2-norm, or the
-    /// largest absolute value where that is above one.
-    pub(super) fn normalise(&mut self, mode: usize, by_max: bool) -> Result<(), DecomposeError> {
+    /// The inner product of the tensor and the model, where the last MTTKRP is of the factors as they are.
+    pub(super) fn inner(&mut self) -> Result<f64, DecomposeError> {
+        let last = self.last();
+        let sums = self.steps.inner(&self.products[last], &self.factors[last])?;
+        Ok(sums.iter().zip(&self.weights).map(|(sum, weight)| sum * weight).sum())
+    }
+
+    /// Makes what was computed for a mode, in its spare room, its factor. `divided` says what its columns were divided by already. Columns whose
+    /// 2-norm is far from one, or all that have another largest absolute value above one, are divided by that, and the weights are what columns were
+    /// divided by in all.
+    pub(super) fn take(&mut self, mode: usize, divided: Vec<f64>, by_max: bool) -> Result<(), DecomposeError> {
         let rank = self.rank();
         let gram = self.steps.gram(&self.spare[mode])?;
-        self.weights = match by_max {
+        let norms: Vec<f64> = (0..rank).map(|r| gram[r * rank + r].max(0.0).sqrt()).collect();
+        let is_usual = |norm: &f64| *norm == 0.0 || (1.0 / USUAL..=USUAL).contains(norm);
+        let divisors = match by_max {
             true => self.steps.largest(&self.spare[mode])?.into_iter().map(|value| value.max(1.0)).collect(),
-            false => (0..rank).map(|r| gram[r * rank + r].sqrt()).collect(),
+            false if norms.iter().all(is_usual) => vec![1.0; rank],
+            false => norms.iter().map(|&norm| if norm > 0.0 { norm } else { 1.0 }).collect(),
         };
-        let inverse: Vec<f64> =
-            self.weights.iter().map(|&weight| if weight > 0.0 { 1.0 / weight } else { 1.0 }).collect();
-        if inverse.iter().all(|&inverse| inverse == 1.0) {
+        let inverse: Vec<f64> = divisors.iter().map(|divisor| 1.0 / divisor).collect();
+        if divisors.iter().all(|&divisor| divisor == 1.0) {
             std::mem::swap(&mut self.spare[mode], &mut self.factors[mode]);
         } else {
             self.steps.scale(&self.spare[mode], &inverse, &mut self.factors[mode])?;
         }
         let scaled = |(place, value): (usize, &f64)| value * inverse[place / rank] * inverse[place % rank];
         self.grams[mode] = gram.iter().enumerate().map(scaled).collect();
+        let expected = divided.iter().zip(&norms).map(|(divided, norm)| if *norm > 0.0 { divided * norm } else { 1.0 });
+        self.expected[mode] = expected.collect();
+        self.weights = divided.iter().zip(&divisors).map(|(divided, divisor)| divided * divisor).collect();
         self.mttkrp.updated(mode);
         Ok(())
     }
 }
+
+/// Norms of columns between one by this and this are left as they are: they only have to be far from what overflows.
+const USUAL: f64 = 16.0;
 
 /// Fit by norms: 1 - ‖X - M‖ / ‖X‖; of a tensor of zeros it is -‖M‖², zero where the model is zero too.
 pub(super) fn fit(norm: f64, square: f64, inner: f64) -> f64 {

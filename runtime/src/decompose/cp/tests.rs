@@ -226,17 +226,22 @@ fn every_format_and_budget_gives_the_same() {
 
 #[test]
 fn native_code_and_shared_products_give_the_same() {
+    let mut shares = 0;
     // The pairs of the first two modes are few, as are those of the last and the first.
     for shape in [&[4, 3, 40][..], &[3, 40, 4], &[3, 4, 9, 5], &[3, 2, 6, 3, 4], &[2, 3, 2, 3, 2, 3, 2, 3]] {
         let x = example(shape);
         let mut options = options(&x, 3, 4);
         options.memory = Some(0);
         let separate = run(&x, &als(), &options);
+        assert!(separate.notes[0].starts_with("the tensor is read as it is stored"), "{:?}", separate.notes);
         options.memory = None;
-        same(&run(&x, &als(), &options), &separate, 1e-8);
+        let shared = run(&x, &als(), &options);
+        shares += usize::from(shared.notes[0].starts_with("modes share products"));
+        same(&shared, &separate, 1e-8);
         options.engine.backend = Some(Backend::Native);
         same(&run(&x, &als(), &options), &separate, 1e-8);
     }
+    assert!(shares >= 3, "{shares}");
 }
 
 #[test]
@@ -414,4 +419,19 @@ fn nonnegative_factors() {
     let mut hosvd = options(&x, 2, 3);
     hosvd.start = Start::Hosvd { seed: 0 };
     assert!(!negative(&run(&x, &method, &hosvd)));
+}
+
+#[test]
+fn a_deterministic_run_has_the_same_bits_on_any_number_of_threads() {
+    let x = example(&[30, 6, 25]);
+    let mut options = options(&x, 4, 5);
+    options.engine.backend = Some(Backend::Native);
+    options.engine.deterministic = true;
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            [als(), CpMethod::Nonnegative(NonnegativeOptions::default())].map(|method| run(&x, &method, &options).model)
+        })
+    };
+    assert_eq!(on(1), on(3));
 }

@@ -64,7 +64,7 @@ pub(super) fn run(
         for (mode, systems) in systems.iter_mut().enumerate() {
             systems.make(sweep, mode)?;
             found = forms(&systems.matrices, &sweep.products[mode], &mut sweep.spare[mode], true)?;
-            sweep.normalise(mode, by_max && number > 1)?;
+            sweep.take(mode, vec![1.0; sweep.rank()], by_max && number > 1)?;
         }
         let (inner, square) = found;
         Ok(fit(size, square, inner))
