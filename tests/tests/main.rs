@@ -3,6 +3,7 @@
 mod conformance;
 mod corpus;
 mod cuda;
+mod decompositions;
 mod device;
 mod finch;
 mod fuzz;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         conformance::tests(suite);
         corpus::tests(suite);
         cuda::tests(suite);
+        decompositions::tests(suite);
         device::tests(suite);
         finch::tests(suite);
         fuzz::tests(suite);

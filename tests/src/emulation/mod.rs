@@ -9,15 +9,16 @@
 pub mod driver;
 
 use crate::harness::Skip;
+use spc::decompose::Engine;
 use spc::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
-use spc::execute::{Chain, Executable};
+use spc::execute::{Chain, Executable, KernelBuilder};
 use spc_compiler::Program;
 use spc_compiler::backend::cuda::{self, Module, Refusal};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A program whose kernels are in a batch.
@@ -123,6 +124,24 @@ pub fn chain(program: &Program, emulated: &Emulated, device: &Arc<Emulation>) ->
         Executable::on_device(compiled.kernel.clone(), DeviceKernel::new(module.clone(), device))
     });
     Chain::of_links(program, links.collect())
+}
+
+/// An engine of decompositions whose kernels run here, each on a device of its own that keeps inputs and results between calls.
+///
+/// # Errors
+/// There is no C++ compiler.
+pub fn engine() -> Result<Engine, Skip> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
+    let link = |program: &Program| {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let emulated = modules(program, number, cuda::Options::default()).expect("the kernel runs on a device");
+        let device = compile(&[&emulated]).unwrap_or_else(|_| panic!("there is a C++ compiler"));
+        device.keep_inputs();
+        Ok(chain(program, &emulated, &device))
+    };
+    let compile = move |builder: KernelBuilder| builder.compile_on(&link);
+    Ok(Engine { compile: Some(Arc::new(compile)), ..Engine::default() })
 }
 
 /// How `runtime.cpp` launches; the same fields in the same order.

@@ -15,7 +15,7 @@
 //! Iterations, likelihood and violations are those of `cp_apr(algorithm="mu")` of pyttb and of the MATLAB Tensor Toolbox.
 
 use super::CpOptions;
-use super::kernels::{self, Data, Norm, Snapshot, Sums, call, call_with, zeros_like};
+use super::entries::{self, Data, Norm, Snapshot, Sums, call, call_with, zeros_like};
 use crate::decompose::engine::{Clock, checked, first_value};
 use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Model, Observer, Step, Stopped};
 use crate::execute::Kernel;
@@ -83,12 +83,12 @@ pub(super) fn run(
             break;
         }
     }
-    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time })
+    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
 }
 
 fn check(x: &AnyTensor, own: &AprOptions, options: &CpOptions) -> Result<(), DecomposeError> {
     const METHOD: &str = "alternating Poisson regression";
-    kernels::check(options)?;
+    entries::check(options)?;
     if own.inner_iterations == 0 {
         return Err(DecomposeError::Option("a factor is updated at least once in an iteration".to_owned()));
     }
@@ -107,7 +107,7 @@ fn check(x: &AnyTensor, own: &AprOptions, options: &CpOptions) -> Result<(), Dec
 
 /// Weights and factors, none of them negative.
 fn start(data: &Data, options: &CpOptions) -> Result<(Vec<f64>, Vec<AnyTensor>), DecomposeError> {
-    let (weights, factors) = kernels::start(data.tensor.shape(), options, "alternating Poisson regression")?;
+    let (weights, factors) = entries::start(data.tensor.shape(), options, "alternating Poisson regression")?;
     let negative = |values: &[f64]| values.iter().any(|&value| value < 0.0);
     if negative(&weights) {
         return Err(DecomposeError::Start("the start has a weight below zero, and counts have none".to_owned()));
@@ -117,7 +117,7 @@ fn start(data: &Data, options: &CpOptions) -> Result<(Vec<f64>, Vec<AnyTensor>),
         return Err(DecomposeError::Start(message));
     }
     let of_element =
-        |factor: &crate::decompose::Factor| kernels::dense(factor.shape().to_vec(), factor.values(), data.element());
+        |factor: &crate::decompose::Factor| entries::dense(factor.shape().to_vec(), factor.values(), data.element());
     Ok((weights, factors.iter().map(of_element).collect::<Result<_, _>>()?))
 }
 
@@ -249,7 +249,7 @@ impl State {
 
     /// Moves the weights into a factor.
     fn open(&mut self, mode: usize, own: &AprOptions) -> Result<(), DecomposeError> {
-        let weights = kernels::vector(&self.weights, self.data.element())?;
+        let weights = entries::vector(&self.weights, self.data.element())?;
         let (factor, phi) = (&self.factors[mode], &self.phi[mode]);
         let inputs: [&dyn crate::execute::Input; 5] = [factor, phi, &weights, &own.zero, &own.offset];
         call(&self.clock, &self.kernels.open, &inputs, &mut self.next[mode])?;
@@ -263,7 +263,7 @@ impl State {
         let Self { data, kernels, clock, factors, next, phi, entries, .. } = self;
         call_with(clock, &kernels.ratio, (&data.tensor, factors, None), &[&own.least_model], &mut *entries)?;
         call_with(clock, &kernels.mttkrp[mode], (entries, factors, Some(mode)), &[], &mut phi[mode])?;
-        let mut violation = kernels::scalar(data.element());
+        let mut violation = entries::scalar(data.element());
         call(clock, &kernels.update, &[&factors[mode], &phi[mode]], (&mut next[mode], &mut violation))?;
         Ok(violation.values().get_f64(0))
     }
@@ -303,7 +303,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernels::testing::{counts, from, interpreted, start_of};
+    use super::super::entries::testing::{counts, from, interpreted, start_of};
     use super::*;
     use crate::decompose::{CpMethod, cp};
     use crate::execute::Backend;
@@ -408,7 +408,7 @@ mod tests {
             "(i, j, k) -> [j: compressed(nonunique), k: singleton(nonunique), i: singleton]",
         ];
         for format in formats {
-            let stored = x.convert(&super::super::kernels::testing::format(format, 3)).unwrap();
+            let stored = x.convert(&super::super::entries::testing::format(format, 3)).unwrap();
             let fitted = fitted(&stored, &options);
             close(measure(&fitted, 2, "log_likelihood"), LIKELIHOODS[2].1, 1e-10);
             close(measure(&fitted, 2, "kkt_violation"), VIOLATIONS[2], 1e-8);
@@ -433,7 +433,7 @@ mod tests {
         // Rank above each extent; only one entry, so that all other slices are empty.
         let mut values = vec![0.0; 12];
         values[6] = 7.0;
-        let one = kernels::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
+        let one = entries::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
         let fitted = fitted(&one, &interpreted(&CpOptions { iterations: 20, ..CpOptions::new(4) }));
         close(fitted.fit().unwrap(), 1.0, 1e-6);
         close(fitted.model.weights().iter().sum(), 7.0, 1e-9);
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_planted_model_is_found_on_any_number_of_threads() {
-        let x = super::super::kernels::testing::planted(&[12, 10, 8], 2, 40.0);
+        let x = super::super::entries::testing::planted(&[12, 10, 8], 2, 40.0);
         let mut options = CpOptions { iterations: 60, tolerance: 1e-8, ..CpOptions::new(2) };
         options.engine.deterministic = true;
         options.engine.backend = Some(Backend::Native);

@@ -2,17 +2,25 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `als` | alternating least squares; with weights, missing entries |
+//! | `als` | alternating least squares |
+//! | `weighted` | the same with a weight for each entry |
 //! | `nonnegative` | hierarchical alternating least squares: factors that are not negative |
 //! | `apr` | alternating Poisson regression: counts |
 //! | `gcp` | any loss, by its gradient |
-//! | `kernels` | what several of them compute |
+//! | `mttkrp` | products with the tensor for each mode, and what they share |
+//! | `kernels` | kernels on factors |
+//! | `sweep` | what methods share that update one factor after the other |
+//! | `entries` | what methods with a loss compute at stored entries |
 
 mod als;
 mod apr;
+mod entries;
 mod gcp;
 mod kernels;
+mod mttkrp;
 mod nonnegative;
+mod sweep;
+mod weighted;
 
 pub use als::AlsOptions;
 pub use apr::AprOptions;
@@ -82,3 +90,6 @@ pub fn cp(
         CpMethod::Gcp(own) => gcp::run(x, own, options, observe),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,145 @@
 //! Hierarchical alternating least squares: factors that are not negative.
+//!
+//! For each mode in turn, with M its MTTKRP and G the elementwise product of the other factors' AᵀA, each column of the factor is set to the
+//! best there is for the other columns as they are: `A(:, q) = max(A(:, q) + (M(:, q) - A G(:, q)) / G(q, q), 0)` (Cichocki and Phan, Fast local
+//! algorithms for large scale nonnegative matrix and tensor factorizations, 2009). So the residual never grows.
 
 use super::CpOptions;
-use crate::decompose::{DecomposeError, Fitted, KTensor, Observer};
+use super::sweep::{Problem, Sweep, fit, norm};
+use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, Start};
 use crate::tensor::AnyTensor;
 
-/// What the method takes besides.
+/// What the method takes besides: nothing. The tensor may have negative entries, but factors to start from may not; of
+/// [`Start::Hosvd`] absolute values are taken.
 #[derive(Debug, Clone, Default)]
 pub struct NonnegativeOptions {}
 
+/// Norms of the factors of a component are made equal where one is so many times another.
+const UNBALANCED: f64 = 8.0;
+
 pub(super) fn run(
-    _x: &AnyTensor,
+    x: &AnyTensor,
     _own: &NonnegativeOptions,
-    _options: &CpOptions,
-    _observe: Observer<'_, KTensor>,
+    options: &CpOptions,
+    observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    Err(DecomposeError::Option("this method is not there yet".to_owned()))
+    let problem = Problem::new(x, options)?;
+    let size = norm(&problem.entries.values)?;
+    let mut start = problem.start(x)?;
+    for (mode, factor) in start.iter_mut().enumerate() {
+        match options.start {
+            Start::Hosvd { .. } => factor.values_mut().iter_mut().for_each(|value| *value = value.abs()),
+            _ if factor.values().iter().any(|&value| value < 0.0) => {
+                let message = format!(
+                    "the factor of mode {} to start from has a negative value (with the weights in the last factor): start from absolute values",
+                    mode + 1
+                );
+                return Err(DecomposeError::Start(message));
+            }
+            _ => {}
+        }
+    }
+    let (rank, element) = (options.rank, problem.element.name());
+    let mut column = 0;
+    let (mut sweep, schedule) = problem.begin(x, &start, |batch| {
+        // All columns but one have d = 0.
+        let text = format!(
+            "fn column(A: {element} dense, M: {element} dense, g: {element} dense, d: {element} dense) -> B: {element} dense {{
+                let t(i) = A(i, s) * g(s);
+                B(i, r) = max(A(i, r) + d(r) * (M(i, r) - t(i)), 0);
+            }}"
+        );
+        column = batch.add(options.engine.builder(text).dimension("r", rank).dimension("s", rank));
+        Ok(())
+    })?;
+    let last = sweep.last();
+    let before = match schedule.goes_on() {
+        true => {
+            sweep.multiply(last)?;
+            Some(explained(&mut sweep, size)?)
+        }
+        false => None,
+    };
+    schedule.run(sweep, observe, before, |sweep, _| {
+        balance(sweep)?;
+        let order = by_weight(sweep);
+        for mode in 0..=last {
+            sweep.multiply(mode)?;
+            update(sweep, mode, &order, column)?;
+        }
+        explained(sweep, size)
+    })
+}
+
+/// The fit, where the last MTTKRP is of the factors as they are.
+fn explained(sweep: &mut Sweep, size: f64) -> Result<f64, DecomposeError> {
+    let inner = sweep.inner()?;
+    Ok(fit(size, sweep.square(), inner))
+}
+
+/// The 2-norm of each column of each factor.
+fn norms(sweep: &Sweep) -> Vec<Vec<f64>> {
+    let rank = sweep.rank();
+    let of = |gram: &Vec<f64>| (0..rank).map(|r| gram[r * rank + r].max(0.0).sqrt()).collect();
+    sweep.grams.iter().map(of).collect()
+}
+
+/// Components from the largest weight: the order of the model at the end, so that a run that goes on from it takes columns in the same order.
+fn by_weight(sweep: &Sweep) -> Vec<usize> {
+    let norms = norms(sweep);
+    let weight = |r: usize| norms.iter().map(|norms| norms[r]).product::<f64>();
+    let weights: Vec<f64> = (0..sweep.rank()).map(weight).collect();
+    let mut order: Vec<usize> = (0..sweep.rank()).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    order
+}
+
+/// Gives the factors of each component norms of the same size, which changes nothing of the model.
+fn balance(sweep: &mut Sweep) -> Result<(), DecomposeError> {
+    let norms = norms(sweep);
+    let modes = norms.len();
+    let mut scales = vec![vec![1.0; sweep.rank()]; modes];
+    let mut is_balanced = true;
+    for r in 0..sweep.rank() {
+        let of = || norms.iter().map(|norms| norms[r]);
+        let (least, largest) = (of().fold(f64::INFINITY, f64::min), of().fold(0.0, f64::max));
+        if least > 0.0 && largest > UNBALANCED * least {
+            is_balanced = false;
+            let mean = (of().map(f64::ln).sum::<f64>() / modes as f64).exp();
+            scales.iter_mut().zip(of()).for_each(|(scale, norm)| scale[r] = mean / norm);
+        }
+    }
+    if is_balanced {
+        return Ok(());
+    }
+    let rank = sweep.rank();
+    for (mode, scale) in scales.iter().enumerate() {
+        sweep.steps.scale(&sweep.factors[mode], scale, &mut sweep.spare[mode])?;
+        std::mem::swap(&mut sweep.factors[mode], &mut sweep.spare[mode]);
+        let gram = sweep.grams[mode].iter_mut().enumerate();
+        gram.for_each(|(place, value)| *value *= scale[place / rank] * scale[place % rank]);
+        sweep.mttkrp.updated(mode);
+    }
+    Ok(())
+}
+
+/// The columns of a factor, one after the other.
+fn update(sweep: &mut Sweep, mode: usize, order: &[usize], column: usize) -> Result<(), DecomposeError> {
+    let (rank, gram) = (sweep.rank(), sweep.hadamard(Some(mode)));
+    let Sweep { steps, factors, spare, products, .. } = sweep;
+    for &q in order {
+        let diagonal = gram[q * rank + q];
+        // A component without a column in another mode adds nothing, whatever this one is.
+        if diagonal <= 0.0 {
+            continue;
+        }
+        let mut step = vec![0.0; rank];
+        step[q] = 1.0 / diagonal;
+        let row = &gram[q * rank..(q + 1) * rank];
+        steps.column(column, (&factors[mode], &products[mode]), (row, &step), &mut spare[mode])?;
+        std::mem::swap(&mut factors[mode], &mut spare[mode]);
+    }
+    sweep.grams[mode] = sweep.steps.gram(&sweep.factors[mode])?;
+    sweep.mttkrp.updated(mode);
+    Ok(())
 }

@@ -8,7 +8,7 @@ use super::sample::{Counts, Places, Sample};
 use super::{GcpOptions, Optimize, Progress, made, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
-use crate::decompose::cp::kernels::{Data, Sums, call, call_with, zeros_like};
+use crate::decompose::cp::entries::{Data, Sums, call, call_with, zeros_like};
 use crate::decompose::engine::Clock;
 use crate::execute::{Input, Kernel};
 use crate::tensor::AnyTensor;

@@ -10,7 +10,7 @@ use super::whole::Whole;
 use super::{Optimize, Progress, made, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
-use crate::decompose::cp::kernels::{call, zeros_like};
+use crate::decompose::cp::entries::{call, zeros_like};
 use crate::decompose::engine::Clock;
 use crate::execute::Kernel;
 use crate::tensor::{AnyTensor, ElementType};

@@ -26,7 +26,7 @@ mod whole;
 pub use loss::Loss;
 
 use super::CpOptions;
-use super::kernels::{self, Data, Norm, Snapshot, Sums};
+use super::entries::{self, Data, Norm, Snapshot, Sums};
 use crate::decompose::engine::{Clock, checked};
 use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Model, Observer, Start, Step, Stopped};
 use crate::execute::Kernel;
@@ -87,7 +87,7 @@ pub(super) fn run(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    kernels::check(options)?;
+    entries::check(options)?;
     checked(x, 3, 8)?;
     let terms = own.loss.terms()?;
     match own.optimizer {
@@ -147,17 +147,17 @@ fn drive(
     }
     let model = Snapshot { weights: &weights, factors: optimizer.factors(), norm: Norm::Two }.model();
     let (compile_time, prepare_time) = optimizer.took();
-    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time })
+    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
 }
 
 /// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; random ones
 /// are scaled to the sum of the tensor where they are not negative, else to its norm.
 fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Vec<AnyTensor>, DecomposeError> {
     let clock = Clock::default();
-    let (weights, factors) = kernels::start(data.tensor.shape(), options, "generalized CP")?;
+    let (weights, factors) = entries::start(data.tensor.shape(), options, "generalized CP")?;
     let order = factors.len() as f64;
     let of_element =
-        |factor: &crate::decompose::Factor| kernels::dense(factor.shape().to_vec(), factor.values(), data.element());
+        |factor: &crate::decompose::Factor| entries::dense(factor.shape().to_vec(), factor.values(), data.element());
     let mut factors: Vec<AnyTensor> = factors.iter().map(of_element).collect::<Result<_, _>>()?;
     let mut scales: Vec<f64> = weights.iter().map(|weight| weight.abs().powf(1.0 / order)).collect();
     if matches!(options.start, Start::Random { .. }) {
@@ -183,7 +183,7 @@ fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Ve
         let bounded = |(at, value): (usize, f64)| (value * scales[at % scales.len()]).max(least);
         let values: Vec<f64> =
             (0..factor.values().len()).map(|at| factor.values().get_f64(at)).enumerate().map(bounded).collect();
-        *factor = kernels::dense(factor.shape().to_vec(), &values, data.element())?;
+        *factor = entries::dense(factor.shape().to_vec(), &values, data.element())?;
     }
     Ok(factors)
 }
@@ -205,7 +205,7 @@ fn step_text(element: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decompose::cp::kernels::testing::{counts, from, interpreted, planted};
+    use crate::decompose::cp::entries::testing::{counts, from, interpreted, planted};
     use crate::decompose::{CpMethod, cp};
     use crate::execute::Backend;
     use crate::tensor::ElementType;
@@ -335,10 +335,10 @@ mod tests {
         assert!(loss(&run(&zero, adam(Loss::Gaussian, 0, 30, None), &few).unwrap()) < 1.0);
         let mut values = vec![0.0; 12];
         values[6] = 7.0;
-        let one = kernels::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
+        let one = entries::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
         let fitted = run(&one, by(Loss::Gaussian), &CpOptions { rank: 4, ..options }).unwrap();
         assert!(fitted.fit().unwrap() > 0.9999, "{:?}", fitted.fit());
-        let full = kernels::dense(vec![2, 2, 2], &[1.0; 8], ElementType::F64).unwrap();
+        let full = entries::dense(vec![2, 2, 2], &[1.0; 8], ElementType::F64).unwrap();
         assert!(run(&full, adam(Loss::Poisson, 0, 30, None), &few).unwrap().iterations.len() <= 2);
     }
 

@@ -145,9 +145,9 @@ impl Places {
             values: places.iter().map(|place| place.value).collect::<Vec<f64>>(),
         };
         let entries = pack(entries, &Format::coo(order), Duplicates::Refuse)?;
-        let entries = crate::decompose::cp::kernels::of_element(&entries, element)?;
+        let entries = crate::decompose::cp::entries::of_element(&entries, element)?;
         let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
-        let weights = crate::decompose::cp::kernels::values(&weights, element);
+        let weights = crate::decompose::cp::entries::values(&weights, element);
         Ok(Sample { weights: entries.with_values(weights)?, entries })
     }
 }
@@ -155,7 +155,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decompose::cp::kernels::testing::counts;
+    use crate::decompose::cp::entries::testing::counts;
 
     fn places() -> Places {
         Places::new(counts(&[5, 4, 3]).convert(&Format::coo(3)).unwrap(), 3)

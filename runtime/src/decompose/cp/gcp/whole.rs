@@ -7,7 +7,7 @@ use super::loss::{Closed, Expression, Rest, Terms};
 use super::made;
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
-use crate::decompose::cp::kernels::{self, Data, Sums, call, call_with, zeros_like};
+use crate::decompose::cp::entries::{self, Data, Sums, call, call_with, zeros_like};
 use crate::decompose::engine::Clock;
 use crate::execute::{Input, Kernel};
 use crate::tensor::AnyTensor;
@@ -134,11 +134,11 @@ impl Whole {
             match rest {
                 Rest::Square => {
                     others.iter_mut().for_each(|element| *element *= 2.0);
-                    let others = kernels::dense(vec![rank, rank], &others, data.element())?;
+                    let others = entries::dense(vec![rank, rank], &others, data.element())?;
                     call(clock, add, &[&partial[mode], &factors[mode], &others], gradient)?;
                 }
                 Rest::Linear => {
-                    let others = kernels::vector(&others, data.element())?;
+                    let others = entries::vector(&others, data.element())?;
                     call(clock, add, &[&partial[mode], &others], gradient)?;
                 }
             }
@@ -217,7 +217,7 @@ mod tests {
     use super::super::Loss;
     use super::*;
     use crate::decompose::Start;
-    use crate::decompose::cp::kernels::testing::{counts, format, from, interpreted};
+    use crate::decompose::cp::entries::testing::{counts, format, from, interpreted};
     use crate::tensor::ElementType;
 
     fn rayleigh() -> Loss {
@@ -283,7 +283,7 @@ mod tests {
     fn factors_of(options: &CpOptions, element: ElementType) -> Vec<AnyTensor> {
         let Start::Model(model) = &options.start else { panic!("starts from a model") };
         let factors = model.factors().iter();
-        factors.map(|factor| kernels::dense(factor.shape().to_vec(), factor.values(), element).unwrap()).collect()
+        factors.map(|factor| entries::dense(factor.shape().to_vec(), factor.values(), element).unwrap()).collect()
     }
 
     fn close(found: f64, expected: f64, tolerance: f64) {
