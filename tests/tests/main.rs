@@ -22,6 +22,7 @@ mod splits;
 mod streams;
 mod suite_kernels;
 mod sweep;
+mod tucker;
 
 use spc_tests::harness;
 use std::path::Path;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         streams::tests(suite);
         suite_kernels::tests(suite);
         sweep::tests(suite);
+        tucker::tests(suite);
     })
 }
 

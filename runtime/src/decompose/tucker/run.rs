@@ -403,7 +403,7 @@ struct Trees {
 
 impl Trees {
     fn new(run: &Run<'_>, memory: Option<u64>) -> Result<Self, DecomposeError> {
-        let most = memory.unwrap_or_else(|| available() / 2);
+        let most = memory.unwrap_or_else(|| crate::memory::available() / 2);
         let order = run.ranks.len();
         let mut trees = Self { kept: (0..order).map(|_| None).collect(), keeps: vec![false; order] };
         let mut taken = 0;
@@ -441,12 +441,4 @@ impl Trees {
         }
         sources
     }
-}
-
-/// The bytes of memory that are free, where the system says it; else as many as there can be.
-fn available() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kilobytes.map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1024))
 }
