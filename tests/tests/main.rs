@@ -24,6 +24,7 @@ mod splits;
 mod streams;
 mod suite_kernels;
 mod sweep;
+mod tucker;
 
 use spc_tests::harness;
 use std::path::Path;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         streams::tests(suite);
         suite_kernels::tests(suite);
         sweep::tests(suite);
+        tucker::tests(suite);
     })
 }
 

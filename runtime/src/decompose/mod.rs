@@ -8,6 +8,7 @@
 //! | `engine` | how kernels are compiled, and the sparse tensor that they read |
 //! | `observe` | what a method says after each iteration, and what it gives at the end |
 //! | `algebra` | dense algebra: solves, eigenvectors, orthonormal bases |
+//! | `scaled` | the entries of a tensor, checked and scaled; kernels by their texts |
 //! | `ktensor`, `tucker_tensor` | the models |
 //! | `files` | models in folders and archives |
 //! | `consistency` | whether a CP model has as many components as the tensor |
@@ -30,6 +31,7 @@ mod ktensor;
 mod leading;
 mod observe;
 mod power;
+mod scaled;
 mod show;
 mod start;
 mod tucker;
