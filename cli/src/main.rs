@@ -16,6 +16,7 @@ mod info;
 mod manual;
 mod names;
 mod output;
+mod page;
 mod progress;
 mod run;
 mod settings;
