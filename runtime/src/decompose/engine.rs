@@ -94,5 +94,24 @@ pub(super) fn checked(x: &AnyTensor, least: usize, most: usize) -> Result<(), De
     if !x.fill().is_zero() {
         return Err(DecomposeError::Fill(x.fill().to_string()));
     }
-    Ok(())
+    match first_value(x, |value| !value.is_finite()) {
+        Some((index, value)) => Err(DecomposeError::NotFinite { index, value }),
+        None => Ok(()),
+    }
+}
+
+/// The first stored entry whose value is such: where it is, and the value.
+pub(super) fn first_value(x: &AnyTensor, is_such: impl Fn(f64) -> bool) -> Option<(Vec<usize>, f64)> {
+    let values = x.values();
+    if !(0..values.len()).any(|position| is_such(values.get_f64(position))) {
+        return None;
+    }
+    let mut first = None;
+    x.for_each_position(|index, position| {
+        let value = values.get_f64(position);
+        if first.is_none() && is_such(value) {
+            first = Some((index.to_vec(), value));
+        }
+    });
+    first
 }

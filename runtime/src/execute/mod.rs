@@ -72,6 +72,8 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "decompose")]
+pub(crate) use kernel::rendered;
 #[cfg(feature = "compile")]
 pub use kernel::{Argument, Input, Kernel, KernelBuilder, Link, Outputs, Targets};
 #[cfg(feature = "compile")]

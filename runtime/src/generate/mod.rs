@@ -34,7 +34,10 @@ pub use power_law::power_law;
 use crate::complex::c64;
 use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, tasks};
 use crate::with_element;
-use random::{Permutation, below, mix, unit};
+#[cfg(feature = "decompose")]
+pub(crate) use random::Sequence;
+pub(crate) use random::below;
+use random::{Permutation, mix, unit};
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 

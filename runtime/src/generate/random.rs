@@ -14,22 +14,22 @@ pub(super) fn unit(bits: u64) -> f64 {
 }
 
 /// Random bits as a number below `extent`.
-pub(super) fn below(bits: u64, extent: u64) -> u64 {
+pub(crate) fn below(bits: u64, extent: u64) -> u64 {
     ((u128::from(bits) * u128::from(extent)) >> 64) as u64
 }
 
 /// Random numbers one after the other, for what needs several at a place.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sequence(u64);
+pub(crate) struct Sequence(u64);
 
 impl Sequence {
     /// Those of the entry `entry` in a stream of entries.
-    pub(super) fn of(stream: u64, entry: u64) -> Self {
+    pub(crate) fn of(stream: u64, entry: u64) -> Self {
         Self(mix(stream.wrapping_add(entry)))
     }
 
     /// The next random bits.
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         let bits = mix(self.0);
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         bits

@@ -6,10 +6,12 @@
 //! | `nonnegative` | hierarchical alternating least squares: factors that are not negative |
 //! | `apr` | alternating Poisson regression: counts |
 //! | `gcp` | any loss, by its gradient |
+//! | `kernels` | what several of them compute |
 
 mod als;
 mod apr;
 mod gcp;
+mod kernels;
 mod nonnegative;
 
 pub use als::AlsOptions;

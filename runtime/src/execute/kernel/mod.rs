@@ -204,14 +204,15 @@ fn assignment(text: &str, formats: &[(String, String)]) -> Result<notation::Kern
     })
 }
 
+/// What is wrong with a text, for people.
 #[cfg(feature = "pretty")]
-fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
+pub(crate) fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
     render(text, origin, &found.into_sorted(), false).trim_end().to_owned()
 }
 
 /// A line for each problem.
 #[cfg(not(feature = "pretty"))]
-fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
+pub(crate) fn rendered(text: &str, origin: &str, found: Diagnostics) -> String {
     let line = |found: &Diagnostic| {
         let (line, column) = line_and_column(text, found.span.start);
         let help: String = found.help.iter().map(|help| format!("; {help}")).collect();

@@ -1,0 +1,322 @@
+//! Adam with stratified samples (Kingma and Ba: Adam: A Method for Stochastic Optimization, 2015; Kolda and Hong 2020, algorithm 5.1).
+//!
+//! An iteration is a number of steps, each with a sample of its own. After it the loss is estimated, always at the same places: where it
+//! is larger than before, the iteration is undone, and further steps are shorter.
+
+use super::loss::{Expression, Terms};
+use super::sample::{Counts, Places, Sample};
+use super::{GcpOptions, Optimize, Progress, made, start, step_text};
+use crate::decompose::DecomposeError;
+use crate::decompose::cp::CpOptions;
+use crate::decompose::cp::kernels::{Data, Sums, call, call_with, zeros_like};
+use crate::decompose::engine::Clock;
+use crate::execute::{Input, Kernel};
+use crate::tensor::AnyTensor;
+use spc_compiler::format::Format;
+use std::time::{Duration, Instant};
+
+/// How fast the means of gradients and of their squares forget.
+const FORGET: [f64; 2] = [0.9, 0.999];
+/// The number of the sample that the loss is estimated with; those of steps are counted from 0.
+const ESTIMATE: u64 = u64::MAX;
+/// The least number of places in the sample of a step, and in that of the estimate.
+const LEAST: [usize; 2] = [1000, 100_000];
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings<'a> {
+    pub(super) rate: f64,
+    pub(super) samples: Option<(usize, usize)>,
+    pub(super) steps: usize,
+    pub(super) own: &'a GcpOptions,
+}
+
+impl Settings<'_> {
+    fn check(&self) -> Result<(), DecomposeError> {
+        let problem = if !(self.rate > 0.0 && self.rate.is_finite()) {
+            format!("the step of Adam is {}, but it is a positive number", self.rate)
+        } else if self.steps == 0 {
+            "an iteration of Adam has at least one step".to_owned()
+        } else if !(self.own.decay > 0.0 && self.own.decay <= 1.0) {
+            format!("steps of Adam become {} times as long, but that is a number above 0 and at most 1", self.own.decay)
+        } else if self.samples == Some((0, 0)) {
+            "a sample has at least one place".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(DecomposeError::Option(problem))
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Adam {
+    clock: Clock,
+    kernels: Kernels,
+    places: Places,
+    counts: Counts,
+    estimate: Sample,
+    least: f64,
+    tolerance: f64,
+    rate: f64,
+    decay: f64,
+    steps: usize,
+    /// How many iterations may still be undone.
+    failures: usize,
+    /// How many steps count.
+    taken: i32,
+    loss: f64,
+    state: State,
+    /// What it was before the iteration.
+    before: State,
+    /// What a step makes of it.
+    next: State,
+    gradient: Vec<AnyTensor>,
+    took: (Duration, Duration),
+}
+
+/// The factors, and the means of gradients and of their squares.
+#[derive(Debug)]
+struct State([Vec<AnyTensor>; 3]);
+
+#[derive(Debug)]
+struct Kernels {
+    model: Kernel,
+    /// For each mode.
+    mttkrp: Vec<Kernel>,
+    value: Of,
+    derivative: Of,
+    adam: Kernel,
+    step: Kernel,
+    sums: Sums,
+}
+
+/// The kernel of an expression, and what it reads besides the weights.
+#[derive(Debug)]
+struct Of {
+    kernel: Kernel,
+    x: bool,
+    m: bool,
+}
+
+impl Of {
+    /// An expression at the places of a sample, times the weights: summed up, or at each.
+    fn text(data: &Data, expression: &Expression, sums: bool) -> String {
+        let (d, parameters) = (data.declaration(), Self::read(expression));
+        let declared: String = parameters.iter().map(|name| format!(", {name}: {d}")).collect();
+        let patterns: String = parameters.iter().map(|name| format!("same_pattern(W, {name}); ")).collect();
+        let value = format!("{} * {}", data.access("W"), expression.with(&data.access("X"), &data.access("M")));
+        let (result, target) =
+            if sums { ("v: f64".to_owned(), "v".to_owned()) } else { (format!("D: {d}"), data.access("D")) };
+        let schedule = if patterns.is_empty() { String::new() } else { format!("schedule {{ {patterns} }}") };
+        format!("fn of(W: {d}{declared}) -> {result} {{ {target} = {value}; }} {schedule}")
+    }
+
+    fn read(expression: &Expression) -> Vec<&'static str> {
+        [("x", "X"), ("m", "M")].into_iter().filter(|(name, _)| expression.reads(name)).map(|(_, name)| name).collect()
+    }
+
+    fn new(expression: &Expression, kernel: Kernel) -> Self {
+        Self { kernel, x: expression.reads("x"), m: expression.reads("m") }
+    }
+
+    fn inputs<'t>(&self, sample: &'t Sample, m: &'t AnyTensor) -> Vec<&'t dyn Input> {
+        let mut inputs: Vec<&dyn Input> = vec![&sample.weights];
+        inputs.extend(self.x.then_some(&sample.entries as &dyn Input));
+        inputs.extend(self.m.then_some(m as &dyn Input));
+        inputs
+    }
+}
+
+impl Kernels {
+    fn compile(data: &Data, terms: &Terms, options: &CpOptions) -> Result<Self, DecomposeError> {
+        let e = data.element().name();
+        let [first, second] = FORGET;
+        let (mean, square) = (
+            format!("{first:?} * M(i, r) + {:?} * G(i, r)", 1.0 - first),
+            format!("{second:?} * V(i, r) + {:?} * G(i, r) * G(i, r)", 1.0 - second),
+        );
+        let adam = format!(
+            "fn adam(A: {e} dense, M: {e} dense, V: {e} dense, G: {e} dense, rate: {e}, first: {e}, second: {e}, least: {e})
+                 -> (N: {e} dense, P: {e} dense, Q: {e} dense) {{
+                 N(i, r) = max(A(i, r) - rate * first * ({mean}) / (sqrt(second * ({square})) + 1e-8), least);
+                 P(i, r) = {mean};
+                 Q(i, r) = {square};
+             }}"
+        );
+        let over_components = std::iter::once(data.model()).chain((0..data.order()).map(|mode| data.mttkrp(mode)));
+        let builders = over_components.map(|text| data.builder(options, text));
+        let others = [Of::text(data, &terms.value, true), Of::text(data, &terms.derivative, false), adam, step_text(e)];
+        let others = others.into_iter().chain(Sums::texts(data.element()));
+        let builders = builders.chain(others.map(|text| options.engine.builder(text)));
+        let mut kernels = options.engine.compile(builders.collect())?.into_iter();
+        Ok(Self {
+            model: made(&mut kernels)?,
+            mttkrp: kernels.by_ref().take(data.order()).collect(),
+            value: Of::new(&terms.value, made(&mut kernels)?),
+            derivative: Of::new(&terms.derivative, made(&mut kernels)?),
+            adam: made(&mut kernels)?,
+            step: made(&mut kernels)?,
+            sums: Sums::new(&mut kernels).ok_or(DecomposeError::Algebra("a kernel is missing"))?,
+        })
+    }
+
+    /// The model at the places of a sample.
+    fn model(&self, clock: &Clock, sample: &Sample, factors: &[AnyTensor]) -> Result<AnyTensor, DecomposeError> {
+        let mut model = sample.entries.clone();
+        call_with(clock, &self.model, (&sample.entries, factors, None), &[], &mut model)?;
+        Ok(model)
+    }
+
+    /// The loss, estimated with a sample.
+    fn loss(&self, clock: &Clock, sample: &Sample, factors: &[AnyTensor]) -> Result<f64, DecomposeError> {
+        let model = self.model(clock, sample, factors)?;
+        let mut loss = 0.0f64;
+        call(clock, &self.value.kernel, &self.value.inputs(sample, &model), &mut loss)?;
+        Ok(loss)
+    }
+
+    /// The gradient, estimated with a sample.
+    fn gradient(
+        &self,
+        clock: &Clock,
+        sample: &Sample,
+        factors: &[AnyTensor],
+        gradient: &mut [AnyTensor],
+    ) -> Result<(), DecomposeError> {
+        let model = self.model(clock, sample, factors)?;
+        let mut derivative = sample.entries.clone();
+        call(clock, &self.derivative.kernel, &self.derivative.inputs(sample, &model), &mut derivative)?;
+        for (mode, gradient) in gradient.iter_mut().enumerate() {
+            call_with(clock, &self.mttkrp[mode], (&derivative, factors, Some(mode)), &[], gradient)?;
+        }
+        Ok(())
+    }
+}
+
+impl Adam {
+    pub(super) fn new(
+        x: &AnyTensor,
+        terms: &Terms,
+        settings: Settings<'_>,
+        options: &CpOptions,
+    ) -> Result<Self, DecomposeError> {
+        settings.check()?;
+        let begun = Instant::now();
+        let data = Data::stored(x, &Format::coo(x.order()), options)?;
+        let prepared = begun.elapsed();
+        let begun = Instant::now();
+        let kernels = Kernels::compile(&data, terms, options)?;
+        let compile_time = begun.elapsed();
+        let begun = Instant::now();
+        let clock = Clock::default();
+        let factors = start(&data, terms.least, options, &kernels.sums)?;
+        let places = Places::new(data.tensor, settings.own.seed);
+        let [of_step, of_estimate] = sizes(places.stored(), options.iterations);
+        let counts = settings.samples.map_or(of_step, |(stored, others)| Counts { stored, others });
+        let counts = places.limited(counts);
+        if counts == (Counts { stored: 0, others: 0 }) {
+            return Err(DecomposeError::Option(
+                "samples have no place: the tensor has none of what is drawn".to_owned(),
+            ));
+        }
+        let estimate = places.sample(ESTIMATE, of_estimate)?;
+        let loss = kernels.loss(&clock, &estimate, &factors)?;
+        if !loss.is_finite() {
+            return Err(DecomposeError::Start(format!("the loss of the start is {loss}: start elsewhere")));
+        }
+        let zeros = || zeros_like(&factors);
+        let state = || Ok::<_, DecomposeError>(State([zeros()?, zeros()?, zeros()?]));
+        Ok(Self {
+            clock,
+            kernels,
+            places,
+            counts,
+            estimate,
+            least: terms.least,
+            tolerance: options.tolerance,
+            rate: settings.rate,
+            decay: settings.own.decay,
+            steps: settings.steps,
+            failures: settings.own.failures,
+            taken: 0,
+            loss,
+            before: state()?,
+            next: state()?,
+            gradient: zeros()?,
+            state: State([factors.clone(), zeros()?, zeros()?]),
+            took: (compile_time, prepared + begun.elapsed()),
+        })
+    }
+
+    fn step(&mut self, number: u64) -> Result<(), DecomposeError> {
+        let Self { clock, kernels, state: State(state), next: State(next), gradient, .. } = self;
+        let sample = self.places.sample(number, self.counts)?;
+        kernels.gradient(clock, &sample, &state[0], gradient)?;
+        self.taken += 1;
+        let [first, second] = FORGET.map(|forget| 1.0 / (1.0 - forget.powi(self.taken)));
+        let [n, p, q] = next;
+        for mode in 0..state[0].len() {
+            let [a, m, v] = [0, 1, 2].map(|part: usize| &state[part][mode]);
+            let inputs: [&dyn Input; 8] = [a, m, v, &gradient[mode], &self.rate, &first, &second, &self.least];
+            call(clock, &kernels.adam, &inputs, (&mut n[mode], &mut p[mode], &mut q[mode]))?;
+        }
+        std::mem::swap(&mut self.state, &mut self.next);
+        Ok(())
+    }
+
+    /// Keeps the state as it is before an iteration.
+    fn keep(&mut self) -> Result<(), DecomposeError> {
+        for (from, to) in self.state.0.iter().zip(&mut self.before.0) {
+            for (from, to) in from.iter().zip(to) {
+                call(&self.clock, &self.kernels.step, &[from, from, &0.0, &f64::NEG_INFINITY], to)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Optimize for Adam {
+    fn iterate(&mut self, number: usize) -> Result<Progress, DecomposeError> {
+        self.keep()?;
+        let begun = self.taken;
+        for step in 0..self.steps {
+            self.step((number as u64 - 1).wrapping_mul(self.steps as u64).wrapping_add(step as u64))?;
+        }
+        let loss = self.kernels.loss(&self.clock, &self.estimate, &self.state.0[0])?;
+        let fell = self.loss - loss;
+        if fell >= 0.0 {
+            self.loss = loss;
+            let ended = fell < self.tolerance * loss.abs().max(1.0);
+            return Ok(Progress { loss, fit: None, ended });
+        }
+        // Also where it is not a number.
+        std::mem::swap(&mut self.state, &mut self.before);
+        self.taken = begun;
+        self.rate *= self.decay;
+        let ended = self.failures == 0;
+        self.failures = self.failures.saturating_sub(1);
+        Ok(Progress { loss: self.loss, fit: None, ended })
+    }
+
+    fn factors(&self) -> &[AnyTensor] {
+        &self.state.0[0]
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn took(&self) -> (Duration, Duration) {
+        self.took
+    }
+}
+
+/// How large the samples of a step and of the estimate are: those of a step go over the stored entries three times in a run, but have
+/// 1000 of each kind at least; that of the estimate has a hundredth, but 100,000 at least. There are as many others as stored ones.
+fn sizes(stored: usize, iterations: usize) -> [Counts; 2] {
+    let counts = |wanted: usize| Counts {
+        stored: wanted.min(stored),
+        others: if stored == 0 { wanted } else { wanted.min(stored) },
+    };
+    let steps = (3 * stored).div_ceil(iterations.max(1));
+    [counts(steps.max(LEAST[0])), counts(stored.div_ceil(100).max(LEAST[1]))]
+}
