@@ -1,8 +1,9 @@
 //! Dense algebra on small matrices, by `faer`, on the thread that calls. Matrices are slices of `f64`, row after row.
 
 use super::DecomposeError;
+use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::DenseSolveCore;
-use faer::{MatRef, Side};
+use faer::{Accum, MatMut, MatRef, Par, Side};
 
 /// The eigenvectors of a symmetric matrix, by eigenvalues from the largest.
 #[derive(Debug, Clone)]
@@ -19,15 +20,8 @@ pub(super) fn symmetric_eigen(matrix: &[f64], n: usize) -> Result<Eigen, Decompo
     let found = found.map_err(|_| DecomposeError::Algebra("the eigenvalues of a symmetric matrix do not converge"))?;
     let (s, u) = (found.S().column_vector(), found.U());
     let values = (0..n).rev().map(|column| s[column]).collect();
-    let mut vectors = vec![0.0; n * n];
-    for column in 0..n {
-        let from = n - 1 - column;
-        let largest =
-            (0..n).map(|row| u[(row, from)]).fold(0.0, |a: f64, b: f64| if b.abs() > a.abs() { b } else { a });
-        let sign = if largest < 0.0 { -1.0 } else { 1.0 };
-        (0..n).for_each(|row| vectors[row * n + column] = sign * u[(row, from)]);
-    }
-    Ok(Eigen { values, vectors })
+    let vectors = (0..n * n).map(|place| u[(place / n, n - 1 - place % n)]).collect();
+    Ok(Eigen { values, vectors: positive(vectors, n, n) })
 }
 
 /// The inverse of a symmetric matrix that is positive semi-definite: by Cholesky where that is well conditioned, else the pseudo-inverse by
@@ -63,6 +57,38 @@ pub(super) fn inverse(matrix: &[f64], n: usize) -> Result<Vec<f64>, DecomposeErr
 pub(super) fn orthonormal(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
     let q = MatRef::from_row_major_slice(matrix, rows, columns).qr().compute_thin_Q();
     (0..rows * columns).map(|place| q[(place / columns, place % columns)]).collect()
+}
+
+/// The product of matrices of `rows` × `inner` and `inner` × `columns`.
+pub(super) fn times(a: &[f64], b: &[f64], rows: usize, inner: usize, columns: usize) -> Vec<f64> {
+    let b = MatRef::from_row_major_slice(b, inner, columns);
+    product(MatRef::from_row_major_slice(a, rows, inner), b)
+}
+
+/// AᵀB, of matrices of `rows` × `left` and `rows` × `right`.
+pub(super) fn transposed_times(a: &[f64], b: &[f64], rows: usize, left: usize, right: usize) -> Vec<f64> {
+    let b = MatRef::from_row_major_slice(b, rows, right);
+    product(MatRef::from_row_major_slice(a, rows, left).transpose(), b)
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
+    let (rows, columns) = (a.nrows(), b.ncols());
+    let mut result = vec![0.0; rows * columns];
+    let target = MatMut::from_row_major_slice_mut(&mut result, rows, columns);
+    matmul(target, Accum::Replace, a, b, 1.0, Par::Seq);
+    result
+}
+
+/// Columns with a sign such that the largest element of each is positive.
+pub(super) fn positive(mut matrix: Vec<f64>, rows: usize, columns: usize) -> Vec<f64> {
+    for column in 0..columns {
+        let elements = (0..rows).map(|row| matrix[row * columns + column]);
+        let largest = elements.fold(0.0, |a: f64, b: f64| if b.abs() > a.abs() { b } else { a });
+        if largest < 0.0 {
+            (0..rows).for_each(|row| matrix[row * columns + column] *= -1.0);
+        }
+    }
+    matrix
 }
 
 #[cfg(test)]

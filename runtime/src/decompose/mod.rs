@@ -8,6 +8,7 @@
 //! | `engine` | how kernels are compiled, and the sparse tensor that they read |
 //! | `observe` | what a method says after each iteration, and what it gives at the end |
 //! | `algebra` | dense algebra: solves, eigenvectors, orthonormal bases |
+//! | `scaled` | the entries of a tensor, checked and scaled; kernels by their texts |
 //! | `ktensor`, `tucker_tensor` | the models |
 //! | `start` | where an iteration starts |
 //! | `cp` | methods for the CP decomposition |
@@ -21,6 +22,7 @@ mod error;
 mod ktensor;
 mod observe;
 mod power;
+mod scaled;
 mod start;
 mod tucker;
 mod tucker_tensor;

@@ -1,0 +1,436 @@
+//! The methods for a Tucker decomposition.
+
+use super::super::engine::Clock;
+use super::super::scaled::{Kernels, Scaled, Source, dense, kernel_element, numbers, scaled, set};
+use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
+use super::subspace::{Form, Search, completed};
+use super::tree::{Tree, rooted};
+use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
+use crate::tensor::{AnyTensor, ElementType, LevelStorage};
+use spc_compiler::format::{Format, LevelFormat};
+use std::time::{Duration, Instant};
+
+pub(super) fn run(
+    x: &AnyTensor,
+    method: TuckerMethod,
+    options: &TuckerOptions,
+    observe: Observer<'_, TuckerTensor>,
+) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+    let begin = Instant::now();
+    let element = kernel_element(x, options.element)?;
+    let starts =
+        options.start.as_deref().map(|start| orthonormal_start(start, x.shape(), &options.ranks)).transpose()?;
+    let entries = scaled(x)?;
+    let (ranks, order) = (options.ranks.clone(), x.order());
+    let method_run = Run {
+        entries,
+        element,
+        ranks,
+        kernels: Kernels::new(&options.engine),
+        clock: Clock::default(),
+        seed: options.seed,
+        factors: (0..order).map(|_| None).collect(),
+    };
+    if method_run.entries.norm == 0.0 {
+        return method_run.of_zeros(observe, begin);
+    }
+    match method {
+        TuckerMethod::Hosvd => method_run.hosvd(observe, begin),
+        TuckerMethod::StHosvd => method_run.st_hosvd(observe, begin),
+        TuckerMethod::Hooi => method_run.hooi(starts, options, observe, begin),
+    }
+}
+
+/// Orthonormal bases of the factors that a run starts from.
+fn orthonormal_start(start: &[Factor], shape: &[usize], ranks: &[usize]) -> Result<Vec<Vec<f64>>, DecomposeError> {
+    if start.len() != shape.len() {
+        let (found, order) = (start.len(), shape.len());
+        return Err(DecomposeError::Start(format!("there are {found} factors to start from, for {order} modes")));
+    }
+    let one = |(mode, factor): (usize, &Factor)| {
+        let (expected, number) = ([shape[mode], ranks[mode]], mode + 1);
+        if factor.shape() != expected {
+            let found = factor.shape();
+            let message = format!("the factor of mode {number} has the shape {found:?}, and {expected:?} is needed");
+            return Err(DecomposeError::Start(message));
+        }
+        if let Some(place) = factor.values().iter().position(|value| !value.is_finite()) {
+            let (row, column, value) = (place / expected[1] + 1, place % expected[1] + 1, factor.values()[place]);
+            let message = format!("the factor of mode {number} has the element {value} at ({row}, {column})");
+            return Err(DecomposeError::Start(message));
+        }
+        Ok(algebra::orthonormal(factor.values(), expected[0], expected[1]))
+    };
+    start.iter().enumerate().map(one).collect()
+}
+
+/// The factor of a mode, as it is and as kernels read it.
+#[derive(Debug)]
+struct Basis {
+    matrix: Vec<f64>,
+    operand: AnyTensor,
+}
+
+struct Run<'e> {
+    entries: Scaled,
+    element: ElementType,
+    ranks: Vec<usize>,
+    kernels: Kernels<'e>,
+    clock: Clock,
+    seed: u64,
+    factors: Vec<Option<Basis>>,
+}
+
+impl Run<'_> {
+    fn shape(&self) -> &[usize] {
+        &self.entries.entries.shape
+    }
+
+    fn tree(&self, modes: Vec<usize>) -> Result<Tree, DecomposeError> {
+        Tree::new(&self.entries.entries, modes, self.element)
+    }
+
+    /// The other modes by their extents, and this one last: its fibers are the leaves.
+    fn fibers_of(&self, mode: usize) -> Result<Tree, DecomposeError> {
+        let mut modes = rooted(self.shape(), mode);
+        modes.rotate_left(1);
+        self.tree(modes)
+    }
+
+    fn set_factor(&mut self, mode: usize, matrix: Vec<f64>) -> Result<(), DecomposeError> {
+        match &mut self.factors[mode] {
+            Some(basis) => {
+                set(&mut basis.operand, &matrix);
+                basis.matrix = matrix;
+            }
+            none => {
+                let shape = [self.entries.entries.shape[mode], self.ranks[mode]];
+                let operand = dense(&shape, &matrix, self.element)?;
+                *none = Some(Basis { matrix, operand });
+            }
+        }
+        Ok(())
+    }
+
+    /// The factor of a mode, which has been found.
+    fn operand(&self, mode: usize) -> Result<AnyTensor, DecomposeError> {
+        let basis = self.factors[mode].as_ref();
+        Ok(basis.ok_or(DecomposeError::Algebra("there is no factor yet"))?.operand.clone())
+    }
+
+    /// Takes the leading vectors of an unfolding for the factor of a mode; rows of the unfolding are those of the coordinates.
+    fn lead(
+        &mut self,
+        mode: usize,
+        tensor: &AnyTensor,
+        form: Form,
+        coordinates: Option<&[usize]>,
+    ) -> Result<(), DecomposeError> {
+        let (extent, rank) = (self.shape()[mode], self.ranks[mode]);
+        let everywhere: Vec<usize>;
+        let coordinates = match coordinates {
+            Some(coordinates) => coordinates,
+            None => {
+                everywhere = (0..extent).collect();
+                &everywhere
+            }
+        };
+        let start: Option<Vec<f64>> = self.factors[mode].as_ref().map(|basis| {
+            let row = |&row: &usize| basis.matrix[row * rank..(row + 1) * rank].iter().copied();
+            coordinates.iter().flat_map(row).collect()
+        });
+        let seed = self.seed.wrapping_add(mode as u64);
+        let mut search = Search { kernels: &mut self.kernels, clock: &self.clock, seed };
+        let vectors = search.leading(tensor, form, rank, start.as_deref())?;
+        let matrix = completed(&vectors, coordinates, extent, rank, self.seed, mode)?;
+        self.set_factor(mode, matrix)
+    }
+
+    /// The leading vectors of the tensor's own unfolding.
+    fn lead_by_fibers(&mut self, mode: usize) -> Result<(), DecomposeError> {
+        let tree = self.fibers_of(mode)?;
+        self.lead(mode, tree.fibers(), Form::Fibers, None)
+    }
+
+    /// Forms the products of levels, from below, with the factors of their modes.
+    fn multiply(&mut self, tree: &mut Tree, levels: impl Iterator<Item = usize>) -> Result<(), DecomposeError> {
+        for level in levels {
+            let factor = self.operand(tree.modes[level])?;
+            tree.multiply(level, &factor, &self.ranks, &mut self.kernels, &self.clock)?;
+        }
+        Ok(())
+    }
+
+    /// The core of a tree whose products but the root's are formed.
+    fn core(&mut self, tree: &Tree) -> Result<Core, DecomposeError> {
+        let factor = self.operand(tree.modes[0])?;
+        let core = tree.core(&factor, &self.ranks, &mut self.kernels, &self.clock)?;
+        let numbers = numbers(&core);
+        let square = numbers.chunks(1024).map(|part| part.iter().map(|value| value * value).sum::<f64>()).sum::<f64>();
+        let norm = self.entries.norm;
+        let fit = 1.0 - (norm * norm - square).max(0.0).sqrt() / norm;
+        Ok(Core { numbers, modes: tree.modes.clone(), scale: self.entries.scale, fit })
+    }
+
+    fn hosvd(
+        mut self,
+        observe: Observer<'_, TuckerTensor>,
+        begin: Instant,
+    ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+        let order = self.ranks.len();
+        let prepared = begin.elapsed();
+        let iteration = Instant::now();
+        for mode in 0..order {
+            self.lead_by_fibers(mode)?;
+        }
+        let mut tree = self.tree((0..order).rev().collect())?;
+        self.multiply(&mut tree, (1..order).rev())?;
+        let core = self.core(&tree)?;
+        self.once(core, prepared, iteration, observe)
+    }
+
+    fn st_hosvd(
+        mut self,
+        observe: Observer<'_, TuckerTensor>,
+        begin: Instant,
+    ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+        let order = self.ranks.len();
+        let mut tree = self.tree((0..order).rev().collect())?;
+        self.kernels.compile(tree.sources(&self.ranks, 0..order))?;
+        let prepared = begin.elapsed().saturating_sub(self.kernels.time);
+        let iteration = Instant::now();
+        for level in (1..order).rev() {
+            let form = if level + 1 == order { Form::Fibers } else { Form::Nodes };
+            let operand = tree.operand(level);
+            self.lead(tree.modes[level], &operand, form, None)?;
+            drop(operand);
+            self.multiply(&mut tree, std::iter::once(level))?;
+        }
+        self.lead_root(&tree)?;
+        let core = self.core(&tree)?;
+        self.once(core, prepared, iteration, observe)
+    }
+
+    /// Takes the leading vectors of the tensor times all factors but that of the root.
+    fn lead_root(&mut self, tree: &Tree) -> Result<(), DecomposeError> {
+        let rows = tree.rows();
+        let form = Form::of_matrix(rows.shape()[0], rows.shape()[1]);
+        self.lead(tree.modes[0], &rows, form, Some(&tree.slices()))
+    }
+
+    fn hooi(
+        mut self,
+        starts: Option<Vec<Vec<f64>>>,
+        options: &TuckerOptions,
+        observe: Observer<'_, TuckerTensor>,
+        begin: Instant,
+    ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+        let order = self.ranks.len();
+        let mut trees = Trees::new(&self, options.memory)?;
+        self.kernels.compile(trees.sources(&self, order))?;
+        let is_started = starts.is_some();
+        for (mode, start) in starts.into_iter().flatten().enumerate() {
+            self.set_factor(mode, start)?;
+        }
+        let runs = options.done < options.iterations;
+        if !is_started {
+            // The first update of the first mode reads the factors of the others alone.
+            for mode in usize::from(runs)..order {
+                self.lead_by_fibers(mode)?;
+            }
+        }
+        let prepared = begin.elapsed().saturating_sub(self.kernels.time);
+        self.clock.taken();
+        let mut iterations: Vec<Iteration> = Vec::new();
+        let mut stopped = Stopped::Iterations;
+        let mut core = None;
+        for number in options.done + 1..=options.iterations {
+            let iteration = Instant::now();
+            for mode in 0..order {
+                let mut tree = trees.take(&self, mode)?;
+                self.multiply(&mut tree, (1..order).rev())?;
+                self.lead_root(&tree)?;
+                if mode + 1 == order {
+                    core = Some(self.core(&tree)?);
+                }
+                trees.put_back(mode, tree);
+            }
+            let fit = core.as_ref().map_or(0.0, |core: &Core| core.fit);
+            let residual = (1.0 - fit) * self.entries.norm / self.entries.scale;
+            let previous = iterations.last().and_then(|iteration| iteration.fit);
+            iterations.push(Iteration {
+                number,
+                fit: Some(fit),
+                measures: vec![("residual", residual)],
+                time: iteration.elapsed(),
+                kernel_time: self.clock.taken(),
+            });
+            if let (Some(core), Some(iteration)) = (&core, iterations.last())
+                && observe(&Step { iteration, model: &Current { core, run: &self } }).is_break()
+            {
+                stopped = Stopped::Observer;
+                break;
+            }
+            if previous.is_some_and(|previous| (fit - previous).abs() < options.tolerance) {
+                stopped = Stopped::Tolerance;
+                break;
+            }
+        }
+        let core = match core {
+            Some(core) => core,
+            None => {
+                let mut tree = trees.take(&self, 0)?;
+                self.multiply(&mut tree, (1..order).rev())?;
+                self.core(&tree)?
+            }
+        };
+        let model = self.model(&core)?;
+        Ok(Fitted { model, iterations, stopped, compile_time: self.kernels.time, prepare_time: prepared })
+    }
+
+    /// What a method without iterations gives.
+    fn once(
+        self,
+        core: Core,
+        prepare_time: Duration,
+        begin: Instant,
+        observe: Observer<'_, TuckerTensor>,
+    ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+        let residual = (1.0 - core.fit) * self.entries.norm / self.entries.scale;
+        let iteration = Iteration {
+            number: 1,
+            fit: Some(core.fit),
+            measures: vec![("residual", residual)],
+            time: begin.elapsed(),
+            kernel_time: self.clock.taken(),
+        };
+        let step = Step { iteration: &iteration, model: &Current { core: &core, run: &self } };
+        let stopped = if observe(&step).is_break() { Stopped::Observer } else { Stopped::Iterations };
+        let (model, compile_time) = (self.model(&core)?, self.kernels.time);
+        Ok(Fitted { model, iterations: vec![iteration], stopped, compile_time, prepare_time })
+    }
+
+    /// A tensor of zeros: a core of zeros, any orthonormal factors.
+    fn of_zeros(
+        mut self,
+        observe: Observer<'_, TuckerTensor>,
+        begin: Instant,
+    ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+        let order = self.ranks.len();
+        for mode in 0..order {
+            let matrix = completed(&[], &[], self.shape()[mode], self.ranks[mode], self.seed, mode)?;
+            self.set_factor(mode, matrix)?;
+        }
+        let core = Core {
+            numbers: vec![0.0; self.ranks.iter().product()],
+            modes: (0..order).collect(),
+            scale: self.entries.scale,
+            fit: 1.0,
+        };
+        self.once(core, begin.elapsed(), begin, observe)
+    }
+
+    fn model(&self, core: &Core) -> Result<TuckerTensor, DecomposeError> {
+        let mut factors = Vec::new();
+        for (mode, basis) in self.factors.iter().enumerate() {
+            let matrix = basis.as_ref().map_or_else(Vec::new, |basis| basis.matrix.clone());
+            factors.push(Factor::from_vec([self.shape()[mode], self.ranks[mode]], matrix)?);
+        }
+        TuckerTensor::new(core.tensor(&self.ranks)?, factors)
+    }
+}
+
+/// The core as a tree makes it, and what it says of the fit.
+#[derive(Debug)]
+struct Core {
+    numbers: Vec<f64>,
+    modes: Vec<usize>,
+    scale: f64,
+    fit: f64,
+}
+
+impl Core {
+    /// In the order of the modes, and as large as the tensor was.
+    fn tensor(&self, ranks: &[usize]) -> Result<AnyTensor, DecomposeError> {
+        let order = ranks.len();
+        let format = Format::permuted(&self.modes, &vec![LevelFormat::DENSE; order]);
+        let values: Vec<f64> = self.numbers.iter().map(|number| number / self.scale).collect();
+        let levels = vec![LevelStorage::Dense; order];
+        let core = AnyTensor::from_parts(ranks.to_vec(), format, levels, values.into())?;
+        Ok(core.convert(&Format::dense(order))?)
+    }
+}
+
+/// The model as an observer may ask for it.
+struct Current<'a, 'e> {
+    core: &'a Core,
+    run: &'a Run<'e>,
+}
+
+impl std::fmt::Debug for Current<'_, '_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Current").field("core", self.core).finish_non_exhaustive()
+    }
+}
+
+impl Model<TuckerTensor> for Current<'_, '_> {
+    fn model(&self) -> TuckerTensor {
+        self.run.model(self.core).expect("the core has as many elements as the ranks say, and each mode has a factor")
+    }
+}
+
+/// A tree rooted at each mode, as many as there is room for.
+struct Trees {
+    kept: Vec<Option<Tree>>,
+    keeps: Vec<bool>,
+}
+
+impl Trees {
+    fn new(run: &Run<'_>, memory: Option<u64>) -> Result<Self, DecomposeError> {
+        let most = memory.unwrap_or_else(|| available() / 2);
+        let order = run.ranks.len();
+        let mut trees = Self { kept: (0..order).map(|_| None).collect(), keeps: vec![false; order] };
+        let mut taken = 0;
+        for mode in 0..order {
+            let tree = run.tree(rooted(run.shape(), mode))?;
+            taken += tree.bytes(&run.ranks);
+            if taken > most {
+                break;
+            }
+            trees.keeps[mode] = true;
+            trees.kept[mode] = Some(tree);
+        }
+        Ok(trees)
+    }
+
+    fn take(&mut self, run: &Run<'_>, mode: usize) -> Result<Tree, DecomposeError> {
+        self.kept[mode].take().map_or_else(|| run.tree(rooted(run.shape(), mode)), Ok)
+    }
+
+    fn put_back(&mut self, mode: usize, tree: Tree) {
+        self.kept[mode] = self.keeps[mode].then_some(tree);
+    }
+
+    /// All kernels of an iteration, of trees that are there; others follow when they are needed.
+    fn sources(&self, run: &Run<'_>, order: usize) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for tree in self.kept.iter().flatten() {
+            let mode = tree.modes[0];
+            let first = usize::from(mode + 1 != order);
+            sources.extend(tree.sources(&run.ranks, first..order));
+            let rows = tree.nodes(0);
+            let columns: usize = tree.modes[1..].iter().map(|&mode| run.ranks[mode]).product();
+            let form = Form::of_matrix(rows, columns);
+            sources.extend(form.sources(run.element, rows.min(columns), run.ranks[mode].min(rows.min(columns))));
+        }
+        sources
+    }
+}
+
+/// The bytes of memory that are free, where the system says it; else as many as there can be.
+fn available() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kilobytes.map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1024))
+}
