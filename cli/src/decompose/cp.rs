@@ -91,7 +91,6 @@ impl Cp {
         let labels = self.output.labels(&given)?;
         let method = self.method.method(&given, self.seed)?;
         let (engine, kernels) = self.engine.engine();
-        report::begin(&given);
         let job = Job { given, labels, method, init, engine, kernels, interrupt: Interrupt::catch()? };
         match self.rank[..] {
             [rank] => self.one(&job, rank.get()),
@@ -235,7 +234,7 @@ impl Cp {
         checkpoint: Option<Checkpoint>,
         rows: Vec<super::Row>,
     ) -> Result<(KTensor, Outcome), Failure> {
-        let watch = Watch::new(title, options.iterations, &job.kernels, &job.interrupt, checkpoint, rows);
+        let watch = Watch::new(&job.given, title, options.iterations, &job.kernels, &job.interrupt, checkpoint, rows);
         let mut watch = match job.method {
             CpMethod::Als(_) | CpMethod::Nonnegative(_) => watch.with_tolerance(self.tolerance),
             // What they compare with the tolerance is no difference to the iteration before, or relative.

@@ -93,6 +93,9 @@ impl Kernels {
 pub(super) fn refuse(error: DecomposeError) -> Failure {
     match error {
         DecomposeError::Kernel(error) => of_backend(&error),
+        DecomposeError::Read(error) => error.into(),
+        DecomposeError::Write(error) => error.into(),
+        DecomposeError::File { path, problem } => Failure::file(path.display(), problem),
         error => Failure::refused(error),
     }
 }

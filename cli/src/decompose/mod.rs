@@ -36,7 +36,8 @@ pub(crate) use cp::Cp;
 pub(crate) use power::Power;
 pub(crate) use tucker::Tucker;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
+use crate::settings;
 use arguments::OutputArguments;
 use labels::Labels;
 use model::Kept;
@@ -86,10 +87,14 @@ impl OutputArguments {
 
 /// Ends what a watch began: the model with how it came about.
 fn ended<M: Kept>(fitted: Fitted<M>, watch: Watch<'_>, tolerance: f64) -> (M, Outcome) {
-    let Fitted { model, stopped, compile_time, prepare_time, .. } = fitted;
+    let Fitted { model, stopped, compile_time, prepare_time, notes: said, .. } = fitted;
     let by_tolerance = (stopped == Stopped::Tolerance).then_some(tolerance);
-    let Watched { rows, notes, ended } = watch.finish(by_tolerance, &mut |path| model.keep(path));
+    let Watched { rows, mut notes, ended } = watch.finish(by_tolerance, &mut |path| model.keep(path));
     let stopped = ended.unwrap_or(stopped.name());
+    if settings::is_verbose() {
+        said.iter().for_each(note);
+    }
+    notes.extend(said);
     (model, Outcome { rows, stopped, compile_time, prepare_time, notes })
 }
 

@@ -56,7 +56,6 @@ impl Power {
         let given = self.tensor.read()?;
         let labels = self.output.labels(&given)?;
         let (engine, kernels) = self.engine.engine();
-        report::begin(&given);
         let interrupt = Interrupt::catch()?;
         let options = PowerOptions {
             components: self.components.get(),
@@ -71,7 +70,7 @@ impl Power {
         let method = if self.symmetric { "symmetric power" } else { "power" };
         let plural = if self.components.get() == 1 { "" } else { "s" };
         let title = format!("{method}, {} component{plural}", self.components);
-        let mut watch = Watch::new(&title, self.iterations.get(), &kernels, &interrupt, None, Vec::new());
+        let mut watch = Watch::new(&given, &title, self.iterations.get(), &kernels, &interrupt, None, Vec::new());
         let fitted =
             spc::decompose::power(&given.tensor, &options, &mut |step| watch.step(step.iteration, &mut |_| Ok(())));
         let (model, outcome) = ended(fitted.map_err(refuse)?, watch, self.tolerance);

@@ -84,14 +84,6 @@ impl Outcome {
     }
 }
 
-/// Says what was read and where it is decomposed, where a table follows.
-pub(super) fn begin(given: &Given) {
-    if watch::has_table() {
-        // A closed output does not end the run, which may write files.
-        _ = output::print(&format!("{}\n", given.line()));
-    }
-}
-
 /// `weights 5.3, 2.1, …`
 pub(super) fn weights(weights: &[f64]) -> String {
     let mut shown: Vec<String> = weights.iter().take(SHOWN).map(|&weight| digits(weight)).collect();
@@ -113,7 +105,8 @@ pub(super) fn print(
         return Ok(());
     }
     let mut text = String::new();
-    if !watch::has_table() {
+    // Before the table these are its head.
+    if !watch::has_table() || kernels.backend().is_none() {
         _ = writeln!(text, "{}", given.line());
         kernels.line().iter().for_each(|line| _ = writeln!(text, "{line}"));
     }

@@ -109,7 +109,6 @@ impl Tucker {
         let labels = self.output.labels(&given)?;
         let ranks = self.ranks(given.tensor.order())?;
         let (engine, kernels) = self.engine.engine();
-        report::begin(&given);
         let interrupt = Interrupt::catch()?;
         let job = Job { given: &given, ranks: &ranks, init, engine, kernels: &kernels, interrupt: &interrupt };
         let (model, outcome) = self.fit(&job)?;
@@ -186,7 +185,7 @@ impl Tucker {
         };
         let rows = resumed.map_or_else(Vec::new, |resumed| resumed.rows);
         let title = format!("tucker {}, ranks {}", self.method.name(), output::shape(job.ranks));
-        let watch = Watch::new(&title, most, job.kernels, job.interrupt, checkpoint, rows);
+        let watch = Watch::new(job.given, &title, most, job.kernels, job.interrupt, checkpoint, rows);
         let mut watch = watch.with_tolerance(tolerance);
         let fitted = spc::decompose::tucker(&job.given.tensor, self.method.method(), &options, &mut |step| {
             watch.step(step.iteration, &mut |path| step.model.model().keep(path))

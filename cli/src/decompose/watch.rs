@@ -4,6 +4,7 @@ use super::checkpoint::Checkpoint;
 use super::engine::Kernels;
 use super::interrupt::Interrupt;
 use super::row::Row;
+use super::tensor::Given;
 use crate::failure::{Failure, note};
 use crate::output::{self, digits};
 use crate::progress::Progress;
@@ -47,8 +48,10 @@ pub(super) fn has_table() -> bool {
 }
 
 impl<'a> Watch<'a> {
-    /// Begins. `title` is what is shown of the run, `rows` what a run before has done.
+    /// Begins. `title` is what is shown of the run, `rows` what a run before has done. Nothing is printed before the first iteration,
+    /// until which a method may refuse the tensor.
     pub(super) fn new(
+        given: &Given,
         title: &str,
         most: usize,
         kernels: &'a Kernels,
@@ -57,7 +60,7 @@ impl<'a> Watch<'a> {
         rows: Vec<Row>,
     ) -> Self {
         let progress = Some(Progress::new(format!("{title}: compiling")));
-        let table = has_table().then(|| Table { title: title.to_owned(), widths: Vec::new() });
+        let table = has_table().then(|| Table { title: format!("{}\n{title}", given.line()), widths: Vec::new() });
         let before = rows.len();
         Self {
             kernels,

@@ -9,10 +9,12 @@ use std::process::{Child, Stdio};
 /// A tensor of rank 2 with all entries, and a sparse one.
 fn place() -> Place {
     let (mut dense, mut sparse) = ("# shape: 4 3 5\n".to_owned(), "# shape: 4 3 5\n".to_owned());
+    let (a, b) = ([[3, 0], [0, 2], [1, 1], [2, -1]], [[1, 2], [2, -1], [0, 1]]);
+    let c = [[1, 0], [0, 3], [2, 1], [1, -1], [0, 2]];
     for (i, j, k) in (0..60).map(|place| (place / 15, place / 5 % 3, place % 5)) {
-        let (a, b) = ((i + 1) * (2 * j + 1) * (k + 2), (4 - i) * (j * j + 1) * (5 - k));
-        _ = writeln!(dense, "{} {} {} {}", i + 1, j + 1, k + 1, a + b);
-        if (7 * i + 5 * j + 3 * k) % 4 == 0 {
+        let value: i32 = (0..2).map(|r| a[i][r] * b[j][r] * c[k][r]).sum();
+        _ = writeln!(dense, "{} {} {} {}", i + 1, j + 1, k + 1, value);
+        if (7 * i + 5 * j + 3 * k).is_multiple_of(4) {
             _ = writeln!(sparse, "{} {} {} {}", i + 1, j + 1, k + 1, 1 + (i + j * k) % 5);
         }
     }
@@ -214,14 +216,14 @@ fn the_first_interruption_keeps_the_model_and_its_checkpoint() {
 #[test]
 fn the_second_interruption_ends_at_once() {
     let place = Place::new();
-    place.prints(&["generate", "uniform", "--shape", "300x300x300", "--nnz", "400000", "-o", "large.spct"]);
-    let mut child = place.spawn(&cp("large.spct", &["--rank", "64", "-f", "csf", "-o", "model", "--threads", "1"]));
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    read_until(&mut lines, "stored");
+    place.prints(&["generate", "uniform", "--shape", "300x300x300", "--nnz", "400000", "-o", "large.tns"]);
+    let mut child = place.spawn(&cp("large.tns", &["--rank", "64", "-o", "model", "--threads", "1"]));
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    read_until(&mut lines, "the tensor is stored as csf");
     // The key is caught right after that line.
     std::thread::sleep(std::time::Duration::from_millis(500));
     interrupt(&child);
-    read_until(&mut BufReader::new(child.stderr.take().unwrap()), "interrupted: the run ends after this iteration");
+    read_until(&mut lines, "interrupted: the run ends after this iteration");
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!place.path("model").exists());
@@ -281,10 +283,25 @@ fn tucker_and_power_tell_what_they_find() {
     assert_has(&symmetric, &["symmetric"]);
 }
 
+/// A method that refuses a tensor has not printed anything before, and nothing is written.
+#[test]
+fn a_tensor_that_a_method_refuses_leaves_nothing() {
+    let place = place().with("matrix.tns", "1 1 2\n2 2 1\n").with("nan.tns", "1 1 1 2\n2 2 2 nan\n");
+    for (arguments, part) in [
+        (cp("x.tns", &["--rank", "2", "--method", "apr", "-o", "model"]), "negative"),
+        (cp("matrix.tns", &["--rank", "2", "-o", "model"]), "modes"),
+        (cp("nan.tns", &["--rank", "2", "-o", "model"]), "finite"),
+        ([&["tucker", "nan.tns", "--ranks", "2", "-o", "model"], &HERE[..]].concat(), "finite"),
+    ] {
+        assert_has(&place.refuses(&arguments), &[part]);
+        assert!(!place.path("model").exists());
+    }
+}
+
 /// What is refused before anything is computed: each says what to do.
 #[test]
 fn what_does_not_go_together_is_refused() {
-    let place = place().with("m.tns", "1 1 2\n");
+    let place = place().with("m.tns", "# shape: 2 2\n1 1 2\n");
     std::fs::create_dir(place.path("model")).unwrap();
     let rank = ["cp", "x.tns", "--rank", "2"];
     let with = |more: &[&'static str]| [&rank[..], more].concat();

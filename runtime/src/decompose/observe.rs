@@ -72,6 +72,8 @@ pub struct Fitted<M> {
     pub compile_time: Duration,
     /// How long it took to bring the tensor into the formats that they read, and to make the start.
     pub prepare_time: Duration,
+    /// What was decided on the way and why, a line each: which copies of the tensor were made, which products modes share.
+    pub notes: Vec<String>,
 }
 
 impl<M> Fitted<M> {

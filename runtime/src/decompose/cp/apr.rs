@@ -83,7 +83,7 @@ pub(super) fn run(
             break;
         }
     }
-    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time })
+    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
 }
 
 fn check(x: &AnyTensor, own: &AprOptions, options: &CpOptions) -> Result<(), DecomposeError> {

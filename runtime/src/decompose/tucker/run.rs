@@ -285,7 +285,14 @@ impl Run<'_> {
             }
         };
         let model = self.model(&core)?;
-        Ok(Fitted { model, iterations, stopped, compile_time: self.kernels.time, prepare_time: prepared })
+        Ok(Fitted {
+            model,
+            iterations,
+            stopped,
+            compile_time: self.kernels.time,
+            prepare_time: prepared,
+            notes: Vec::new(),
+        })
     }
 
     /// What a method without iterations gives.
@@ -307,7 +314,7 @@ impl Run<'_> {
         let step = Step { iteration: &iteration, model: &Current { core: &core, run: &self } };
         let stopped = if observe(&step).is_break() { Stopped::Observer } else { Stopped::Iterations };
         let (model, compile_time) = (self.model(&core)?, self.kernels.time);
-        Ok(Fitted { model, iterations: vec![iteration], stopped, compile_time, prepare_time })
+        Ok(Fitted { model, iterations: vec![iteration], stopped, compile_time, prepare_time, notes: Vec::new() })
     }
 
     /// A tensor of zeros: a core of zeros, any orthonormal factors.

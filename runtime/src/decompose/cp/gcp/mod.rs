@@ -147,7 +147,7 @@ fn drive(
     }
     let model = Snapshot { weights: &weights, factors: optimizer.factors(), norm: Norm::Two }.model();
     let (compile_time, prepare_time) = optimizer.took();
-    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time })
+    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
 }
 
 /// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; random ones
