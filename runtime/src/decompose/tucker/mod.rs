@@ -10,6 +10,8 @@ mod run;
 mod subspace;
 mod tree;
 
+pub(super) use run::singular_vectors;
+
 use super::engine::checked;
 use super::{DecomposeError, Engine, Factor, Fitted, Observer, TuckerTensor};
 use crate::tensor::{AnyTensor, ElementType};

@@ -347,6 +347,22 @@ impl Run<'_> {
     }
 }
 
+/// The leading left singular vectors of the unfolding of a tensor along a mode: a matrix of its extent × `count`, or as many as there are,
+/// row after row.
+pub(in super::super) fn singular_vectors(
+    entries: &Scaled,
+    mode: usize,
+    count: usize,
+    element: ElementType,
+    seed: u64,
+    (kernels, clock): (&mut Kernels<'_>, &Clock),
+) -> Result<Vec<f64>, DecomposeError> {
+    let mut modes = rooted(&entries.entries.shape, mode);
+    modes.rotate_left(1);
+    let tree = Tree::new(&entries.entries, modes, element)?;
+    Search { kernels, clock, seed }.leading(tree.fibers(), Form::Fibers, count, None)
+}
+
 /// The core as a tree makes it, and what it says of the fit.
 #[derive(Debug)]
 struct Core {

@@ -214,6 +214,7 @@ fn krylov(
     let width = block.len() / n;
     let most = BLOCKS * width;
     let mut block = algebra::orthonormal(&block, n, width);
+    let found = |ritz: &[f64]| (0..n * count).map(|place| ritz[place / count * width + place % count]).collect();
     // Vector after vector: the basis, and A times it; row after row: the projection of A.
     let (mut basis, mut images, mut small) = (Vec::new(), Vec::new(), vec![0.0; most * most]);
     let mut size = 0;
@@ -241,7 +242,7 @@ fn krylov(
         let image = transposed_times(&images, &best, size, n, width);
         let open = unconverged(&ritz, &image, &values[..width], tolerance);
         if open.iter().all(|&column| column >= count) || round == ROUNDS {
-            return Ok((0..n * count).map(|place| ritz[place / count * width + place % count]).collect());
+            return Ok(found(&ritz));
         }
         if size + open.len() > most {
             basis.clear();
@@ -261,14 +262,41 @@ fn krylov(
             block.extend(open.iter().map(residual));
         }
         // What rounding leaves of the basis after one pass is gone after the next.
-        for _ in 0..2 {
-            let inside = times(&basis, &block, size, n, open.len());
-            let inside = transposed_times(&basis, &inside, size, n, open.len());
+        scale_columns(&mut block, n);
+        for least in [1e-10, 0.1] {
+            let columns = block.len() / n;
+            let inside = times(&basis, &block, size, n, columns);
+            let inside = transposed_times(&basis, &inside, size, n, columns);
             block.iter_mut().zip(inside).for_each(|(number, inside)| *number -= inside);
-            block = algebra::orthonormal(&block, n, open.len());
+            block = spanning(&block, n, columns, least)?;
+            if block.is_empty() {
+                return Ok(found(&ritz));
+            }
         }
     }
     unreachable!("the last round returns")
+}
+
+/// Orthonormal columns that span those of a matrix, columns of norm 1 at most, but for directions in which squares are `least` or less.
+fn spanning(matrix: &[f64], rows: usize, columns: usize, least: f64) -> Result<Vec<f64>, DecomposeError> {
+    let Eigen { values, vectors } =
+        algebra::symmetric_eigen(&transposed_times(matrix, matrix, rows, columns, columns), columns)?;
+    let kept = values.iter().filter(|&&value| value > least).count();
+    let scaled = |place: usize| vectors[place / kept * columns + place % kept] / values[place % kept].sqrt();
+    let directions: Vec<f64> = (0..columns * kept).map(scaled).collect();
+    Ok(times(matrix, &directions, rows, columns, kept))
+}
+
+/// Divides columns by their norms.
+fn scale_columns(matrix: &mut [f64], rows: usize) {
+    let columns = matrix.len() / rows;
+    let mut squares = vec![0.0; columns];
+    for row in matrix.chunks_exact(columns) {
+        squares.iter_mut().zip(row).for_each(|(square, number): (&mut f64, &f64)| *square += number * number);
+    }
+    for row in matrix.chunks_exact_mut(columns) {
+        row.iter_mut().zip(&squares).for_each(|(number, square)| *number /= square.sqrt().max(f64::MIN_POSITIVE));
+    }
 }
 
 /// The columns whose image is not yet their multiple.

@@ -244,7 +244,7 @@ fn tensors_with_little_in_them() {
         }
     }
     for size in [1e-200, 1e200, 1e300] {
-        let scaled: Vec<f64> = entries::<f64>(3).values.iter().map(|value| value * size).collect();
+        let scaled: Vec<f64> = self::entries::<f64>(3).values.iter().map(|value| value * size).collect();
         let x = packed::<f64>(3, &Format::csf(3)).with_values(scaled.into()).unwrap();
         let found = run(&x, TuckerMethod::Hooi, &options(&RANKS[..3]));
         assert_near(&fits(&found), &FITS[0].0, 1e-10);
