@@ -11,6 +11,7 @@ mod gpu;
 mod hashed_table;
 mod hostile_names;
 mod long_sums;
+mod losses;
 mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         hashed_table::tests(suite);
         hostile_names::tests(suite);
         long_sums::tests(suite);
+        losses::tests(suite);
         macro_kernels::tests(suite);
         metamorphic::tests(suite);
         nvrtc::tests(suite);

@@ -103,7 +103,9 @@ impl Of {
         let (d, parameters) = (data.declaration(), Self::read(expression));
         let declared: String = parameters.iter().map(|name| format!(", {name}: {d}")).collect();
         let patterns: String = parameters.iter().map(|name| format!("same_pattern(W, {name}); ")).collect();
-        let value = format!("{} * {}", data.access("W"), expression.with(&data.access("X"), &data.access("M")));
+        // At the places of the sample only: elsewhere a loss may divide by zero.
+        let (w, x, m) = (data.access("W"), data.access("X"), data.access("M"));
+        let value = format!("{w} * {} where {w}", expression.with(&x, &m));
         let (result, target) =
             if sums { ("v: f64".to_owned(), "v".to_owned()) } else { (format!("D: {d}"), data.access("D")) };
         let schedule = if patterns.is_empty() { String::new() } else { format!("schedule {{ {patterns} }}") };

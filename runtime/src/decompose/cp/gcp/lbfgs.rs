@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 const MEMORY: usize = 10;
 /// The part of what the gradient promises by which the loss has to fall.
 const SUFFICIENT: f64 = 1e-4;
+/// The part of its norm by which a factor moves in a first step.
+const FIRST: f64 = 0.1;
 /// How often a step is shortened.
 const TRIALS: usize = 40;
 
@@ -105,6 +107,24 @@ impl Vectors {
         self.step(a, b, c, f64::NEG_INFINITY, spare)?;
         std::mem::swap(a, spare);
         Ok(())
+    }
+
+    /// How long a step is where nothing is known of the curvature: no factor moves by more than a part of its norm. A longer one may reach
+    /// the bound with several factors at once, where the gradient of a product is zero.
+    fn first_step(&self, a: &Vector, direction: &Vector, free: &Vector) -> Result<f64, DecomposeError> {
+        let mut length = f64::INFINITY;
+        for ((a, direction), free) in a.iter().zip(direction).zip(free) {
+            let norm = |of: &AnyTensor| -> Result<f64, DecomposeError> {
+                let mut square = 0.0f64;
+                call(&self.clock, &self.dot, &[of, of, free], &mut square)?;
+                Ok(square.sqrt())
+            };
+            let (far, steep) = (norm(a)?, norm(direction)?);
+            if steep > 0.0 {
+                length = length.min(FIRST * if far > 0.0 { far } else { 1.0 } / steep);
+            }
+        }
+        Ok(length)
     }
 
     fn free(&self, a: &Vector, gradient: &Vector, least: f64, into: &mut Vector) -> Result<(), DecomposeError> {
@@ -204,9 +224,7 @@ impl Lbfgs {
         let Self { whole, vectors, least, loss, factors, next: [next, _], direction, spare, free, pairs, .. } = self;
         let mut length = 1.0;
         if pairs.is_empty() {
-            // Nothing is known of the curvature: as far as the point is from zero.
-            let far = vectors.dot(factors, factors, free)?.sqrt();
-            length = if far > 0.0 { far } else { 1.0 } / vectors.dot(direction, direction, free)?.sqrt();
+            length = vectors.first_step(factors, direction, free)?;
         }
         for _ in 0..TRIALS {
             vectors.step(factors, direction, length, *least, next)?;

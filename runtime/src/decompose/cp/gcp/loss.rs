@@ -48,7 +48,7 @@ pub(super) struct Terms {
 pub(super) struct Closed {
     /// What does not depend on `x`.
     pub(super) rest: Rest,
-    /// The loss less that: a sum of products with `x`.
+    /// The loss less that: a product with `x`, so that it is one sum over the stored entries.
     pub(super) value: Expression,
     /// Its derivative by `m`.
     pub(super) derivative: Expression,
@@ -72,7 +72,7 @@ impl Loss {
         };
         let (value, derivative, least, closed) = match self {
             Loss::Gaussian => {
-                let closed = closed(Rest::Square, "x * x - 2 * x * m", "-2 * x")?;
+                let closed = closed(Rest::Square, "x * (x - 2 * m)", "-2 * x")?;
                 ("(x - m) * (x - m)", "2 * (m - x)", None, closed)
             }
             Loss::Poisson => {
@@ -113,6 +113,10 @@ const KERNEL: &str = "fn f(x: f64, m: f64) -> (loss: f64, both: f64) { both = x 
 impl Expression {
     /// Checks an expression; `what` it is of a loss is said with what is wrong.
     fn of(what: &str, text: &str) -> Result<Self, DecomposeError> {
+        if text.trim().is_empty() {
+            let message = format!("the {what} of the loss is missing: it is an expression over `x` and `m`");
+            return Err(DecomposeError::Option(message));
+        }
         let refuse = |found: Diagnostics, begin: usize| {
             let found = found.into_iter().map(|problem| moved(problem, begin, text.len())).collect();
             DecomposeError::Kernel(ProgramError::Text(rendered(text, &format!("<{what} of the loss>"), found)))
@@ -163,10 +167,8 @@ fn collect(expression: &Expr, names: &mut Vec<(Span, String)>, problems: &mut Di
             let problem = format!("there is no `{}` in a loss", name.name);
             problems.push(Diagnostic::new(codes::UNKNOWN_NAME, name.span, problem).help(help));
         }
-        ExprKind::Access(access) => {
-            let problem = format!("`{}` has indices", access.name.name);
-            problems.push(Diagnostic::new(codes::SCALAR_INDEXED, access.span, problem).help(help));
-        }
+        // The checks of the language refuse indices, and functions that there are not.
+        ExprKind::Access(_) => {}
         ExprKind::Reduce { .. } => {
             let problem = "a reduction in a loss";
             problems.push(Diagnostic::new(codes::REDUCTION_VARIABLE, expression.span, problem).help(help));
@@ -208,19 +210,19 @@ mod tests {
         for (text, place, problem) in [
             ("m - x * lg(m)", "1:9", "no function `lg`"),
             ("m - x * y", "1:9", "no `y` in a loss"),
-            ("m - x * ", "1:9", "expected"),
+            ("m - x * ", "1:8", "expected"),
             ("m -\n x * q", "2:6", "no `q`"),
-            ("x(i) - m", "1:1", "`x` has indices"),
+            ("x(i) - m", "1:1", "`x`"),
             ("m - sum(i)(x)", "1:5", "a reduction"),
-            ("m; both = 3", "1:2", "expected"),
+            ("m; both = 3", "1:4", "expected the end"),
             ("m where x", "1:1", "one expression"),
             ("m) + (x", "1:2", ""),
             ("x < m", "1:1", ""),
-            ("", "1:1", ""),
         ] {
             let text = message(text);
             assert!(text.contains(&format!("<value of the loss>:{place}")) && text.contains(problem), "{text}");
         }
+        assert_eq!(message(" "), "the value of the loss is missing: it is an expression over `x` and `m`");
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn drive(
 }
 
 /// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; random ones
-/// are scaled to the norm of the tensor.
+/// are scaled to the sum of the tensor where they are not negative, else to its norm.
 fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Vec<AnyTensor>, DecomposeError> {
     let clock = Clock::default();
     let (weights, factors) = kernels::start(data.tensor.shape(), options, "generalized CP")?;
@@ -161,9 +161,18 @@ fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Ve
     let mut factors: Vec<AnyTensor> = factors.iter().map(of_element).collect::<Result<_, _>>()?;
     let mut scales: Vec<f64> = weights.iter().map(|weight| weight.abs().powf(1.0 / order)).collect();
     if matches!(options.start, Start::Random { .. }) {
-        let own: f64 = sums.grams(&clock, &factors, None)?.iter().sum::<f64>().sqrt();
         let values = data.tensor.values();
-        let norm = (0..values.len()).map(|at| values.get_f64(at).powi(2)).sum::<f64>().sqrt();
+        let values = (0..values.len()).map(|at| values.get_f64(at));
+        let (own, norm) = if least >= 0.0 {
+            let mut own = vec![1.0; options.rank];
+            for factor in &factors {
+                own.iter_mut().zip(sums.magnitudes(&clock, factor)?).for_each(|(own, sum)| *own *= sum);
+            }
+            (own.iter().sum::<f64>(), values.map(f64::abs).sum::<f64>())
+        } else {
+            let own: f64 = sums.grams(&clock, &factors, None)?.iter().sum();
+            (own.sqrt(), values.map(|value| value * value).sum::<f64>().sqrt())
+        };
         if own > 0.0 && norm > 0.0 {
             scales.fill((norm / own).powf(1.0 / order));
         }
@@ -191,4 +200,212 @@ fn step_text(element: &str) -> String {
              N(i, r) = max(A(i, r) + c * B(i, r), least);
          }}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decompose::cp::kernels::testing::{counts, from, interpreted, planted};
+    use crate::decompose::{CpMethod, cp};
+    use crate::execute::Backend;
+    use crate::tensor::ElementType;
+    use spc_compiler::format::Format;
+    use std::ops::ControlFlow;
+
+    fn run(x: &AnyTensor, own: GcpOptions, options: &CpOptions) -> Result<Fitted<KTensor>, DecomposeError> {
+        cp(x, &CpMethod::Gcp(own), options, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn loss(fitted: &Fitted<KTensor>) -> f64 {
+        fitted.iterations.last().unwrap().measures[0].1
+    }
+
+    fn by(loss: Loss) -> GcpOptions {
+        GcpOptions { loss, ..GcpOptions::default() }
+    }
+
+    fn truths(x: &AnyTensor) -> AnyTensor {
+        let mut x = x.clone();
+        x.values_mut::<f64>().unwrap().iter_mut().for_each(|value| *value = f64::from(u8::from(*value > 1.0)));
+        x
+    }
+
+    /// pyttb 1.8.6, from the same start: `LBFGSB(maxiter=1000, pgtol=1e-9, factr=10)`.
+    #[test]
+    fn lbfgs_ends_where_pyttb_s_does() {
+        let (counts, planted) = (counts(&[5, 4, 3]), planted(&[8, 7, 6], 2, 3.0));
+        for (x, loss_of, expected, has_others) in [
+            (&counts, Loss::Gaussian, 46.89298460864618, false),
+            (&counts, Loss::Poisson, 41.739585906614515, false),
+            (&planted, Loss::Poisson, -2022.1668771038212, false),
+            (&truths(&counts), Loss::Bernoulli, 25.550593751081372, false),
+            // There are other minima: ours is below.
+            (&truths(&counts), Loss::BernoulliLogit, 17.24571617132672, true),
+        ] {
+            let options = interpreted(&CpOptions { iterations: 300, tolerance: 1e-12, ..from(x, 2) });
+            let fitted = run(x, by(loss_of.clone()), &options).unwrap();
+            let found = loss(&fitted);
+            let is_near = (found - expected).abs() < 1e-4 * expected.abs();
+            assert!(is_near || has_others && found < expected, "{loss_of:?}: {found} is not {expected}");
+            let losses: Vec<f64> = fitted.iterations.iter().map(|iteration| iteration.measures[0].1).collect();
+            assert!(losses.windows(2).all(|pair| pair[1] <= pair[0]), "{losses:?}");
+            let least = fitted.model.factors().iter().flat_map(|factor| factor.values()).fold(0.0f64, |a, b| a.min(*b));
+            assert!(least == 0.0 || !matches!(loss_of, Loss::Poisson | Loss::Bernoulli), "{least}");
+        }
+    }
+
+    #[test]
+    fn lbfgs_recovers_a_planted_model() {
+        let x = planted(&[8, 7, 6], 2, 3.0);
+        let mut options = CpOptions { iterations: 200, tolerance: 0.0, ..from(&x, 2) };
+        options.engine.backend = Some(Backend::Native);
+        let fitted = run(&x, by(Loss::Gaussian), &options).unwrap();
+        assert!(fitted.fit().unwrap() > 1.0 - 1e-6, "{:?}", fitted.fit());
+        let given =
+            run(&x, by(given_poisson()), &interpreted(&CpOptions { iterations: 40, ..options.clone() })).unwrap();
+        assert!((loss(&given) + 2022.1668771038212).abs() < 0.2, "{}", loss(&given));
+    }
+
+    fn given_poisson() -> Loss {
+        Loss::Given {
+            value: "m - x * ln(m + 1e-10)".to_owned(),
+            derivative: "1 - x / (m + 1e-10) // by m".to_owned(),
+            least: Some(0.0),
+        }
+    }
+
+    fn adam(loss: Loss, seed: u64, steps: usize, samples: Option<(usize, usize)>) -> GcpOptions {
+        let optimizer = Optimizer::Adam { rate: 0.05, samples, steps };
+        GcpOptions { loss, optimizer, seed, failures: 3, ..GcpOptions::default() }
+    }
+
+    #[test]
+    fn adam_recovers_planted_models() {
+        let x = planted(&[12, 10, 8], 2, 3.0);
+        let mut options = CpOptions { iterations: 20, tolerance: 0.0, ..CpOptions::new(2) };
+        options.engine.backend = Some(Backend::Native);
+        for (loss_of, seed) in [(Loss::Gaussian, 1), (Loss::Poisson, 2)] {
+            let fitted = run(&x, adam(loss_of.clone(), seed, 100, Some((150, 150))), &options).unwrap();
+            // The best that there is: the loss of the model that was planted.
+            let values = x.values_of::<f64>().unwrap();
+            let (start, best): (f64, f64) = match loss_of {
+                Loss::Gaussian => (values.iter().map(|x| x * x).sum(), 0.0),
+                _ => (f64::INFINITY, values.iter().map(|x| x - x * x.ln()).sum()),
+            };
+            let found = loss(&fitted);
+            match loss_of {
+                Loss::Gaussian => assert!(found < 1e-3 * start, "{found} of {start}"),
+                _ => assert!(found - best < 1e-2 * best.abs(), "{found} is not {best}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_samples_on_any_number_of_threads() {
+        let x = planted(&[12, 10, 8], 2, 3.0);
+        let mut options = CpOptions { iterations: 2, ..CpOptions::new(3) };
+        options.engine.deterministic = true;
+        let own = |seed| adam(Loss::Bernoulli, seed, 20, None);
+        let on =
+            |threads, seed| crate::parallel::with_threads(threads, || run(&x, own(seed), &options).unwrap()).unwrap();
+        assert_eq!(on(1, 7).model, on(3, 7).model);
+        assert_ne!(on(1, 7).model, on(1, 8).model);
+    }
+
+    #[test]
+    fn an_iteration_of_adam_that_fails_is_undone() {
+        let x = planted(&[6, 5, 4], 2, 3.0);
+        let options = interpreted(&CpOptions { iterations: 9, tolerance: 0.0, ..from(&x, 2) });
+        let optimizer = Optimizer::Adam { rate: 1e3, samples: None, steps: 3 };
+        let fitted = run(&x, GcpOptions { optimizer, failures: 2, ..by(Loss::Gaussian) }, &options).unwrap();
+        let losses: Vec<f64> = fitted.iterations.iter().map(|iteration| iteration.measures[0].1).collect();
+        assert!(losses.windows(2).all(|pair| pair[1] <= pair[0]) && losses[0] == losses[2], "{losses:?}");
+        assert_eq!((fitted.stopped, losses.len()), (Stopped::Tolerance, 3));
+    }
+
+    #[test]
+    fn zeros_one_entry_and_ranks_above_extents() {
+        let zero = AnyTensor::zeros(vec![3, 2, 2], Format::dense(3), ElementType::F64).unwrap();
+        let options = interpreted(&CpOptions { iterations: 100, tolerance: 0.0, ..CpOptions::new(2) });
+        for loss_of in [Loss::Gaussian, Loss::Poisson] {
+            let fitted = run(&zero, by(loss_of), &options).unwrap();
+            assert!(loss(&fitted).abs() < 1e-9 && fitted.fit().is_none(), "{fitted:?}");
+        }
+        let few = interpreted(&CpOptions { iterations: 2, ..CpOptions::new(2) });
+        assert!(loss(&run(&zero, adam(Loss::Gaussian, 0, 30, None), &few).unwrap()) < 1.0);
+        let mut values = vec![0.0; 12];
+        values[6] = 7.0;
+        let one = kernels::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
+        let fitted = run(&one, by(Loss::Gaussian), &CpOptions { rank: 4, ..options }).unwrap();
+        assert!(fitted.fit().unwrap() > 0.9999, "{:?}", fitted.fit());
+        let full = kernels::dense(vec![2, 2, 2], &[1.0; 8], ElementType::F64).unwrap();
+        assert!(run(&full, adam(Loss::Poisson, 0, 30, None), &few).unwrap().iterations.len() <= 2);
+    }
+
+    #[test]
+    fn a_given_loss_may_divide_by_the_model() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&CpOptions { iterations: 30, tolerance: 0.0, ..from(&x, 2) });
+        let (value, derivative) = ("m - x * ln(m)".to_owned(), "1 - x / m".to_owned());
+        let given = Loss::Given { value, derivative, least: Some(1e-3) };
+        let fitted = run(&x, by(given.clone()), &options).unwrap();
+        // With the bound the loss is a little above that without.
+        assert!((41.7..42.2).contains(&loss(&fitted)), "{}", loss(&fitted));
+        let sampled = run(&x, adam(given, 1, 30, Some((29, 60))), &options).unwrap();
+        assert!((40.0..44.0).contains(&loss(&sampled)), "{}", loss(&sampled));
+        let least = |fitted: &Fitted<KTensor>| {
+            let elements = fitted.model.factors().iter().flat_map(|factor| factor.values().to_vec());
+            elements.fold(f64::INFINITY, f64::min)
+        };
+        assert!(least(&fitted) > 0.0 && least(&sampled) > 0.0);
+        // A loss of the model alone.
+        let (value, derivative) = ("m * m + 1".to_owned(), "2 * m".to_owned());
+        let alone = Loss::Given { value, derivative, least: None };
+        for own in [by(alone.clone()), adam(alone, 1, 30, Some((29, 60)))] {
+            let found = loss(&run(&x, own, &options).unwrap());
+            assert!((59.99..61.0).contains(&found), "{found}");
+        }
+    }
+
+    #[test]
+    fn orders_up_to_eight() {
+        let x = counts(&[2, 3, 2, 2, 2, 2, 2, 2]);
+        let options = interpreted(&CpOptions { iterations: 3, tolerance: 0.0, ..from(&x, 2) });
+        for own in [by(Loss::Poisson), by(Loss::Gaussian), adam(Loss::Poisson, 1, 5, Some((20, 20)))] {
+            let fitted = run(&x, own, &options).unwrap();
+            let losses: Vec<f64> = fitted.iterations.iter().map(|iteration| iteration.measures[0].1).collect();
+            assert!(losses[2] < losses[0], "{losses:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&CpOptions::new(2));
+        let message = |own: GcpOptions| run(&x, own, &options).unwrap_err().to_string();
+        let given = |value: &str| by(Loss::Given { value: value.to_owned(), derivative: "1".to_owned(), least: None });
+        assert!(message(given("m - z")).contains("<value of the loss>:1:5"), "{}", message(given("m - z")));
+        let rate = Optimizer::Adam { rate: -1.0, samples: None, steps: 1 };
+        assert!(message(GcpOptions { optimizer: rate, ..GcpOptions::default() }).contains("positive"));
+        let none = Optimizer::Adam { rate: 1.0, samples: Some((0, 0)), steps: 1 };
+        assert!(message(GcpOptions { optimizer: none, ..GcpOptions::default() }).contains("at least one place"));
+        let small = CpOptions { memory: Some(100), ..options.clone() };
+        let error = run(&x, by(Loss::Bernoulli), &small).unwrap_err().to_string();
+        assert!(error.contains("Adam"), "{error}");
+    }
+
+    #[test]
+    fn an_observer_ends_a_run() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&from(&x, 2));
+        let mut models = Vec::new();
+        let fitted = cp(&x, &CpMethod::Gcp(by(Loss::Gaussian)), &CpOptions { done: 3, ..options }, &mut |step| {
+            models.push(step.model.model());
+            if step.iteration.number == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let fitted = fitted.unwrap();
+        assert_eq!((fitted.stopped, models.len()), (Stopped::Observer, 2));
+        assert_eq!(models.last(), Some(&fitted.model));
+        assert!(fitted.model.weights().windows(2).all(|pair| pair[0] >= pair[1]));
+    }
 }

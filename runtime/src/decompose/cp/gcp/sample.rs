@@ -151,3 +151,58 @@ impl Places {
         Ok(Sample { weights: entries.with_values(weights)?, entries })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decompose::cp::kernels::testing::counts;
+
+    fn places() -> Places {
+        Places::new(counts(&[5, 4, 3]).convert(&Format::coo(3)).unwrap(), 3)
+    }
+
+    #[test]
+    fn a_sample_stands_for_all_places() {
+        let places = places();
+        for (number, counts) in [(0, (29, 31)), (1, (10, 5)), (2, (3, 200)), (3, (100, 1))] {
+            let sample = places.sample(number, Counts { stored: counts.0, others: counts.1 }).unwrap();
+            let (values, weights) =
+                (sample.entries.values_of::<f64>().unwrap(), sample.weights.values_of::<f64>().unwrap());
+            let of = |stored: bool| values.iter().zip(weights).filter(move |(value, _)| (**value != 0.0) == stored);
+            assert!((of(true).map(|(_, weight)| weight).sum::<f64>() - 29.0).abs() < 1e-9);
+            assert!((of(false).map(|(_, weight)| weight).sum::<f64>() - 31.0).abs() < 1e-9);
+            assert!(of(true).count() <= counts.0.min(29) && of(false).count() <= counts.1);
+            sample.entries.validate().unwrap();
+            sample.entries.for_each_position(|index, position| {
+                let at = places.tensor.get::<f64>(index).unwrap();
+                assert_eq!(at.unwrap_or(0.0), values[position], "{index:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn the_mean_of_many_samples_is_the_sum_over_all_places() {
+        let places = places();
+        // Each place counts with a number of its own.
+        let number_of = |index: &[usize]| (index[0] * 12 + index[1] * 3 + index[2]) as f64;
+        let mut sum = 0.0;
+        for number in 0..2000 {
+            let sample = places.sample(number, Counts { stored: 6, others: 6 }).unwrap();
+            let weights = sample.weights.values_of::<f64>().unwrap();
+            sample.entries.for_each_position(|index, position| sum += number_of(index) * weights[position] / 2000.0);
+        }
+        let all = (0..60).sum::<usize>() as f64;
+        assert!((sum - all).abs() < 0.02 * all, "{sum} is not {all}");
+    }
+
+    #[test]
+    fn a_sample_follows_from_seed_and_number() {
+        let places = places();
+        let counts = Counts { stored: 8, others: 8 };
+        let entries = |places: &Places, number| places.sample(number, counts).unwrap().entries;
+        assert_eq!(entries(&places, 4), entries(&places, 4));
+        assert_ne!(entries(&places, 4), entries(&places, 5));
+        let other = Places::new(places.tensor.clone(), 4);
+        assert_ne!(entries(&places, 4), entries(&other, 4));
+    }
+}

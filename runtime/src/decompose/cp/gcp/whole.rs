@@ -160,8 +160,8 @@ fn product(of_factors: &[Vec<f64>], except: Option<usize>) -> Vec<f64> {
 fn value_text(data: &Data, value: &Expression, closed: Option<&Closed>) -> (String, Reads) {
     let reads = Reads { x: value.reads("x"), m: value.reads("m") };
     let text = value.with(&data.access("X"), &data.access("M"));
-    // What is summed in closed form leaves products with `x`, each of which is summed over the stored entries by itself. Else the tensor
-    // is dense, and terms without an index count at all places.
+    // What is summed in closed form leaves a product with `x`, which is summed over the stored entries. Else the tensor is dense, and terms
+    // without an index count at all places.
     let loops = crate::decompose::engine::indices(data.order()).join(", ");
     let (text, schedule) = match closed {
         Some(_) => (text, if reads.m { "schedule { same_pattern(X, M); }" } else { "" }),
@@ -210,4 +210,155 @@ fn dense(x: &AnyTensor, options: &CpOptions) -> Result<Data, DecomposeError> {
         )));
     }
     Data::stored(x, &Format::dense(x.order()), options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Loss;
+    use super::*;
+    use crate::decompose::Start;
+    use crate::decompose::cp::kernels::testing::{counts, format, from, interpreted};
+    use crate::tensor::ElementType;
+
+    fn rayleigh() -> Loss {
+        Loss::Given {
+            value: "2 * ln(m + 1e-10) + 0.78539816339744830962 * pow(x / (m + 1e-10), 2)".to_owned(),
+            derivative: "2 / (m + 1e-10) - 1.57079632679489661923 * x * x / pow(m + 1e-10, 3)".to_owned(),
+            least: Some(0.0),
+        }
+    }
+
+    /// pyttb 1.8.6: `gcp.fg.evaluate` of `handles.gaussian` and so on; of each gradient the first element, the last, and the sum of
+    /// squares.
+    fn expected() -> [(Loss, f64, [[f64; 3]; 3]); 5] {
+        [
+            (
+                Loss::Gaussian,
+                102.18555993602108,
+                [
+                    [-6.640190972222222, -4.984656314300412, 166.34771752386152],
+                    [-5.983667695473252, -2.3622685185185186, 180.68490043604865],
+                    [-8.864655671296296, -2.8762538580246915, 199.8999639039286],
+                ],
+            ),
+            (
+                Loss::Poisson,
+                111.44172790794558,
+                [
+                    [-56.108541140285624, -23.341980614762818, 4450.662407960144],
+                    [-19.66961408647594, -5.776217366448914, 1857.995692159223],
+                    [-27.535332995531395, -6.4189463553151285, 3108.0890564355973],
+                ],
+            ),
+            (
+                Loss::Bernoulli,
+                109.84970382538054,
+                [
+                    [-56.40447828111359, -23.592407884247933, 4579.9598267425135],
+                    [-20.426617407882553, -6.160814216297992, 1996.1641659938318],
+                    [-28.621817317965046, -7.1685311583763065, 3296.8435014173597],
+                ],
+            ),
+            (
+                Loss::BernoulliLogit,
+                37.66455458768435,
+                [
+                    [-1.8336301152799352, -1.679027196520083, 15.44473034004018],
+                    [-1.549732565490756, -0.5078665749536186, 17.098475700379712],
+                    [-2.821946203724896, -0.34872316946511983, 16.476543283247263],
+                ],
+            ),
+            (
+                rayleigh(),
+                9225.547632287002,
+                [
+                    [-102516.49548933757, -11217.77845583925, 10704180573.829115],
+                    [-5028.265336840943, -1621.83863107218, 568786212.8190999],
+                    [-18237.206743469753, -767.0811650526075, 1525470767.137054],
+                ],
+            ),
+        ]
+    }
+
+    fn factors_of(options: &CpOptions, element: ElementType) -> Vec<AnyTensor> {
+        let Start::Model(model) = &options.start else { panic!("starts from a model") };
+        let factors = model.factors().iter();
+        factors.map(|factor| kernels::dense(factor.shape().to_vec(), factor.values(), element).unwrap()).collect()
+    }
+
+    fn close(found: f64, expected: f64, tolerance: f64) {
+        assert!((found - expected).abs() <= tolerance * expected.abs().max(1e-3), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn losses_and_gradients_are_pyttb_s() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&from(&x, 2));
+        let clock = Clock::default();
+        for (loss, value, gradients) in expected() {
+            for stored in ["csf", "coo", "alto", "bcsf(2)"] {
+                let x = x.convert(&format(stored, 3)).unwrap();
+                let (mut whole, _) = Whole::new(&x, &loss.terms().unwrap(), &options, |_| Vec::new()).unwrap();
+                let factors = factors_of(&options, ElementType::F64);
+                let mut gradient = zeros_like(&factors).unwrap();
+                close(whole.value(&clock, &factors).unwrap(), value, 1e-12);
+                whole.gradient(&clock, &factors, &mut gradient).unwrap();
+                for (found, [first, last, squares]) in gradient.iter().zip(gradients) {
+                    let found = found.values_of::<f64>().unwrap();
+                    close(found[0], first, 1e-11);
+                    close(found[found.len() - 1], last, 1e-11);
+                    close(found.iter().map(|element| element * element).sum(), squares, 1e-11);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_are_those_of_finite_differences() {
+        let clock = Clock::default();
+        for shape in [&[3, 2, 4][..], &[2, 3, 2, 2]] {
+            let x = counts(shape);
+            let options = interpreted(&from(&x, 3));
+            for (loss, ..) in expected() {
+                let (mut whole, _) = Whole::new(&x, &loss.terms().unwrap(), &options, |_| Vec::new()).unwrap();
+                let factors = factors_of(&options, ElementType::F64);
+                let mut gradient = zeros_like(&factors).unwrap();
+                whole.value(&clock, &factors).unwrap();
+                whole.gradient(&clock, &factors, &mut gradient).unwrap();
+                for (mode, at) in [(0, 0), (1, 4), (2, 3), (shape.len() - 1, 5)] {
+                    let mut at_step = |step: f64| {
+                        let mut moved = factors.clone();
+                        moved[mode].values_mut::<f64>().unwrap()[at] += step;
+                        whole.value(&clock, &moved).unwrap()
+                    };
+                    let difference = (at_step(1e-6) - at_step(-1e-6)) / 2e-6;
+                    close(gradient[mode].values().get_f64(at), difference, 1e-5);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_is_near() {
+        let x = counts(&[5, 4, 3]);
+        let options = CpOptions { element: Some(ElementType::F32), ..interpreted(&from(&x, 2)) };
+        let clock = Clock::default();
+        for (loss, value, gradients) in expected() {
+            let (mut whole, _) = Whole::new(&x, &loss.terms().unwrap(), &options, |_| Vec::new()).unwrap();
+            let factors = factors_of(&options, ElementType::F32);
+            let mut gradient = zeros_like(&factors).unwrap();
+            close(whole.value(&clock, &factors).unwrap(), value, 1e-5);
+            whole.gradient(&clock, &factors, &mut gradient).unwrap();
+            close(gradient[0].values().get_f64(0), gradients[0][0], 1e-4);
+        }
+    }
+
+    #[test]
+    fn a_loss_at_all_places_of_a_large_tensor_is_refused() {
+        let entries = [([0usize, 0, 0], 1.0), ([99_999, 99_999, 99_999], 1.0)];
+        let x = crate::tensor::Tensor::<f64, crate::tensor::Csf<3>>::from_entries([100_000; 3], entries).unwrap();
+        let terms = Loss::Bernoulli.terms().unwrap();
+        let error = Whole::new(x.as_any(), &terms, &CpOptions::new(2), |_| Vec::new()).unwrap_err().to_string();
+        assert!(error.contains("1.000e15") && error.contains("Adam"), "{error}");
+    }
 }
