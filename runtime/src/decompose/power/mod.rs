@@ -105,7 +105,14 @@ pub fn power(
     clock.taken();
     let mut run = Run { problem: &problem, clock: &clock, found: Vec::new(), rest: entries.norm * entries.norm };
     let (iterations, stopped) = run.all(method.as_mut(), observe)?;
-    Ok(Fitted { model: run.model(None)?, iterations, stopped, compile_time: kernels.time, prepare_time })
+    Ok(Fitted {
+        model: run.model(None)?,
+        iterations,
+        stopped,
+        compile_time: kernels.time,
+        prepare_time,
+        notes: Vec::new(),
+    })
 }
 
 fn check_options(options: &PowerOptions) -> Result<(), DecomposeError> {
