@@ -7,6 +7,7 @@ mod arguments;
 mod bench;
 mod compile;
 mod convert;
+mod decompose;
 mod explain;
 mod failure;
 mod files;
@@ -16,6 +17,7 @@ mod info;
 mod manual;
 mod names;
 mod output;
+mod page;
 mod progress;
 mod run;
 mod settings;
@@ -55,6 +57,9 @@ enum Verb {
     Info(info::Info),
     Convert(convert::Convert),
     Generate(generate::Generate),
+    Cp(Box<decompose::Cp>),
+    Tucker(Box<decompose::Tucker>),
+    Power(Box<decompose::Power>),
     Bench(Box<bench::Bench>),
     Completions(manual::Completions),
     Man(manual::Man),
@@ -148,6 +153,9 @@ fn main() -> ExitCode {
         Verb::Info(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Convert(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Generate(verb) => threads::on(0, || verb.run()).flatten(),
+        Verb::Cp(verb) => verb.run(),
+        Verb::Tucker(verb) => verb.run(),
+        Verb::Power(verb) => verb.run(),
         Verb::Bench(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),

@@ -6,7 +6,7 @@ use super::record::{Findings, Record, Refused};
 use super::table::{heads, ratio, row};
 use crate::failure::Failure;
 use crate::output::{bytes, digits, shape};
-use std::fmt::{self, Display};
+use crate::page::{Escaped, cells, fill};
 
 /// The page around the figures: what stands between double braces is filled in.
 const TEMPLATE: &str = include_str!("page.html");
@@ -23,20 +23,6 @@ pub(super) fn page(findings: &Findings, baseline: Option<&Baseline>) -> Result<S
         ("refused", refused(&findings.refused)),
     ];
     Ok(fill(TEMPLATE, &parts))
-}
-
-/// The template with each part in its place. What is put in is not looked at again.
-fn fill(template: &str, parts: &[(&str, String)]) -> String {
-    let mut page = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").expect("the template closes its braces");
-        let part = parts.iter().find(|(known, _)| *known == name.trim());
-        page.push_str(before);
-        page.push_str(&part.expect("the template names parts of the page").1);
-        rest = after;
-    }
-    page + rest
 }
 
 /// The rows of one tensor.
@@ -93,40 +79,4 @@ fn refused(refused: &[Refused]) -> String {
         format!("<li>{} of {} as {}: {}</li>\n", case[0], case[1], case[2], Escaped(&refused.reason))
     };
     format!("<h2>Left out</h2>\n<ul>\n{}</ul>\n", refused.iter().map(line).collect::<String>())
-}
-
-/// A row of a table; `open` is its tag with attributes.
-fn cells(open: &str, cell: &str, texts: &[impl Display]) -> String {
-    let cells: String = texts.iter().map(|text| format!("<{cell}>{}</{cell}>", Escaped(text))).collect();
-    format!("<{open}>{cells}</tr>\n")
-}
-
-/// A text without what a browser would take for markup.
-struct Escaped<T>(T);
-
-impl<T: Display> Display for Escaped<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.to_string().chars() {
-            match character {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                other => write!(f, "{other}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_filled_in_once_and_texts_escaped() {
-        let filled = fill("<p>{{ a }}{{b}}</p>", &[("a", "{{ b }}".to_owned()), ("b", Escaped("<&>").to_string())]);
-        assert_eq!(filled, "<p>{{ b }}&lt;&amp;&gt;</p>");
-    }
 }

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::formats::parse_format;
 use crate::source::{Source, is_file};
-use spc::io::Layout;
+use spc::io::{Layout, TensorFile};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::read_by;
@@ -51,14 +51,22 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Sou
 }
 
 /// A format, and why it is taken.
-struct Default {
-    format: String,
-    reason: String,
+pub(crate) struct Default {
+    pub(crate) format: String,
+    pub(crate) reason: String,
 }
 
 /// The default format of an input of that order; nothing for what is dense.
 fn default(input: &Given, order: usize) -> Result<Option<Default>, Failure> {
     let Some(file) = input.file().filter(|_| order > 0) else { return Ok(None) };
+    let Some(Default { format, reason }) = default_format(file, order)? else { return Ok(None) };
+    let filled = file.fill()?.filter(|fill| fill != "0").map(|fill| format!("{format} fill {fill}"));
+    let filled = filled.filter(|format| syntax::parse_parameter_format(format).is_ok());
+    Ok(Some(Default { format: filled.unwrap_or(format), reason }))
+}
+
+/// The same of a file, without a fill value.
+pub(crate) fn default_format(file: &TensorFile, order: usize) -> Result<Option<Default>, Failure> {
     let path = file.path().display();
     let (format, reason) = match file.layout()? {
         Layout::Entries => {
@@ -72,9 +80,7 @@ fn default(input: &Given, order: usize) -> Result<Option<Default>, Failure> {
         Layout::Packed(format) if !format.is_dense() => (name_of(&format), format!("the format of {path}")),
         _ => return Ok(None),
     };
-    let filled = file.fill()?.filter(|fill| fill != "0").map(|fill| format!("{format} fill {fill}"));
-    let filled = filled.filter(|format| syntax::parse_parameter_format(format).is_ok());
-    Ok(Some(Default { format: filled.unwrap_or(format), reason }))
+    Ok(Some(Default { format, reason }))
 }
 
 /// A name of a format, or the format itself.

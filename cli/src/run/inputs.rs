@@ -148,7 +148,7 @@ fn operand(tensor: &Parameter, place: u64, origin: Origin) -> Result<Operand, Fa
         Origin::Number(text) => scalar(tensor.element, &text).ok_or_else(|| {
             Failure::refused(format!("{text} is no value of `{}`, which is {}", tensor.name, tensor.element.name()))
         }),
-        Origin::File(file) => of_file(tensor, &file),
+        Origin::File(file) => of_file(&file, tensor.element, Some(tensor.format.order)),
     }
 }
 
@@ -167,12 +167,17 @@ fn scalar(element: ElementType, text: &str) -> Option<Operand> {
     }
 }
 
-fn of_file(tensor: &Parameter, file: &TensorFile) -> Result<Operand, Failure> {
-    fn of<T: io::Value>(file: &TensorFile, order: usize) -> Result<Operand, Failure>
+/// What a file holds, for a parameter of that element type and order, if the order is known.
+pub(crate) fn of_file(file: &TensorFile, element: ElementType, order: Option<usize>) -> Result<Operand, Failure> {
+    fn of<T: io::Value>(file: &TensorFile, order: Option<usize>) -> Result<Operand, Failure>
     where
         Entries: From<Coordinates<T>>,
     {
-        Ok(match file.contents_of_order::<T>(order)? {
+        let contents = match order {
+            Some(order) => file.contents_of_order::<T>(order)?,
+            None => file.contents::<T>()?,
+        };
+        Ok(match contents {
             Contents::Tensor(tensor) => Operand::Tensor(tensor),
             Contents::Entries(Filled { entries, fill: None }) => Operand::Entries(entries.into()),
             Contents::Entries(Filled { entries, fill: Some(fill) }) => {
@@ -180,7 +185,7 @@ fn of_file(tensor: &Parameter, file: &TensorFile) -> Result<Operand, Failure> {
             }
         })
     }
-    with_element!(tensor.element, |T| of::<T>(file, tensor.format.order))
+    with_element!(element, |T| of::<T>(file, order))
 }
 
 /// The fill value that a file states.

@@ -14,9 +14,9 @@ use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use report::Report;
 
-pub(crate) use defaults::load;
-pub(crate) use inputs::{literal, notes, open, read, without_shape};
-pub(crate) use report::on_one_line;
+pub(crate) use defaults::{default_format, load};
+pub(crate) use inputs::{literal, notes, of_file, open, read, without_shape};
+pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::notation;
@@ -82,10 +82,20 @@ pub(crate) struct Run {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum BackendName {
+pub(crate) enum BackendName {
     Native,
     Interpreter,
     Cuda,
+}
+
+impl From<BackendName> for Backend {
+    fn from(name: BackendName) -> Self {
+        match name {
+            BackendName::Native => Backend::Native,
+            BackendName::Interpreter => Backend::Interpreter,
+            BackendName::Cuda => Backend::Cuda,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,12 +154,6 @@ impl Run {
     }
 
     fn options(&self) -> ProgramOptions {
-        let backend = match self.backend {
-            None => None,
-            Some(BackendName::Native) => Some(Backend::Native),
-            Some(BackendName::Interpreter) => Some(Backend::Interpreter),
-            Some(BackendName::Cuda) => Some(Backend::Cuda),
-        };
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,
             DuplicatesName::Refuse => Duplicates::Refuse,
@@ -160,7 +164,7 @@ impl Run {
             ..StreamOptions::new(tensor, *parts)
         });
         ProgramOptions {
-            backend,
+            backend: self.backend.map(Backend::from),
             duplicates,
             devices: self.device.clone(),
             deterministic: self.deterministic,
@@ -200,17 +204,22 @@ pub(crate) fn refuse(error: ProgramError, kernel: &notation::Kernel, source: &So
         ProgramError::Beyond { ref index, needed, .. } => {
             Failure::refused(&error).help(format!("`--dim {index}={needed}` is the least that holds it"))
         }
-        ProgramError::Execute(Error::Native(ref native)) if native.is_missing_compiler() => {
-            Failure::refused(&error).help("`--backend interpreter` runs without a compiler, slowly")
+        error => of_backend(&error),
+    }
+}
+
+/// The same for errors that have nothing to do with a text or its inputs.
+pub(crate) fn of_backend(error: &ProgramError) -> Failure {
+    let failure = Failure::refused(error);
+    match error {
+        ProgramError::Execute(Error::Native(native)) if native.is_missing_compiler() => {
+            failure.help("`--backend interpreter` runs without a compiler, slowly")
         }
-        ProgramError::Execute(Error::Cuda(ref cuda)) => {
-            let failure = Failure::refused(&error);
-            match cuda.remedy() {
-                Some(remedy) => failure.help(remedy),
-                None => failure,
-            }
-        }
-        error => Failure::refused(error),
+        ProgramError::Execute(Error::Cuda(cuda)) => match cuda.remedy() {
+            Some(remedy) => failure.help(remedy),
+            None => failure,
+        },
+        _ => failure,
     }
 }
 

@@ -342,7 +342,7 @@ impl fmt::Display for Checksum {
 }
 
 /// A number, or its name where JSON has none.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     if value.is_finite() { json!(value) } else { json!(value.to_string()) }
 }
 

@@ -29,7 +29,7 @@ fn fed(place: &Place, arguments: &[&str], input: &[u8]) -> Output {
 }
 
 /// Commands with all that they say, as one text.
-fn session(place: &Place, commands: &[&[&str]]) -> String {
+pub(super) fn session(place: &Place, commands: &[&[&str]]) -> String {
     let mut text = String::new();
     for arguments in commands {
         let output = place.spc(arguments);
@@ -216,7 +216,20 @@ fn standard_streams_are_files() {
 fn every_verb_has_help_and_a_page() {
     let place = Place::new();
     let all = place.prints(&["help"]);
-    let verbs = ["compile", "run", "explain", "info", "convert", "generate", "bench", "completions", "man"];
+    let verbs = [
+        "compile",
+        "run",
+        "explain",
+        "info",
+        "convert",
+        "generate",
+        "cp",
+        "tucker",
+        "power",
+        "bench",
+        "completions",
+        "man",
+    ];
     assert_has(&all, &verbs);
     assert_has(&all, &["Exit status: 0", "--quiet", "--color", "--json"]);
     for verb in verbs {
@@ -297,6 +310,9 @@ fn documents_say_their_version() {
         &["compile", SPMV, "--check"],
         &["explain", SPMV],
         &["explain", "E0102"],
+        &["cp", "t.tns", "--rank", "1", "--backend", "interpreter"],
+        &["tucker", "t.tns", "--ranks", "1", "--backend", "interpreter"],
+        &["power", "t.tns", "--backend", "interpreter"],
         &["bench", "--quick", "--machine", "least", "--budget", "0.001", "--threads", "1", "--kernel", "spmv", "m.mtx"],
     ] {
         let document = place.json(&[arguments, &["--json"]].concat());

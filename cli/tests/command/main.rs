@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod cache;
 mod compile;
+mod decompose;
 mod durable;
 mod elements;
 mod explain;
