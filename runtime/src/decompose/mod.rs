@@ -1,7 +1,7 @@
 //! Decompositions of sparse tensors: canonical polyadic (CP), Tucker, and best rank-1 by the power method.
 //!
 //! Every product with the sparse tensor is a kernel that is compiled for its format, so what holds for kernels holds here: any format,
-//! `f32` and `f64`, any number of threads, native code, the interpreter or a GPU. Dense algebra on small matrices is `faer`'s.
+//! `f32` and `f64`, any number of threads, native code, the interpreter or a GPU. Dense algebra on small matrices is `nalgebra`'s.
 //!
 //! | file | what is in it |
 //! |---|---|
