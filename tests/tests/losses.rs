@@ -128,7 +128,7 @@ impl Case {
 fn generalized_cp_of_a_large_sparse_tensor() -> Result<(), Skip> {
     let x = read("uber-spring14-day-hour-lat-lon.tns.gz")?;
     let options = CpOptions { iterations: 5, tolerance: 0.0, ..CpOptions::new(3) };
-    let adam = Optimizer::Adam { rate: 1e-2, samples: None, steps: 20 };
+    let adam = Optimizer::Adam { rate: 1e-2, samples: Some((2000, 2000)), steps: 20 };
     for optimizer in [Optimizer::Lbfgs, adam] {
         let method = GcpOptions { loss: Loss::Poisson, optimizer, failures: 5, ..GcpOptions::default() };
         let losses = measures(&run(&x, &CpMethod::Gcp(method), &options), "loss");

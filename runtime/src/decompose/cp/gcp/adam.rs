@@ -212,7 +212,7 @@ impl Adam {
         let clock = Clock::default();
         let factors = start(&data, terms.least, options, &kernels.sums)?;
         let places = Places::new(data.tensor, settings.own.seed);
-        let [of_step, of_estimate] = sizes(places.stored(), options.iterations);
+        let [of_step, of_estimate] = sizes(places.stored(), options.iterations.saturating_mul(settings.steps));
         let counts = settings.samples.map_or(of_step, |(stored, others)| Counts { stored, others });
         let counts = places.limited(counts);
         if counts == (Counts { stored: 0, others: 0 }) {
@@ -314,11 +314,11 @@ impl Optimize for Adam {
 
 /// How large the samples of a step and of the estimate are: those of a step go over the stored entries three times in a run, but have
 /// 1000 of each kind at least; that of the estimate has a hundredth, but 100,000 at least. There are as many others as stored ones.
-fn sizes(stored: usize, iterations: usize) -> [Counts; 2] {
+fn sizes(stored: usize, steps: usize) -> [Counts; 2] {
     let counts = |wanted: usize| Counts {
         stored: wanted.min(stored),
         others: if stored == 0 { wanted } else { wanted.min(stored) },
     };
-    let steps = (3 * stored).div_ceil(iterations.max(1));
-    [counts(steps.max(LEAST[0])), counts(stored.div_ceil(100).max(LEAST[1]))]
+    let of_step = (3 * stored).div_ceil(steps.max(1));
+    [counts(of_step.max(LEAST[0])), counts(stored.div_ceil(100).max(LEAST[1]))]
 }
