@@ -57,6 +57,12 @@ impl Kernels {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// A run begins: kernels are counted anew.
+    pub(super) fn begin(&self) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.count, seen.from_cache) = (0, 0);
+    }
+
     /// `7 kernels, native on 2 threads`; nothing before any is compiled.
     pub(super) fn line(&self) -> Option<String> {
         let Seen { count, from_cache, .. } = self.seen();

@@ -34,7 +34,7 @@ pub(crate) struct Power {
     #[arg(long, value_name = "N", default_value = "100")]
     iterations: NonZeroUsize,
     /// A component ends when its weight changes by less, relative to itself; with 0 all iterations are done
-    #[arg(long, value_name = "NUMBER", default_value = "1e-8", value_parser = tolerance)]
+    #[arg(long, value_name = "NUMBER", default_value = "1e-10", value_parser = tolerance)]
     tolerance: f64,
     /// What random numbers come from
     #[arg(long, value_name = "N", default_value = "0")]

@@ -62,6 +62,7 @@ impl<'a> Watch<'a> {
         let progress = Some(Progress::new(format!("{title}: compiling")));
         let table = has_table().then(|| Table { title: format!("{}\n{title}", given.line()), widths: Vec::new() });
         let before = rows.len();
+        kernels.begin();
         Self {
             kernels,
             interrupt,
