@@ -3,7 +3,7 @@
 use super::super::engine::Clock;
 use super::super::scaled::{Kernels, Scaled, Source, dense, kernel_element, numbers, scaled, set};
 use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
-use super::subspace::{Form, Search, completed};
+use super::subspace::{Form, Search, WHOLE, completed};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
 use crate::tensor::{AnyTensor, ElementType, LevelStorage};
@@ -140,7 +140,7 @@ impl Run<'_> {
             coordinates.iter().flat_map(row).collect()
         });
         let seed = self.seed.wrapping_add(mode as u64);
-        let mut search = Search { kernels: &mut self.kernels, clock: &self.clock, seed };
+        let mut search = Search { kernels: &mut self.kernels, clock: &self.clock, seed, whole: WHOLE };
         let vectors = search.leading(tensor, form, rank, start.as_deref())?;
         let matrix = completed(&vectors, coordinates, extent, rank, self.seed, mode)?;
         self.set_factor(mode, matrix)
@@ -360,7 +360,7 @@ pub(in super::super) fn singular_vectors(
     let mut modes = rooted(&entries.entries.shape, mode);
     modes.rotate_left(1);
     let tree = Tree::new(&entries.entries, modes, element)?;
-    Search { kernels, clock, seed }.leading(tree.fibers(), Form::Fibers, count, None)
+    Search { kernels, clock, seed, whole: WHOLE }.leading(tree.fibers(), Form::Fibers, count, None)
 }
 
 /// The core as a tree makes it, and what it says of the fit.

@@ -18,6 +18,9 @@ const BLOCKS: usize = 5;
 /// The most products with a block.
 const ROUNDS: usize = 100;
 
+/// The most rows of A that is formed of a dense matrix.
+pub(super) const WHOLE: usize = 300;
+
 /// How an unfolding lies in memory; its side is the mode whose vectors are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -93,21 +96,24 @@ impl Form {
         let order = match self {
             Form::Fibers => " schedule { reorder(p, i, j); }",
             Form::Nodes => " schedule { reorder(p, i, j, s); }",
-            Form::Rows | Form::Columns => "",
+            Form::Rows => "",
+            Form::Columns => " schedule { split(i, i0, i1, 16); reorder(i0, p, i1, j); }",
         };
         Source::new(format!(
             "fn square(T: {element} {format}) -> G: {element} dense {{ G(i, j) = {one} * {other}; }}{order}"
         ))
     }
 
-    fn is_formed(side: usize, width: usize) -> bool {
-        side <= ((BLOCKS + 1) * width).max(32)
+    /// Whether A is formed. Of a dense matrix that costs as much as side / (2 · width) products with a block, and convergence often takes more.
+    fn is_formed(self, side: usize, width: usize, whole: usize) -> bool {
+        let is_dense = matches!(self, Form::Rows | Form::Columns);
+        side <= ((BLOCKS + 1) * width).max(32) || is_dense && side <= whole.min(32 * width)
     }
 
     /// The kernels that `count` vectors of a side this long take.
     pub(super) fn sources(self, element: ElementType, side: usize, count: usize) -> Vec<Source> {
         let element = element.name();
-        let mut sources = match Form::is_formed(side, count + MORE) {
+        let mut sources = match self.is_formed(side, count + MORE, WHOLE) {
             true => vec![self.square(element)],
             false => vec![self.forth(element), self.back(element)],
         };
@@ -126,6 +132,8 @@ pub(super) struct Search<'a, 'e> {
     pub clock: &'a Clock,
     /// What random columns come from.
     pub seed: u64,
+    /// The most rows of A that is formed of a dense matrix, [`WHOLE`].
+    pub whole: usize,
 }
 
 impl Search<'_, '_> {
@@ -147,7 +155,7 @@ impl Search<'_, '_> {
         let rows = tensor.shape()[0];
         let element = tensor.element();
         let start = match start {
-            Some(start) if !Form::is_formed(side, count + MORE) => {
+            Some(start) if !form.is_formed(side, count + MORE, self.whole) => {
                 let columns = start.len() / rows.max(1);
                 let kernel = self.kernels.get(&Form::Rows.forth(element.name()))?;
                 let start = dense(&[rows, columns], start, element)?;
@@ -173,7 +181,7 @@ impl Search<'_, '_> {
         let side = form.side(tensor);
         let (element, clock) = (tensor.element(), self.clock);
         let width = count + MORE;
-        if Form::is_formed(side, width) {
+        if form.is_formed(side, width, self.whole) {
             let kernel = self.kernels.get(&form.square(element.name()))?;
             let square: AnyTensor = clock.kernel(|| kernel.call(&[tensor]))?.single()?;
             let Eigen { vectors, .. } = algebra::symmetric_eigen(&numbers(&square), side)?;
@@ -403,7 +411,7 @@ mod tests {
     fn all_forms_find_the_same() {
         let engine = Engine { backend: Some(Backend::Interpreter), ..Engine::default() };
         let (mut kernels, clock) = (Kernels::new(&engine), Clock::default());
-        let mut search = Search { kernels: &mut kernels, clock: &clock, seed: 1 };
+        let mut search = Search { kernels: &mut kernels, clock: &clock, seed: 1, whole: WHOLE };
         let (rows, columns) = (60, 45);
         // Rank three and a little noise.
         let element = |i: usize, s: usize| {
@@ -426,7 +434,11 @@ mod tests {
         let fibers = pack(sparse, &csr, Duplicates::Sum).unwrap();
         let expected = search.leading(&t, Form::Columns, 3, None).unwrap();
         assert!(skew(&expected, rows, 3) < 1e-12);
+        let formed = search.leading(&t, Form::Rows, 3, None).unwrap();
+        search.whole = 0;
         let found = [
+            formed,
+            search.leading(&t, Form::Columns, 3, Some(&expected)).unwrap(),
             search.leading(&t, Form::Rows, 3, None).unwrap(),
             search.leading(&t, Form::Rows, 3, Some(&expected)).unwrap(),
             search.leading(&fibers, Form::Fibers, 3, None).unwrap(),
