@@ -59,6 +59,40 @@ pub(super) fn orthonormal(matrix: &[f64], rows: usize, columns: usize) -> Vec<f6
     (0..rows * columns).map(|place| q[(place / columns, place % columns)]).collect()
 }
 
+/// The transposed Moore-Penrose inverse of a matrix of `rows` × `columns`, in the same shape: singular values below the rounding of the largest
+/// count as zero.
+pub(super) fn pseudo_inverse_transposed(
+    matrix: &[f64],
+    rows: usize,
+    columns: usize,
+) -> Result<Vec<f64>, DecomposeError> {
+    // Of A = Q R the inverse is R⁺ Qᵀ; singular vectors of R, (u, v) / √2, are eigenvectors of | 0 R; Rᵀ 0 | for its positive eigenvalues.
+    let tall = rows > columns;
+    let q = if tall { orthonormal(matrix, rows, columns) } else { Vec::new() };
+    let (r, high) = match tall {
+        true => (transposed_times(&q, matrix, rows, columns, columns), columns),
+        false => (matrix.to_vec(), rows),
+    };
+    let size = high + columns;
+    let mut both = vec![0.0; size * size];
+    for (place, &value) in r.iter().enumerate() {
+        let (row, column) = (place / columns, high + place % columns);
+        both[row * size + column] = value;
+        both[column * size + row] = value;
+    }
+    let Eigen { values, vectors } = symmetric_eigen(&both, size)?;
+    let least = values.first().copied().unwrap_or(0.0) * rows.max(columns) as f64 * f64::EPSILON;
+    let mut inverse = vec![0.0; high * columns];
+    for (place, value) in values.iter().enumerate().take(high.min(columns)).filter(|&(_, &value)| value > least) {
+        for row in 0..high {
+            let scaled = 2.0 * vectors[row * size + place] / value;
+            let right = (0..columns).map(|column| vectors[(high + column) * size + place]);
+            inverse[row * columns..][..columns].iter_mut().zip(right).for_each(|(sum, v)| *sum += scaled * v);
+        }
+    }
+    Ok(if tall { times(&q, &inverse, rows, columns, columns) } else { inverse })
+}
+
 /// The product of matrices of `rows` × `inner` and `inner` × `columns`.
 pub(super) fn times(a: &[f64], b: &[f64], rows: usize, inner: usize, columns: usize) -> Vec<f64> {
     let b = MatRef::from_row_major_slice(b, inner, columns);
@@ -69,6 +103,17 @@ pub(super) fn times(a: &[f64], b: &[f64], rows: usize, inner: usize, columns: us
 pub(super) fn transposed_times(a: &[f64], b: &[f64], rows: usize, left: usize, right: usize) -> Vec<f64> {
     let b = MatRef::from_row_major_slice(b, rows, right);
     product(MatRef::from_row_major_slice(a, rows, left).transpose(), b)
+}
+
+/// A Bᵀ into memory that is there, of matrices with so many columns; of none, zeros.
+pub(super) fn times_transposed_into(a: &[f64], b: &[f64], inner: usize, result: &mut [f64]) {
+    if inner == 0 || result.is_empty() {
+        return result.fill(0.0);
+    }
+    let (rows, columns) = (a.len() / inner, b.len() / inner);
+    let b = MatRef::from_row_major_slice(b, columns, inner);
+    let target = MatMut::from_row_major_slice_mut(result, rows, columns);
+    matmul(target, Accum::Replace, MatRef::from_row_major_slice(a, rows, inner), b.transpose(), 1.0, Par::Seq);
 }
 
 fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
@@ -115,6 +160,23 @@ mod tests {
         let p = inverse(&a, 2).unwrap();
         assert!(p.iter().all(|value| (value - 0.25).abs() < 1e-15), "{p:?}");
         assert_eq!(inverse(&[0.0; 4], 2).unwrap(), [0.0; 4]);
+    }
+
+    /// `np.linalg.pinv(a).T`, also of `a.T` and of a matrix of rank 1.
+    #[test]
+    fn pseudo_inverses_of_any_shape() {
+        let tall = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0];
+        let expected = [-29.0, 21.0, 11.0, -7.0, 2.0, 0.0].map(|value| value / 14.0);
+        let wide = [1.0, 3.0, 5.0, 2.0, 4.0, 7.0];
+        let transposed = [-29.0, 11.0, 2.0, 21.0, -7.0, 0.0].map(|value| value / 14.0);
+        let one = [1.0, 2.0, 2.0, 4.0];
+        let small = one.map(|value| value / 25.0);
+        for (matrix, rows, expected) in [(&tall[..], 3, &expected[..]), (&wide, 2, &transposed), (&one, 2, &small)] {
+            let found = pseudo_inverse_transposed(matrix, rows, matrix.len() / rows).unwrap();
+            let near = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-13);
+            assert!(near, "{found:?} {expected:?}");
+        }
+        assert_eq!(pseudo_inverse_transposed(&[0.0; 6], 3, 2).unwrap(), [0.0; 6]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What can keep a decomposition from being made.
 
 use crate::execute::ProgramError;
+use crate::io::{ReadError, WriteError};
 use crate::tensor::{InvalidTensor, PackError};
 use spc_compiler::ir::ElementType;
+use std::path::PathBuf;
 
 /// Why a tensor can't be decomposed as asked. Messages count modes from 1.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,20 @@ pub enum DecomposeError {
     /// A factor or a core is no valid tensor.
     #[error(transparent)]
     Invalid(#[from] InvalidTensor),
+    /// A file of a model can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file of a model can't be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// Files hold no model, or not the one that is asked for.
+    #[error("{}: {problem}", .path.display())]
+    File {
+        /// The folder, archive or file.
+        path: PathBuf,
+        /// What is wrong, in words.
+        problem: String,
+    },
     /// The system refuses threads.
     #[error("there are no such threads: {0}")]
     Threads(std::io::Error),
@@ -63,6 +79,9 @@ pub enum DecomposeError {
     /// Factors that a method is to start from do not fit the tensor, said in words.
     #[error("{0}")]
     Start(String),
+    /// A model has parts that do not fit, or does not fit what it is compared with, said in words.
+    #[error("{0}")]
+    Model(String),
 }
 
 fn one_based(index: &[usize]) -> String {

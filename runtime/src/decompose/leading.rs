@@ -5,9 +5,7 @@ use super::engine::indices;
 use super::start::uniform;
 use super::{DecomposeError, Engine, Factor};
 use crate::execute::Kernel;
-use crate::tensor::{
-    AnyTensor, AnyView, Coordinates, Duplicates, Element, ElementType, Indices, InvalidTensor, OutOfMemory, pack,
-};
+use crate::tensor::{AnyTensor, AnyView, Coordinates, Duplicates, Element, Indices, InvalidTensor, OutOfMemory, pack};
 use crate::with_element;
 use spc_compiler::format::{Format, LevelFormat};
 
@@ -15,9 +13,10 @@ use spc_compiler::format::{Format, LevelFormat};
 const WHOLE: usize = 2000;
 /// How many more columns than asked for are iterated with: they make the asked ones converge faster.
 const MORE: usize = 10;
-/// The most iterations, and when they end: by ‖A q - θ q‖ relative to the largest θ.
-const ROUNDS: usize = 60;
-const RESIDUAL: f64 = 1e-9;
+/// The most iterations, and when they end: by ‖A q - θ q‖ relative to the largest θ. What θ is wrong by is of the order of its square over the gap
+/// to the next θ. After the most iterations the vectors are taken as they are.
+const ROUNDS: usize = 40;
+const RESIDUAL: f64 = 1e-6;
 
 /// The leading left singular vectors of the unfolding of a tensor along a mode, and its singular values: a matrix of extent × `count`, row
 /// after row, and `count` numbers from the largest. There are at most as many as the extent. The largest element of each vector is positive.
@@ -219,7 +218,7 @@ mod tests {
     use super::*;
     use crate::execute::Backend;
     use crate::generate;
-    use crate::tensor::{Csf, Tensor};
+    use crate::tensor::{Csf, ElementType, Tensor};
 
     fn engine() -> Engine {
         Engine { backend: Some(Backend::Interpreter), ..Engine::default() }
@@ -266,7 +265,7 @@ mod tests {
             assert!((a - b).abs() < 1e-10 * values[0], "{values:?} {found:?}");
         }
         for (a, b) in whole.iter().zip(&iterated) {
-            assert!((a - b).abs() < 1e-6, "{a} {b}");
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
         }
     }
 

@@ -9,28 +9,37 @@
 //! | `observe` | what a method says after each iteration, and what it gives at the end |
 //! | `algebra` | dense algebra: solves, eigenvectors, orthonormal bases |
 //! | `ktensor`, `tucker_tensor` | the models |
+//! | `files` | models in folders and archives |
+//! | `consistency` | whether a CP model has as many components as the tensor |
 //! | `leading` | leading left singular vectors of an unfolding |
+//! | `against` | a model and a tensor: inner products, fit, elements |
+//! | `show` | models as text |
 //! | `start` | where an iteration starts |
 //! | `cp` | methods for the CP decomposition |
 //! | `tucker` | methods for the Tucker decomposition |
 //! | `power` | best rank-1 by the power method, with deflation |
 
+mod against;
 mod algebra;
+mod consistency;
 mod cp;
 mod engine;
 mod error;
+mod files;
 mod ktensor;
 mod leading;
 mod observe;
 mod power;
+mod show;
 mod start;
 mod tucker;
 mod tucker_tensor;
 
+pub use consistency::core_consistency;
 pub use cp::{AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp};
 pub use engine::{Compile, Engine};
 pub use error::DecomposeError;
-pub use ktensor::KTensor;
+pub use ktensor::{KTensor, Norm, Score};
 pub use observe::{Fitted, Iteration, Model, Observer, Step, Stopped};
 pub use power::{PowerOptions, power};
 pub use start::Start;

@@ -204,6 +204,12 @@ impl WriteError {
         this
     }
 
+    /// States what was to be written.
+    pub(crate) fn in_file(mut self, path: &Path) -> Self {
+        self.0.path = path.to_owned();
+        self
+    }
+
     /// What kind of error it is.
     #[must_use]
     pub fn kind(&self) -> WriteErrorKind {

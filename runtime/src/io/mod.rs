@@ -20,6 +20,7 @@
 //!
 //! An error says where: `x.tns:17:4: index 0: indices start from 1`.
 
+mod arrays;
 mod compiled;
 mod contents;
 mod entries;
@@ -40,6 +41,7 @@ pub mod tns;
 mod value;
 mod write;
 
+pub use arrays::{Arrays, write_arrays};
 pub use contents::{Contents, Filled};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
 pub use file::{Layout, TensorFile};
@@ -237,7 +239,7 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> 
 fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     with_element!(tensor.element(), |T| match file_type {
         FileType::Spct => spct::write(out, tensor),
-        FileType::Npy => write_npy::<T>(out, tensor),
+        FileType::Npy => npy::write_tensor::<T>(out, tensor),
         FileType::Npz => npz::write_tensor::<T>(out, tensor),
         FileType::Tns | FileType::Mtx => {
             let (entries, fill) = listed::<T>(tensor)?;
@@ -268,11 +270,6 @@ fn write_entries_as<T: Value>(
             Err(write::invalid(message.to_owned()))
         }
     }
-}
-
-fn write_npy<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
-    let entries = tensor.try_to_coordinates::<T>().map_err(write::short)?;
-    npy::write_filled(out, &entries, T::from_literal(tensor.fill()).unwrap_or(T::ZERO))
 }
 
 /// What a text has of a tensor: its entries, and what the others are unless that is zero or there are none.

@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 
+use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
 use super::entries::quote;
@@ -105,10 +106,25 @@ pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Res
 /// The same where what has no entry is `fill`.
 pub(super) fn write_filled<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, fill: T) -> io::Result<()> {
     check(entries)?;
-    let values = scatter(entries, fill)?;
-    write_header(out, T::NPY, &entries.shape)?;
+    write_dense(out, &entries.shape, &scatter(entries, fill)?)
+}
+
+/// Writes a tensor as a dense array, which has the fill value wherever nothing is stored.
+pub(super) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    match tensor.values_of::<T>() {
+        Some(values) if *tensor.format() == Format::dense(tensor.order()) => write_dense(out, tensor.shape(), values),
+        _ => {
+            let entries = tensor.try_to_coordinates::<T>().map_err(short)?;
+            write_filled(out, &entries, T::from_literal(tensor.fill()).unwrap_or(T::ZERO))
+        }
+    }
+}
+
+/// Writes the elements of an array, row by row.
+pub(super) fn write_dense<T: Value>(out: &mut dyn Write, shape: &[usize], values: &[T]) -> io::Result<()> {
+    write_header(out, T::NPY, shape)?;
     let mut bytes = memory::try_room(values.len().min(1 << 15) * size_of::<T>()).map_err(short)?;
-    let work = Work::begin(Unit::Bytes, size_of_val(&values[..]));
+    let work = Work::begin(Unit::Bytes, size_of_val(values));
     for block in values.chunks(1 << 15) {
         bytes.clear();
         block.iter().for_each(|value| value.append_bytes(&mut bytes));

@@ -32,6 +32,18 @@ pub(super) fn parse<T: Value>(_file: &[u8], _array: Option<&str>) -> Result<Cont
     refused()
 }
 
+pub(super) fn names(_file: &[u8]) -> Result<Vec<String>, ReadError> {
+    refused()
+}
+
+pub(super) fn array(_file: &[u8], _name: &str) -> Result<AnyTensor, ReadError> {
+    refused()
+}
+
+pub(super) fn write_arrays(_out: &mut dyn Write, _arrays: &[(String, &AnyTensor)]) -> io::Result<()> {
+    Err(super::write::invalid(MESSAGE.to_owned()))
+}
+
 pub(super) fn write_tensor<T: Value>(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
     Err(super::write::invalid(MESSAGE.to_owned()))
 }

@@ -9,8 +9,8 @@
 //!     dia                offsets.npy
 //! ```
 //!
-//! An archive of several arrays is read one array at a time: `x.npz:weights` names it. Members are stored as they are or deflated.
-//! Written are deflated members: one dense array `arr_0`, or what SciPy reads, `csr` and `csc` for tensors of these formats and `coo`
+//! An archive of several arrays is read one array at a time: `x.npz:weights` names it, and [`Arrays`](super::Arrays) reads all. Members are stored as they are or deflated.
+//! Written are deflated members: one dense array `arr_0`, several by [`write_arrays`](super::write_arrays()), or what SciPy reads, `csr` and `csc` for tensors of these formats and `coo`
 //! for all others.
 //!
 //! Sources: `numpy.lib.npyio` and `scipy.sparse._matrix_io`, NumPy 2.4 and SciPy 1.17.
@@ -20,8 +20,8 @@ mod read;
 mod write;
 
 pub(super) use archive::check_magic;
-pub(super) use read::{description, parse};
-pub(super) use write::{write_entries, write_tensor};
+pub(super) use read::{array, description, names, parse};
+pub(super) use write::{write_arrays, write_entries, write_tensor};
 
 /// How SciPy stores a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

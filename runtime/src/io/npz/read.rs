@@ -10,7 +10,7 @@ use crate::io::npy::{self, Raw};
 use crate::io::value::Value;
 use crate::io::{ReadError, ReadErrorKind};
 use crate::memory;
-use crate::tensor::{Coordinates, Indices};
+use crate::tensor::{AnyTensor, Coordinates, Indices};
 
 /// What an archive says of the tensor in it.
 pub(in crate::io) struct Description {
@@ -27,6 +27,17 @@ pub(in crate::io) fn description(file: &[u8], array: Option<&str>) -> Result<Des
     };
     let element = npy::element_of(&archive.member(name)?).map_err(|error| in_array(name, error))?;
     Ok(Description { element, is_sparse })
+}
+
+/// The names of the arrays.
+pub(in crate::io) fn names(file: &[u8]) -> Result<Vec<String>, ReadError> {
+    Ok(Archive::of(file)?.names().map(str::to_owned).collect())
+}
+
+/// Reads an array, of the element type that it is stored with.
+pub(in crate::io) fn array(file: &[u8], name: &str) -> Result<AnyTensor, ReadError> {
+    let member = Archive::of(file)?.member(name)?;
+    npy::parse_tensor(&member).map_err(|error| in_array(name, error))
 }
 
 /// Reads the tensor.

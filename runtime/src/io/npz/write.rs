@@ -13,12 +13,12 @@ use crate::io::npy;
 use crate::io::value::Value;
 use crate::io::write::{check, invalid, short, sorted};
 use crate::tensor::{AnyTensor, Coordinates, Indices};
+use crate::with_element;
 
 /// Writes a tensor: as a dense array where it is dense, else as SciPy stores it.
 pub(in crate::io) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     if tensor.format().is_dense() {
-        let entries = tensor.try_to_coordinates::<T>().map_err(short)?;
-        return archive(out, |members| members.add("arr_0", |out| npy::write_filled(out, &entries, T::ZERO)));
+        return archive(out, |members| members.add("arr_0", |out| npy::write_tensor::<T>(out, tensor)));
     }
     let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
     if !fill.is_zero() {
@@ -43,6 +43,16 @@ pub(in crate::io) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTen
         entries.indices.reverse();
     }
     write_sparse(out, &entries, format)
+}
+
+/// Writes dense arrays under their names.
+pub(in crate::io) fn write_arrays(out: &mut dyn Write, arrays: &[(String, &AnyTensor)]) -> io::Result<()> {
+    fn one<T: Value>(members: &mut Members<'_>, name: &str, array: &AnyTensor) -> io::Result<()> {
+        members.add(name, |out| npy::write_tensor::<T>(out, array))
+    }
+    archive(out, |members| {
+        arrays.iter().try_for_each(|(name, array)| with_element!(array.element(), |T| one::<T>(members, name, array)))
+    })
 }
 
 /// Writes a list of entries as `coo`.

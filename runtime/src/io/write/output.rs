@@ -1,4 +1,4 @@
-//! Output files that are there in full or not at all.
+//! Output files, and folders of them, that are there in full or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -35,6 +35,21 @@ pub(crate) fn to_file(
         Err(_) => replace(&target, compressed, None, write),
     };
     result.map_err(|error| WriteError::io(path, error))
+}
+
+/// Creates the folder `path`, which is not there yet, with what `write` writes into the folder that it is given: a temporary one beside it, which
+/// takes the name in the end.
+pub(crate) fn to_folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    let failed = |error: io::Error| WriteError::io(path, error);
+    if path.exists() {
+        return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "is a file, not a folder")));
+    }
+    sweep(path);
+    let (_lock, temporary) = Temporary::folder_beside(path).map_err(failed)?;
+    if let Some(folder) = &temporary.path {
+        write(folder).map_err(|error| error.in_file(path))?;
+    }
+    temporary.rename(path).map_err(failed)
 }
 
 /// Writes to what is no file, compressed if asked.
@@ -104,7 +119,7 @@ impl Write for Counted {
     }
 }
 
-/// A file that is removed unless it is renamed. It is locked as long as it is written to.
+/// A file or folder that is removed unless it is renamed. It is locked as long as it is written to.
 struct Temporary {
     path: Option<PathBuf>,
 }
@@ -112,6 +127,18 @@ struct Temporary {
 impl Temporary {
     /// Creates a file in the folder of `path`.
     fn beside(path: &Path) -> io::Result<(File, Self)> {
+        Self::created(path, |path| OpenOptions::new().write(true).create_new(true).open(path))
+    }
+
+    /// Creates a folder in that of `path`.
+    fn folder_beside(path: &Path) -> io::Result<(File, Self)> {
+        Self::created(path, |path| {
+            fs::create_dir(path)?;
+            File::open(path)
+        })
+    }
+
+    fn created(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> io::Result<(File, Self)> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "is not a file name"))?;
         loop {
@@ -125,7 +152,7 @@ impl Temporary {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             hidden.push(format!("{}-{number}{SUFFIX}", std::process::id()));
             let path = path.with_file_name(hidden);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match create(&path) {
                 Ok(file) => {
                     // Where the system has no locks, the number of the process tells enough.
                     _ = file.try_lock();
@@ -151,19 +178,23 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
             // Nothing more can be done if this fails too; the error that led here is on its way.
-            let _ = fs::remove_file(path);
+            _ = remove(path);
         }
     }
 }
 
-/// Removes what killed processes have left in the folder of `path`: temporary files of a process that is gone, and without a
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+/// Removes what killed processes have left in the folder of `path`: temporary files and folders of a process that is gone, and without a
 /// lock, which a process on another machine would hold. What can't be removed stays.
 fn sweep(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(files) = fs::read_dir(folder) else { return };
     for file in files.flatten() {
         if writer(&file.file_name().to_string_lossy()).is_some_and(is_gone) && is_unlocked(&file.path()) {
-            _ = fs::remove_file(file.path());
+            _ = remove(&file.path());
         }
     }
 }
@@ -200,6 +231,28 @@ mod tests {
         for other in ["y.tns.4711-3.spc.tmp", ".y.tns.4711-3.tmp", ".y.tns.4711.spc.tmp", ".y.tns.x-3.spc.tmp"] {
             assert_eq!(writer(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_there_when_all_of_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let gone = folder.path().join(".model.4294967295-7.spc.tmp");
+        fs::create_dir(&gone).unwrap();
+        fs::write(gone.join("weights.npy"), "").unwrap();
+        let error = to_folder(&path, |inside| {
+            fs::write(inside.join("a"), "1").unwrap();
+            to_file(&inside.join("b"), false, |_| Err(io::Error::other("no more room")))
+        });
+        assert_eq!(error.unwrap_err().to_string(), format!("{}: cannot write: no more room", path.display()));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        to_folder(&path, |inside| {
+            assert!(!path.exists());
+            to_file(&inside.join("a"), false, |out| out.write_all(b"1"))
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(path.join("a")).unwrap(), "1");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

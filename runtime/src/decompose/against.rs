@@ -1,0 +1,91 @@
+//! Models and tensors: what they are to each other, and models written out.
+
+use super::{DecomposeError, Factor, engine::checked, show};
+use crate::memory;
+use crate::tensor::{AnyTensor, LevelStorage, Values};
+use spc_compiler::format::Format;
+
+/// A tensor against a model.
+pub(super) struct Against {
+    /// ‖X‖².
+    square: f64,
+    /// ⟨X, M⟩.
+    pub(super) inner: f64,
+}
+
+impl Against {
+    /// Visits each stored entry of a tensor of real numbers; `model` gives the model's element at an index.
+    pub(super) fn of(
+        x: &AnyTensor,
+        shape: &[usize],
+        model: &mut dyn FnMut(&[usize]) -> f64,
+    ) -> Result<Self, DecomposeError> {
+        checked(x, 1, usize::MAX)?;
+        same_shape(shape, x.shape())?;
+        let mut found = Self { square: 0.0, inner: 0.0 };
+        let mut wrong = None;
+        x.for_each_position(|index, position| {
+            let value = x.values().get_f64(position);
+            if !value.is_finite() && wrong.is_none() {
+                wrong = Some(DecomposeError::NotFinite { index: index.to_vec(), value });
+            }
+            if value != 0.0 {
+                found.square += value * value;
+                found.inner += value * model(index);
+            }
+        });
+        wrong.map_or(Ok(found), Err)
+    }
+
+    /// ‖X - M‖, with the norm of the model.
+    pub(super) fn residual(&self, norm: f64) -> f64 {
+        (self.square + norm * norm - 2.0 * self.inner).max(0.0).sqrt()
+    }
+
+    /// 1 - ‖X - M‖ / ‖X‖.
+    pub(super) fn fit(&self, norm: f64) -> f64 {
+        match (self.square, self.residual(norm)) {
+            (0.0, 0.0) => 1.0,
+            (square, residual) => 1.0 - residual / square.sqrt(),
+        }
+    }
+}
+
+pub(super) fn same_shape(model: &[usize], other: &[usize]) -> Result<(), DecomposeError> {
+    if model == other {
+        return Ok(());
+    }
+    let (model, other) = (show::shape(model), show::shape(other));
+    Err(DecomposeError::Model(format!("the model has shape {model}, but what it is compared with has {other}")))
+}
+
+/// Refuses a factor with a number that is not finite.
+pub(super) fn finite_matrix(factor: &Factor, mode: usize) -> Result<(), DecomposeError> {
+    let Some(place) = factor.values().iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let columns = factor.shape()[1];
+    let (mode, row, column) = (mode + 1, place / columns + 1, place % columns + 1);
+    let value = factor.values()[place];
+    let message = format!("the factor of mode {mode} has {value} at ({row}, {column}): models have finite numbers");
+    Err(DecomposeError::Model(message))
+}
+
+/// Zeros for all elements of a shape.
+pub(super) fn room(shape: &[usize]) -> Result<Vec<f64>, DecomposeError> {
+    let count = shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
+    let room = memory::try_zeroed(count.unwrap_or(usize::MAX / size_of::<f64>()));
+    room.map_err(|_| {
+        let bytes = shape.iter().map(|&extent| extent as f64).product::<f64>() * size_of::<f64>() as f64;
+        let shape = show::shape(shape);
+        let message = format!(
+            "all elements of the model, {shape}, take {bytes:.3e} bytes, and there is not enough memory here for them: \
+             ask for single elements"
+        );
+        DecomposeError::Model(message)
+    })
+}
+
+/// A dense tensor of these elements, row after row.
+pub(super) fn dense(shape: Vec<usize>, values: Vec<f64>) -> Result<AnyTensor, DecomposeError> {
+    let order = shape.len();
+    Ok(AnyTensor::from_parts(shape, Format::dense(order), vec![LevelStorage::Dense; order], Values::from(values))?)
+}
