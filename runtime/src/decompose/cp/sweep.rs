@@ -4,9 +4,8 @@ use super::CpOptions;
 use super::kernels::{Batch, Dense, Steps, numbers, of_factor};
 use super::mttkrp::{Mttkrp, Setting, entries_of};
 use crate::decompose::engine::checked;
-use crate::decompose::leading::leading;
-use crate::decompose::start::uniform;
-use crate::decompose::{DecomposeError, Factor, Fitted, Iteration, KTensor, Model, Observer, Start, Step, Stopped};
+use crate::decompose::start;
+use crate::decompose::{DecomposeError, Factor, Fitted, Iteration, KTensor, Model, Norm, Observer, Step, Stopped};
 use crate::tensor::{AnyTensor, Coordinates, ElementType};
 use spc_compiler::format::Format;
 use std::time::{Duration, Instant};
@@ -51,41 +50,13 @@ impl<'o> Problem<'o> {
 
     /// The factors to start from, weights in the last one.
     pub(super) fn start(&self, x: &AnyTensor) -> Result<Vec<Factor>, DecomposeError> {
-        let CpOptions { rank, engine, .. } = self.options;
-        let extents = || self.shape.iter().copied().enumerate();
-        match &self.options.start {
-            Start::Random { seed } => extents().map(|(mode, extent)| uniform(extent, *rank, *seed, mode)).collect(),
-            Start::Hosvd { seed } => {
-                let factor = |(mode, extent)| {
-                    let mut factor = uniform(extent, *rank, *seed, mode)?;
-                    let columns = extent.min(*rank);
-                    let (vectors, _) = leading(x, mode, columns, *seed, engine)?;
-                    for (row, vectors) in factor.values_mut().chunks_exact_mut(*rank).zip(vectors.chunks_exact(columns))
-                    {
-                        row[..columns].copy_from_slice(vectors);
-                    }
-                    Ok(factor)
-                };
-                extents().map(factor).collect()
-            }
-            Start::Model(model) => self.model_start(model),
-        }
-    }
-
-    fn model_start(&self, model: &KTensor) -> Result<Vec<Factor>, DecomposeError> {
-        if model.shape() != self.shape || model.rank() != self.options.rank {
-            let (found, rank) = (model.shape(), model.rank());
-            return Err(DecomposeError::Start(format!(
-                "the model to start from has shape {found:?} and rank {rank}; the tensor has shape {:?}, and the rank is to be {}",
-                self.shape, self.options.rank
-            )));
-        }
+        let CpOptions { rank, start, engine, .. } = self.options;
+        let model = start::factors(x, *rank, start, engine)?;
         let mut factors = model.factors().to_vec();
         if let Some(last) = factors.last_mut() {
-            let weights = model.weights();
-            last.values_mut().chunks_exact_mut(weights.len()).for_each(|row| {
-                row.iter_mut().zip(weights).for_each(|(value, weight)| *value *= weight);
-            });
+            for row in last.values_mut().chunks_exact_mut(*rank) {
+                row.iter_mut().zip(model.weights()).for_each(|(value, weight)| *value *= weight);
+            }
         }
         for (mode, factor) in factors.iter().enumerate() {
             if factor.values().iter().any(|value| !value.is_finite()) {
@@ -297,43 +268,13 @@ struct Current<'a> {
 
 impl Model<KTensor> for Current<'_> {
     fn model(&self) -> KTensor {
-        ordered(self.weights.to_vec(), self.factors)
+        let factor =
+            |factor: &AnyTensor| Factor::from_vec(factor.shape(), numbers(factor)).expect("a value for each element");
+        let factors = self.factors.iter().map(factor).collect();
+        let mut model = KTensor::new(self.weights.to_vec(), factors).expect("factors have a column for each weight");
+        model.normalise(Norm::Two);
+        model.arrange();
+        model.fix_signs();
+        model
     }
-}
-
-/// A K-tensor whose columns have the 2-norm one, components from the largest weight, and an even number of factors with columns whose largest
-/// element is negative flipped, so that at most one is.
-fn ordered(weights: Vec<f64>, factors: &[AnyTensor]) -> KTensor {
-    let rank = weights.len();
-    let mut matrices: Vec<Vec<f64>> = factors.iter().map(numbers).collect();
-    let mut weights = weights;
-    for matrix in &mut matrices {
-        let mut squares = vec![0.0; rank];
-        for row in matrix.chunks_exact(rank) {
-            squares.iter_mut().zip(row).for_each(|(square, value)| *square += value * value);
-        }
-        let norms: Vec<f64> = squares.into_iter().map(f64::sqrt).collect();
-        weights.iter_mut().zip(&norms).for_each(|(weight, norm)| *weight *= norm);
-        for row in matrix.chunks_exact_mut(rank) {
-            row.iter_mut().zip(&norms).filter(|(_, norm)| **norm > 0.0).for_each(|(value, norm)| *value /= norm);
-        }
-    }
-    let mut order: Vec<usize> = (0..rank).collect();
-    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-    let mut signs = vec![vec![1.0; rank]; matrices.len()];
-    for r in 0..rank {
-        let largest = |matrix: &Vec<f64>| {
-            let column = matrix.iter().skip(r).step_by(rank);
-            column.fold(0.0, |largest: f64, &value| if value.abs() > largest.abs() { value } else { largest })
-        };
-        let negative: Vec<usize> = (0..matrices.len()).filter(|&mode| largest(&matrices[mode]) < 0.0).collect();
-        negative.iter().take(negative.len() / 2 * 2).for_each(|&mode| signs[mode][r] = -1.0);
-    }
-    let made = matrices.iter().zip(&signs).zip(factors).map(|((matrix, signs), factor)| {
-        let rows = matrix.chunks_exact(rank);
-        let values = rows.flat_map(|row| order.iter().map(|&r| row[r] * signs[r])).collect();
-        Factor::from_vec([factor.shape()[0], rank], values).expect("a value for each element")
-    });
-    let weights = order.iter().map(|&r| weights[r]).collect();
-    KTensor::new(weights, made.collect()).expect("factors have a column for each weight")
 }

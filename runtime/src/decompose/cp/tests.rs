@@ -335,7 +335,7 @@ fn what_can_not_be_decomposed_is_refused() {
     assert!(refused(&x, &als(), &CpOptions::new(0)).contains("the rank is 0"));
     let mut wrong = options(&x, 2, 3);
     wrong.start = Start::Model(sines(&[4, 3, 6], 2));
-    assert!(refused(&x, &als(), &wrong).contains("shape [4, 3, 6]"));
+    assert!(refused(&x, &als(), &wrong).contains("has shape 4 × 3 × 6"));
     let one = AnyTensor::zeros(vec![3], Format::dense(1), ElementType::F64).unwrap();
     assert!(refused(&one, &als(), &CpOptions::new(1)).contains("has 1 modes"));
 }
