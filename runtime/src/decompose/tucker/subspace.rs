@@ -6,8 +6,9 @@
 
 use super::super::DecomposeError;
 use super::super::algebra::{self, Eigen, times, transposed_times};
+use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, Source, dense, numbers};
+use super::super::kernels::{Kernels, Source};
 use super::super::start::uniform;
 use crate::tensor::{AnyTensor, ElementType};
 
@@ -370,7 +371,7 @@ mod tests {
     /// How far the columns are from an orthonormal basis.
     fn skew(matrix: &[f64], rows: usize, columns: usize) -> f64 {
         let square = transposed_times(matrix, matrix, rows, columns, columns);
-        let one = |place: usize| f64::from(u8::from(place % (columns + 1) == 0));
+        let one = |place: usize| f64::from(u8::from(place.is_multiple_of(columns + 1)));
         square.iter().enumerate().fold(0.0, |most, (place, value)| (value - one(place)).abs().max(most))
     }
 
