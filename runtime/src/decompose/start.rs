@@ -45,14 +45,14 @@ impl Start {
     }
 }
 
-/// What values of both signs in a start mean to a method.
+/// Which signs the factors of a start may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signs {
-    /// They are welcome.
+    /// Both.
     Any,
-    /// Of singular vectors, absolute values are taken; a model is the method's own matter.
+    /// Of singular vectors absolute values are taken; what is negative in a model is left to the method.
     Absolute,
-    /// The same, and a model with a negative value is refused.
+    /// Of singular vectors absolute values are taken; a model with a negative value is refused.
     NotNegative,
 }
 

@@ -28,7 +28,8 @@ use crate::tensor::AnyTensor;
 use std::time::Instant;
 
 /// What the method takes besides. A run ends when the violation of the Karush-Kuhn-Tucker conditions is below
-/// [`CpOptions::tolerance`] in all modes before they are updated.
+/// [`CpOptions::tolerance`] in all modes before they are updated. A model to start from has no negative value; of singular vectors absolute
+/// values are taken.
 #[derive(Debug, Clone)]
 pub struct AprOptions {
     /// The most multiplicative updates of a factor in one iteration.

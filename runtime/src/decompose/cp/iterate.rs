@@ -58,7 +58,7 @@ pub(super) struct Prepared {
     pub(super) notes: Vec<String>,
 }
 
-/// Iterations until the options, the observer or the method end them; then the model.
+/// Iterations until the method, the observer or the options end them; then the model.
 pub(super) fn iterate<S: State>(
     mut state: S,
     prepared: Prepared,

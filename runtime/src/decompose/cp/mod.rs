@@ -81,10 +81,16 @@ pub enum CpMethod {
     Gcp(GcpOptions),
 }
 
-/// Decomposes a tensor of 3 to 8 modes into a sum of rank-1 tensors.
+/// Decomposes a tensor of 3 to 8 modes into a sum of rank-1 tensors: X ≈ Σᵣ λ(r) · A₁(:, r) ∘ A₂(:, r) ∘ … (Kolda and Bader, Tensor
+/// Decompositions and Applications, 2009, section 3).
+///
+/// Columns of the model's factors have the 2-norm 1, with [`CpMethod::Apr`] the sum 1; components go from the largest weight to the smallest, and no
+/// weight is negative. The module has an example.
 ///
 /// # Errors
-/// When the tensor or an option does not suit the method, or a kernel can't be compiled or run.
+/// When the tensor has another order, an extent of 0, elements that are complex or not finite, or a fill value; the rank is 0; a model to start
+/// from has another shape or rank; the tensor or an option does not suit the method; there is not enough memory; or a kernel can't be compiled
+/// or run.
 pub fn cp(
     x: &AnyTensor,
     method: &CpMethod,

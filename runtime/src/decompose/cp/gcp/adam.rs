@@ -3,7 +3,7 @@
 //! An iteration is a number of steps, each with a sample of its own. After it the loss is estimated, always at the same places: where it
 //! is larger than before, the iteration is undone, and further steps are shorter.
 
-use super::loss::{Expression, Terms};
+use super::loss::{Expression, Reads, Terms};
 use super::sample::{Counts, Places, Sample};
 use super::{GcpOptions, Optimize, Prepared, Progress, start, step_text};
 use crate::decompose::DecomposeError;
@@ -95,16 +95,20 @@ struct Kernels {
 #[derive(Debug)]
 struct Of {
     kernel: usize,
-    x: bool,
-    m: bool,
+    reads: Reads,
 }
 
 impl Of {
-    /// An expression at the places of a sample, times the weights: summed up, or at each.
+    /// Adds the kernel of an expression at the places of a sample, times the weights: summed up, or at each.
+    fn new(data: &Stored, expression: &Expression, sums: bool, batch: &mut Batch<'_>) -> Self {
+        let text = Self::text(data, expression, sums);
+        Self { kernel: batch.add_text(text, &[]), reads: Reads::of(expression) }
+    }
+
     fn text(data: &Stored, expression: &Expression, sums: bool) -> String {
-        let (d, parameters) = (data.declaration(), Self::read(expression));
-        let declared: String = parameters.iter().map(|name| format!(", {name}: {d}")).collect();
-        let patterns: String = parameters.iter().map(|name| format!("same_pattern(W, {name}); ")).collect();
+        let (d, parameters) = (data.declaration(), Reads::of(expression).names());
+        let declared: String = parameters.clone().map(|name| format!(", {name}: {d}")).collect();
+        let patterns: String = parameters.map(|name| format!("same_pattern(W, {name}); ")).collect();
         // At the places of the sample only: elsewhere a loss may divide by zero.
         let (w, x, m) = (data.access("W"), data.access("X"), data.access("M"));
         let value = format!("{w} * {} where {w}", expression.with(&x, &m));
@@ -114,19 +118,9 @@ impl Of {
         format!("fn of(W: {d}{declared}) -> {result} {{ {target} = {value}; }} {schedule}")
     }
 
-    fn read(expression: &Expression) -> Vec<&'static str> {
-        [("x", "X"), ("m", "M")].into_iter().filter(|(name, _)| expression.reads(name)).map(|(_, name)| name).collect()
-    }
-
-    fn new(expression: &Expression, kernel: usize) -> Self {
-        Self { kernel, x: expression.reads("x"), m: expression.reads("m") }
-    }
-
     fn inputs<'t>(&self, sample: &'t Sample, m: &'t AnyTensor) -> Vec<&'t dyn Input> {
-        let mut inputs: Vec<&dyn Input> = vec![&sample.weights];
-        inputs.extend(self.x.then_some(&sample.entries as &dyn Input));
-        inputs.extend(self.m.then_some(m as &dyn Input));
-        inputs
+        let weights: &dyn Input = &sample.weights;
+        [weights].into_iter().chain(self.reads.inputs(&sample.entries, m)).collect()
     }
 }
 
@@ -149,8 +143,8 @@ impl Kernels {
         Ok(Self {
             model: data.add(&mut batch, data.model()),
             mttkrp: data.add_mttkrps(&mut batch),
-            value: Of::new(&terms.value, batch.add_text(Of::text(data, &terms.value, true), &[])),
-            derivative: Of::new(&terms.derivative, batch.add_text(Of::text(data, &terms.derivative, false), &[])),
+            value: Of::new(data, &terms.value, true, &mut batch),
+            derivative: Of::new(data, &terms.derivative, false, &mut batch),
             adam: batch.add_text(adam, &[]),
             step: batch.add_text(step_text(e), &[]),
             compiled: batch.compile()?,

@@ -62,7 +62,7 @@ impl Optimizer {
 /// What the method takes besides.
 ///
 /// With [`Optimizer::Lbfgs`] a run ends when the loss falls by less than [`CpOptions::tolerance`] of itself from one iteration to the
-/// next, or can't be made smaller. With [`Optimizer::Adam`] the loss is estimated, always at the same random places.
+/// next, or can't be made smaller. Factors of a model to start from that are below the bound of the loss are raised to it. With [`Optimizer::Adam`] the loss is estimated, always at the same random places.
 #[derive(Debug, Clone)]
 pub struct GcpOptions {
     /// The loss.

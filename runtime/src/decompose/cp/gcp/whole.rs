@@ -3,7 +3,7 @@
 //! Where the part of the loss without `x` has a sum in closed form, kernels go over the stored entries alone. Else they go over all
 //! places, with the tensor, the model and the derivative as dense tensors: for what memory has room for.
 
-use super::loss::{Closed, Expression, Rest, Terms};
+use super::loss::{Closed, Expression, Reads, Rest, Terms};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
 use crate::decompose::cp::batch::{Batch, Compiled};
@@ -11,7 +11,6 @@ use crate::decompose::cp::columns::{Columns, Size, product};
 use crate::decompose::cp::stored::Stored;
 use crate::decompose::elements::{self, zeros};
 use crate::decompose::engine::indices;
-use crate::execute::Input;
 use crate::memory::budget;
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
@@ -33,27 +32,6 @@ pub(super) struct Whole {
     partial: Vec<AnyTensor>,
     /// Of each factor where the value was asked for last: its Gram matrix, or its column sums.
     of_factors: Vec<Vec<f64>>,
-}
-
-/// Which of its two tensors a kernel of an expression reads.
-#[derive(Debug, Clone, Copy)]
-struct Reads {
-    x: bool,
-    m: bool,
-}
-
-impl Reads {
-    fn inputs<'t>(self, x: &'t AnyTensor, m: &'t AnyTensor) -> Vec<&'t dyn Input> {
-        let mut inputs: Vec<&dyn Input> = Vec::new();
-        inputs.extend(self.x.then_some(x as &dyn Input));
-        inputs.extend(self.m.then_some(m as &dyn Input));
-        inputs
-    }
-
-    fn parameters(self, data: &Stored) -> String {
-        let parameters = [self.x.then_some("X"), self.m.then_some("M")].into_iter().flatten();
-        parameters.map(|name| format!("{name}: {}", data.declaration())).collect::<Vec<_>>().join(", ")
-    }
 }
 
 impl Whole {
@@ -141,9 +119,14 @@ impl Whole {
     }
 }
 
+/// `X: f64 dense, M: f64 dense`
+fn parameters(reads: Reads, data: &Stored) -> String {
+    reads.names().map(|name| format!("{name}: {}", data.declaration())).collect::<Vec<_>>().join(", ")
+}
+
 /// `v`: the sum of an expression over the places of the tensor.
 fn value_text(data: &Stored, value: &Expression, closed: Option<&Closed>) -> (String, Reads) {
-    let reads = Reads { x: value.reads("x"), m: value.reads("m") };
+    let reads = Reads::of(value);
     let text = value.with(&data.access("X"), &data.access("M"));
     // What is summed in closed form leaves a product with `x`, which is summed over the stored entries. Else the tensor is dense, and terms
     // without an index count at all places.
@@ -152,17 +135,17 @@ fn value_text(data: &Stored, value: &Expression, closed: Option<&Closed>) -> (St
         Some(_) => (text, if reads.m { "schedule { same_pattern(X, M); }" } else { "" }),
         None => (format!("sum({loops}){text}"), ""),
     };
-    (format!("fn value({}) -> v: f64 {{ v = {text}; }} {schedule}", reads.parameters(data)), reads)
+    (format!("fn value({}) -> v: f64 {{ v = {text}; }} {schedule}", parameters(reads, data)), reads)
 }
 
 /// `D`: an expression at the places of the tensor.
 fn derivative_text(data: &Stored, derivative: &Expression) -> (String, Reads) {
-    let reads = Reads { x: true, m: derivative.reads("m") };
+    let reads = Reads { x: true, ..Reads::of(derivative) };
     let (x, m, d) = (data.access("X"), data.access("M"), data.access("D"));
     let text = derivative.with(&x, &m);
     let is_sparse = !data.tensor.format().is_dense();
     let schedule = if reads.m && is_sparse { "schedule { same_pattern(X, M); }" } else { "" };
-    let (declaration, parameters) = (data.declaration(), reads.parameters(data));
+    let (declaration, parameters) = (data.declaration(), parameters(reads, data));
     (format!("fn derivative({parameters}) -> D: {declaration} {{ {d} = {text} where {x}; }} {schedule}"), reads)
 }
 
