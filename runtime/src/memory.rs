@@ -135,9 +135,15 @@ fn advise(begin: usize, size: usize) {
 #[cfg(any(not(target_os = "linux"), miri))]
 fn advise(_begin: usize, _size: usize) {}
 
+/// The most bytes for copies of a tensor: half of what is available if it is not said.
+#[cfg(feature = "decompose")]
+pub(crate) fn budget(asked: Option<u64>) -> u64 {
+    asked.unwrap_or_else(|| available() / 2)
+}
+
 /// How many bytes of memory the system has to give: what is free, or can be made free. Where it does not say, 4 GB.
 #[cfg(feature = "decompose")]
-pub(crate) fn available() -> u64 {
+fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());

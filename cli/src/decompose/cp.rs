@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::method::MethodArguments;
 use super::model::{Kept, is_archive};
 use super::report::{self, Outcome};
-use super::start::{Init, factors};
+use super::start::Init;
 use super::tensor::Given;
 use super::watch::Watch;
 use super::{done_before, ended, is_over, ranks};
@@ -251,10 +251,7 @@ impl Cp {
         Ok(match &job.init {
             Init::Random => Start::Random { seed },
             Init::Hosvd => Start::Hosvd { seed },
-            Init::Factors(files) => {
-                let factors = factors(files, shape, &vec![rank; shape.len()])?;
-                Start::Model(KTensor::new(vec![1.0; rank], factors).map_err(refuse)?)
-            }
+            Init::Factors(files) => Start::from_files(files, shape, rank).map_err(refuse)?,
             Init::Model(path) => {
                 let model = KTensor::of_file(path)?;
                 if model.shape() != shape || model.rank() != rank {

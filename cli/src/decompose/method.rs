@@ -165,7 +165,7 @@ impl MethodArguments {
         Ok(match self.method {
             MethodName::Als => {
                 let (shape, element) = (given.tensor.shape(), given.tensor.element());
-                let weights = self.weights.as_ref().map(|path| of_shape(path.as_os_str(), shape, element, true));
+                let weights = self.weights.as_ref().map(|path| of_shape(path.as_os_str(), shape, element));
                 CpMethod::Als(AlsOptions {
                     normalise_by_max: self.normalise == Some(Normalise::Max),
                     weights: weights.transpose()?,

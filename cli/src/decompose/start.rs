@@ -1,12 +1,8 @@
 //! Where `--init` has an iteration start.
 
-use super::tensor::of_shape;
 use crate::failure::Failure;
 use crate::names;
-use spc::decompose::{DecomposeError, Factor};
-use spc::tensor::AnyTensor;
 use spc_compiler::diagnostics::suggest;
-use spc_compiler::ir::ElementType;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -62,30 +58,6 @@ impl Init {
     pub(super) fn name(text: &OsString) -> String {
         text.to_string_lossy().into_owned()
     }
-}
-
-/// Reads a factor for each mode: `rows` × `columns`.
-pub(super) fn factors(files: &[PathBuf], rows: &[usize], columns: &[usize]) -> Result<Vec<Factor>, Failure> {
-    if files.len() != rows.len() {
-        let message = format!("`--init` names {} factors, but the tensor has {} modes", files.len(), rows.len());
-        return Err(
-            Failure::refused(message).help("a factor for each mode, in their order: `--init A.npy,B.npy,C.npy`")
-        );
-    }
-    let mut factors = Vec::with_capacity(files.len());
-    for (mode, (file, (&rows, &columns))) in files.iter().zip(rows.iter().zip(columns)).enumerate() {
-        let needed =
-            format!("the factor of mode {} has a row for each coordinate and a column for each component", mode + 1);
-        let read = of_shape(file.as_os_str(), &[rows, columns], ElementType::F64, false);
-        let tensor = read.map_err(|failure| failure.help(needed))?;
-        factors.push(factor(&tensor).map_err(Failure::refused)?);
-    }
-    Ok(factors)
-}
-
-fn factor(tensor: &AnyTensor) -> Result<Factor, DecomposeError> {
-    let shape = [tensor.shape()[0], tensor.shape()[1]];
-    Ok(Factor::from_vec(shape, tensor.values_of::<f64>().unwrap_or_default().to_vec())?)
 }
 
 #[cfg(test)]

@@ -127,19 +127,13 @@ fn stored(operand: Operand, format: &Format, shape: Option<&[usize]>) -> Result<
     entries.pack(format, Duplicates::Sum, fill)
 }
 
-/// Reads a tensor of a known shape, such as weights or a factor; sparse where its file lists entries and `sparse` asks for it.
-pub(super) fn of_shape(
-    path: &OsStr,
-    shape: &[usize],
-    element: ElementType,
-    sparse: bool,
-) -> Result<AnyTensor, Failure> {
+/// Reads a tensor of a known shape, such as weights: sparse where its file lists entries.
+pub(super) fn of_shape(path: &OsStr, shape: &[usize], element: ElementType) -> Result<AnyTensor, Failure> {
     let file: TensorFile = InputKind::default().open(path, None)?;
     let name = file.path().display().to_string();
-    let operand = of_file(&file, element, Some(shape.len()))?;
     let order = shape.len();
-    let default = if sparse { default_format(&file, order)? } else { None };
-    let format = match default {
+    let operand = of_file(&file, element, Some(order))?;
+    let format = match default_format(&file, order)? {
         Some(default) => parse_format(&default.format, order, &Definitions::prelude())?,
         None => Format::dense(order),
     };

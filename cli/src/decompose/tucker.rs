@@ -8,7 +8,7 @@ use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
 use super::model::Kept;
 use super::report::{self, Outcome};
-use super::start::{Init, factors};
+use super::start::Init;
 use super::tensor::Given;
 use super::watch::Watch;
 use super::{done_before, ended, is_over};
@@ -18,7 +18,7 @@ use crate::run::number;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use spc::decompose::{Engine, Factor, TuckerMethod, TuckerOptions, TuckerTensor};
+use spc::decompose::{Engine, Factor, TuckerMethod, TuckerOptions, TuckerTensor, read_factors};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
@@ -196,7 +196,7 @@ impl Tucker {
     fn start(&self, job: &Job<'_>) -> Result<Option<Vec<Factor>>, Failure> {
         let shape = job.given.tensor.shape();
         match &job.init {
-            Init::Factors(files) => factors(files, shape, job.ranks).map(Some),
+            Init::Factors(files) => read_factors(files, shape, job.ranks).map(Some).map_err(refuse),
             Init::Model(path) => {
                 let model = TuckerTensor::of_file(path)?;
                 if model.shape() != shape || model.core().shape() != job.ranks {

@@ -114,7 +114,16 @@ fn a_run_starts_from_factors_and_from_a_model() {
     let factors = "model/factor_1.npy,model/factor_2.npy,model/factor_3.npy";
     let rest = json(&["--iterations", "4", "--init", factors]);
     assert_near(&rest["fit"], &whole["fit"].as_array().unwrap()[2..].into(), 1e-9);
-    assert_eq!(json(&["--iterations", "3", "--init", "hosvd"])["fit"].as_array().unwrap().len(), 3);
+    let adam = ["--method", "gcp", "--loss", "poisson", "--optimizer", "adam", "--steps", "5"];
+    let methods =
+        [&["--method", "als"][..], &["--method", "nonnegative"], &["--method", "apr"], &["--method", "gcp"], &adam];
+    json(&["--iterations", "2", "--method", "apr", "-o", "positive"]);
+    for method in methods {
+        for start in ["hosvd", "positive", "positive/factor_1.npy,positive/factor_2.npy,positive/factor_3.npy"] {
+            let found = json(&[method, &["--iterations", "2", "--init", start]].concat());
+            assert!(!found["iterations"].as_array().unwrap().is_empty(), "{method:?} from {start}");
+        }
+    }
     // The best of several starts is the best of their seeds.
     let best = json(&["--iterations", "3", "--starts", "3", "--seed", "1"]);
     let seeds: Vec<f64> =

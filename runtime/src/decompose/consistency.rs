@@ -1,8 +1,8 @@
 //! The core consistency diagnostic.
 
 use super::against::{dense, room, same_shape};
-use super::engine::{checked, indices};
-use super::leading::finite_entries;
+use super::engine::indices;
+use super::entries::{checked, entries};
 use super::{DecomposeError, Engine, Factor, KTensor, algebra};
 use crate::execute::Kernel;
 use crate::tensor::{AnyTensor, Duplicates, pack};
@@ -63,7 +63,7 @@ fn nearest_core(x: &AnyTensor, model: &KTensor, engine: &Engine) -> Result<Vec<f
     let mut modes: Vec<usize> = (0..order).collect();
     modes.sort_by_key(|&mode| x.shape()[mode]);
     let format = Format::permuted(&modes, &vec![LevelFormat::COMPRESSED; order]);
-    let tree = pack(finite_entries(x)?, &format, Duplicates::Sum)?;
+    let tree = pack(entries(x)?, &format, Duplicates::Sum)?;
     let kernel = kernel(&modes, &format, engine)?;
     let mut inputs: Vec<(String, &AnyTensor)> = vec![("X".to_owned(), &tree)];
     inputs.extend(inverses.iter().enumerate().map(|(mode, inverse)| (format!("P{}", mode + 1), inverse.as_any())));

@@ -1,8 +1,6 @@
-//! How kernels are compiled and run, and the sparse tensor that they read.
+//! How kernels are compiled and run.
 
-use super::DecomposeError;
 use crate::execute::{Backend, Kernel, KernelBuilder, ProgramError};
-use crate::tensor::AnyTensor;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,37 +79,4 @@ impl Clock {
 /// Index variables, one for each mode: `i1`, `i2`, …
 pub(super) fn indices(order: usize) -> Vec<String> {
     (1..=order).map(|mode| format!("i{mode}")).collect()
-}
-
-/// The tensor of a decomposition, checked: real numbers, no fill value but zero, all finite.
-pub(super) fn checked(x: &AnyTensor, least: usize, most: usize) -> Result<(), DecomposeError> {
-    if !(least..=most).contains(&x.order()) {
-        return Err(DecomposeError::Order { found: x.order(), least, most });
-    }
-    if x.element().is_complex() {
-        return Err(DecomposeError::Element(x.element()));
-    }
-    if !x.fill().is_zero() {
-        return Err(DecomposeError::Fill(x.fill().to_string()));
-    }
-    match first_value(x, |value| !value.is_finite()) {
-        Some((index, value)) => Err(DecomposeError::NotFinite { index, value }),
-        None => Ok(()),
-    }
-}
-
-/// The first stored entry whose value is such: where it is, and the value.
-pub(super) fn first_value(x: &AnyTensor, is_such: impl Fn(f64) -> bool) -> Option<(Vec<usize>, f64)> {
-    let values = x.values();
-    if !(0..values.len()).any(|position| is_such(values.get_f64(position))) {
-        return None;
-    }
-    let mut first = None;
-    x.for_each_position(|index, position| {
-        let value = values.get_f64(position);
-        if first.is_none() && is_such(value) {
-            first = Some((index.to_vec(), value));
-        }
-    });
-    first
 }

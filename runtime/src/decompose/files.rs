@@ -7,7 +7,7 @@
 //!
 //! Written are elements `f64`, row after row; read are arrays of any real element type, in C or Fortran order.
 
-use super::against::dense;
+use super::against::{dense, finite_matrix};
 use super::{DecomposeError, Factor, KTensor, TuckerTensor, show};
 use crate::io::{self, Arrays};
 use crate::memory;
@@ -194,8 +194,44 @@ fn numbers(tensor: &AnyTensor) -> Result<Vec<f64>, DecomposeError> {
     Ok(numbers.map_err(InvalidTensor::Memory)?)
 }
 
+/// Reads a factor for each mode of a tensor of this shape, in order: matrices of extent × rank, of any kind of file that [`io::read`] takes. Where a
+/// file lists entries and does not state its shape, that is what is needed.
+///
+/// # Errors
+/// When there is not one file for each mode, one can't be read, has another shape, or a number that is not finite; with its name and what is
+/// needed.
+pub fn read_factors<P: AsRef<Path>>(
+    files: &[P],
+    shape: &[usize],
+    ranks: &[usize],
+) -> Result<Vec<Factor>, DecomposeError> {
+    if files.len() != shape.len() || ranks.len() != shape.len() {
+        let (count, modes) = (files.len(), shape.len());
+        let files = if count == 1 { "is 1 file" } else { &format!("are {count} files") };
+        let message =
+            format!("there {files} of factors, but the tensor has {modes} modes: name one for each, in order");
+        return Err(DecomposeError::Start(message));
+    }
+    let one = |(mode, file): (usize, &P)| {
+        let path = file.as_ref();
+        let (extent, rank, number) = (shape[mode], ranks[mode], mode + 1);
+        let wrong = |problem: String| DecomposeError::File { path: path.to_owned(), problem };
+        let read = io::read_expecting(path, Some(&[extent, rank]))?;
+        let factor = matrix(&read).map_err(|problem| wrong(format!("the factor of mode {number} {problem}")))?;
+        if factor.shape() != [extent, rank] {
+            let found = show::shape(factor.shape());
+            return Err(wrong(format!(
+                "the factor of mode {number} has shape {found}, but {extent} × {rank} is needed (extent × rank)"
+            )));
+        }
+        finite_matrix(&factor, mode).map_err(|error| wrong(error.to_string()))?;
+        Ok(factor)
+    };
+    files.iter().enumerate().map(one).collect()
+}
+
 /// A matrix of real numbers as a factor, or what is wrong with it.
-pub(super) fn matrix(tensor: &AnyTensor) -> Result<Factor, String> {
+fn matrix(tensor: &AnyTensor) -> Result<Factor, String> {
     let [rows, columns] = *tensor.shape() else {
         return Err(format!("has shape {}: a factor is a matrix of extent × components", show::shape(tensor.shape())));
     };

@@ -1,10 +1,11 @@
 //! Where an iteration starts.
 
-use super::against::finite_matrix;
-use super::leading::leading;
-use super::{DecomposeError, Engine, Factor, KTensor, files, show};
+use super::engine::Clock;
+use super::entries::scaled;
+use super::kernels::Kernels;
+use super::tucker::singular_vectors;
+use super::{DecomposeError, Engine, Factor, KTensor, algebra, read_factors, show};
 use crate::generate;
-use crate::io;
 use crate::tensor::{AnyTensor, ElementType};
 use std::path::Path;
 
@@ -16,7 +17,8 @@ pub enum Start {
         /// The seed.
         seed: u64,
     },
-    /// The leading left singular vectors of each unfolding; random columns where a rank is above an extent.
+    /// The leading left singular vectors of each unfolding; random columns where a rank is above an extent. Methods whose factors are not negative
+    /// take absolute values.
     Hosvd {
         /// For the random columns.
         seed: u64,
@@ -33,76 +35,120 @@ impl Default for Start {
 
 impl Start {
     /// From factors in files, one for each mode of a tensor of this shape, in order: matrices of extent × `rank`, of any kind that
-    /// [`io::read`] takes. Weights are 1.
+    /// [`io::read`](crate::io::read) takes. Weights are 1.
     ///
     /// # Errors
-    /// When there is another number of files, one can't be read, or does not fit; with its name and the shape that it needs.
+    /// As [`read_factors`].
     pub fn from_files<P: AsRef<Path>>(files: &[P], shape: &[usize], rank: usize) -> Result<Self, DecomposeError> {
-        if files.len() != shape.len() {
-            let (count, modes) = (files.len(), shape.len());
-            let files = if count == 1 { "is 1 file" } else { &format!("are {count} files") };
-            let message =
-                format!("there {files} of factors, but the tensor has {modes} modes: name one for each, in order");
-            return Err(DecomposeError::Start(message));
-        }
-        let mut factors = Vec::with_capacity(files.len());
-        for (mode, (file, &extent)) in files.iter().zip(shape).enumerate() {
-            let path = file.as_ref();
-            let wrong = |problem: String| DecomposeError::File { path: path.to_owned(), problem };
-            let number = mode + 1;
-            let factor = files::matrix(&io::read(path)?)
-                .map_err(|problem| wrong(format!("the factor of mode {number} {problem}")))?;
-            if factor.shape() != [extent, rank] {
-                let found = show::shape(factor.shape());
-                let problem = format!(
-                    "the factor of mode {number} has shape {found}, but {extent} × {rank} is needed (extent × rank)"
-                );
-                return Err(wrong(problem));
-            }
-            finite_matrix(&factor, mode).map_err(|error| wrong(error.to_string()))?;
-            factors.push(factor);
-        }
+        let factors = read_factors(files, shape, &vec![rank; shape.len()])?;
         Ok(Start::Model(KTensor::new(vec![1.0; rank], factors)?))
     }
 }
 
-/// The model that an iteration starts with.
+/// Which signs the factors of a start may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signs {
+    /// Both.
+    Any,
+    /// Of singular vectors absolute values are taken; what is negative in a model is left to the method.
+    Absolute,
+    /// Of singular vectors absolute values are taken; a model with a negative value is refused.
+    NotNegative,
+}
+
+/// The model that an iteration starts with, of a rank that is not zero.
 ///
 /// # Errors
-/// When the rank is 0, a model has another shape or rank, or singular vectors can't be found.
-pub(super) fn factors(x: &AnyTensor, rank: usize, start: &Start, engine: &Engine) -> Result<KTensor, DecomposeError> {
-    if rank == 0 {
-        return Err(DecomposeError::Option("the rank is 0: a model has at least one component".to_owned()));
-    }
-    let each = |factor: &dyn Fn(usize, usize) -> Result<Factor, DecomposeError>| {
-        let factors: Result<Vec<_>, _> =
-            x.shape().iter().enumerate().map(|(mode, &extent)| factor(mode, extent)).collect();
-        KTensor::new(vec![1.0; rank], factors?)
-    };
-    match start {
-        Start::Random { seed } => each(&|mode, extent| uniform(extent, rank, *seed, mode)),
-        Start::Hosvd { seed } => each(&|mode, extent| {
-            let (vectors, values) = leading(x, mode, rank, *seed, engine)?;
-            let count = values.len();
-            let mut factor = uniform(extent, rank, *seed, mode)?;
-            let rows = factor.values_mut().chunks_exact_mut(rank);
-            rows.zip(vectors.chunks_exact(count.max(1))).for_each(|(row, found)| row[..count].copy_from_slice(found));
-            Ok(factor)
-        }),
+/// When a model has another shape or rank, or a negative value where there may be none, or singular vectors can't be found.
+pub(super) fn factors(
+    x: &AnyTensor,
+    rank: usize,
+    start: &Start,
+    signs: Signs,
+    engine: &Engine,
+) -> Result<KTensor, DecomposeError> {
+    let factors: Vec<Factor> = match start {
+        Start::Random { seed } => random(x.shape(), rank, *seed)?,
+        Start::Hosvd { seed } => {
+            let mut factors = random(x.shape(), rank, *seed)?;
+            singular_columns(x, rank, *seed, engine, &mut factors)?;
+            if signs != Signs::Any {
+                let values = factors.iter_mut().flat_map(|factor| factor.values_mut());
+                values.for_each(|value| *value = value.abs());
+            }
+            factors
+        }
         Start::Model(model) => {
-            let (shape, found) = (show::shape(x.shape()), show::shape(&model.shape()));
-            if model.shape() != x.shape() {
-                let message = format!("the model to start from has shape {found}, but the tensor has {shape}");
-                return Err(DecomposeError::Start(message));
+            fits(model, x.shape(), rank)?;
+            if signs == Signs::NotNegative {
+                not_negative(model)?;
             }
-            if model.rank() != rank {
-                let found = model.rank();
-                let message = format!("the model to start from has rank {found}, but {rank} is asked for");
-                return Err(DecomposeError::Start(message));
-            }
-            Ok(model.clone())
+            return Ok(model.clone());
+        }
+    };
+    KTensor::new(vec![1.0; rank], factors)
+}
+
+fn random(shape: &[usize], rank: usize, seed: u64) -> Result<Vec<Factor>, DecomposeError> {
+    shape.iter().enumerate().map(|(mode, &extent)| uniform(extent, rank, seed, mode)).collect()
+}
+
+/// Puts the leading left singular vectors of each unfolding into the first columns of its factor, as many as there are. A tensor of zeros has none.
+fn singular_columns(
+    x: &AnyTensor,
+    rank: usize,
+    seed: u64,
+    engine: &Engine,
+    factors: &mut [Factor],
+) -> Result<(), DecomposeError> {
+    let (entries, clock, mut kernels) = (scaled(x)?, Clock::default(), Kernels::new(engine));
+    if entries.norm == 0.0 {
+        return Ok(());
+    }
+    for (mode, factor) in factors.iter_mut().enumerate() {
+        let extent = factor.shape()[0];
+        let vectors = singular_vectors(&entries, mode, rank, ElementType::F64, seed, (&mut kernels, &clock))?;
+        let count = vectors.len() / extent;
+        let vectors = algebra::positive(vectors, extent, count);
+        let rows = factor.values_mut().chunks_exact_mut(rank);
+        rows.zip(vectors.chunks_exact(count)).for_each(|(row, found)| row[..count].copy_from_slice(found));
+    }
+    Ok(())
+}
+
+fn fits(model: &KTensor, shape: &[usize], rank: usize) -> Result<(), DecomposeError> {
+    if model.shape() != shape {
+        let (found, shape) = (show::shape(&model.shape()), show::shape(shape));
+        let message = format!("the model to start from has shape {found}, but the tensor has {shape}");
+        return Err(DecomposeError::Start(message));
+    }
+    if model.rank() != rank {
+        let found = model.rank();
+        let message = format!("the model to start from has rank {found}, but {rank} is asked for");
+        return Err(DecomposeError::Start(message));
+    }
+    Ok(())
+}
+
+fn not_negative(model: &KTensor) -> Result<(), DecomposeError> {
+    let refuse = |what: String| {
+        let message = format!("{what}, and the method takes none: start from absolute values");
+        Err(DecomposeError::Start(message))
+    };
+    for (mode, factor) in model.factors().iter().enumerate() {
+        if let Some(place) = factor.values().iter().position(|&value| value < 0.0) {
+            let (mode, row, column) = (mode + 1, place / model.rank() + 1, place % model.rank() + 1);
+            let value = factor.values()[place];
+            return refuse(format!(
+                "the factor of mode {mode} to start from has the negative value {value} at ({row}, {column})"
+            ));
         }
     }
+    if let Some(component) = model.weights().iter().position(|&weight| weight < 0.0) {
+        let (number, weight) = (component + 1, model.weights()[component]);
+        return refuse(format!("component {number} to start from has the negative weight {weight}"));
+    }
+    Ok(())
 }
 
 /// Uniform numbers in (0, 1] for the factor of a mode.
@@ -118,7 +164,9 @@ mod tests {
     use super::super::ktensor::tests::{model, tensor};
     use super::*;
     use crate::execute::Backend;
-    use crate::tensor::{Csr, Dense, Tensor};
+    use crate::io;
+    use crate::tensor::{Csf, Csr, Dense, Tensor};
+    use spc_compiler::format::Format;
 
     fn engine() -> Engine {
         Engine { backend: Some(Backend::Interpreter), ..Engine::default() }
@@ -130,7 +178,7 @@ mod tests {
 
     #[test]
     fn random_factors_are_within_range_and_follow_the_seed() {
-        let made = |seed| factors(&tensor(), 6, &Start::Random { seed }, &engine()).unwrap();
+        let made = |seed| factors(&tensor(), 6, &Start::Random { seed }, Signs::Any, &engine()).unwrap();
         let model = made(7);
         assert_eq!((model.shape(), model.weights()), (vec![4, 3, 5], &[1.0; 6][..]));
         let mut numbers = model.factors().iter().flat_map(|factor| factor.values());
@@ -138,30 +186,57 @@ mod tests {
         assert_eq!(made(7), model);
         assert_ne!(made(8), model);
         assert_ne!(model.factors()[0].values()[..18], model.factors()[1].values()[..18]);
-        assert!(message(factors(&tensor(), 0, &Start::default(), &engine())).starts_with("the rank is 0"));
     }
 
+    /// `x = np.zeros(24); p = np.array([p for p in range(24) if p % 5 != 3]); x[p] = (7 * p) % 11 - 4.0; x = x.reshape(4, 3, 2)`, and for each
+    /// mode n `u, s, _ = np.linalg.svd(np.moveaxis(x, n, 0).reshape(x.shape[n], -1))`, the first column times the sign of its largest element.
     #[test]
     fn singular_vectors_come_first_and_random_columns_behind() {
-        let made = factors(&tensor(), 4, &Start::Hosvd { seed: 3 }, &engine()).unwrap();
-        let random = factors(&tensor(), 4, &Start::Random { seed: 3 }, &engine()).unwrap();
-        let (vectors, _) = leading(&tensor(), 1, 3, 3, &engine()).unwrap();
-        for row in 0..3 {
-            let found = &made.factors()[1].values()[4 * row..4 * row + 4];
-            assert_eq!(found[..3], vectors[3 * row..3 * row + 3]);
-            assert_eq!(found[3], random.factors()[1].values()[4 * row + 3]);
+        let numpy: [&[f64]; 3] = [
+            &[-0.4329554734255322, 0.08519333131812201, 0.7740084352374927, 0.4540953605918061],
+            &[0.5130159670445952, 0.6252061089386163, -0.5881597902807826],
+            &[0.9804185300934776, -0.19692512752146457],
+        ];
+        let entries = (0..24).filter(|place| place % 5 != 3).map(|place: usize| {
+            let value = ((7 * place) % 11) as f64 - 4.0;
+            ([place / 6, place / 2 % 3, place % 2], value)
+        });
+        let x = Tensor::<f64, Csf<3>>::from_entries([4, 3, 2], entries).unwrap().into_any();
+        let made = |start: Start, signs| factors(&x, 3, &start, signs, &engine()).unwrap();
+        let (found, random) = (made(Start::Hosvd { seed: 3 }, Signs::Any), made(Start::Random { seed: 3 }, Signs::Any));
+        let absolute = made(Start::Hosvd { seed: 3 }, Signs::NotNegative);
+        for (mode, first) in numpy.into_iter().enumerate() {
+            let [found, random, absolute] = [&found, &random, &absolute].map(|model| model.factors()[mode].values());
+            for (row, expected) in first.iter().enumerate() {
+                assert!((found[3 * row] - expected).abs() < 1e-12, "mode {mode}: {found:?}");
+                assert_eq!(absolute[3 * row], found[3 * row].abs());
+                // The last mode has two singular vectors.
+                assert_eq!(found[3 * row + 2] == random[3 * row + 2], mode == 2);
+            }
         }
-        assert_eq!(made.factors()[2].values(), leading(&tensor(), 2, 4, 3, &engine()).unwrap().0);
+        let zero = AnyTensor::zeros(vec![4, 3, 2], Format::dense(3), ElementType::F64).unwrap();
+        assert_eq!(factors(&zero, 3, &Start::Hosvd { seed: 3 }, Signs::Any, &engine()).unwrap(), random);
     }
 
     #[test]
     fn a_model_has_the_shape_and_the_rank() {
         let start = Start::Model(model(&[4, 3, 5], 2, 1));
-        assert_eq!(Start::Model(factors(&tensor(), 2, &start, &engine()).unwrap()), start);
-        let error = message(factors(&tensor(), 3, &start, &engine()));
+        assert_eq!(Start::Model(factors(&tensor(), 2, &start, Signs::Any, &engine()).unwrap()), start);
+        let error = message(factors(&tensor(), 3, &start, Signs::Any, &engine()));
         assert_eq!(error, "the model to start from has rank 2, but 3 is asked for");
-        let error = message(factors(&tensor(), 2, &Start::Model(model(&[4, 5, 3], 2, 1)), &engine()));
+        let error = message(factors(&tensor(), 2, &Start::Model(model(&[4, 5, 3], 2, 1)), Signs::Any, &engine()));
         assert_eq!(error, "the model to start from has shape 4 × 5 × 3, but the tensor has 4 × 3 × 5");
+        let mut factor = Factor::from_fn([4, 1], |at| at[0] as f64).unwrap();
+        factor.values_mut()[2] = -0.5;
+        let others = [3, 5].map(|rows| Factor::from_fn([rows, 1], |_| 1.0).unwrap());
+        let [b, c] = others;
+        let start = Start::Model(KTensor::new(vec![1.0], vec![factor, b, c]).unwrap());
+        assert!(factors(&tensor(), 1, &start, Signs::Any, &engine()).is_ok());
+        let error = message(factors(&tensor(), 1, &start, Signs::NotNegative, &engine()));
+        assert!(
+            error.starts_with("the factor of mode 1 to start from has the negative value -0.5 at (3, 1)"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -179,6 +254,11 @@ mod tests {
         assert_eq!((read.shape(), read.weights()), (vec![4, 3, 5], &[1.0; 2][..]));
         assert_eq!(read.factors()[0].values(), [0.0, 2.0, 1.0, 3.0, 2.0, 4.0, 3.0, 5.0]);
         assert_eq!(read.factors()[2].get(&[3, 1]), Some(7.0));
+        // A list of entries that does not state its shape has the one that is needed.
+        std::fs::write(path("d.tns"), "1 2 7.5\n").unwrap();
+        let short = [path("a.npy"), path("b.mtx"), path("d.tns")];
+        let Start::Model(read) = Start::from_files(&short, &[4, 3, 5], 2).unwrap() else { panic!("a model") };
+        assert_eq!(read.factors()[2].values(), [0.0, 7.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let error = message(Start::from_files(&files, &[4, 5, 3], 2));
         let expected = "the factor of mode 2 has shape 3 × 2, but 5 × 2 is needed (extent × rank)";
         assert_eq!(error, format!("{}: {expected}", path("b.mtx").display()));

@@ -75,10 +75,26 @@ pub struct ReadOptions {
 ///
 /// As [`read_as`]; also when there is not enough memory to store the tensor.
 pub fn read(path: impl AsRef<Path>) -> Result<AnyTensor, ReadError> {
-    fn tensor<T: Value>(file: &TensorFile) -> Result<AnyTensor, ReadError> {
-        match file.contents::<T>()? {
+    read_expecting(path.as_ref(), None)
+}
+
+/// The same, where a file that states no shape has this one, if no index is beyond it.
+pub(crate) fn read_expecting(path: &Path, shape: Option<&[usize]>) -> Result<AnyTensor, ReadError> {
+    fn tensor<T: Value>(file: &TensorFile, shape: Option<&[usize]>) -> Result<AnyTensor, ReadError> {
+        let contents = match shape {
+            Some(shape) => file.contents_of_order::<T>(shape.len())?,
+            None => file.contents::<T>()?,
+        };
+        match contents {
             Contents::Tensor(tensor) => Ok(tensor),
-            Contents::Entries(Filled { entries, fill }) => {
+            Contents::Entries(Filled { mut entries, fill }) => {
+                if let Some(shape) = shape
+                    && !entries.shape_is_stated
+                    && entries.shape.len() == shape.len()
+                    && entries.shape.iter().zip(shape).all(|(least, extent)| least <= extent)
+                {
+                    entries.shape = shape.to_vec();
+                }
                 let format = match entries.shape.len() {
                     2 => Csr::format(),
                     order => Format::csf(order),
@@ -88,10 +104,9 @@ pub fn read(path: impl AsRef<Path>) -> Result<AnyTensor, ReadError> {
             }
         }
     }
-    let path = path.as_ref();
     let file = TensorFile::open(path, &ReadOptions::default())?;
     let element = file.element()?.unwrap_or(ElementType::F64);
-    with_element!(element, |T| tensor::<T>(&file)).map_err(|error| error.in_file(path))
+    with_element!(element, |T| tensor::<T>(&file, shape)).map_err(|error| error.in_file(path))
 }
 
 /// Reads the entries of a tensor file as elements of type `T`, in the order in which they stand there.
@@ -240,7 +255,7 @@ fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor)
     with_element!(tensor.element(), |T| match file_type {
         FileType::Spct => spct::write(out, tensor),
         FileType::Npy => npy::write_tensor::<T>(out, tensor),
-        FileType::Npz => npz::write_tensor::<T>(out, tensor),
+        FileType::Npz => npz::write_tensor(out, tensor),
         FileType::Tns | FileType::Mtx => {
             let (entries, fill) = listed::<T>(tensor)?;
             write_entries_as(file_type, out, &entries, fill)

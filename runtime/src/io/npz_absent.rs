@@ -44,7 +44,7 @@ pub(super) fn write_arrays(_out: &mut dyn Write, _arrays: &[(String, &AnyTensor)
     Err(super::write::invalid(MESSAGE.to_owned()))
 }
 
-pub(super) fn write_tensor<T: Value>(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
+pub(super) fn write_tensor(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
     Err(super::write::invalid(MESSAGE.to_owned()))
 }
 

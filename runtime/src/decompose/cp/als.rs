@@ -6,6 +6,7 @@
 use super::CpOptions;
 use super::sweep::{Problem, Sweep, fit, norm};
 use super::weighted;
+use crate::decompose::start::Signs;
 use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, algebra};
 use crate::tensor::AnyTensor;
 
@@ -33,7 +34,7 @@ pub(super) fn run(
         return weighted::run(problem, weights, own.normalise_by_max, observe);
     }
     let size = norm(&problem.entries.values)?;
-    let start = problem.start(x)?;
+    let start = problem.start(x, Signs::Any)?;
     let (mut sweep, schedule) = problem.begin(x, &start, |_| Ok(()))?;
     let last = sweep.last();
     let before = match schedule.goes_on() {
@@ -63,6 +64,6 @@ fn update(sweep: &mut Sweep, mode: usize, by_max: bool) -> Result<(), DecomposeE
     for row in inverse.chunks_exact_mut(rank) {
         row.iter_mut().zip(&divisors).for_each(|(value, divisor)| *value /= divisor);
     }
-    sweep.steps.solve(&sweep.products[mode], &inverse, &mut sweep.spare[mode])?;
+    sweep.solve(mode, &inverse)?;
     sweep.take(mode, divisors, by_max)
 }

@@ -15,15 +15,21 @@
 //! Iterations, likelihood and violations are those of `cp_apr(algorithm="mu")` of pyttb and of the MATLAB Tensor Toolbox.
 
 use super::CpOptions;
-use super::entries::{self, Data, Norm, Snapshot, Sums, call, call_with, zeros_like};
-use crate::decompose::engine::{Clock, checked, first_value};
-use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Model, Observer, Step, Stopped};
-use crate::execute::Kernel;
+use super::batch::{Batch, Compiled};
+use super::columns::{Columns, Size, product};
+use super::iterate::{Prepared, Progress, Snapshot, State, iterate};
+use super::stored::Stored;
+use crate::decompose::elements::{dense, zeros};
+use crate::decompose::engine::Clock;
+use crate::decompose::entries::not_negative;
+use crate::decompose::start::{Signs, factors};
+use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Norm, Observer};
 use crate::tensor::AnyTensor;
 use std::time::Instant;
 
 /// What the method takes besides. A run ends when the violation of the Karush-Kuhn-Tucker conditions is below
-/// [`CpOptions::tolerance`] in all modes before they are updated.
+/// [`CpOptions::tolerance`] in all modes before they are updated. A model to start from has no negative value; of singular vectors absolute
+/// values are taken.
 #[derive(Debug, Clone)]
 pub struct AprOptions {
     /// The most multiplicative updates of a factor in one iteration.
@@ -48,47 +54,25 @@ pub(super) fn run(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    checked(x, 3, 8)?;
-    check(x, own, options)?;
-    let begun = Instant::now();
-    let data = Data::of(x, options)?;
-    let (weights, factors) = start(&data, options)?;
-    let prepared = begun.elapsed();
-    let begun = Instant::now();
-    let kernels = Kernels::compile(&data, options)?;
-    let compile_time = begun.elapsed();
-    let begun = Instant::now();
-    let mut state = State::new(data, kernels, weights, factors)?;
-    let prepare_time = prepared + begun.elapsed();
-    state.clock.taken();
-
-    let mut iterations = Vec::new();
-    let mut stopped = Stopped::Iterations;
-    for number in options.done + 1..=options.iterations {
-        let begun = Instant::now();
+    check(x, own)?;
+    let began = Instant::now();
+    let data = Stored::of(x, options)?;
+    let start = factors(x, options.rank, &options.start, Signs::NotNegative, &options.engine)?;
+    let state = Apr::new(data, start, options)?;
+    let compile_time = state.compiled.time;
+    let prepare_time = began.elapsed().saturating_sub(compile_time);
+    let prepared = Prepared { compile_time, prepare_time, notes: Vec::new() };
+    iterate(state, prepared, options, observe, |state, _| {
         let Done { violation, inner, converged } = state.iterate(own, options.tolerance)?;
         let (log_likelihood, fit) = state.measure()?;
         let measures =
             vec![("log_likelihood", log_likelihood), ("kkt_violation", violation), ("inner_iterations", inner as f64)];
-        let kernel_time = state.clock.taken();
-        iterations.push(Iteration { number, fit, measures, time: begun.elapsed(), kernel_time });
-        let step = Step { iteration: &iterations[iterations.len() - 1], model: &state.snapshot() };
-        let goes_on = observe(&step);
-        if converged {
-            stopped = Stopped::Tolerance;
-            break;
-        }
-        if goes_on.is_break() {
-            stopped = Stopped::Observer;
-            break;
-        }
-    }
-    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
+        Ok(Progress { fit, measures, ended: converged })
+    })
 }
 
-fn check(x: &AnyTensor, own: &AprOptions, options: &CpOptions) -> Result<(), DecomposeError> {
+fn check(x: &AnyTensor, own: &AprOptions) -> Result<(), DecomposeError> {
     const METHOD: &str = "alternating Poisson regression";
-    entries::check(options)?;
     if own.inner_iterations == 0 {
         return Err(DecomposeError::Option("a factor is updated at least once in an iteration".to_owned()));
     }
@@ -99,46 +83,27 @@ fn check(x: &AnyTensor, own: &AprOptions, options: &CpOptions) -> Result<(), Dec
             return Err(DecomposeError::Option(message));
         }
     }
-    match first_value(x, |value| value < 0.0) {
-        Some((index, value)) => Err(DecomposeError::Negative { index, value, method: METHOD }),
-        None => Ok(()),
-    }
+    not_negative(x, METHOD)
 }
 
-/// Weights and factors, none of them negative.
-fn start(data: &Data, options: &CpOptions) -> Result<(Vec<f64>, Vec<AnyTensor>), DecomposeError> {
-    let (weights, factors) = entries::start(data.tensor.shape(), options, "alternating Poisson regression")?;
-    let negative = |values: &[f64]| values.iter().any(|&value| value < 0.0);
-    if negative(&weights) {
-        return Err(DecomposeError::Start("the start has a weight below zero, and counts have none".to_owned()));
-    }
-    if let Some(mode) = factors.iter().position(|factor| negative(factor.values())) {
-        let message = format!("the start's factor of mode {} has values below zero, and counts have none", mode + 1);
-        return Err(DecomposeError::Start(message));
-    }
-    let of_element =
-        |factor: &crate::decompose::Factor| entries::dense(factor.shape().to_vec(), factor.values(), data.element());
-    Ok((weights, factors.iter().map(of_element).collect::<Result<_, _>>()?))
-}
-
+/// The kernels, by place in a batch.
 #[derive(Debug)]
 struct Kernels {
     /// `X / max(M, ε)` at the stored entries.
-    ratio: Kernel,
-    model: Kernel,
+    ratio: usize,
+    model: usize,
     /// For each mode.
-    mttkrp: Vec<Kernel>,
+    mttkrp: Vec<usize>,
     /// The factor with its weights, moved away from zeros.
-    open: Kernel,
+    open: usize,
     /// The factor after a multiplicative update, and the violation before it.
-    update: Kernel,
+    update: usize,
     /// Σ x log m and Σ x m.
-    measure: Kernel,
-    sums: Sums,
+    measure: usize,
 }
 
 impl Kernels {
-    fn compile(data: &Data, options: &CpOptions) -> Result<Self, DecomposeError> {
+    fn new(data: &Stored, batch: &mut Batch<'_>) -> Self {
         let e = data.element().name();
         let open = format!(
             "fn open(A: {e} dense, P: {e} dense, s: {e} dense, zero: {e}, offset: {e}) -> N: {e} dense {{
@@ -161,22 +126,14 @@ impl Kernels {
              schedule {{ same_pattern(X, M); }}",
             declaration = data.declaration()
         );
-        let over_components = [data.ratio(), data.model()].into_iter();
-        let over_components = over_components.chain((0..data.order()).map(|mode| data.mttkrp(mode)));
-        let builders = over_components.map(|text| data.builder(options, text));
-        let others = [open, update, measure].into_iter().chain(Sums::texts(data.element()));
-        let builders = builders.chain(others.map(|text| options.engine.builder(text)));
-        let mut made = options.engine.compile(builders.collect())?.into_iter();
-        let missing = || DecomposeError::Algebra("a kernel is missing");
-        Ok(Self {
-            ratio: made.next().ok_or_else(missing)?,
-            model: made.next().ok_or_else(missing)?,
-            mttkrp: made.by_ref().take(data.order()).collect(),
-            open: made.next().ok_or_else(missing)?,
-            update: made.next().ok_or_else(missing)?,
-            measure: made.next().ok_or_else(missing)?,
-            sums: Sums::new(&mut made).ok_or_else(missing)?,
-        })
+        Self {
+            ratio: data.add(batch, data.ratio()),
+            model: data.add(batch, data.model()),
+            mttkrp: data.add_mttkrps(batch),
+            open: batch.add_text(open, &[]),
+            update: batch.add_text(update, &[]),
+            measure: batch.add_text(measure, &[]),
+        }
     }
 }
 
@@ -191,12 +148,13 @@ struct Done {
     converged: bool,
 }
 
-/// A run.
+/// The model, and room for what is computed.
 #[derive(Debug)]
-struct State {
-    data: Data,
+struct Apr {
+    data: Stored,
     kernels: Kernels,
-    clock: Clock,
+    columns: Columns,
+    compiled: Compiled,
     /// λ.
     weights: Vec<f64>,
     /// Columns have the sum one.
@@ -211,19 +169,26 @@ struct State {
     norm: f64,
 }
 
-impl State {
-    fn new(data: Data, kernels: Kernels, weights: Vec<f64>, factors: Vec<AnyTensor>) -> Result<Self, DecomposeError> {
-        let (next, phi, entries) = (zeros_like(&factors)?, zeros_like(&factors)?, data.alike()?);
-        let mut state =
-            Self { data, kernels, clock: Clock::default(), weights, factors, next, phi, entries, norm: 0.0 };
-        for mode in 0..state.factors.len() {
-            state.close(mode)?;
+impl Apr {
+    fn new(data: Stored, start: KTensor, options: &CpOptions) -> Result<Self, DecomposeError> {
+        let mut batch = Batch::new(&options.engine);
+        let kernels = Kernels::new(&data, &mut batch);
+        let columns = Columns::new(&mut batch, options.rank, data.element(), Size::Sum)?;
+        let compiled = batch.compile()?;
+        let (weights, factors) = start.into_parts();
+        let of_element = |factor: &Factor| dense(factor.shape(), factor.values(), data.element());
+        let factors = factors.iter().map(of_element).collect::<Result<Vec<_>, _>>()?;
+        let room = || zeros(data.tensor.shape(), options.rank, data.element());
+        let (next, phi, entries) = (room()?, room()?, data.alike()?);
+        let mut apr = Self { data, kernels, columns, compiled, weights, factors, next, phi, entries, norm: 0.0 };
+        for mode in 0..apr.factors.len() {
+            apr.close(mode)?;
         }
         let (mut likelihood, mut norm) = (0.0f64, 0.0f64);
-        let x = &state.data.tensor;
-        call(&state.clock, &state.kernels.measure, &[x, x], (&mut likelihood, &mut norm))?;
-        state.norm = norm;
-        Ok(state)
+        let x = &apr.data.tensor;
+        apr.compiled.call(apr.kernels.measure, &[x, x], (&mut likelihood, &mut norm))?;
+        apr.norm = norm;
+        Ok(apr)
     }
 
     /// Updates all factors.
@@ -249,10 +214,10 @@ impl State {
 
     /// Moves the weights into a factor.
     fn open(&mut self, mode: usize, own: &AprOptions) -> Result<(), DecomposeError> {
-        let weights = entries::vector(&self.weights, self.data.element())?;
+        let weights = dense(&[self.weights.len()], &self.weights, self.data.element())?;
         let (factor, phi) = (&self.factors[mode], &self.phi[mode]);
         let inputs: [&dyn crate::execute::Input; 5] = [factor, phi, &weights, &own.zero, &own.offset];
-        call(&self.clock, &self.kernels.open, &inputs, &mut self.next[mode])?;
+        self.compiled.call(self.kernels.open, &inputs, &mut self.next[mode])?;
         std::mem::swap(&mut self.factors[mode], &mut self.next[mode]);
         self.weights.fill(1.0);
         Ok(())
@@ -260,52 +225,59 @@ impl State {
 
     /// Leaves a multiplicative update of a factor in `next`, and gives the violation before it.
     fn update(&mut self, mode: usize, own: &AprOptions) -> Result<f64, DecomposeError> {
-        let Self { data, kernels, clock, factors, next, phi, entries, .. } = self;
-        call_with(clock, &kernels.ratio, (&data.tensor, factors, None), &[&own.least_model], &mut *entries)?;
-        call_with(clock, &kernels.mttkrp[mode], (entries, factors, Some(mode)), &[], &mut phi[mode])?;
-        let mut violation = entries::scalar(data.element());
-        call(clock, &kernels.update, &[&factors[mode], &phi[mode]], (&mut next[mode], &mut violation))?;
+        let Self { data, kernels, compiled, factors, next, phi, entries, .. } = self;
+        compiled.call_with(kernels.ratio, (&data.tensor, factors, None), &[&own.least_model], &mut *entries)?;
+        compiled.call_with(kernels.mttkrp[mode], (entries, factors, Some(mode)), &[], &mut phi[mode])?;
+        let mut violation = dense(&[], &[0.0], data.element())?;
+        compiled.call(kernels.update, &[&factors[mode], &phi[mode]], (&mut next[mode], &mut violation))?;
         Ok(violation.values().get_f64(0))
     }
 
     /// Moves the sums of a factor's columns to the weights.
     fn close(&mut self, mode: usize) -> Result<(), DecomposeError> {
-        let Self { kernels, clock, weights, factors, next, .. } = self;
-        let sums = kernels.sums.magnitudes(clock, &factors[mode])?;
+        let Self { compiled, columns, weights, factors, next, .. } = self;
+        let sums = columns.sizes(compiled, &factors[mode])?;
         weights.iter_mut().zip(&sums).for_each(|(weight, sum)| *weight *= sum);
         let scales: Vec<f64> = sums.iter().map(|&sum| if sum > 0.0 { 1.0 / sum } else { 1.0 }).collect();
-        kernels.sums.scale(clock, &factors[mode], &scales, &mut next[mode])?;
+        columns.scale(compiled, &factors[mode], &scales, &mut next[mode])?;
         std::mem::swap(&mut factors[mode], &mut next[mode]);
         Ok(())
     }
 
     /// The log likelihood and the fit.
     fn measure(&mut self) -> Result<(f64, Option<f64>), DecomposeError> {
-        let Self { data, kernels, clock, weights, factors, next, entries, .. } = self;
-        kernels.sums.scale(clock, &factors[0], weights, &mut next[0])?;
+        let Self { data, kernels, compiled, columns, weights, factors, next, entries, .. } = self;
+        columns.scale(compiled, &factors[0], weights, &mut next[0])?;
         std::mem::swap(&mut factors[0], &mut next[0]);
-        let made = call_with(clock, &kernels.model, (&data.tensor, factors, None), &[], &mut *entries);
+        let made = compiled.call_with(kernels.model, (&data.tensor, factors, None), &[], &mut *entries);
         std::mem::swap(&mut factors[0], &mut next[0]);
         made?;
         let (mut likelihood, mut inner) = (0.0f64, 0.0f64);
-        call(clock, &kernels.measure, &[&data.tensor, entries], (&mut likelihood, &mut inner))?;
-        let grams = kernels.sums.grams(clock, factors, None)?;
+        compiled.call(kernels.measure, &[&data.tensor, entries], (&mut likelihood, &mut inner))?;
+        let grams = factors.iter().map(|factor| columns.gram(compiled, factor)).collect::<Result<Vec<_>, _>>()?;
+        let grams = product(&grams, None);
         let rank = weights.len();
         let model: f64 = (0..rank * rank).map(|at| weights[at / rank] * weights[at % rank] * grams[at]).sum();
         let fit = (self.norm > 0.0).then(|| 1.0 - ((self.norm + model - 2.0 * inner).max(0.0) / self.norm).sqrt());
         Ok((likelihood - weights.iter().sum::<f64>(), fit))
     }
+}
 
+impl State for Apr {
     fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot { weights: &self.weights, factors: &self.factors, norm: Norm::One }
+        Snapshot { weights: self.weights.clone(), factors: &self.factors, norm: Norm::One }
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.compiled.clock
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::entries::testing::{counts, from, interpreted, start_of};
+    use super::super::testing::{counts, from, interpreted, start_of};
     use super::*;
-    use crate::decompose::{CpMethod, cp};
+    use crate::decompose::{CpMethod, Stopped, cp};
     use crate::execute::Backend;
     use crate::tensor::{ElementType, Values};
     use spc_compiler::format::Format;
@@ -408,7 +380,7 @@ mod tests {
             "(i, j, k) -> [j: compressed(nonunique), k: singleton(nonunique), i: singleton]",
         ];
         for format in formats {
-            let stored = x.convert(&super::super::entries::testing::format(format, 3)).unwrap();
+            let stored = x.convert(&super::super::testing::format(format, 3)).unwrap();
             let fitted = fitted(&stored, &options);
             close(measure(&fitted, 2, "log_likelihood"), LIKELIHOODS[2].1, 1e-10);
             close(measure(&fitted, 2, "kkt_violation"), VIOLATIONS[2], 1e-8);
@@ -433,7 +405,7 @@ mod tests {
         // Rank above each extent; only one entry, so that all other slices are empty.
         let mut values = vec![0.0; 12];
         values[6] = 7.0;
-        let one = entries::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
+        let one = dense(&[3, 2, 2], &values, ElementType::F64).unwrap();
         let fitted = fitted(&one, &interpreted(&CpOptions { iterations: 20, ..CpOptions::new(4) }));
         close(fitted.fit().unwrap(), 1.0, 1e-6);
         close(fitted.model.weights().iter().sum(), 7.0, 1e-9);
@@ -448,14 +420,12 @@ mod tests {
         };
         let mut x = counts(&[5, 4, 3]);
         let options = interpreted(&CpOptions::new(2));
-        let hosvd = CpOptions { start: crate::decompose::Start::Hosvd { seed: 0 }, ..options.clone() };
-        assert!(message(&x, &hosvd, AprOptions::default()).contains("starts from random factors or from a model"));
         let small = CpOptions { start: start_of(&[4, 4, 3], 2), ..options.clone() };
-        assert!(message(&x, &small, AprOptions::default()).contains("[4, 4, 3]"));
+        assert!(message(&x, &small, AprOptions::default()).contains("has shape 4 × 4 × 3"));
         let none = AprOptions { inner_iterations: 0, ..AprOptions::default() };
         assert!(message(&x, &options, none).contains("at least once"));
         assert!(
-            message(&x, &CpOptions { rank: 0, ..options.clone() }, AprOptions::default()).contains("one component")
+            message(&x, &CpOptions { rank: 0, ..options.clone() }, AprOptions::default()).contains("the rank is 0")
         );
         let entry =
             x.entries::<f64>().unwrap()[4].0.iter().map(|at| (at + 1).to_string()).collect::<Vec<_>>().join(", ");
@@ -467,6 +437,16 @@ mod tests {
         assert!(text.starts_with(&format!("the entry at ({entry}) is NaN")), "{text}");
         let flat = AnyTensor::zeros(vec![3, 2], Format::dense(2), ElementType::F64).unwrap();
         assert!(message(&flat, &options, AprOptions::default()).contains("2 modes"));
+    }
+
+    #[test]
+    fn a_start_of_singular_vectors_has_no_negative_value() {
+        let x = counts(&[5, 4, 3]);
+        let start = crate::decompose::Start::Hosvd { seed: 0 };
+        let found = fitted(&x, &interpreted(&CpOptions { iterations: 8, start, ..CpOptions::new(4) }));
+        let likelihoods: Vec<f64> = (0..8).map(|at| measure(&found, at, "log_likelihood")).collect();
+        assert!(likelihoods.windows(2).all(|pair| pair[1] >= pair[0] - 1e-9), "{likelihoods:?}");
+        assert!(found.model.factors().iter().all(|factor| factor.values().iter().all(|&value| value >= 0.0)));
     }
 
     #[test]
@@ -491,7 +471,7 @@ mod tests {
 
     #[test]
     fn a_planted_model_is_found_on_any_number_of_threads() {
-        let x = super::super::entries::testing::planted(&[12, 10, 8], 2, 40.0);
+        let x = super::super::testing::planted(&[12, 10, 8], 2, 40.0);
         let mut options = CpOptions { iterations: 60, tolerance: 1e-8, ..CpOptions::new(2) };
         options.engine.deterministic = true;
         options.engine.backend = Some(Backend::Native);

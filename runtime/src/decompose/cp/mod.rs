@@ -7,19 +7,26 @@
 //! | `nonnegative` | hierarchical alternating least squares: factors that are not negative |
 //! | `apr` | alternating Poisson regression: counts |
 //! | `gcp` | any loss, by its gradient |
+//! | `iterate` | the iterations of all methods, and the model as it is |
+//! | `batch` | kernels that are compiled together |
+//! | `columns` | kernels on the columns of factors: Gram matrices, sums, multiples |
 //! | `mttkrp` | products with the tensor for each mode, and what they share |
-//! | `kernels` | kernels on factors |
-//! | `sweep` | what methods share that update one factor after the other |
-//! | `entries` | what methods with a loss compute at stored entries |
+//! | `sweep`, `solve` | what methods of least squares share, which update one factor after the other |
+//! | `stored` | the tensor as methods with a loss read it, and their kernels at its stored entries |
 
 mod als;
 mod apr;
-mod entries;
+mod batch;
+mod columns;
 mod gcp;
-mod kernels;
+mod iterate;
 mod mttkrp;
 mod nonnegative;
+mod solve;
+mod stored;
 mod sweep;
+#[cfg(test)]
+mod testing;
 mod weighted;
 
 pub use als::AlsOptions;
@@ -27,6 +34,7 @@ pub use apr::AprOptions;
 pub use gcp::{GcpOptions, Loss, Optimizer};
 pub use nonnegative::NonnegativeOptions;
 
+use super::entries::checked;
 use super::{DecomposeError, Engine, Fitted, KTensor, Observer, Start};
 use crate::tensor::{AnyTensor, ElementType};
 
@@ -73,22 +81,45 @@ pub enum CpMethod {
     Gcp(GcpOptions),
 }
 
-/// Decomposes a tensor of 3 to 8 modes into a sum of rank-1 tensors.
+/// Decomposes a tensor of 3 to 8 modes into a sum of rank-1 tensors: X ≈ Σᵣ λ(r) · A₁(:, r) ∘ A₂(:, r) ∘ … (Kolda and Bader, Tensor
+/// Decompositions and Applications, 2009, section 3).
+///
+/// Columns of the model's factors have the 2-norm 1, with [`CpMethod::Apr`] the sum 1; components go from the largest weight to the smallest, and no
+/// weight is negative. The module has an example.
 ///
 /// # Errors
-/// When the tensor or an option does not suit the method, or a kernel can't be compiled or run.
+/// When the tensor has another order, an extent of 0, elements that are complex or not finite, or a fill value; the rank is 0; a model to start
+/// from has another shape or rank; the tensor or an option does not suit the method; there is not enough memory; or a kernel can't be compiled
+/// or run.
 pub fn cp(
     x: &AnyTensor,
     method: &CpMethod,
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
+    checked(x, 3, 8)?;
+    check(x, options)?;
     match method {
         CpMethod::Als(own) => als::run(x, own, options, observe),
         CpMethod::Nonnegative(own) => nonnegative::run(x, own, options, observe),
         CpMethod::Apr(own) => apr::run(x, own, options, observe),
         CpMethod::Gcp(own) => gcp::run(x, own, options, observe),
     }
+}
+
+/// Refuses options and extents that make no sense for any method.
+fn check(x: &AnyTensor, options: &CpOptions) -> Result<(), DecomposeError> {
+    let refuse = |message: String| Err(DecomposeError::Option(message));
+    if options.rank == 0 {
+        return refuse("the rank is 0: a model has at least one component".to_owned());
+    }
+    if options.tolerance.is_nan() || options.tolerance < 0.0 {
+        return refuse(format!("the tolerance is {}, and has to be 0 or more", options.tolerance));
+    }
+    if let Some(mode) = x.shape().iter().position(|&extent| extent == 0) {
+        return refuse(format!("mode {} of the tensor has extent 0: there is nothing to decompose", mode + 1));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

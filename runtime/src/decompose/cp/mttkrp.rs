@@ -7,11 +7,12 @@
 
 mod plan;
 
-use super::kernels::Batch;
-use crate::decompose::engine::{Clock, indices};
-use crate::decompose::leading::finite_entries;
+use super::batch::{Batch, Compiled};
+use crate::decompose::engine::indices;
+use crate::decompose::entries::entries;
 use crate::decompose::{DecomposeError, Engine};
-use crate::execute::{Input, Kernel};
+use crate::execute::Input;
+use crate::memory::budget;
 use crate::tensor::{
     AnyTensor, Coordinates, Duplicates, Element, ElementType, Indices, InvalidTensor, LevelStorage, Parts, Values, pack,
 };
@@ -121,33 +122,26 @@ impl Mttkrp {
         mode: usize,
         factors: &[AnyTensor],
         result: &mut AnyTensor,
-        kernels: &[Kernel],
-        clock: &Clock,
+        compiled: &Compiled,
     ) -> Result<(), DecomposeError> {
         if let Some(Operand::Node(node)) = self.leaves[mode].operands.last().copied() {
-            self.refresh(node, factors, kernels, clock)?;
+            self.refresh(node, factors, compiled)?;
         }
-        self.leaves[mode].multiply(&self.nodes, factors, result, kernels, clock)
+        self.leaves[mode].multiply(&self.nodes, factors, result, compiled)
     }
 
     /// Makes a node of the newest factors, unless it is.
-    fn refresh(
-        &mut self,
-        node: usize,
-        factors: &[AnyTensor],
-        kernels: &[Kernel],
-        clock: &Clock,
-    ) -> Result<(), DecomposeError> {
+    fn refresh(&mut self, node: usize, factors: &[AnyTensor], compiled: &Compiled) -> Result<(), DecomposeError> {
         if self.nodes[node].is_fresh {
             return Ok(());
         }
         if let Some(Operand::Node(above)) = self.nodes[node].product.operands.last().copied() {
-            self.refresh(above, factors, kernels, clock)?;
+            self.refresh(above, factors, compiled)?;
         }
         // A node is made of nodes before it.
         let (before, rest) = self.nodes.split_at_mut(node);
         let Node { product, rows, is_fresh, .. } = &mut rest[0];
-        product.multiply(before, factors, rows, kernels, clock)?;
+        product.multiply(before, factors, rows, compiled)?;
         *is_fresh = true;
         Ok(())
     }
@@ -166,8 +160,7 @@ impl Product {
         nodes: &[Node],
         factors: &[AnyTensor],
         result: &mut AnyTensor,
-        kernels: &[Kernel],
-        clock: &Clock,
+        compiled: &Compiled,
     ) -> Result<(), DecomposeError> {
         let operand = |operand: &Operand| -> &dyn Input {
             match *operand {
@@ -177,7 +170,7 @@ impl Product {
         };
         let tensor: &dyn Input = &self.tensor;
         let inputs: Vec<&dyn Input> = [tensor].into_iter().chain(self.operands.iter().map(operand)).collect();
-        Ok(clock.kernel(|| kernels[self.kernel].call_into(&inputs, result))?)
+        compiled.call(self.kernel, &inputs, result)
     }
 }
 
@@ -346,9 +339,9 @@ impl<'t, T: Element> Table<'t, T> {
     }
 }
 
-/// The entries of a tensor of real numbers, without zeros, which must be finite as `element`, too.
+/// The entries of a tensor that was checked, without zeros. They have to be finite as `element` too.
 pub(super) fn entries_of(x: &AnyTensor, element: ElementType) -> Result<Coordinates<f64>, DecomposeError> {
-    let entries = finite_entries(x)?;
+    let entries = entries(x)?;
     if element == ElementType::F32
         && let Some(value) = entries.values.iter().find(|value| !(**value as f32).is_finite())
     {
@@ -378,11 +371,6 @@ impl<T> Coordinates<T> {
     pub(super) fn index(&self, entry: usize) -> Vec<usize> {
         self.indices.iter().map(|mode| coordinate(mode, entry) as usize).collect()
     }
-}
-
-/// The most bytes for copies: half of what is free if it is not said.
-pub(super) fn budget(memory: Option<u64>) -> u64 {
-    memory.unwrap_or_else(|| free_memory() / 2)
 }
 
 fn coordinate(indices: &Indices, entry: usize) -> u64 {
@@ -417,12 +405,4 @@ fn distinct(indices: &[Indices], entries: usize, modes: Modes) -> f64 {
     let set: u64 = words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum();
     let share = set as f64 / bits as f64;
     (bits as f64 * -(-share).ln_1p()).min(entries as f64)
-}
-
-/// The bytes of memory that programs can still have; 4 GB where the system does not say.
-fn free_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024)
 }

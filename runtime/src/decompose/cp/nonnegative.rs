@@ -5,12 +5,15 @@
 //! algorithms for large scale nonnegative matrix and tensor factorizations, 2009). So the residual never grows.
 
 use super::CpOptions;
+use super::batch::Batch;
 use super::sweep::{Problem, Sweep, fit, norm};
-use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, Start};
-use crate::tensor::AnyTensor;
+use crate::decompose::elements::{dense, set};
+use crate::decompose::start::Signs;
+use crate::decompose::{DecomposeError, Fitted, KTensor, Observer};
+use crate::tensor::{AnyTensor, ElementType};
 
 /// What the method takes besides: nothing. The tensor may have negative entries, but factors to start from may not; of
-/// [`Start::Hosvd`] absolute values are taken.
+/// [`Start::Hosvd`](crate::decompose::Start::Hosvd) absolute values are taken.
 #[derive(Debug, Clone, Default)]
 pub struct NonnegativeOptions {}
 
@@ -25,33 +28,14 @@ pub(super) fn run(
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     let problem = Problem::new(x, options)?;
     let size = norm(&problem.entries.values)?;
-    let mut start = problem.start(x)?;
-    for (mode, factor) in start.iter_mut().enumerate() {
-        match options.start {
-            Start::Hosvd { .. } => factor.values_mut().iter_mut().for_each(|value| *value = value.abs()),
-            _ if factor.values().iter().any(|&value| value < 0.0) => {
-                let message = format!(
-                    "the factor of mode {} to start from has a negative value (with the weights in the last factor): start from absolute values",
-                    mode + 1
-                );
-                return Err(DecomposeError::Start(message));
-            }
-            _ => {}
-        }
-    }
-    let (rank, element) = (options.rank, problem.element.name());
-    let mut column = 0;
+    let start = problem.start(x, Signs::NotNegative)?;
+    let mut columns = None;
+    let (rank, element) = (options.rank, problem.element);
     let (mut sweep, schedule) = problem.begin(x, &start, |batch| {
-        // All columns but one have d = 0.
-        let text = format!(
-            "fn column(A: {element} dense, M: {element} dense, g: {element} dense, d: {element} dense) -> B: {element} dense {{
-                let t(i) = A(i, s) * g(s);
-                B(i, r) = max(A(i, r) + d(r) * (M(i, r) - t(i)), 0);
-            }}"
-        );
-        column = batch.add(options.engine.builder(text).dimension("r", rank).dimension("s", rank));
+        columns = Some(Update::new(batch, rank, element)?);
         Ok(())
     })?;
+    let mut columns = columns.ok_or(DecomposeError::Algebra("there is no kernel for columns"))?;
     let last = sweep.last();
     let before = match schedule.goes_on() {
         true => {
@@ -65,7 +49,7 @@ pub(super) fn run(
         let order = by_weight(sweep);
         for mode in 0..=last {
             sweep.multiply(mode)?;
-            update(sweep, mode, &order, column)?;
+            columns.all(sweep, mode, &order)?;
         }
         explained(sweep, size)
     })
@@ -114,7 +98,7 @@ fn balance(sweep: &mut Sweep) -> Result<(), DecomposeError> {
     }
     let rank = sweep.rank();
     for (mode, scale) in scales.iter().enumerate() {
-        sweep.steps.scale(&sweep.factors[mode], scale, &mut sweep.spare[mode])?;
+        sweep.columns.scale(&sweep.compiled, &sweep.factors[mode], scale, &mut sweep.spare[mode])?;
         std::mem::swap(&mut sweep.factors[mode], &mut sweep.spare[mode]);
         let gram = sweep.grams[mode].iter_mut().enumerate();
         gram.for_each(|(place, value)| *value *= scale[place / rank] * scale[place % rank]);
@@ -123,23 +107,49 @@ fn balance(sweep: &mut Sweep) -> Result<(), DecomposeError> {
     Ok(())
 }
 
-/// The columns of a factor, one after the other.
-fn update(sweep: &mut Sweep, mode: usize, order: &[usize], column: usize) -> Result<(), DecomposeError> {
-    let (rank, gram) = (sweep.rank(), sweep.hadamard(Some(mode)));
-    let Sweep { steps, factors, spare, products, .. } = sweep;
-    for &q in order {
-        let diagonal = gram[q * rank + q];
-        // A component without a column in another mode adds nothing, whatever this one is.
-        if diagonal <= 0.0 {
-            continue;
-        }
-        let mut step = vec![0.0; rank];
-        step[q] = 1.0 / diagonal;
-        let row = &gram[q * rank..(q + 1) * rank];
-        steps.column(column, (&factors[mode], &products[mode]), (row, &step), &mut spare[mode])?;
-        std::mem::swap(&mut factors[mode], &mut spare[mode]);
+/// The kernel that sets one column, by its place in a batch, and memory for what it reads besides.
+#[derive(Debug)]
+struct Update {
+    kernel: usize,
+    /// The column's row of G.
+    gram: AnyTensor,
+    /// 1 over the diagonal element of G for the column, 0 for all others.
+    step: AnyTensor,
+}
+
+impl Update {
+    fn new(batch: &mut Batch<'_>, rank: usize, element: ElementType) -> Result<Self, DecomposeError> {
+        let e = element.name();
+        let text = format!(
+            "fn column(A: {e} dense, M: {e} dense, g: {e} dense, d: {e} dense) -> B: {e} dense {{
+                let t(i) = A(i, s) * g(s);
+                B(i, r) = max(A(i, r) + d(r) * (M(i, r) - t(i)), 0);
+            }}"
+        );
+        let row = || dense(&[rank], &vec![0.0; rank], element);
+        Ok(Self { kernel: batch.add_text(text, &[("r", rank), ("s", rank)]), gram: row()?, step: row()? })
     }
-    sweep.grams[mode] = sweep.steps.gram(&sweep.factors[mode])?;
-    sweep.mttkrp.updated(mode);
-    Ok(())
+
+    /// The columns of a factor, one after the other.
+    fn all(&mut self, sweep: &mut Sweep, mode: usize, order: &[usize]) -> Result<(), DecomposeError> {
+        let (rank, gram) = (sweep.rank(), sweep.hadamard(Some(mode)));
+        let Sweep { compiled, factors, spare, products, .. } = sweep;
+        let mut step = vec![0.0; rank];
+        for &q in order {
+            let diagonal = gram[q * rank + q];
+            // A component without a column in another mode adds nothing, whatever this one is.
+            if diagonal <= 0.0 {
+                continue;
+            }
+            step.fill(0.0);
+            step[q] = 1.0 / diagonal;
+            set(&mut self.gram, &gram[q * rank..(q + 1) * rank]);
+            set(&mut self.step, &step);
+            compiled.call(self.kernel, &[&factors[mode], &products[mode], &self.gram, &self.step], &mut spare[mode])?;
+            std::mem::swap(&mut factors[mode], &mut spare[mode]);
+        }
+        sweep.grams[mode] = sweep.columns.gram(&sweep.compiled, &sweep.factors[mode])?;
+        sweep.mttkrp.updated(mode);
+        Ok(())
+    }
 }

@@ -8,11 +8,15 @@
 //! Each mode is solved exactly. That takes more work and memory than to fill missing entries with what the model has there, and far fewer
 //! iterations (Tomasi and Bro, PARAFAC and missing values, 2005, compare the two).
 
-use super::kernels::Batch;
-use super::mttkrp::{Setting, budget, entries_of, tree};
+use super::batch::Batch;
+use super::columns::wide;
+use super::mttkrp::{Setting, entries_of, tree};
 use super::sweep::{Problem, Sweep, fit};
+use crate::decompose::entries::{checked, not_negative};
+use crate::decompose::start::Signs;
 use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, algebra};
 use crate::execute::Input;
+use crate::memory::budget;
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, Element, ElementType, pack};
 use rayon::prelude::*;
 use spc_compiler::format::Format;
@@ -35,7 +39,7 @@ pub(super) fn run(
     by_max: bool,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    let weights = checked(weights, &problem)?;
+    let weights = entries_of_weights(weights, &problem)?;
     let (entries, square) = weighted(&problem.entries, &weights)?;
     let size = square.sqrt();
     if !size.is_finite() {
@@ -43,7 +47,7 @@ pub(super) fn run(
     }
     let x = pack(entries.clone(), &Format::csf(problem.shape.len()), Duplicates::Sum)?;
     problem.entries = entries;
-    let (start, setting) = (problem.start(&x)?, problem.setting());
+    let (start, setting) = (problem.start(&x, Signs::Any)?, problem.setting());
     let mut systems = Vec::new();
     let (mut sweep, schedule) = problem.begin(&x, &start, |batch| {
         systems = Systems::of_modes(&weights, setting, batch)?;
@@ -72,22 +76,15 @@ pub(super) fn run(
 }
 
 /// The weights, which must be those of the tensor's entries.
-fn checked(weights: &AnyTensor, problem: &Problem<'_>) -> Result<Coordinates<f64>, DecomposeError> {
+fn entries_of_weights(weights: &AnyTensor, problem: &Problem<'_>) -> Result<Coordinates<f64>, DecomposeError> {
     if weights.shape() != problem.shape {
         let (found, shape) = (weights.shape(), &problem.shape);
         return Err(DecomposeError::Option(format!("the weights have shape {found:?}, and the tensor {shape:?}")));
     }
-    if weights.element().is_complex() {
-        return Err(DecomposeError::Element(weights.element()));
-    }
-    if !weights.fill().is_zero() {
-        return Err(DecomposeError::Fill(weights.fill().to_string()));
-    }
+    let order = problem.shape.len();
+    checked(weights, order, order)?;
+    not_negative(weights, "a weight")?;
     let entries = entries_of(weights, problem.element)?;
-    if let Some(entry) = entries.values.iter().position(|&weight| weight < 0.0) {
-        let (index, value) = (entries.index(entry), entries.values[entry]);
-        return Err(DecomposeError::Negative { index, value, method: "a weight" });
-    }
     if entries.values.is_empty() {
         return Err(DecomposeError::Option("all weights are zero: there are no entries to fit".to_owned()));
     }
@@ -142,12 +139,11 @@ impl Systems {
         let (order, format, name) = (weights.order(), weights.format(), element.name());
         let names: Vec<String> = (0..order).map(|level| format!("i{level}")).collect();
         let row = |column: &str| (1..order).map(|n| format!("U{n}(i{n}, {column})")).collect::<Vec<_>>().join(" * ");
-        let wide = |part: String| if element == ElementType::F32 { format!("f64({part})") } else { part };
-        let left = wide(format!("W({}) * {}", names.join(", "), row("r")));
+        let left = wide(&format!("W({}) * {}", names.join(", "), row("r")), element);
         let factors: String = (1..order).map(|n| format!(", U{n}: {name} dense")).collect();
         let text = format!(
             "fn systems(W: {name} {format}{factors}) -> G: f64 dense {{ G(i0, r, s) = {left} * {}; }} schedule {{ reorder({}, r, s); }}",
-            wide(row("s")),
+            wide(&row("s"), element),
             names.join(", ")
         );
         let builder = engine.builder(&text).dimension("r", rank).dimension("s", rank);
@@ -157,12 +153,11 @@ impl Systems {
     /// G and V of a mode, with the factors as they are.
     fn make(&mut self, sweep: &mut Sweep, mode: usize) -> Result<(), DecomposeError> {
         sweep.multiply(mode)?;
-        let Sweep { steps, factors, .. } = sweep;
+        let Sweep { compiled, factors, .. } = sweep;
         let weights: &dyn Input = &self.weights;
         let others = self.others.iter().map(|&other| -> &dyn Input { &factors[other] });
         let inputs: Vec<&dyn Input> = [weights].into_iter().chain(others).collect();
-        let kernel = &steps.kernels()[self.kernel];
-        Ok(steps.clock.kernel(|| kernel.call_into(&inputs, &mut self.matrices))?)
+        compiled.call(self.kernel, &inputs, &mut self.matrices)
     }
 }
 

@@ -1,7 +1,8 @@
 //! A vector for each mode.
 
+use super::super::elements::{dense, numbers, set};
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, dense, numbers, set};
+use super::super::kernels::Kernels;
 use super::super::tucker::singular_vectors;
 use super::{Component, DecomposeError, Method, Problem, column, points_down, text};
 use crate::execute::{Input, Kernel};

@@ -10,8 +10,10 @@ mod general;
 mod symmetric;
 mod text;
 
-use super::engine::{Clock, checked};
-use super::scaled::{Kernels, Scaled, kernel_element, numbers, scaled, set};
+use super::elements::{kernel_element, numbers, set};
+use super::engine::Clock;
+use super::entries::{Scaled, checked, scaled};
+use super::kernels::Kernels;
 use super::start::uniform;
 use super::{DecomposeError, Engine, Factor, Fitted, Iteration, KTensor, Model, Observer, Step, Stopped};
 use crate::tensor::{AnyTensor, Duplicates, ElementType, Values, pack};

@@ -1,7 +1,9 @@
 //! One vector for all modes of a symmetric tensor.
 
+use super::super::elements::{dense, numbers, set};
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, Scaled, dense, numbers, set};
+use super::super::entries::Scaled;
+use super::super::kernels::Kernels;
 use super::super::tucker::singular_vectors;
 use super::{Component, DecomposeError, Method, Problem, column, points_down, set_column, text};
 use crate::execute::{Input, Kernel};

@@ -1,7 +1,7 @@
 //! The kernels: an iteration is one call.
 
 use super::super::engine::indices;
-use super::super::scaled::Source;
+use super::super::kernels::Source;
 use spc_compiler::ir::ElementType;
 
 /// An update of each mode in turn: the tensor times the vectors of all other modes, for several starts `t` at once, less what components `c`

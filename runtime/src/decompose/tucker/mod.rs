@@ -12,7 +12,7 @@ mod tree;
 
 pub(super) use run::singular_vectors;
 
-use super::engine::checked;
+use super::entries::checked;
 use super::{DecomposeError, Engine, Factor, Fitted, Observer, TuckerTensor};
 use crate::tensor::{AnyTensor, ElementType};
 

@@ -1,7 +1,9 @@
 //! The methods for a Tucker decomposition.
 
+use super::super::elements::{dense, kernel_element, numbers, set};
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, Scaled, Source, dense, kernel_element, numbers, scaled, set};
+use super::super::entries::{Scaled, scaled};
+use super::super::kernels::{Kernels, Source};
 use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
 use super::subspace::{Form, Search, WHOLE, completed};
 use super::tree::{Tree, rooted};
@@ -410,7 +412,7 @@ struct Trees {
 
 impl Trees {
     fn new(run: &Run<'_>, memory: Option<u64>) -> Result<Self, DecomposeError> {
-        let most = memory.unwrap_or_else(|| crate::memory::available() / 2);
+        let most = crate::memory::budget(memory);
         let order = run.ranks.len();
         let mut trees = Self { kept: (0..order).map(|_| None).collect(), keeps: vec![false; order] };
         let mut taken = 0;

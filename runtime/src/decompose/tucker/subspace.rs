@@ -6,8 +6,9 @@
 
 use super::super::DecomposeError;
 use super::super::algebra::{self, Eigen, times, transposed_times};
+use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, Source, dense, numbers};
+use super::super::kernels::{Kernels, Source};
 use super::super::start::uniform;
 use crate::tensor::{AnyTensor, ElementType};
 

@@ -260,7 +260,7 @@ fn what_can_not_be_is_refused() {
     let tolerance = TuckerOptions { tolerance: f64::NAN, ..options(&[2, 2, 2]) };
     assert_eq!(message(&x, &tolerance), "the tolerance is NaN, and has to be 0 or more");
     let element = TuckerOptions { element: Some(ElementType::I32), ..options(&[2, 2, 2]) };
-    assert_eq!(message(&x, &element), "factors are of elements f32 or f64, not i32");
+    assert_eq!(message(&x, &element), "factors are of f64 or f32, and not of i32");
     let factor = |rows: usize, value: f64| Factor::from_vec([rows, 2], vec![value; 2 * rows]).unwrap();
     let start = |start| TuckerOptions { start: Some(start), ..options(&[2, 2, 2]) };
     let too_few = start(vec![factor(4, 1.0)]);

@@ -14,8 +14,9 @@
 //! Smith and Karypis (Accelerating the Tucker Decomposition with Compressed Sparse Tensors, 2017).
 
 use super::super::DecomposeError;
+use super::super::elements::of_levels;
 use super::super::engine::Clock;
-use super::super::scaled::{Kernels, Source, of_levels};
+use super::super::kernels::{Kernels, Source};
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, LevelStorage, Values, pack};
 use spc_compiler::format::{Format, LevelFormat};
 

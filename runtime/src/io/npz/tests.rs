@@ -25,8 +25,8 @@ fn archives() -> Vec<Vec<u8>> {
     let (csr, dense) = (packed(&Format::csf(2)), packed(&Format::dense(2)));
     vec![
         written(&|out| write_entries(out, &entries(), None).unwrap()),
-        written(&|out| write_tensor::<f64>(out, &csr).unwrap()),
-        written(&|out| write_tensor::<f64>(out, &dense).unwrap()),
+        written(&|out| write_tensor(out, &csr).unwrap()),
+        written(&|out| write_tensor(out, &dense).unwrap()),
     ]
 }
 

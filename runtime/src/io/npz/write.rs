@@ -16,7 +16,11 @@ use crate::tensor::{AnyTensor, Coordinates, Indices};
 use crate::with_element;
 
 /// Writes a tensor: as a dense array where it is dense, else as SciPy stores it.
-pub(in crate::io) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+pub(in crate::io) fn write_tensor(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+    with_element!(tensor.element(), |T| write_elements::<T>(out, tensor))
+}
+
+fn write_elements<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     if tensor.format().is_dense() {
         return archive(out, |members| members.add("arr_0", |out| npy::write_tensor::<T>(out, tensor)));
     }

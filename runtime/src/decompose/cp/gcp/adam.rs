@@ -3,17 +3,19 @@
 //! An iteration is a number of steps, each with a sample of its own. After it the loss is estimated, always at the same places: where it
 //! is larger than before, the iteration is undone, and further steps are shorter.
 
-use super::loss::{Expression, Terms};
+use super::loss::{Expression, Reads, Terms};
 use super::sample::{Counts, Places, Sample};
-use super::{GcpOptions, Optimize, Progress, made, start, step_text};
+use super::{GcpOptions, Optimize, Prepared, Progress, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
-use crate::decompose::cp::entries::{Data, Sums, call, call_with, zeros_like};
-use crate::decompose::engine::Clock;
-use crate::execute::{Input, Kernel};
+use crate::decompose::cp::batch::{Batch, Compiled};
+use crate::decompose::cp::columns::{Columns, Size};
+use crate::decompose::cp::stored::Stored;
+use crate::decompose::elements::zeros;
+use crate::execute::Input;
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How fast the means of gradients and of their squares forget.
 const FORGET: [f64; 2] = [0.9, 0.999];
@@ -49,7 +51,6 @@ impl Settings<'_> {
 
 #[derive(Debug)]
 pub(super) struct Adam {
-    clock: Clock,
     kernels: Kernels,
     places: Places,
     counts: Counts,
@@ -70,39 +71,44 @@ pub(super) struct Adam {
     /// What a step makes of it.
     next: State,
     gradient: Vec<AnyTensor>,
-    took: (Duration, Duration),
+    prepared: Prepared,
 }
 
 /// The factors, and the means of gradients and of their squares.
 #[derive(Debug)]
 struct State([Vec<AnyTensor>; 3]);
 
+/// The kernels, by place in a batch.
 #[derive(Debug)]
 struct Kernels {
-    model: Kernel,
+    compiled: Compiled,
+    model: usize,
     /// For each mode.
-    mttkrp: Vec<Kernel>,
+    mttkrp: Vec<usize>,
     value: Of,
     derivative: Of,
-    adam: Kernel,
-    step: Kernel,
-    sums: Sums,
+    adam: usize,
+    step: usize,
 }
 
 /// The kernel of an expression, and what it reads besides the weights.
 #[derive(Debug)]
 struct Of {
-    kernel: Kernel,
-    x: bool,
-    m: bool,
+    kernel: usize,
+    reads: Reads,
 }
 
 impl Of {
-    /// An expression at the places of a sample, times the weights: summed up, or at each.
-    fn text(data: &Data, expression: &Expression, sums: bool) -> String {
-        let (d, parameters) = (data.declaration(), Self::read(expression));
-        let declared: String = parameters.iter().map(|name| format!(", {name}: {d}")).collect();
-        let patterns: String = parameters.iter().map(|name| format!("same_pattern(W, {name}); ")).collect();
+    /// Adds the kernel of an expression at the places of a sample, times the weights: summed up, or at each.
+    fn new(data: &Stored, expression: &Expression, sums: bool, batch: &mut Batch<'_>) -> Self {
+        let text = Self::text(data, expression, sums);
+        Self { kernel: batch.add_text(text, &[]), reads: Reads::of(expression) }
+    }
+
+    fn text(data: &Stored, expression: &Expression, sums: bool) -> String {
+        let (d, parameters) = (data.declaration(), Reads::of(expression).names());
+        let declared: String = parameters.clone().map(|name| format!(", {name}: {d}")).collect();
+        let patterns: String = parameters.map(|name| format!("same_pattern(W, {name}); ")).collect();
         // At the places of the sample only: elsewhere a loss may divide by zero.
         let (w, x, m) = (data.access("W"), data.access("X"), data.access("M"));
         let value = format!("{w} * {} where {w}", expression.with(&x, &m));
@@ -112,24 +118,14 @@ impl Of {
         format!("fn of(W: {d}{declared}) -> {result} {{ {target} = {value}; }} {schedule}")
     }
 
-    fn read(expression: &Expression) -> Vec<&'static str> {
-        [("x", "X"), ("m", "M")].into_iter().filter(|(name, _)| expression.reads(name)).map(|(_, name)| name).collect()
-    }
-
-    fn new(expression: &Expression, kernel: Kernel) -> Self {
-        Self { kernel, x: expression.reads("x"), m: expression.reads("m") }
-    }
-
     fn inputs<'t>(&self, sample: &'t Sample, m: &'t AnyTensor) -> Vec<&'t dyn Input> {
-        let mut inputs: Vec<&dyn Input> = vec![&sample.weights];
-        inputs.extend(self.x.then_some(&sample.entries as &dyn Input));
-        inputs.extend(self.m.then_some(m as &dyn Input));
-        inputs
+        let weights: &dyn Input = &sample.weights;
+        [weights].into_iter().chain(self.reads.inputs(&sample.entries, m)).collect()
     }
 }
 
 impl Kernels {
-    fn compile(data: &Data, terms: &Terms, options: &CpOptions) -> Result<Self, DecomposeError> {
+    fn compile(data: &Stored, terms: &Terms, mut batch: Batch<'_>) -> Result<Self, DecomposeError> {
         let e = data.element().name();
         let [first, second] = FORGET;
         let (mean, square) = (
@@ -144,51 +140,44 @@ impl Kernels {
                  Q(i, r) = {square};
              }}"
         );
-        let over_components = std::iter::once(data.model()).chain((0..data.order()).map(|mode| data.mttkrp(mode)));
-        let builders = over_components.map(|text| data.builder(options, text));
-        let others = [Of::text(data, &terms.value, true), Of::text(data, &terms.derivative, false), adam, step_text(e)];
-        let others = others.into_iter().chain(Sums::texts(data.element()));
-        let builders = builders.chain(others.map(|text| options.engine.builder(text)));
-        let mut kernels = options.engine.compile(builders.collect())?.into_iter();
         Ok(Self {
-            model: made(&mut kernels)?,
-            mttkrp: kernels.by_ref().take(data.order()).collect(),
-            value: Of::new(&terms.value, made(&mut kernels)?),
-            derivative: Of::new(&terms.derivative, made(&mut kernels)?),
-            adam: made(&mut kernels)?,
-            step: made(&mut kernels)?,
-            sums: Sums::new(&mut kernels).ok_or(DecomposeError::Algebra("a kernel is missing"))?,
+            model: data.add(&mut batch, data.model()),
+            mttkrp: data.add_mttkrps(&mut batch),
+            value: Of::new(data, &terms.value, true, &mut batch),
+            derivative: Of::new(data, &terms.derivative, false, &mut batch),
+            adam: batch.add_text(adam, &[]),
+            step: batch.add_text(step_text(e), &[]),
+            compiled: batch.compile()?,
         })
     }
 
     /// The model at the places of a sample.
-    fn model(&self, clock: &Clock, sample: &Sample, factors: &[AnyTensor]) -> Result<AnyTensor, DecomposeError> {
+    fn model(&self, sample: &Sample, factors: &[AnyTensor]) -> Result<AnyTensor, DecomposeError> {
         let mut model = sample.entries.clone();
-        call_with(clock, &self.model, (&sample.entries, factors, None), &[], &mut model)?;
+        self.compiled.call_with(self.model, (&sample.entries, factors, None), &[], &mut model)?;
         Ok(model)
     }
 
     /// The loss, estimated with a sample.
-    fn loss(&self, clock: &Clock, sample: &Sample, factors: &[AnyTensor]) -> Result<f64, DecomposeError> {
-        let model = self.model(clock, sample, factors)?;
+    fn loss(&self, sample: &Sample, factors: &[AnyTensor]) -> Result<f64, DecomposeError> {
+        let model = self.model(sample, factors)?;
         let mut loss = 0.0f64;
-        call(clock, &self.value.kernel, &self.value.inputs(sample, &model), &mut loss)?;
+        self.compiled.call(self.value.kernel, &self.value.inputs(sample, &model), &mut loss)?;
         Ok(loss)
     }
 
     /// The gradient, estimated with a sample.
     fn gradient(
         &self,
-        clock: &Clock,
         sample: &Sample,
         factors: &[AnyTensor],
         gradient: &mut [AnyTensor],
     ) -> Result<(), DecomposeError> {
-        let model = self.model(clock, sample, factors)?;
+        let model = self.model(sample, factors)?;
         let mut derivative = sample.entries.clone();
-        call(clock, &self.derivative.kernel, &self.derivative.inputs(sample, &model), &mut derivative)?;
+        self.compiled.call(self.derivative.kernel, &self.derivative.inputs(sample, &model), &mut derivative)?;
         for (mode, gradient) in gradient.iter_mut().enumerate() {
-            call_with(clock, &self.mttkrp[mode], (&derivative, factors, Some(mode)), &[], gradient)?;
+            self.compiled.call_with(self.mttkrp[mode], (&derivative, factors, Some(mode)), &[], gradient)?;
         }
         Ok(())
     }
@@ -202,15 +191,16 @@ impl Adam {
         options: &CpOptions,
     ) -> Result<Self, DecomposeError> {
         settings.check()?;
-        let begun = Instant::now();
-        let data = Data::stored(x, &Format::coo(x.order()), options)?;
-        let prepared = begun.elapsed();
-        let begun = Instant::now();
-        let kernels = Kernels::compile(&data, terms, options)?;
-        let compile_time = begun.elapsed();
-        let begun = Instant::now();
-        let clock = Clock::default();
-        let factors = start(&data, terms.least, options, &kernels.sums)?;
+        let began = Instant::now();
+        let data = Stored::in_format(x, &Format::coo(x.order()), options)?;
+        let mut batch = Batch::new(&options.engine);
+        let mut columns = Columns::new(&mut batch, options.rank, data.element(), Size::Sum)?;
+        let kernels = Kernels::compile(&data, terms, batch)?;
+        let factors = start(x, &data, terms.least, options, (&kernels.compiled, &mut columns))?;
+        let zeros = || zeros(x.shape(), options.rank, data.element());
+        let state = || Ok::<_, DecomposeError>(State([zeros()?, zeros()?, zeros()?]));
+        let (before, next, gradient) = (state()?, state()?, zeros()?);
+        let state = State([factors.clone(), zeros()?, zeros()?]);
         let places = Places::new(data.tensor, settings.own.seed);
         let [of_step, of_estimate] = sizes(places.stored(), options.iterations.saturating_mul(settings.steps));
         let counts = settings.samples.map_or(of_step, |(stored, others)| Counts { stored, others });
@@ -221,14 +211,13 @@ impl Adam {
             ));
         }
         let estimate = places.sample(ESTIMATE, of_estimate)?;
-        let loss = kernels.loss(&clock, &estimate, &factors)?;
+        let loss = kernels.loss(&estimate, &factors)?;
         if !loss.is_finite() {
             return Err(DecomposeError::Start(format!("the loss of the start is {loss}: start elsewhere")));
         }
-        let zeros = || zeros_like(&factors);
-        let state = || Ok::<_, DecomposeError>(State([zeros()?, zeros()?, zeros()?]));
+        let compile_time = kernels.compiled.time;
+        let prepare_time = began.elapsed().saturating_sub(compile_time);
         Ok(Self {
-            clock,
             kernels,
             places,
             counts,
@@ -241,25 +230,25 @@ impl Adam {
             failures: settings.own.failures,
             taken: 0,
             loss,
-            before: state()?,
-            next: state()?,
-            gradient: zeros()?,
-            state: State([factors.clone(), zeros()?, zeros()?]),
-            took: (compile_time, prepared + begun.elapsed()),
+            before,
+            next,
+            gradient,
+            state,
+            prepared: Prepared { compile_time, prepare_time, notes: Vec::new() },
         })
     }
 
     fn step(&mut self, number: u64) -> Result<(), DecomposeError> {
-        let Self { clock, kernels, state: State(state), next: State(next), gradient, .. } = self;
+        let Self { kernels, state: State(state), next: State(next), gradient, .. } = self;
         let sample = self.places.sample(number, self.counts)?;
-        kernels.gradient(clock, &sample, &state[0], gradient)?;
+        kernels.gradient(&sample, &state[0], gradient)?;
         self.taken += 1;
         let [first, second] = FORGET.map(|forget| 1.0 / (1.0 - forget.powi(self.taken)));
         let [n, p, q] = next;
         for mode in 0..state[0].len() {
             let [a, m, v] = [0, 1, 2].map(|part: usize| &state[part][mode]);
             let inputs: [&dyn Input; 8] = [a, m, v, &gradient[mode], &self.rate, &first, &second, &self.least];
-            call(clock, &kernels.adam, &inputs, (&mut n[mode], &mut p[mode], &mut q[mode]))?;
+            kernels.compiled.call(kernels.adam, &inputs, (&mut n[mode], &mut p[mode], &mut q[mode]))?;
         }
         std::mem::swap(&mut self.state, &mut self.next);
         Ok(())
@@ -269,7 +258,7 @@ impl Adam {
     fn keep(&mut self) -> Result<(), DecomposeError> {
         for (from, to) in self.state.0.iter().zip(&mut self.before.0) {
             for (from, to) in from.iter().zip(to) {
-                call(&self.clock, &self.kernels.step, &[from, from, &0.0, &f64::NEG_INFINITY], to)?;
+                self.kernels.compiled.call(self.kernels.step, &[from, from, &0.0, &f64::NEG_INFINITY], to)?;
             }
         }
         Ok(())
@@ -283,12 +272,12 @@ impl Optimize for Adam {
         for step in 0..self.steps {
             self.step((number as u64 - 1).wrapping_mul(self.steps as u64).wrapping_add(step as u64))?;
         }
-        let loss = self.kernels.loss(&self.clock, &self.estimate, &self.state.0[0])?;
+        let loss = self.kernels.loss(&self.estimate, &self.state.0[0])?;
         let fell = self.loss - loss;
         if fell >= 0.0 {
             self.loss = loss;
             let ended = fell < self.tolerance * loss.abs().max(1.0);
-            return Ok(Progress { loss, fit: None, ended });
+            return Ok(Progress { fit: None, measures: vec![("loss", loss)], ended });
         }
         // Also where it is not a number.
         std::mem::swap(&mut self.state, &mut self.before);
@@ -296,19 +285,19 @@ impl Optimize for Adam {
         self.rate *= self.decay;
         let ended = self.failures == 0;
         self.failures = self.failures.saturating_sub(1);
-        Ok(Progress { loss: self.loss, fit: None, ended })
+        Ok(Progress { fit: None, measures: vec![("loss", self.loss)], ended })
     }
 
     fn factors(&self) -> &[AnyTensor] {
         &self.state.0[0]
     }
 
-    fn clock(&self) -> &Clock {
-        &self.clock
+    fn compiled(&self) -> &Compiled {
+        &self.kernels.compiled
     }
 
-    fn took(&self) -> (Duration, Duration) {
-        self.took
+    fn prepared(&mut self) -> Prepared {
+        std::mem::take(&mut self.prepared)
     }
 }
 

@@ -7,15 +7,15 @@
 
 use super::loss::Terms;
 use super::whole::Whole;
-use super::{Optimize, Progress, made, start, step_text};
+use super::{Optimize, Prepared, Progress, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
-use crate::decompose::cp::entries::{call, zeros_like};
-use crate::decompose::engine::Clock;
-use crate::execute::Kernel;
+use crate::decompose::cp::batch::{Batch, Compiled};
+use crate::decompose::cp::columns::wide;
+use crate::decompose::elements::zeros;
 use crate::tensor::{AnyTensor, ElementType};
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How many steps are remembered.
 const MEMORY: usize = 10;
@@ -48,43 +48,54 @@ pub(super) struct Lbfgs {
     free: Vector,
     /// Steps and changes of the gradient, the oldest first.
     pairs: VecDeque<[Vector; 2]>,
-    took: (Duration, Duration),
+    prepared: Prepared,
 }
 
-/// Operations on vectors.
+/// Operations on vectors, by place in a batch.
+#[derive(Debug, Clone, Copy)]
+struct Operations {
+    dot: usize,
+    masked: usize,
+    free: usize,
+    step: usize,
+}
+
+impl Operations {
+    fn new(batch: &mut Batch<'_>, element: ElementType) -> Self {
+        let (e, wide) = (element.name(), |access: &str| wide(access, element));
+        let (a, b, z) = (wide("A(i, r)"), wide("B(i, r)"), wide("Z(i, r)"));
+        let dot = format!("fn dot(A: {e} dense, B: {e} dense, Z: {e} dense) -> v: f64 {{ v = {a} * {b} * {z}; }}");
+        let masked = format!(
+            "fn masked(A: {e} dense, Z: {e} dense, c: {e}) -> N: {e} dense {{ N(i, r) = c * A(i, r) * Z(i, r); }}"
+        );
+        let free = format!(
+            "fn free(A: {e} dense, G: {e} dense, least: {e}) -> Z: {e} dense {{
+                 Z(i, r) = select(A(i, r) <= least && G(i, r) >= 0, 0, 1);
+             }}"
+        );
+        Self {
+            dot: batch.add_text(dot, &[]),
+            masked: batch.add_text(masked, &[]),
+            free: batch.add_text(free, &[]),
+            step: batch.add_text(step_text(e), &[]),
+        }
+    }
+}
+
+/// What is done with vectors, by compiled kernels.
 #[derive(Debug)]
 struct Vectors {
-    clock: Clock,
-    dot: Kernel,
-    masked: Kernel,
-    free: Kernel,
-    step: Kernel,
+    compiled: Compiled,
+    operations: Operations,
 }
 
 impl Vectors {
-    fn texts(e: &str) -> Vec<String> {
-        let wide = |value: &str| if e == ElementType::F64.name() { value.to_owned() } else { format!("f64({value})") };
-        let (a, b, z) = (wide("A(i, r)"), wide("B(i, r)"), wide("Z(i, r)"));
-        vec![
-            format!("fn dot(A: {e} dense, B: {e} dense, Z: {e} dense) -> v: f64 {{ v = {a} * {b} * {z}; }}"),
-            format!(
-                "fn masked(A: {e} dense, Z: {e} dense, c: {e}) -> N: {e} dense {{ N(i, r) = c * A(i, r) * Z(i, r); }}"
-            ),
-            format!(
-                "fn free(A: {e} dense, G: {e} dense, least: {e}) -> Z: {e} dense {{
-                     Z(i, r) = select(A(i, r) <= least && G(i, r) >= 0, 0, 1);
-                 }}"
-            ),
-            step_text(e),
-        ]
-    }
-
     /// The sum of products over the free elements.
     fn dot(&self, a: &Vector, b: &Vector, free: &Vector) -> Result<f64, DecomposeError> {
         let mut sum = 0.0;
         for ((a, b), free) in a.iter().zip(b).zip(free) {
             let mut part = 0.0f64;
-            call(&self.clock, &self.dot, &[a, b, free], &mut part)?;
+            self.compiled.call(self.operations.dot, &[a, b, free], &mut part)?;
             sum += part;
         }
         Ok(sum)
@@ -93,13 +104,15 @@ impl Vectors {
     /// `c * a` at the free elements, else 0.
     fn masked(&self, a: &Vector, free: &Vector, c: f64, into: &mut Vector) -> Result<(), DecomposeError> {
         let each = a.iter().zip(free).zip(into);
-        each.into_iter().try_for_each(|((a, free), into)| call(&self.clock, &self.masked, &[a, free, &c], into))
+        each.into_iter()
+            .try_for_each(|((a, free), into)| self.compiled.call(self.operations.masked, &[a, free, &c], into))
     }
 
     /// `max(a + c * b, least)`
     fn step(&self, a: &Vector, b: &Vector, c: f64, least: f64, into: &mut Vector) -> Result<(), DecomposeError> {
         let each = a.iter().zip(b).zip(into);
-        each.into_iter().try_for_each(|((a, b), into)| call(&self.clock, &self.step, &[a, b, &c, &least], into))
+        each.into_iter()
+            .try_for_each(|((a, b), into)| self.compiled.call(self.operations.step, &[a, b, &c, &least], into))
     }
 
     /// Adds `c * b` to `a`, by way of `spare`.
@@ -116,7 +129,7 @@ impl Vectors {
         for ((a, direction), free) in a.iter().zip(direction).zip(free) {
             let norm = |of: &AnyTensor| -> Result<f64, DecomposeError> {
                 let mut square = 0.0f64;
-                call(&self.clock, &self.dot, &[of, of, free], &mut square)?;
+                self.compiled.call(self.operations.dot, &[of, of, free], &mut square)?;
                 Ok(square.sqrt())
             };
             let (far, steep) = (norm(a)?, norm(direction)?);
@@ -129,26 +142,21 @@ impl Vectors {
 
     fn free(&self, a: &Vector, gradient: &Vector, least: f64, into: &mut Vector) -> Result<(), DecomposeError> {
         let each = a.iter().zip(gradient).zip(into);
-        each.into_iter()
-            .try_for_each(|((a, gradient), into)| call(&self.clock, &self.free, &[a, gradient, &least], into))
+        each.into_iter().try_for_each(|((a, gradient), into)| {
+            self.compiled.call(self.operations.free, &[a, gradient, &least], into)
+        })
     }
 }
 
 impl Lbfgs {
     pub(super) fn new(x: &AnyTensor, terms: &Terms, options: &CpOptions) -> Result<Self, DecomposeError> {
-        let begun = Instant::now();
-        let (whole, mut kernels) = Whole::new(x, terms, options, Vectors::texts)?;
-        let compile_time = begun.elapsed();
-        let begun = Instant::now();
-        let vectors = Vectors {
-            clock: Clock::default(),
-            dot: made(&mut kernels)?,
-            masked: made(&mut kernels)?,
-            free: made(&mut kernels)?,
-            step: made(&mut kernels)?,
-        };
-        let factors = start(&whole.data, terms.least, options, &whole.sums)?;
-        let zeros = || zeros_like(&factors);
+        let began = Instant::now();
+        let mut batch = Batch::new(&options.engine);
+        let mut whole = Whole::new(x, terms, options, &mut batch)?;
+        let operations = Operations::new(&mut batch, whole.data.element());
+        let vectors = Vectors { compiled: batch.compile()?, operations };
+        let factors = start(x, &whole.data, terms.least, options, (&vectors.compiled, &mut whole.columns))?;
+        let zeros = || zeros(x.shape(), options.rank, whole.data.element());
         let is_square = terms.closed.as_ref().is_some_and(|closed| closed.rest == super::loss::Rest::Square);
         let values = whole.data.tensor.values();
         let norm = is_square.then(|| (0..values.len()).map(|at| values.get_f64(at).powi(2)).sum::<f64>().sqrt());
@@ -164,16 +172,18 @@ impl Lbfgs {
             spare: zeros()?,
             free: zeros()?,
             pairs: VecDeque::with_capacity(MEMORY + 1),
-            took: (compile_time, Duration::ZERO),
+            prepared: Prepared::default(),
             factors,
             whole,
         };
-        made.loss = made.whole.value(&made.vectors.clock, &made.factors)?;
-        made.whole.gradient(&made.vectors.clock, &made.factors, &mut made.gradient)?;
+        made.loss = made.whole.value(&made.vectors.compiled, &made.factors)?;
+        made.whole.gradient(&made.vectors.compiled, &made.factors, &mut made.gradient)?;
         if !made.loss.is_finite() {
             return Err(DecomposeError::Start(format!("the loss of the start is {}: start elsewhere", made.loss)));
         }
-        made.took.1 = begun.elapsed();
+        let compile_time = made.vectors.compiled.time;
+        let prepare_time = began.elapsed().saturating_sub(compile_time);
+        made.prepared = Prepared { compile_time, prepare_time, notes: Vec::new() };
         Ok(made)
     }
 
@@ -233,7 +243,7 @@ impl Lbfgs {
             if promised >= 0.0 || promised.is_nan() {
                 return Ok(None);
             }
-            let found = whole.value(&vectors.clock, next)?;
+            let found = whole.value(&vectors.compiled, next)?;
             if found <= *loss + SUFFICIENT * promised && found < *loss {
                 return Ok(Some(found));
             }
@@ -261,11 +271,11 @@ impl Optimize for Lbfgs {
         if let Some(found) = found {
             let Self { whole, vectors, loss, factors, gradient, next: [next, next_gradient], spare, pairs, .. } = self;
             *loss = found;
-            whole.gradient(&vectors.clock, next, next_gradient)?;
+            whole.gradient(&vectors.compiled, next, next_gradient)?;
             let pair = if pairs.len() < MEMORY { None } else { pairs.pop_front() };
             let [mut step, mut change] = match pair {
                 Some(pair) => pair,
-                None => [zeros_like(factors)?, zeros_like(factors)?],
+                None => [factors.clone(), factors.clone()],
             };
             std::mem::swap(&mut step, spare);
             vectors.step(next_gradient, gradient, -1.0, f64::NEG_INFINITY, &mut change)?;
@@ -276,18 +286,18 @@ impl Optimize for Lbfgs {
         let loss = self.loss;
         let fit = self.norm.filter(|norm| *norm > 0.0).map(|norm| 1.0 - loss.max(0.0).sqrt() / norm);
         let is_still = before - loss < self.tolerance * before.abs().max(loss.abs()).max(1.0);
-        Ok(Progress { loss, fit, ended: is_done || is_still })
+        Ok(Progress { fit, measures: vec![("loss", loss)], ended: is_done || is_still })
     }
 
     fn factors(&self) -> &[AnyTensor] {
         &self.factors
     }
 
-    fn clock(&self) -> &Clock {
-        &self.vectors.clock
+    fn compiled(&self) -> &Compiled {
+        &self.vectors.compiled
     }
 
-    fn took(&self) -> (Duration, Duration) {
-        self.took
+    fn prepared(&mut self) -> Prepared {
+        std::mem::take(&mut self.prepared)
     }
 }

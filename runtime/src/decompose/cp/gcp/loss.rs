@@ -1,7 +1,8 @@
 //! Losses: functions of an entry `x` and of what the model has there, `m`.
 
 use crate::decompose::DecomposeError;
-use crate::execute::{ProgramError, rendered};
+use crate::execute::{Input, ProgramError, rendered};
+use crate::tensor::AnyTensor;
 use spc_compiler::diagnostics::codes::notation as codes;
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, Span};
 use spc_compiler::notation;
@@ -143,7 +144,7 @@ impl Expression {
     }
 
     /// Whether it reads `x` or `m`.
-    pub(super) fn reads(&self, name: &str) -> bool {
+    fn reads(&self, name: &str) -> bool {
         self.names.iter().any(|(_, read)| read == name)
     }
 
@@ -187,6 +188,30 @@ fn moved(mut problem: Diagnostic, begin: usize, length: usize) -> Diagnostic {
 fn shifted(span: Span, begin: usize, length: usize) -> Span {
     let place = |at: usize| at.saturating_sub(begin).min(length);
     Span::new(place(span.start), place(span.end))
+}
+
+/// Which of the tensor and the model an expression reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reads {
+    pub(super) x: bool,
+    pub(super) m: bool,
+}
+
+impl Reads {
+    pub(super) fn of(expression: &Expression) -> Self {
+        Self { x: expression.reads("x"), m: expression.reads("m") }
+    }
+
+    /// `X` and `M`, as kernels call them.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> + Clone {
+        [self.x.then_some("X"), self.m.then_some("M")].into_iter().flatten()
+    }
+
+    /// Those that are read.
+    pub(super) fn inputs<'t>(self, x: &'t AnyTensor, m: &'t AnyTensor) -> Vec<&'t dyn Input> {
+        let [x, m] = [x, m].map(|tensor| tensor as &dyn Input);
+        [self.x.then_some(x), self.m.then_some(m)].into_iter().flatten().collect()
+    }
 }
 
 #[cfg(test)]

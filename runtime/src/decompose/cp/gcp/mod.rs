@@ -26,12 +26,15 @@ mod whole;
 pub use loss::Loss;
 
 use super::CpOptions;
-use super::entries::{self, Data, Norm, Snapshot, Sums};
-use crate::decompose::engine::{Clock, checked};
-use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Model, Observer, Start, Step, Stopped};
-use crate::execute::Kernel;
+use super::batch::Compiled;
+use super::columns::{Columns, product};
+use super::iterate::{Prepared, Progress, Snapshot, State, iterate};
+use super::stored::Stored;
+use crate::decompose::elements::dense;
+use crate::decompose::engine::Clock;
+use crate::decompose::start::{Signs, factors};
+use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Norm, Observer, Start};
 use crate::tensor::AnyTensor;
-use std::time::{Duration, Instant};
 
 /// How the loss is made smaller.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +62,7 @@ impl Optimizer {
 /// What the method takes besides.
 ///
 /// With [`Optimizer::Lbfgs`] a run ends when the loss falls by less than [`CpOptions::tolerance`] of itself from one iteration to the
-/// next, or can't be made smaller. With [`Optimizer::Adam`] the loss is estimated, always at the same random places.
+/// next, or can't be made smaller. Factors of a model to start from that are below the bound of the loss are raised to it. With [`Optimizer::Adam`] the loss is estimated, always at the same random places.
 #[derive(Debug, Clone)]
 pub struct GcpOptions {
     /// The loss.
@@ -87,8 +90,6 @@ pub(super) fn run(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    entries::check(options)?;
-    checked(x, 3, 8)?;
     let terms = own.loss.terms()?;
     match own.optimizer {
         Optimizer::Lbfgs => drive(lbfgs::Lbfgs::new(x, &terms, options)?, options, observe),
@@ -99,25 +100,27 @@ pub(super) fn run(
     }
 }
 
-/// What an iteration came to.
-#[derive(Debug)]
-struct Progress {
-    loss: f64,
-    fit: Option<f64>,
-    /// Nothing more is to be had.
-    ended: bool,
-}
-
 /// What makes a loss smaller, iteration after iteration.
 trait Optimize: std::fmt::Debug {
     fn iterate(&mut self, number: usize) -> Result<Progress, DecomposeError>;
 
     fn factors(&self) -> &[AnyTensor];
 
-    fn clock(&self) -> &Clock;
+    fn compiled(&self) -> &Compiled;
 
-    /// How long it took to compile, and to prepare all else.
-    fn took(&self) -> (Duration, Duration);
+    /// What came before the first iteration, once.
+    fn prepared(&mut self) -> Prepared;
+}
+
+impl<O: Optimize> State for O {
+    fn snapshot(&self) -> Snapshot<'_> {
+        let rank = self.factors().first().map_or(0, |factor| factor.shape()[1]);
+        Snapshot { weights: vec![1.0; rank], factors: self.factors(), norm: Norm::Two }
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.compiled().clock
+    }
 }
 
 fn drive(
@@ -125,72 +128,50 @@ fn drive(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    let weights = vec![1.0; options.rank];
-    let (mut iterations, mut stopped) = (Vec::new(), Stopped::Iterations);
-    optimizer.clock().taken();
-    for number in options.done + 1..=options.iterations {
-        let begun = Instant::now();
-        let Progress { loss, fit, ended } = optimizer.iterate(number)?;
-        let kernel_time = optimizer.clock().taken();
-        let measures = vec![("loss", loss)];
-        iterations.push(Iteration { number, fit, measures, time: begun.elapsed(), kernel_time });
-        let snapshot = Snapshot { weights: &weights, factors: optimizer.factors(), norm: Norm::Two };
-        let goes_on = observe(&Step { iteration: &iterations[iterations.len() - 1], model: &snapshot });
-        if ended {
-            stopped = Stopped::Tolerance;
-            break;
-        }
-        if goes_on.is_break() {
-            stopped = Stopped::Observer;
-            break;
-        }
-    }
-    let model = Snapshot { weights: &weights, factors: optimizer.factors(), norm: Norm::Two }.model();
-    let (compile_time, prepare_time) = optimizer.took();
-    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes: Vec::new() })
+    let prepared = optimizer.prepared();
+    iterate(optimizer, prepared, options, observe, |optimizer, number| optimizer.iterate(number))
 }
 
-/// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; random ones
-/// are scaled to the sum of the tensor where they are not negative, else to its norm.
-fn start(data: &Data, least: f64, options: &CpOptions, sums: &Sums) -> Result<Vec<AnyTensor>, DecomposeError> {
-    let clock = Clock::default();
-    let (weights, factors) = entries::start(data.tensor.shape(), options, "generalized CP")?;
+/// Factors to start from, none with an element below `least`. The weights of a model are shared out among its factors; others are
+/// scaled to the sum of the tensor where they are not negative, else to its norm.
+fn start(
+    x: &AnyTensor,
+    data: &Stored,
+    least: f64,
+    options: &CpOptions,
+    (compiled, columns): (&Compiled, &mut Columns),
+) -> Result<Vec<AnyTensor>, DecomposeError> {
+    let signs = if least >= 0.0 { Signs::Absolute } else { Signs::Any };
+    let (weights, factors) = factors(x, options.rank, &options.start, signs, &options.engine)?.into_parts();
     let order = factors.len() as f64;
-    let of_element =
-        |factor: &crate::decompose::Factor| entries::dense(factor.shape().to_vec(), factor.values(), data.element());
-    let mut factors: Vec<AnyTensor> = factors.iter().map(of_element).collect::<Result<_, _>>()?;
+    let of_element = |factor: &Factor| dense(factor.shape(), factor.values(), data.element());
     let mut scales: Vec<f64> = weights.iter().map(|weight| weight.abs().powf(1.0 / order)).collect();
-    if matches!(options.start, Start::Random { .. }) {
+    if !matches!(options.start, Start::Model(_)) {
         let values = data.tensor.values();
         let values = (0..values.len()).map(|at| values.get_f64(at));
-        let (own, norm) = if least >= 0.0 {
-            let mut own = vec![1.0; options.rank];
-            for factor in &factors {
-                own.iter_mut().zip(sums.magnitudes(&clock, factor)?).for_each(|(own, sum)| *own *= sum);
-            }
-            (own.iter().sum::<f64>(), values.map(f64::abs).sum::<f64>())
-        } else {
-            let own: f64 = sums.grams(&clock, &factors, None)?.iter().sum();
-            (own.sqrt(), values.map(|value| value * value).sum::<f64>().sqrt())
+        let mut of_columns = |factor: &Factor| match least >= 0.0 {
+            true => columns.sizes(compiled, &of_element(factor)?),
+            false => columns.gram(compiled, &of_element(factor)?),
+        };
+        let of_factors = factors.iter().map(&mut of_columns).collect::<Result<Vec<_>, DecomposeError>>()?;
+        let own: f64 = product(&of_factors, None).iter().sum();
+        let (own, norm) = match least >= 0.0 {
+            true => (own, values.map(f64::abs).sum::<f64>()),
+            false => (own.max(0.0).sqrt(), values.map(|value| value * value).sum::<f64>().sqrt()),
         };
         if own > 0.0 && norm > 0.0 {
             scales.fill((norm / own).powf(1.0 / order));
         }
     }
-    for (mode, factor) in factors.iter_mut().enumerate() {
-        let signed = |(scale, weight): (&f64, &f64)| if mode == 0 && *weight < 0.0 { -scale } else { *scale };
-        let scales: Vec<f64> = scales.iter().zip(&weights).map(signed).collect();
-        let bounded = |(at, value): (usize, f64)| (value * scales[at % scales.len()]).max(least);
-        let values: Vec<f64> =
-            (0..factor.values().len()).map(|at| factor.values().get_f64(at)).enumerate().map(bounded).collect();
-        *factor = entries::dense(factor.shape().to_vec(), &values, data.element())?;
-    }
-    Ok(factors)
-}
-
-/// A kernel that was to be made.
-fn made(kernels: &mut impl Iterator<Item = Kernel>) -> Result<Kernel, DecomposeError> {
-    kernels.next().ok_or(DecomposeError::Algebra("a kernel is missing"))
+    let scaled = |(mode, mut factor): (usize, Factor)| {
+        let sign = |weight: f64| if mode == 0 && weight < 0.0 { -1.0 } else { 1.0 };
+        let scales: Vec<f64> = scales.iter().zip(&weights).map(|(scale, &weight)| scale * sign(weight)).collect();
+        for row in factor.values_mut().chunks_exact_mut(options.rank) {
+            row.iter_mut().zip(&scales).for_each(|(value, scale)| *value = (*value * scale).max(least));
+        }
+        of_element(&factor)
+    };
+    factors.into_iter().enumerate().map(scaled).collect()
 }
 
 /// Adds multiples of factors: `max(A + c * B, least)`.
@@ -205,8 +186,8 @@ fn step_text(element: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decompose::cp::entries::testing::{counts, from, interpreted, planted};
-    use crate::decompose::{CpMethod, cp};
+    use crate::decompose::cp::testing::{counts, from, interpreted, planted};
+    use crate::decompose::{CpMethod, Stopped, cp};
     use crate::execute::Backend;
     use crate::tensor::ElementType;
     use spc_compiler::format::Format;
@@ -335,10 +316,10 @@ mod tests {
         assert!(loss(&run(&zero, adam(Loss::Gaussian, 0, 30, None), &few).unwrap()) < 1.0);
         let mut values = vec![0.0; 12];
         values[6] = 7.0;
-        let one = entries::dense(vec![3, 2, 2], &values, ElementType::F64).unwrap();
+        let one = dense(&[3, 2, 2], &values, ElementType::F64).unwrap();
         let fitted = run(&one, by(Loss::Gaussian), &CpOptions { rank: 4, ..options }).unwrap();
         assert!(fitted.fit().unwrap() > 0.9999, "{:?}", fitted.fit());
-        let full = entries::dense(vec![2, 2, 2], &[1.0; 8], ElementType::F64).unwrap();
+        let full = dense(&[2, 2, 2], &[1.0; 8], ElementType::F64).unwrap();
         assert!(run(&full, adam(Loss::Poisson, 0, 30, None), &few).unwrap().iterations.len() <= 2);
     }
 
@@ -364,6 +345,19 @@ mod tests {
         for own in [by(alone.clone()), adam(alone, 1, 30, Some((29, 60)))] {
             let found = loss(&run(&x, own, &options).unwrap());
             assert!((59.99..61.0).contains(&found), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_start_of_singular_vectors_is_within_the_bound() {
+        let x = planted(&[8, 7, 6], 2, 3.0);
+        let start = Start::Hosvd { seed: 0 };
+        let options = interpreted(&CpOptions { iterations: 100, tolerance: 0.0, start, ..CpOptions::new(2) });
+        let gaussian = run(&x, by(Loss::Gaussian), &options).unwrap();
+        assert!(gaussian.fit().unwrap() > 1.0 - 1e-5, "{:?}", gaussian.fit());
+        for own in [by(Loss::Poisson), adam(Loss::Poisson, 1, 20, Some((50, 50)))] {
+            let fitted = run(&x, own, &CpOptions { iterations: 3, ..options.clone() }).unwrap();
+            assert!(fitted.model.factors().iter().all(|factor| factor.values().iter().all(|&value| value >= 0.0)));
         }
     }
 

@@ -4,6 +4,7 @@
 //! is drawn several times is one with as many times the weight. What a sample is follows from its number and the seed alone.
 
 use crate::decompose::DecomposeError;
+use crate::decompose::elements::{of_element, values};
 use crate::generate::{Sequence, below};
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, Indices, pack};
 use spc_compiler::format::Format;
@@ -145,9 +146,9 @@ impl Places {
             values: places.iter().map(|place| place.value).collect::<Vec<f64>>(),
         };
         let entries = pack(entries, &Format::coo(order), Duplicates::Refuse)?;
-        let entries = crate::decompose::cp::entries::of_element(&entries, element)?;
+        let entries = of_element(&entries, element)?;
         let weights: Vec<f64> = places.iter().map(|place| place.weight).collect();
-        let weights = crate::decompose::cp::entries::values(&weights, element);
+        let weights = values(&weights, element);
         Ok(Sample { weights: entries.with_values(weights)?, entries })
     }
 }
@@ -155,7 +156,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decompose::cp::entries::testing::counts;
+    use crate::decompose::cp::testing::counts;
 
     fn places() -> Places {
         Places::new(counts(&[5, 4, 3]).convert(&Format::coo(3)).unwrap(), 3)
