@@ -163,7 +163,7 @@ fn maps_without_room_for_a_shape_are_refused() {
     };
     let linear = refusal("(i, j) -> [i * 8 + j: compressed]", &[4, 9]);
     assert!(
-        linear.ends_with("`i1` has 9 values, but its place in the sum has room for 8; write a larger number for `8`"),
+        linear.ends_with("`j` has 9 values, but its place in the sum has room for 8; write a larger number for `8`"),
         "{linear}"
     );
     let wide = refusal("(i...) -> [interleave(i): compressed(u64)]", &[1 << 30, 1 << 30, 1 << 30]);
