@@ -1,6 +1,9 @@
 //! Decompositions on a device that is emulated: each method gives what it gives on the processor.
 
-use spc::decompose::{AlsOptions, CpMethod, CpOptions, Engine, KTensor, NonnegativeOptions, cp};
+use spc::decompose::{
+    AlsOptions, AprOptions, CpMethod, CpOptions, Engine, GcpOptions, KTensor, Loss, NonnegativeOptions, Optimizer,
+    PowerOptions, TuckerMethod, TuckerOptions, cp, power, tucker,
+};
 use spc::execute::Backend;
 use spc::tensor::{AnyTensor, Csf, Tensor};
 use spc_tests::emulation;
@@ -27,7 +30,41 @@ const METHODS: &[(&str, Method)] = &[
         of_cp(x, &CpMethod::Als(AlsOptions { weights: Some(weights), ..AlsOptions::default() }), engine)
     }),
     ("nonnegative", |x, engine| of_cp(x, &CpMethod::Nonnegative(NonnegativeOptions::default()), engine)),
+    ("apr", |x, engine| of_cp(&counts(x), &CpMethod::Apr(AprOptions::default()), engine)),
+    ("gcp_by_lbfgs", |x, engine| of_cp(&counts(x), &of_poisson(Optimizer::Lbfgs), engine)),
+    ("gcp_by_adam", |x, engine| of_cp(&counts(x), &of_poisson(Optimizer::adam()), engine)),
+    ("tucker_hosvd", |x, engine| of_tucker(x, TuckerMethod::Hosvd, engine)),
+    ("tucker_st_hosvd", |x, engine| of_tucker(x, TuckerMethod::StHosvd, engine)),
+    ("tucker_hooi", |x, engine| of_tucker(x, TuckerMethod::Hooi, engine)),
+    ("power", |x, engine| {
+        let mut options = PowerOptions::new(2);
+        options.engine = engine.clone();
+        options.iterations = 5;
+        options.tolerance = 0.0;
+        numbers(&power(x, &options, &mut |_| ControlFlow::Continue(())).expect("it runs").model)
+    }),
 ];
+
+/// The same places with values that are not negative.
+fn counts(x: &AnyTensor) -> AnyTensor {
+    let values = x.values_of::<f64>().expect("it is of f64").iter().map(|value| value.abs());
+    x.with_values(values.collect::<Vec<f64>>().into()).expect("as many")
+}
+
+fn of_poisson(optimizer: Optimizer) -> CpMethod {
+    CpMethod::Gcp(GcpOptions { loss: Loss::Poisson, optimizer, ..GcpOptions::default() })
+}
+
+fn of_tucker(x: &AnyTensor, method: TuckerMethod, engine: &Engine) -> Vec<f64> {
+    let mut options = TuckerOptions::new(vec![2, 3, 2]);
+    options.engine = engine.clone();
+    options.iterations = 3;
+    options.tolerance = 0.0;
+    let fitted = tucker(x, method, &options, &mut |_| ControlFlow::Continue(())).expect("it runs");
+    let fits = fitted.iterations.iter().filter_map(|iteration| iteration.fit);
+    let core = fitted.model.core().values_of::<f64>().expect("cores are of f64").iter().copied();
+    fits.chain(core).collect()
+}
 
 fn of_cp(x: &AnyTensor, method: &CpMethod, engine: &Engine) -> Vec<f64> {
     let mut options = CpOptions::new(3);

@@ -265,6 +265,8 @@ impl Grouping<'_> {
         self.count_writes(node.body);
         self.iterations = self.iterations.take().or_else(|| self.iterations_of(node));
         let mut body = node.body.to_vec();
+        // A lane does all of an iteration: what is marked inside is not shared out once more.
+        done_by_one(&mut body);
         let mut after = Vec::new();
         for (variable, operator) in updated(node.body) {
             let identity = self.identity(variable, operator).expect("only such loops are shared out");
@@ -320,6 +322,16 @@ impl Grouping<'_> {
             Some(array) if !is_range => Some(Iterations::Elements(array)),
             _ => is_range.then(|| Iterations::Each(node.end.clone())),
         }
+    }
+}
+
+/// Takes the marks of vector loops away.
+fn done_by_one(statements: &mut [Statement]) {
+    for statement in statements {
+        if let Statement::For { vector, .. } = statement {
+            *vector = false;
+        }
+        statement.blocks_mut().into_iter().for_each(|block| done_by_one(block));
     }
 }
 
