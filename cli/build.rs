@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// Whether a program that is linked with this option starts, and nobody warns of it.
+/// Whether a program is linked with this option without a warning, and starts.
 fn links(rustc: &str, folder: &Path, option: &str) -> bool {
     let (source, program) = (folder.join("nothing.rs"), folder.join("nothing"));
     let mut command = Command::new(rustc);

@@ -11,9 +11,9 @@ use super::report::{self, Outcome};
 use super::start::Init;
 use super::tensor::Given;
 use super::watch::Watch;
-use super::{done_before, ended, is_over, ranks};
+use super::{done_before, ended, is_over};
 use crate::failure::Failure;
-use crate::{output, settings, threads};
+use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
 use spc::decompose::{CpMethod, CpOptions, Engine, KTensor, Start};
@@ -50,7 +50,7 @@ pub(crate) struct Cp {
     #[arg(long, value_name = "N", default_value = "1")]
     starts: NonZeroUsize,
     #[command(flatten)]
-    engine: EngineArguments,
+    pub(super) engine: EngineArguments,
     /// The most bytes for copies of the tensor in other formats, as 4GiB; half of what is free if not given
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
@@ -80,22 +80,14 @@ pub(super) struct Found {
 }
 
 impl Cp {
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        threads::on(self.engine.threads(), || self.run_here()).flatten()
-    }
-
-    /// On the threads that were asked for.
-    fn run_here(&self) -> Result<(), Failure> {
+    /// What is asked for, checked and read.
+    pub(super) fn job(&self) -> Result<Job, Failure> {
         let init = self.check()?;
         let given = self.tensor.read()?;
         let labels = self.output.labels(&given)?;
         let method = self.method.method(&given, self.seed)?;
         let (engine, kernels) = self.engine.engine();
-        let job = Job { given, labels, method, init, engine, kernels, interrupt: Interrupt::catch()? };
-        match self.rank[..] {
-            [rank] => self.one(&job, rank.get()),
-            _ => ranks::compare(self, job),
-        }
+        Ok(Job { given, labels, method, init, engine, kernels, interrupt: Interrupt::catch()? })
     }
 
     /// Refuses what does not go together, before anything is read.
@@ -130,7 +122,7 @@ impl Cp {
         Ok(init)
     }
 
-    fn one(&self, job: &Job, rank: usize) -> Result<(), Failure> {
+    pub(super) fn one(&self, job: &Job, rank: usize) -> Result<(), Failure> {
         let found = self.find(job, rank, |seed| match self.starts.get() {
             1 => format!("cp {}, rank {rank}", self.method.method.name()),
             _ => format!("cp {}, rank {rank}, seed {seed}", self.method.method.name()),
@@ -143,8 +135,7 @@ impl Cp {
             let mut document = report::head(self.method.method.name(), &job.given, &job.kernels);
             document.extend(self.document(rank, &found, &job.given));
             document.insert("files".to_owned(), json!(files));
-            let notes: Vec<&String> = job.given.notes.iter().chain(&outcome.notes).collect();
-            document.insert("notes".to_owned(), json!(notes));
+            document.insert("notes".to_owned(), report::notes(&job.given, outcome));
             return output::print_json(document.into());
         }
         let mut about = vec![report::weights(model.weights())];
@@ -269,18 +260,14 @@ impl Cp {
 
     /// What a run that goes on must have in common.
     fn identity(&self, given: &Given, rank: usize) -> Identity {
-        let (entries, checksum) = given.checksum();
-        vec![
-            ("verb", "cp".to_owned()),
-            ("shape", output::shape(given.tensor.shape())),
-            ("entries", entries.to_string()),
-            ("checksum of entries", format!("{checksum:016x}")),
-            ("element", given.tensor.element().name().to_owned()),
+        let mut identity = given.identity("cp");
+        identity.extend([
             ("method", self.method.method.name().to_owned()),
             ("options of the method", self.method.identity()),
             ("rank", rank.to_string()),
             ("init", Init::name(&self.init)),
             ("seed", self.seed.to_string()),
-        ]
+        ]);
+        identity
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `cp`, `tucker`, `power` | the verbs |
 //! | `method` | the methods of `spc cp` and their options |
-//! | `ranks` | several ranks side by side |
+//! | `ranks` | what `spc cp` runs: one rank, or several side by side |
 //! | `arguments` | arguments that the verbs share |
 //! | `tensor`, `start`, `labels`, `model` | what is read and written |
 //! | `engine` | where kernels run |

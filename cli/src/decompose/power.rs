@@ -84,7 +84,7 @@ impl Power {
             document.insert("lambda".to_owned(), report::numbers(model.weights()));
             document.insert("times".to_owned(), report::times(&given, &outcome));
             document.insert("files".to_owned(), json!(files));
-            document.insert("notes".to_owned(), json!(given.notes.iter().chain(&outcome.notes).collect::<Vec<_>>()));
+            document.insert("notes".to_owned(), report::notes(&given, &outcome));
             return output::print_json(document.into());
         }
         report::print(&given, &kernels, &outcome, &[report::weights(model.weights())], &files)

@@ -1,4 +1,4 @@
-//! Several ranks side by side.
+//! What `spc cp` runs: one rank, or several side by side.
 
 use super::cp::{Cp, Found, Job};
 use super::model::{Kept, of_rank};
@@ -6,9 +6,24 @@ use super::report;
 use crate::failure::{Failure, note};
 use crate::output::{self, digits};
 use crate::run::number;
-use crate::settings;
+use crate::{settings, threads};
 use serde_json::{Value, json};
 use spc::decompose::core_consistency;
+
+impl Cp {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        threads::on(self.engine.threads(), || self.run_here()).flatten()
+    }
+
+    /// On the threads that were asked for.
+    fn run_here(&self) -> Result<(), Failure> {
+        let job = self.job()?;
+        match self.rank[..] {
+            [rank] => self.one(&job, rank.get()),
+            _ => compare(self, job),
+        }
+    }
+}
 
 /// Cores with more entries take longer than the decomposition.
 const LARGEST_CORE: f64 = 2e7;
@@ -23,7 +38,7 @@ struct Compared {
 }
 
 /// Finds a model of each rank, and shows what they are worth.
-pub(super) fn compare(verb: &Cp, job: Job) -> Result<(), Failure> {
+fn compare(verb: &Cp, job: Job) -> Result<(), Failure> {
     let mut all: Vec<Compared> = Vec::new();
     for rank in verb.rank.iter().map(|rank| rank.get()) {
         if job.interrupt.is_pressed() {

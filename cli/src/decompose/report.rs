@@ -155,6 +155,11 @@ pub(super) fn times(given: &Given, outcome: &Outcome) -> Value {
     })
 }
 
+/// What was said of the tensor and of the run.
+pub(super) fn notes(given: &Given, outcome: &Outcome) -> Value {
+    given.notes.iter().chain(&outcome.notes).cloned().collect()
+}
+
 /// Numbers of a model.
 pub(super) fn numbers(values: &[f64]) -> Value {
     values.iter().map(|&value| number(value)).collect()

@@ -1,6 +1,7 @@
 //! The tensor of a decomposition.
 
 use super::arguments::TensorArguments;
+use super::checkpoint::Identity;
 use crate::convert::element_of;
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
@@ -81,9 +82,21 @@ impl Given {
         format!("{}: {shape}, {element} {}, {} stored", self.name, self.format, self.tensor.nnz())
     }
 
+    /// What a run of a verb on this tensor must have in common with another, as far as the tensor goes.
+    pub(super) fn identity(&self, verb: &str) -> Identity {
+        let (entries, checksum) = self.checksum();
+        vec![
+            ("verb", verb.to_owned()),
+            ("shape", output::shape(self.tensor.shape())),
+            ("entries", entries.to_string()),
+            ("checksum of entries", format!("{checksum:016x}")),
+            ("element", self.tensor.element().name().to_owned()),
+        ]
+    }
+
     /// A number that another tensor of the same shape is not likely to have: of the entries that are not zero, in whatever order they
     /// are stored.
-    pub(super) fn checksum(&self) -> (usize, u64) {
+    fn checksum(&self) -> (usize, u64) {
         let values = self.tensor.values();
         let (mut count, mut sum) = (0usize, 0u64);
         self.tensor.for_each_position(|index, position| {

@@ -124,7 +124,7 @@ impl Tucker {
             document.insert("core_norm".to_owned(), number(norm));
             document.insert("times".to_owned(), report::times(&given, &outcome));
             document.insert("files".to_owned(), json!(files));
-            document.insert("notes".to_owned(), json!(given.notes.iter().chain(&outcome.notes).collect::<Vec<_>>()));
+            document.insert("notes".to_owned(), report::notes(&given, &outcome));
             return output::print_json(document.into());
         }
         let about = format!("core {}, norm {}", output::shape(&ranks), digits(norm));
@@ -216,17 +216,13 @@ impl Tucker {
 
     /// What a run that goes on must have in common.
     fn identity(&self, job: &Job<'_>) -> Identity {
-        let (entries, checksum) = job.given.checksum();
-        vec![
-            ("verb", "tucker".to_owned()),
-            ("shape", output::shape(job.given.tensor.shape())),
-            ("entries", entries.to_string()),
-            ("checksum of entries", format!("{checksum:016x}")),
-            ("element", job.given.tensor.element().name().to_owned()),
+        let mut identity = job.given.identity("tucker");
+        identity.extend([
             ("method", self.method.name().to_owned()),
             ("ranks", output::shape(job.ranks)),
             ("init", self.init.as_ref().map_or_else(|| "hosvd".to_owned(), Init::name)),
             ("seed", self.seed.to_string()),
-        ]
+        ]);
+        identity
     }
 }

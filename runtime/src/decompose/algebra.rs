@@ -21,7 +21,7 @@ pub(super) fn symmetric_eigen(matrix: &[f64], n: usize) -> Result<Eigen, Decompo
     if n == 0 {
         return Ok(Eigen { values: Vec::new(), vectors: Vec::new() });
     }
-    let found = DMatrix::from_row_slice(n, n, matrix).try_symmetric_eigen(f64::EPSILON, ROUNDS * n.max(1));
+    let found = DMatrix::from_row_slice(n, n, matrix).try_symmetric_eigen(f64::EPSILON, ROUNDS * n);
     let found = found.filter(|found| found.eigenvalues.iter().all(|value| value.is_finite()));
     let found = found.ok_or(DecomposeError::Algebra("the eigenvalues of a symmetric matrix do not converge"))?;
     let mut order: Vec<usize> = (0..n).collect();
@@ -73,7 +73,7 @@ fn is_well_conditioned(factor: &DMatrix<f64>) -> bool {
     least * least > largest * largest * factor.nrows() as f64 * 1e-13
 }
 
-/// Columns with the same span as those of a matrix of `rows` × `columns`, `columns` ≤ `rows`, that are orthonormal: A (AᵀA)^-½, by Cholesky,
+/// Columns with the same span as those of a matrix of `rows` × `columns`, `columns` ≤ `rows`, that are orthonormal: A L⁻ᵀ with AᵀA = L Lᵀ,
 /// twice (Yamamoto et al. 2015) where that is well conditioned, else by Householder reflections.
 pub(super) fn orthonormal(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
     let once = |matrix: &[f64]| {
