@@ -48,6 +48,9 @@ pub struct Options {
     /// Writes good inputs for `cargo fuzz` below this folder
     #[arg(long, value_name = "FOLDER")]
     pub fuzz_inputs: Option<PathBuf>,
+    /// Writes what is generated for each kernel below this folder, to compare two states of the compiler
+    #[arg(long, value_name = "FOLDER")]
+    pub texts: Option<PathBuf>,
 }
 
 /// All arguments of a test program.

@@ -24,6 +24,7 @@ mod splits;
 mod streams;
 mod suite_kernels;
 mod sweep;
+mod texts;
 mod tucker;
 
 use spc_tests::harness;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         streams::tests(suite);
         suite_kernels::tests(suite);
         sweep::tests(suite);
+        texts::tests(suite);
         tucker::tests(suite);
     })
 }

@@ -1,0 +1,86 @@
+//! What is generated for every kernel of the corpus and of the suites, as one digest a kernel and target: a change that moves
+//! decisions about leaves all of them, and one that changes code shows how far it reaches.
+//!
+//! `--texts FOLDER` writes the texts themselves, to compare those of two commits by `diff -r`.
+
+use spc_compiler::backend::{cuda, rust};
+use spc_compiler::concrete::{Options, Target};
+use spc_tests::case::Case;
+use spc_tests::engine::Ready;
+use spc_tests::harness::options;
+use spc_tests::report::check_all;
+use spc_tests::{corpus, suite};
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Mutex;
+
+/// The extents that kernels of the suites are compiled for too: one of a register tile, and one with a remainder.
+const RANKS: [u64; 2] = [16, 24];
+
+/// Text for a CPU.
+fn rust_text(case: &Case, extents: &[(&str, u64)]) -> Option<String> {
+    let ready = Ready::fixed(case, Options::default(), extents).ok()?;
+    let text = |compiled: &spc_compiler::Compiled| format!("{}\n{}", compiled.concrete, rust::text(&compiled.kernel));
+    Some(ready.program.kernels.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+/// Plan and text for a GPU.
+fn cuda_text(case: &Case, deterministic: bool) -> Option<String> {
+    let scheduling = Options { target: Target::Gpu, ..Options::default() };
+    let ready = Ready::scheduled(case, scheduling).ok()?;
+    let cuda = cuda::Options { deterministic, ..cuda::Options::default() };
+    let text = |compiled: &spc_compiler::Compiled| match cuda::module(&compiled.kernel, None, cuda) {
+        Ok(module) => format!("{}\n{}", cuda::plan_text(&module), cuda::text(&module)),
+        Err(refusal) => format!("refused: {}\n", refusal.what),
+    };
+    Some(ready.program.kernels.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+/// FNV-1a, which is the same everywhere.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+fn generated_code_is_as_it_was() {
+    let cases: Vec<(String, Case, bool)> = corpus::cases()
+        .into_iter()
+        .map(|case| (format!("corpus/{}", case.name), case, false))
+        .chain(suite::cases().into_iter().map(|case| (format!("suite/{}", case.name), case, true)))
+        .collect();
+    let lines = Mutex::new(BTreeMap::new());
+    let texts = options().texts.as_ref();
+    check_all(
+        &cases,
+        |(name, ..)| name,
+        |(name, case, is_of_suite)| {
+            let mut all = vec![
+                ("rust".to_owned(), rust_text(case, &[])),
+                ("cuda".to_owned(), cuda_text(case, false)),
+                ("cuda, deterministic".to_owned(), cuda_text(case, true)),
+            ];
+            if *is_of_suite && case.dims.iter().any(|(name, _)| name == "r") {
+                all.extend(RANKS.map(|rank| (format!("rust, r = {rank}"), rust_text(case, &[("r", rank)]))));
+            }
+            for (target, text) in all.iter().filter_map(|(target, text)| Some((target, text.as_ref()?))) {
+                if let Some(folder) = texts {
+                    let path = folder.join(format!("{}.{target}.txt", name.replace(['/', ' '], "_")));
+                    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+                }
+                let line = format!("{name} ({target}): {:016x}", digest(text));
+                lines.lock().expect("nothing panics with it").insert((name.clone(), target.clone()), line);
+            }
+            Ok(())
+        },
+    );
+    if texts.is_some() {
+        return;
+    }
+    let lines: Vec<String> = lines.into_inner().expect("nothing panics with it").into_values().collect();
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("generated_code", lines.join("\n"));
+    });
+}
+
+spc_tests::tests! {
+    [whole] generated_code_is_as_it_was,
+}
