@@ -12,6 +12,7 @@
 //! ```
 
 use super::cases::operands;
+use super::directive;
 use super::extents::is_searched;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
@@ -70,8 +71,12 @@ impl Directives<'_> {
             "positions" => self.positions(directive),
             "precompute" => self.precompute(directive),
             "deterministic" => self.kernel.deterministic = true,
-            // Checking the notation has reported it.
-            _ => {}
+            // Checking the notation has reported an unknown one.
+            name => {
+                if let Some(rule) = directive::rule(name) {
+                    (rule.apply)(self, directive);
+                }
+            }
         }
     }
 

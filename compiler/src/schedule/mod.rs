@@ -9,6 +9,7 @@ mod cases;
 mod chunks;
 mod copy;
 mod cost;
+mod directive;
 mod directives;
 mod extents;
 mod factor;
