@@ -66,3 +66,29 @@ fn examples_are_programs_that_can_be_compiled() {
     }
     assert!(count > 25, "{count}");
 }
+
+const GLOSSARY_HEAD: &str = "\
+# Glossary
+
+One word means one thing in the messages, the documentation and the code of spc. `spc explain TERM` prints the same.
+
+| term | also | meaning |
+|---|---|---|
+";
+
+/// After a change of the terms, `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test main glossary` writes it anew.
+#[test]
+fn the_glossary_has_every_term() {
+    let mut terms: Vec<_> = topics::all().into_iter().filter(|topic| topic.kind == Kind::Term).collect();
+    terms.sort_by_key(|topic| topic.name.to_lowercase());
+    let mut expected = GLOSSARY_HEAD.to_owned();
+    for term in terms {
+        let text = term.text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace('|', "\\|");
+        expected += &format!("| {} | {} | {} |\n", term.name, term.others.join(", "), text.trim());
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/glossary.md");
+    if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
+        std::fs::write(&path, &expected).expect("the glossary can be written");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), expected);
+}

@@ -6,6 +6,7 @@
 pub mod directives;
 mod formats;
 mod functions;
+mod terms;
 mod words;
 
 pub use formats::call;
@@ -103,6 +104,7 @@ pub fn all() -> Vec<Topic> {
     let mut all = formats::topics();
     all.extend(directives::topics());
     all.extend(words::topics());
+    all.extend(terms::topics());
     all.extend(functions::topics());
     all.sort_by_key(|topic| topic.kind);
     all

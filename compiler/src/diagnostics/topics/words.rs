@@ -1,11 +1,16 @@
-//! Words of the language, and terms of the field.
+//! Words of the language.
 
 use super::{Kind, Topic};
 
 /// A kind, a word, other words for the same, what it is in a line, and more; examples are indented.
-type Row = (Kind, &'static str, &'static [&'static str], &'static str, &'static str);
+pub(super) type Row = (Kind, &'static str, &'static [&'static str], &'static str, &'static str);
 
 pub(super) fn topics() -> Vec<Topic> {
+    of_rows(ROWS)
+}
+
+/// The topics of rows.
+pub(super) fn of_rows(rows: &[Row]) -> Vec<Topic> {
     let topic = |&(kind, name, others, summary, more): &Row| {
         let mut first = summary.to_owned();
         if let Some(letter) = first.get(..1).map(str::to_uppercase) {
@@ -20,7 +25,7 @@ pub(super) fn topics() -> Vec<Topic> {
             text: text.trim_end().to_owned() + "\n",
         }
     };
-    ROWS.iter().map(topic).collect()
+    rows.iter().map(topic).collect()
 }
 
 const ROWS: &[Row] = &[
@@ -135,30 +140,4 @@ sorts a chain of coordinates by these bits.
     ),
     (Kind::Word, "nonunique", &["unique"], "of a level, that a coordinate may occur several times under one parent", "The levels of `coo` are such: each entry has its own row coordinate, also where rows are equal."),
     (Kind::Word, "unordered", &["ordered"], "of a level, that coordinates under one parent are in no order", "Loops read a sorted copy, unless it is the only sparse operand of a dense result."),
-    (Kind::Term, "tensor", &["matrix", "vector"], "an array with any number of modes: a vector has one, a matrix two", ""),
-    (Kind::Term, "order", &[], "the number of modes of a tensor", ""),
-    (Kind::Term, "mode", &["axis"], "one of a tensor's directions: a matrix has rows as mode 1 and columns as mode 2", ""),
-    (Kind::Term, "scalar", &[], "a tensor of order 0: declared by an element type alone, as `alpha: f64`", ""),
-    (Kind::Term, "index", &["index variable", "index notation"], "a variable of a statement that runs over the extent of a mode", "One that only the right-hand side has is summed over, term by term (Einstein 1916).
-
-    fn residual(A: csr, x: dense, b: dense) -> y: dense { y(i) = b(i) - A(i, j) * x(j); }
-"),
-    (Kind::Term, "window", &[], "a range as an index, its end left out: `A(1..4, 3..7)`", "The first window of each access runs with the first windows of the others."),
-    (Kind::Term, "level", &[], "a part of a format: how the coordinates under each position of the level above are stored", "`spc formats` lists the kinds of level."),
-    (Kind::Term, "position", &["pos"], "the place of something in a level's arrays; `pos` says where the children of each parent begin", ""),
-    (Kind::Term, "coordinate", &["crd"], "the index, or what is computed from several, that a level stores; `crd` is the array of them", ""),
-    (Kind::Term, "entry", &["nonzero", "nnz", "stored"], "an element that is stored, whatever its value; `nnz` counts them", ""),
-    (Kind::Term, "missing", &[], "an element that is not stored: it is the fill value", "A missing element has a known value: a product with a missing zero is zero, whatever the rest is."),
-    (Kind::Term, "slice", &[], "what shares the index in one mode: of a matrix, a row or a column", ""),
-    (Kind::Term, "fiber", &["fibre"], "what shares the indices in all modes but one", "`spc info FILE` counts slices and fibers of each mode."),
-    (Kind::Term, "skew", &[], "how many times larger than the mean the largest slice or fiber is", ""),
-    (Kind::Term, "rank", &[], "the length of the dense mode of factors, as `r` of `A(i, r) = X(i, j, k) * B(j, r) * C(k, r)`", ""),
-    (Kind::Term, "sparse", &[], "of a tensor, that elements may be missing; of a dense one, every element is stored", ""),
-    (Kind::Term, "workspace", &[], "a temporary inside of a loop that collects values in another order than the result stores them", "(Kjolstad, Ahrens, Kamil, Amarasinghe 2019.)"),
-    (Kind::Term, "merge lattice", &["lattice", "coiteration"], "the cases of a loop over several sparse operands: one for each set of them that may have an entry", "`spc compile … --emit lattice` prints it (Kjolstad, Kamil, Chou, Lugato, Amarasinghe 2017)."),
-    (Kind::Term, "iteration space", &[], "the coordinates that loops go over: all, or those that operands store", ""),
-    (Kind::Term, "sorted copy", &["copy", "plain copy"], "an operand in another format, made in each call for loops that can't read it as it is stored", "`spc run` says how long each took."),
-    (Kind::Term, "chunk", &["share"], "a part of a parallel loop: of its range, or an equal share of what an operand stores", ""),
-    (Kind::Term, "lane", &["vector loop"], "one of the places of a vector register; of a GPU, a thread of a group; of a stream, a part under way", ""),
-    (Kind::Term, "roofline", &[], "the least time that memory and processor need for a kernel's bytes and operations", "`spc bench` sets it beside what was measured (Williams, Waterman, Patterson 2009)."),
 ];
