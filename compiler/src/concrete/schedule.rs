@@ -5,12 +5,11 @@ use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
 use super::levels;
 use super::lift::{has_sum, normalize};
-use super::order::level_variables;
 use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
-    Access, Asked, Computed, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target,
-    Tensor, TensorId, TensorKind, Variable,
+    Access, Asked, Cut, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
+    TensorId, TensorKind, Variable,
 };
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
@@ -350,69 +349,12 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Whether a loop walks an operand alone whose coordinates do not ascend.
-    fn comes_in_any_order(&self, variable: IndexVariable, body: &Statement) -> bool {
-        let mut found = false;
-        body.for_each_read(&mut |access| {
-            let tensor = self.kernel.tensor(access.tensor);
-            if let Some(order) = tensor.format.mode_order().filter(|_| !tensor.kind.is_workspace()) {
-                let mut levels = order.iter().zip(&tensor.format.levels);
-                found |= levels.any(|(&mode, level)| access.indices[mode] == variable && !level::ascends(level.format));
-            }
-        });
-        found
-    }
-
-    /// Whether an index is computed from the number of an iteration of two fused loops.
-    fn is_fused_from(&self, index: IndexVariable, variable: IndexVariable) -> bool {
-        let value = &self.kernel.variables[index.0].value;
-        matches!(value, Some(Computed::Fused { whole, .. }) if *whole == variable)
-    }
-
-    /// How the chunks of a parallel loop write one result.
-    fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        body.for_each_assign(&mut |assign| {
-            let tensor = self.kernel.tensor(assign.target.tensor);
-            let name = &tensor.name;
-            let index = self.kernel.variable(variable);
-            let outermost = level_variables(&assign.target, &tensor.format).first().copied();
-            let (what, why) = match &tensor.kind {
-                TensorKind::Output(OutputStructure::Appended) => (
-                    format!("chunks append entries of {name} each on its own"),
-                    "entries come in order, so joining the chunks' arrays gives the result".to_owned(),
-                ),
-                TensorKind::Output(_) if outermost == Some(variable) && self.comes_in_any_order(variable, body) => (
-                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
-                    format!("{index} comes in any order"),
-                ),
-                TensorKind::Output(_) if outermost == Some(variable) => {
-                    (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
-                }
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.is_fused_from(outer, variable)) => (
-                    format!("chunks write {name} in order, and combine the rows at their ends alone where they share them"),
-                    format!("{index} numbers its outermost level with another"),
-                ),
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => (
-                    format!("chunks own distinct parts of {name}"),
-                    format!("{index} goes through the blocks of its outermost level"),
-                ),
-                TensorKind::Output(_) => (
-                    match assign.operator {
-                        None | Some(ReduceOperator::Add) => {
-                            format!("each thread sums into a copy of {name} of its own, and the copies are added")
-                        }
-                        Some(operator) => format!(
-                            "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies"
-                        ),
-                    },
-                    format!("chunks of {index} write the same places of {name}"),
-                ),
-                _ => return,
-            };
-            decisions.push(Decision { what, why });
-        });
-        decisions
+    /// Says how the chunks of a parallel loop meet in what they write.
+    pub(super) fn explain_meetings(&mut self, range: Cut<'_>, body: &Statement) {
+        let meetings = self.kernel.meetings(range, body).unwrap_or_default();
+        let decisions: Vec<Decision> =
+            meetings.iter().filter_map(|meeting| meeting.decision(&self.kernel, range)).collect();
+        decisions.into_iter().for_each(|decision| self.decide(decision));
     }
 
     /// Whether the schedule asks for a loop inside of this one to run in parallel instead. What is appended must be cut outside.
@@ -446,6 +388,11 @@ impl Scheduler<'_> {
         if self.kernel.variables[variable.0].share.is_some() {
             return self.mark_shares(statement);
         }
+        if let Statement::Forall { body, .. } = &*statement
+            && let Err(reason) = self.kernel.meetings(Cut::Loop(variable), body)
+        {
+            return self.decide(reason.decision(&self.kernel, variable));
+        }
         let is_asked = self.kernel.asked.parallel.contains(&variable);
         let shares = if is_asked { None } else { self.default_shares(statement) };
         if let Some((shares, share)) = shares.clone().filter(|(_, share)| share.levels.end == 1) {
@@ -459,9 +406,7 @@ impl Scheduler<'_> {
             false => "it is the outermost loop; its range is cut into chunks of equal work",
         };
         self.decide(Decision { what, why: why.to_owned() });
-        for decision in self.sharing(variable, body) {
-            self.decide(decision);
-        }
+        self.explain_meetings(Cut::Loop(variable), body);
         if let Some((_, share)) = shares {
             self.explain_shares(variable, &share, body);
         }

@@ -21,7 +21,7 @@ use super::order::level_variables;
 use super::schedule::Scheduler;
 use super::simplify::{absent, is_identity, simplify};
 use super::{
-    Access, Assign, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
+    Access, Assign, Cut, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
     TensorKind, Variable,
 };
 use crate::format::LevelKind;
@@ -30,17 +30,6 @@ use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
 use std::ops::Range;
 
-/// How the results of shares meet in a tensor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meet {
-    /// They don't: a position of the shared level tells the element.
-    Apart,
-    /// In order: this many levels of the operand tell a segment of elements, of which neighbours may have one in common.
-    InSegments(usize),
-    /// Anywhere.
-    Anywhere,
-}
-
 /// Why there are no shares.
 type Reason = &'static str;
 
@@ -48,40 +37,6 @@ impl Kernel {
     /// The index variable of each level that a share's loop goes over.
     pub fn shared_variables(&self, share: &Share) -> Vec<IndexVariable> {
         level_variables(&share.access, &self.tensor(share.access.tensor).format)[share.levels.clone()].to_vec()
-    }
-
-    /// How the results of shares meet in a target.
-    pub fn meet(&self, share: &Share, target: &Access) -> Meet {
-        let operand = &self.tensor(share.access.tensor).format;
-        let depth = share.levels.end;
-        // Where blocks begin, the loops outside tell.
-        if share.by.is_some() && share.levels.start > 0 {
-            return Meet::Anywhere;
-        }
-        match &self.tensor(target.tensor).kind {
-            // An element is found by the position, and those ascend whatever the coordinates do.
-            TensorKind::Output(OutputStructure::Shared { access, levels }) if access.same_place(&share.access) => {
-                if *levels < depth {
-                    Meet::InSegments(*levels)
-                } else {
-                    Meet::Apart
-                }
-            }
-            TensorKind::Output(OutputStructure::Dense) => {
-                let own = level_variables(target, &self.tensor(target.tensor).format);
-                let of_operand = level_variables(&share.access, operand);
-                let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
-                let told =
-                    told.take_while(|((own, other), level)| own == other && level::ascends(level.format)).count();
-                let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
-                match told {
-                    0 => Meet::Anywhere,
-                    levels if levels == depth && is_unique => Meet::Apart,
-                    levels => Meet::InSegments(levels),
-                }
-            }
-            _ => Meet::Anywhere,
-        }
     }
 
     /// The levels of an operand from `first` on whose last has as many positions as any: further ones have one for each.
@@ -211,23 +166,16 @@ impl Kernel {
             _ if made.contains(&assign.target.tensor) => return None,
             _ => {}
         }
-        if self.meet(share, &assign.target) == Meet::Apart {
+        if self.is_apart_in_share(share, &assign.target) {
             return None;
         }
-        let begins_with = |operator: &ReduceOperator| {
-            operator.identity(tensor.element).is_some_and(|identity| identity.equals(tensor.fill))
-        };
         match (assign.operator, share.operator) {
             (Some(_), _) => None,
             (None, Some(operator)) => {
                 (!is_identity(operator, tensor.fill)).then_some("the result holds something else before")
             }
             (None, None) => {
-                let keeps_all = |operator: &ReduceOperator| {
-                    !tensor.element.is_float() || !matches!(operator, ReduceOperator::Min | ReduceOperator::Max)
-                };
-                let candidates = || ReduceOperator::ALL.into_iter().filter(keeps_all);
-                share.operator = candidates().find(begins_with);
+                share.operator = tensor.keeping();
                 share.operator.is_none().then_some("the result holds something else before")
             }
         }
@@ -332,7 +280,7 @@ impl Scheduler<'_> {
             what: format!("equal shares of the {of}positions of {operand} run in parallel"),
             why: "the schedule asks for a loop over them".to_owned(),
         });
-        self.explain_meeting(&share, body);
+        self.explain_meetings(Cut::Positions(&share), body);
     }
 
     /// Puts the parallel loop over shares around a statement that has no other.
@@ -345,7 +293,7 @@ impl Scheduler<'_> {
             what: format!("equal shares of the stored entries of {operand} run in parallel"),
             why: sorted.to_owned(),
         });
-        self.explain_meeting(share, &body);
+        self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
 
@@ -357,32 +305,7 @@ impl Scheduler<'_> {
             what: format!("where chunks of {index} are uneven, equal shares of the stored entries of {operand} run instead"),
             why: format!("a chunk has whole values of {index}, of which one may have most entries, or there are few; each call weighs"),
         });
-        self.explain_meeting(share, body);
-    }
-
-    /// How the results of shares meet, for each result.
-    pub(super) fn explain_meeting(&mut self, share: &Share, body: &Statement) {
-        let mut decisions = Vec::new();
-        body.for_each_assign(&mut |assign| {
-            let tensor = self.kernel.tensor(assign.target.tensor);
-            if !matches!(tensor.kind, TensorKind::Output(_)) {
-                return;
-            }
-            let name = &tensor.name;
-            let (what, why) = match self.kernel.meet(share, &assign.target) {
-                Meet::Apart => (format!("shares write distinct parts of {name}"), "each position has its own element"),
-                Meet::InSegments(_) => (
-                    format!("shares write {name} in order, and combine the segments at their ends alone"),
-                    "entries are sorted by the indices of the result",
-                ),
-                Meet::Anywhere => (
-                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
-                    "entries of all shares meet in the same places",
-                ),
-            };
-            decisions.push(Decision { what, why: why.to_owned() });
-        });
-        decisions.into_iter().for_each(|decision| self.decide(decision));
+        self.explain_meetings(Cut::Positions(share), body);
     }
 }
 
@@ -404,7 +327,7 @@ pub(super) fn combining(kernel: &Kernel, statement: Statement, share: &Share) ->
         }
         Statement::Assign(mut assign) => {
             let is_result = matches!(kernel.tensor(assign.target.tensor).kind, TensorKind::Output(_));
-            if is_result && assign.operator.is_none() && kernel.meet(share, &assign.target) != Meet::Apart {
+            if is_result && assign.operator.is_none() && !kernel.is_apart_in_share(share, &assign.target) {
                 assign.operator = share.operator;
             }
             Statement::Assign(assign)
