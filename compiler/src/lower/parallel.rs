@@ -3,12 +3,12 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{
-    Access, Conflict, Cut, ExtentOf, IndexVariable, Meeting, OutputStructure, Run, Statement, Target, TensorId,
-    TensorKind, Told, absent, simplify,
+    Access, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent, simplify,
 };
 use crate::format::level::{self, Arrays, Parents};
 use crate::format::{Level, LevelKind};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
+use crate::schedule::{Conflict, Cut, Meeting, Told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the places of a parallel range are.

@@ -25,10 +25,11 @@
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
-use crate::concrete::{self, Access, Conflict, Cut, Meeting, OutputStructure, Run, Share, Statement, TensorKind, Told};
+use crate::concrete::{self, Access, OutputStructure, Run, Share, Statement, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Positions};
 use crate::ir::{self, ArrayId, BinaryOperator, Expr, ReduceOperator, Sharing, Type, Work};
+use crate::schedule::{Conflict, Cut, Meeting, Told};
 
 /// The positions of an operand that loops over its levels are kept to.
 #[derive(Debug, Clone)]

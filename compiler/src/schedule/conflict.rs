@@ -12,7 +12,7 @@
 //! the loop does not run in parallel ([`NotParallel`]).
 
 use super::cases::operands;
-use super::order::level_variables;
+use super::level_variables;
 use super::{Access, Computed, Decision, IndexVariable, Kernel, OutputStructure, Share, Statement, Target, TensorId};
 use super::{Tensor, TensorKind};
 use crate::format::level;
@@ -285,7 +285,8 @@ impl NotParallel {
             what: format!("the loop over {index} does not run in parallel"),
             why: format!(
                 "chunks of it would write the same places of {}, and no operator leaves its first value {} as it is",
-                tensor.name, tensor.fill
+                tensor.name,
+                tensor.fill.text()
             ),
         }
     }

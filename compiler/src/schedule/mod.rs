@@ -1,0 +1,36 @@
+//! Scheduling: from what to compute to loops in order.
+//!
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Program`], a concrete [`Kernel`] for each
+//! statement that is left after fusing. What a `schedule` block says holds; the rest is proposed here, with reasons.
+
+mod alternatives;
+mod blocks;
+mod cases;
+mod chunks;
+mod conflict;
+mod copy;
+mod cost;
+mod directive;
+mod directives;
+mod extents;
+mod factor;
+mod fused;
+mod levels;
+mod lift;
+mod order;
+mod pattern;
+mod precompute;
+mod program;
+mod scatter;
+mod scheduler;
+mod share;
+mod stream;
+mod structure;
+
+pub(crate) use crate::concrete::*;
+pub use alternatives::alternatives;
+pub use conflict::{Conflict, Meeting, NotParallel, Range as Cut, Told};
+pub use pattern::alike;
+pub use program::{Program, schedule};
+pub use scheduler::Options;
+pub use stream::{Stream, stream};
