@@ -1,8 +1,8 @@
 //! Statements as CUDA C.
 
 use super::{Printer, element, type_name};
-use crate::backend::cuda::plan::Group;
-use crate::backend::cuda::rewrite::{updated, writes};
+use crate::gpu::plan::Group;
+use crate::gpu::rewrite::{updated, writes};
 use crate::ir::{BinaryOperator, Expr, ReduceOperator, Statement, Type};
 
 impl Printer<'_> {

@@ -12,7 +12,7 @@
 //!     p = run
 //! ```
 
-use super::rewrite::{changed, substituted};
+use crate::gpu::rewrite::{changed, substituted};
 use crate::ir::{BinaryOperator, Expr, Kernel, Statement, Type, VariableId};
 use std::collections::BTreeMap;
 

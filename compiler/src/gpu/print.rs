@@ -1,6 +1,6 @@
 //! The steps of a module, for the reader.
 
-use super::super::plan::{Module, Step, Threads};
+use super::plan::{Module, Step, Threads};
 use crate::ir::Expr;
 use std::fmt::Write;
 
@@ -92,7 +92,7 @@ fn line(module: &Module, step: &Step) -> String {
 }
 
 /// Ids of declarations are for programs: `d0:i` is the extent of `i`, `a1:X1_crd` the array.
-pub(in super::super) fn readable(text: &str) -> String {
+pub(crate) fn readable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(colon) = rest.find(':') {

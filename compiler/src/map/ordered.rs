@@ -15,44 +15,21 @@
 //! launch for each element                   for w in 0..1024: A[element] += A_copies[w * length + element]
 //! ```
 
-use super::Refusal;
-use super::groups::Iterations;
-use super::league::League;
-use super::plan::{BLOCK, Meet, Owned, Places, Step, Total, WARP, bytes};
-use super::rewrite::{replace_statements, substituted};
-use super::segment::Builder;
-use super::ways::{Mapped, Way};
+use super::grid::Grid;
+use super::privatized::{Copied, Copies};
+use super::warp_per_row::Iterations;
+use super::work_item::Team;
 use crate::format::IndexWidth;
+use crate::gpu::plan::{Meet, Owned, Places, Step, Total, WARP};
+use crate::gpu::rewrite::{replace_statements, substituted};
+use crate::gpu::{Builder, Refusal};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type,
-    VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bytes that all copies of arrays have together, unless a single one takes more.
-pub(super) const COPIES: u64 = 1 << 29;
-
-/// The most copies of an array.
-const MOST_COPIES: u64 = 1 << 14;
-
-/// Fewer places than this are not worth a copy.
-const PLACES_OF_COPY: u64 = 8;
-
 /// So many threads combine copies: groups for each element are as wide as that allows.
 const COMBINING: u64 = 1 << 16;
-
-/// An array that threads have copies of.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Copied {
-    pub array: ArrayId,
-    pub operator: ReduceOperator,
-}
-
-/// Copies of an array, one for each worker, one behind the other.
-pub(super) struct Copies {
-    of: Copied,
-    copies: ArrayId,
-}
 
 /// An array whose segments ascend with places: neighbouring shares may meet in one.
 pub(super) struct Border {
@@ -106,32 +83,6 @@ impl Border {
 }
 
 impl Builder {
-    /// Whether what threads reduce has to come together in an order that is known.
-    pub(super) fn is_ordered(&self, ty: Type, operator: ReduceOperator) -> bool {
-        let Type::Element(element) = ty else { return false };
-        let is_rounded = element.is_rounded() && matches!(operator, ReduceOperator::Add | ReduceOperator::Multiply);
-        let is_atomic = !element.is_complex() || operator == ReduceOperator::Add;
-        !is_atomic || self.options.deterministic && is_rounded
-    }
-
-    fn is_ordered_array(&self, array: ArrayId, operator: ReduceOperator) -> bool {
-        self.is_ordered(self.module.kernel.array(array).element.ty(), operator)
-    }
-
-    /// The arrays that chunks of a loop update together: those that threads need copies of, and those that they update by atomic
-    /// operations.
-    pub(super) fn updated(&self, parallel: &Parallel) -> (Vec<Copied>, BTreeSet<ArrayId>) {
-        let updates = parallel.sharing.iter().filter_map(|(array, sharing)| match sharing {
-            Sharing::Private(operator) | Sharing::Segmented { operator, .. } => {
-                Some(Copied { array: *array, operator: *operator })
-            }
-            _ => None,
-        });
-        let (copied, atomic): (Vec<Copied>, Vec<Copied>) =
-            updates.partition(|update| self.is_ordered_array(update.array, update.operator));
-        (copied, atomic.into_iter().map(|update| update.array).collect())
-    }
-
     /// The arrays of a loop whose segments ascend with places: those that are combined in order, and the others.
     pub(super) fn borders(&mut self, parallel: &Parallel) -> (Vec<Border>, Vec<Border>) {
         let mut borders = Vec::new();
@@ -146,99 +97,23 @@ impl Builder {
         borders.into_iter().partition(|border| self.is_ordered_array(border.array, border.operator))
     }
 
-    /// Whether a loop has segments that are combined in order.
-    pub(super) fn has_ordered_segments(&self, parallel: &Parallel) -> bool {
-        let is_ordered = |(array, sharing): &(ArrayId, Sharing)| match sharing {
-            Sharing::Segmented { operator, .. } => self.is_ordered_array(*array, *operator),
-            _ => false,
-        };
-        parallel.sharing.iter().any(is_ordered)
-    }
-
-    /// How threads run a body, if what several of them have of some arrays is apart: no two threads at one place, and no two lanes
-    /// at different ones, touch one element.
-    pub(super) fn way_apart(
+    /// A launch of a body, which becomes a function, and what combines the copies that workers have; `what` it is done for.
+    pub(super) fn launch(
         &mut self,
-        body: &[Statement],
-        atomic: &BTreeSet<ArrayId>,
-        apart: &[ArrayId],
-    ) -> Option<Mapped> {
-        let (way, body) = self.way(body, atomic, true).with_body();
-        let is_apart = match &way {
-            Way::Row(row) => row.is_apart(&body, apart),
-            _ => true,
-        };
-        is_apart.then(|| way.holding(body))
-    }
-
-    /// The number of elements of an array, for host and device.
-    pub(super) fn length_of(&self, array: ArrayId) -> Expr {
-        let view = self.views.iter().find_map(|view| match view {
-            Statement::View { array: other, length, .. } if *other == array => Some(length.clone()),
-            _ => None,
-        });
-        view.unwrap_or(Expr::Length(array))
-    }
-
-    pub(super) fn bytes_of(&self, array: ArrayId) -> u64 {
-        bytes(&self.module.kernel, array)
-    }
-
-    /// How many workers have copies, for so many tasks.
-    pub(super) fn most_copies(&self, copied: &[Copied], tasks: Expr) -> Expr {
-        let bytes = |copied: &Copied| self.length_of(copied.array).times(Expr::Index(self.bytes_of(copied.array)));
-        let bytes = copied.iter().map(bytes).fold(Expr::Index(1), Expr::plus);
-        let fit = Expr::binary(BinaryOperator::Divide, Expr::Index(COPIES), bytes);
-        let worth = Expr::binary(BinaryOperator::Divide, tasks, Expr::Index(PLACES_OF_COPY));
-        let both = Expr::binary(BinaryOperator::Minimum, fit, worth);
-        let most = Expr::binary(BinaryOperator::Minimum, both, Expr::Index(MOST_COPIES));
-        Expr::binary(BinaryOperator::Maximum, most, Expr::Index(1))
-    }
-
-    /// A body that updates its worker's copies.
-    pub(super) fn copies(&mut self, league: &League, worker: VariableId, body: &mut Vec<Statement>) -> Vec<Copies> {
-        let mut all = Vec::new();
-        for &of in &league.copied {
-            let length = self.length_of(of.array);
-            let copies = self.array_like(of.array, "copies");
-            let begin = Expr::Variable(worker).times(length);
-            let statements = std::mem::take(body);
-            *body = replace_statements(statements, &mut |statement| match statement {
-                Statement::Reduce(array, index, operator, value) if array == of.array => {
-                    vec![Statement::Reduce(copies, begin.clone().plus(index), operator, value)]
-                }
-                other => vec![other],
-            });
-            all.push(Copies { of, copies });
+        grid: &Grid,
+        team: Team,
+        body: Vec<Statement>,
+        lanes: Option<Expr>,
+        what: &str,
+    ) -> Result<(), Refusal> {
+        for copies in self.launch_all(grid, team, body, lanes, what)? {
+            self.combine_copies(&copies)?;
         }
-        all
-    }
-
-    /// An array for parts of another.
-    fn array_like(&mut self, array: ArrayId, what: &str) -> ArrayId {
-        let declared = self.module.kernel.array(array).clone();
-        self.module.kernel.declare_array(&format!("{}_{what}", declared.name), declared.element, ArrayRole::Local)
-    }
-
-    pub(super) fn identity_of(&self, array: ArrayId, operator: ReduceOperator) -> Expr {
-        match self.module.kernel.array(array).element {
-            ArrayElement::Value(element) => Expr::Literal(operator.identity(element).unwrap_or(element.zero())),
-            ArrayElement::Index(_) => Expr::Index(0),
-        }
-    }
-
-    /// Room for copies, all of which hold what changes nothing.
-    pub(super) fn make_copies(&mut self, copies: &Copies, workers: &Expr) {
-        let length = workers.clone().times(self.length_of(copies.of.array));
-        let fill = Some(self.identity_of(copies.of.array, copies.of.operator));
-        self.module.steps.push(Step::Make { array: copies.copies, length, fill });
-        let name = &self.module.kernel.array(copies.of.array).name;
-        let what = format!("workers have copies of {name}, which are combined in order");
-        self.decide(what, "places are dealt out to workers by their number: every run gives the same bits");
+        grid.totals.iter().try_for_each(|total| self.combine_parts(*total))
     }
 
     /// Launches what combines copies.
-    pub(super) fn combine_copies(&mut self, copies: &Copies) -> Result<(), Refusal> {
+    fn combine_copies(&mut self, copies: &Copies) -> Result<(), Refusal> {
         let Copied { array, operator } = copies.of;
         let length = self.length_of(array);
         let kernel = &mut self.module.kernel;
@@ -261,7 +136,7 @@ impl Builder {
     }
 
     /// Launches what combines the parts of a variable.
-    pub(super) fn combine_parts(&mut self, total: Total) -> Result<(), Refusal> {
+    fn combine_parts(&mut self, total: Total) -> Result<(), Refusal> {
         let Meet::Parts(parts) = total.meet else { return Ok(()) };
         let cell = self.cell(total.variable);
         let kernel = &mut self.module.kernel;
@@ -291,37 +166,14 @@ impl Builder {
         lanes: Option<Expr>,
         what: &str,
     ) -> Result<(), Refusal> {
-        let (way, body) = self.way(body, &BTreeSet::new(), true).with_body();
-        let lanes = match &way {
-            Way::Group(_, Some(Iterations::Each(_))) if lanes.is_some() => lanes,
-            way => self.lanes_of(way, &count),
+        let (team, body) = self.team(body, &BTreeSet::new(), true).with_body();
+        let lanes = match &team {
+            Team::Group(_, Some(Iterations::Each(_))) if lanes.is_some() => lanes,
+            team => self.lanes_of(team, &count),
         };
         let begin = Expr::Index(0);
         let places = Places { place, begin, end: count.clone(), worker: None, workers: None, share: None, lanes: None };
-        self.launch_way(&League::of_places(places, count), way, body, lanes, what)
-    }
-
-    /// What threads leave of a variable: in a cell, or in parts that are combined in order.
-    pub(super) fn meeting(&mut self, variable: VariableId, operator: ReduceOperator) -> Meet {
-        let cell = self.cell(variable);
-        match self.is_ordered(self.module.kernel.variable(variable).ty, operator) {
-            true => Meet::Parts(self.array_like(cell, "parts")),
-            false => Meet::Cell(cell),
-        }
-    }
-
-    /// Room for a part of each warp that is launched.
-    pub(super) fn make_parts(&mut self, league: &League, workers: &Expr) {
-        for total in &league.totals {
-            let Meet::Parts(parts) = total.meet else { continue };
-            let threads = Expr::binary(BinaryOperator::Minimum, league.tasks(), workers.clone());
-            let length = rounded_up(threads, BLOCK).times(Expr::Index(BLOCK / WARP));
-            let fill = Some(self.identity_of(parts, total.operator));
-            self.module.steps.push(Step::Make { array: parts, length, fill });
-            let name = self.module.kernel.variable(total.variable).name.clone();
-            let why = "each warp leaves what it has: every run gives the same bits";
-            self.decide(format!("{name} is combined in order"), why);
-        }
+        self.launch(&Grid::of_places(places, count), team, body, lanes, what)
     }
 
     /// A body that leaves in memory of a share what it adds to segments that others may add to.
@@ -431,9 +283,4 @@ impl Builder {
         let what = "for each share that is the first of a segment: combines what shares have of it, in order";
         self.combine(share, shares, &body, None, what)
     }
-}
-
-/// A number of blocks that is no less.
-fn rounded_up(number: Expr, block: u64) -> Expr {
-    Expr::binary(BinaryOperator::Divide, number.plus(Expr::Index(block - 1)), Expr::Index(block))
 }

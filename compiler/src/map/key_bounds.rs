@@ -8,8 +8,8 @@
 //!     push crd, k
 //! ```
 
-use super::rewrite::{changed, declared, replace_statements, without_dead};
-use super::tables::marks;
+use super::hash_accumulator::marks;
+use crate::gpu::rewrite::{changed, declared, replace_statements, without_dead};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, Type, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 

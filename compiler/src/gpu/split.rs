@@ -4,17 +4,15 @@
 //! a launch of one thread with its neighbours. Variables that several launches share live in cells, arrays of one element.
 
 use super::append::{self, Appended, Growth, Histories, Lengths};
-use super::league::{Scratch, cell_element, constant, reads_private, take_scratch};
+use super::builder::{Builder, Map, Scratch, constant, private, take_scratch};
 use super::plan::{Function, Module, Step, Threads};
-use super::rewrite::{changed, declared, mentioned, replace_statements, rewrite, substituted, without_dead};
+use super::rewrite::{changed, declared, loaded, mentioned, replace_statements, rewrite};
 use super::{Options, Refusal};
-use crate::format::{Coordinate, LevelKind};
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, TensorId, VariableId};
-use crate::notation::Decision;
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, Parallel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The functions and steps of a kernel.
-pub(super) fn module(kernel: &Kernel, name: &str, options: Options) -> Result<Module, Refusal> {
+pub(crate) fn module(kernel: &Kernel, name: &str, options: Options, map: Map) -> Result<Module, Refusal> {
     let declarations = Kernel { body: Vec::new(), ..kernel.clone() };
     let name_of_module = name.to_owned();
     let module = Module {
@@ -26,6 +24,7 @@ pub(super) fn module(kernel: &Kernel, name: &str, options: Options) -> Result<Mo
     };
     let parts = parts(kernel)?;
     let mut builder = Builder {
+        map,
         module,
         options,
         cells: BTreeMap::new(),
@@ -35,10 +34,10 @@ pub(super) fn module(kernel: &Kernel, name: &str, options: Options) -> Result<Mo
     };
     for part in &parts {
         match part {
-            Part::League(parallel) => builder.league(parallel)?,
+            Part::Grid(parallel) => map(&mut builder, parallel, None)?,
             Part::Row(row) => {
                 let parallel = builder.row(row);
-                builder.league(&parallel)?;
+                map(&mut builder, &parallel, None)?;
             }
             Part::Serial(statements) => builder.serial(statements)?,
         }
@@ -54,7 +53,7 @@ pub(super) fn module(kernel: &Kernel, name: &str, options: Options) -> Result<Mo
 /// A part of a body.
 enum Part {
     /// Launched.
-    League(Parallel),
+    Grid(Parallel),
     /// A vector loop, launched as well.
     Row(Statement),
     /// Statements for the host, or for one thread.
@@ -77,7 +76,7 @@ fn parts(kernel: &Kernel) -> Result<Vec<Part>, Refusal> {
         match statement {
             Statement::Comment(_) => {}
             Statement::Parallel(parallel) if !reads_private(parallel) => {
-                parts.push(Part::League((**parallel).clone()));
+                parts.push(Part::Grid((**parallel).clone()));
             }
             Statement::For { vector: true, body, .. } if is_independent(body) => {
                 parts.push(Part::Row(statement.clone()))
@@ -124,7 +123,7 @@ fn carried(parts: &[Part]) -> BTreeSet<VariableId> {
     let mut carried = BTreeSet::new();
     for (number, part) in parts.iter().enumerate() {
         let block = match part {
-            Part::League(parallel) => vec![Statement::Parallel(Box::new(parallel.clone()))],
+            Part::Grid(parallel) => vec![Statement::Parallel(Box::new(parallel.clone()))],
             Part::Row(row) => vec![row.clone()],
             Part::Serial(statements) => statements.clone(),
         };
@@ -137,42 +136,7 @@ fn carried(parts: &[Part]) -> BTreeSet<VariableId> {
     carried
 }
 
-/// The module so far.
-pub(super) struct Builder {
-    pub module: Module,
-    pub options: Options,
-    cells: BTreeMap<VariableId, ArrayId>,
-    /// Views of the body so far, which stand in each function that uses them.
-    pub views: Vec<Statement>,
-    carried: BTreeSet<VariableId>,
-    /// How results have grown so far.
-    pub histories: Histories,
-}
-
 impl Builder {
-    /// The array that holds a variable which several functions share.
-    pub(super) fn cell(&mut self, variable: VariableId) -> ArrayId {
-        if let Some(&cell) = self.cells.get(&variable) {
-            return cell;
-        }
-        let declared = self.module.kernel.variable(variable).clone();
-        let cell = self.module.kernel.declare_array(
-            &format!("{}_cell", declared.name),
-            cell_element(declared.ty),
-            ArrayRole::Local,
-        );
-        self.cells.insert(variable, cell);
-        cell
-    }
-
-    /// An expression that the host can evaluate. What all coordinates of an outermost level lie between needs no load.
-    pub(super) fn on_host(&mut self, expr: &Expr) -> Expr {
-        let cells: BTreeMap<VariableId, Expr> =
-            self.cells.iter().map(|(&variable, &cell)| (variable, Expr::load(cell, Expr::Index(0)))).collect();
-        let expr = substituted(expr.clone(), &cells);
-        outermost(&self.module.kernel, expr)
-    }
-
     /// A vector loop as a parallel one.
     fn row(&mut self, row: &Statement) -> Parallel {
         let kernel = &mut self.module.kernel;
@@ -317,130 +281,10 @@ impl Builder {
         }
         done
     }
-
-    /// Adds a function, which begins with what it needs of other functions and ends with what they need of it.
-    pub(super) fn function(&mut self, function: Function) -> Result<usize, Refusal> {
-        let mut function = function;
-        self.refuse_lists(&function.body)?;
-        let mut body = self.views_of(&function.body);
-        body.append(&mut function.body);
-        let own = declared(&body);
-        let (mentioned, changed) = (mentioned(&body), changed(&body));
-        let is_total = |variable: &VariableId| function.totals.iter().any(|total| total.variable == *variable);
-        let mut begin = Vec::new();
-        let mut end = Vec::new();
-        for variable in self.carried.clone() {
-            if is_total(&variable) || !mentioned.contains(&variable) && !own.contains(&variable) {
-                continue;
-            }
-            let cell = self.cell(variable);
-            if own.contains(&variable) {
-                self.make_cell(cell);
-            } else {
-                begin.push(Statement::Let(variable, Expr::load(cell, Expr::Index(0))));
-            }
-            if function.threads == Threads::One && (own.contains(&variable) || changed.contains(&variable)) {
-                end.push(Statement::Store(cell, Expr::Index(0), Expr::Variable(variable)));
-            }
-        }
-        begin.append(&mut body);
-        begin.append(&mut end);
-        function.body = without_dead(&self.module.kernel, begin, &function.results());
-        self.module.functions.push(function);
-        Ok(self.module.functions.len() - 1)
-    }
-
-    fn make_cell(&mut self, cell: ArrayId) {
-        let mut is_made = false;
-        self.module.steps.iter().for_each(|step| {
-            step.for_each(&mut |step| is_made |= matches!(step, Step::Make { array, .. } if *array == cell));
-        });
-        if !is_made {
-            self.module.steps.push(Step::Make { array: cell, length: Expr::Index(1), fill: None });
-        }
-    }
-
-    /// The views that a body uses.
-    fn views_of(&self, body: &[Statement]) -> Vec<Statement> {
-        let mut used: Vec<Statement> = Vec::new();
-        let mut touched = touched(body);
-        for view in self.views.iter().rev() {
-            if let Statement::View { array, of, .. } = view
-                && touched.contains(array)
-            {
-                touched.insert(*of);
-                used.insert(0, view.clone());
-            }
-        }
-        used
-    }
-
-    fn refuse_lists(&self, body: &[Statement]) -> Result<(), Refusal> {
-        let mut list = None;
-        body.iter().for_each(|statement| {
-            statement.for_each(&mut |statement| {
-                if let Statement::List(array)
-                | Statement::Table { table: array, .. }
-                | Statement::Bitmap { bitmap: array, .. } = statement
-                {
-                    list = list.or(Some(*array));
-                }
-            });
-        });
-        let Some(list) = list else { return Ok(()) };
-        let what = format!("the list `{}` would grow on the device", self.module.kernel.array(list).name);
-        Err(Refusal::new(what, "use the Rust backend, or ask for a dense result"))
-    }
-
-    /// Keeps why something is as it is.
-    pub(super) fn decide(&mut self, what: String, why: &str) {
-        let decision = Decision { what, why: why.to_owned() };
-        if !self.module.decisions.contains(&decision) {
-            self.module.decisions.push(decision);
-        }
-    }
 }
 
 fn is_literal(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(_) | Expr::Index(_) | Expr::Bool(_))
-}
-
-/// What the positions of all parents begin and end with needs no load: there are as many as coordinates.
-fn outermost(kernel: &Kernel, expr: Expr) -> Expr {
-    let expr = expr.map_children(&mut |child| outermost(kernel, child));
-    let Expr::Load(array, index) = &expr else { return expr };
-    let ArrayRole::Positions { tensor, level } = kernel.array(*array).role else { return expr };
-    if kernel.tensor(tensor).format.levels[level].format.kind != LevelKind::Compressed || kernel.is_output(tensor) {
-        return expr;
-    }
-    match &**index {
-        Expr::Index(0) => Expr::Index(0),
-        index if parents(kernel, tensor, level).as_ref() == Some(index) => {
-            positions(kernel, tensor, level).unwrap_or(expr)
-        }
-        _ => expr,
-    }
-}
-
-/// The number of positions above a level of a tensor.
-fn parents(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
-    level.checked_sub(1).map_or(Some(Expr::Index(1)), |above| positions(kernel, tensor, above))
-}
-
-/// The number of positions of a level of a tensor, where the kernel's arrays tell it.
-fn positions(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
-    let own = &kernel.tensor(tensor).format.levels[level];
-    match (own.format.kind, &own.coordinate) {
-        (LevelKind::Dense, Coordinate::Mode(mode)) => {
-            let extent = Expr::Dimension(kernel.tensor(tensor).dimensions[*mode]);
-            Some(parents(kernel, tensor, level)?.times(extent))
-        }
-        (LevelKind::Compressed, _) => {
-            let coordinates = ArrayRole::Coordinates { tensor, level };
-            kernel.parameters().find(|(_, array)| array.role == coordinates).map(|(array, _)| Expr::Length(array))
-        }
-        _ => None,
-    }
 }
 
 /// How many elements each array gets, where that is known: nothing is appended in loops or under conditions.
@@ -464,13 +308,8 @@ fn straight(body: &[Statement], appended: &[Appended]) -> Option<BTreeMap<ArrayI
     (!pushes.is_empty() && pushes.keys().all(is_result)).then_some(pushes)
 }
 
-/// The arrays that a block reads or writes.
-fn touched(body: &[Statement]) -> BTreeSet<ArrayId> {
-    let mut touched = super::rewrite::loaded(body);
-    body.iter().for_each(|statement| {
-        statement.for_each(&mut |statement| {
-            touched.extend(statement.written_array());
-        });
-    });
-    touched
+/// Whether a body reads what several chunks update: each would see its own part alone.
+pub(crate) fn reads_private(parallel: &Parallel) -> bool {
+    let read = loaded(&parallel.body);
+    parallel.sharing.iter().filter_map(private).any(|array| read.contains(&array))
 }

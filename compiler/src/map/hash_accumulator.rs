@@ -17,11 +17,14 @@
 //! All threads of a team run the body; the loops that insert, and those over the keys, are shared out. What else writes memory is
 //! done by one of them. `bins` says which rows have room in the tables.
 
-use super::groups::is_injective;
-use super::plan::{COUNTS, TEAM_BLOCK, Table, Teams};
-use super::rewrite::{allocated, changed, declared, loaded, only_first, replace_statements, rewrite, without_dead};
-use super::segment::Builder;
+use super::warp_per_row::is_injective;
 use crate::format::IndexWidth;
+use crate::gpu::Builder;
+use crate::gpu::bitmaps::flattened;
+use crate::gpu::plan::{COUNTS, TEAM_BLOCK, Table, Teams};
+use crate::gpu::rewrite::{
+    allocated, changed, declared, loaded, only_first, replace_statements, rewrite, without_dead,
+};
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +50,7 @@ pub(super) fn collects(parallel: &Parallel) -> bool {
     });
     marks
         && parallel.reductions.is_empty()
-        && parallel.sharing.iter().all(|sharing| super::league::joined(sharing).is_some())
+        && parallel.sharing.iter().all(|sharing| crate::gpu::append::joined(sharing).is_some())
 }
 
 /// The kernel with arrays in place of lists and sets, but in the loops that teams may run.
@@ -66,19 +69,6 @@ pub(super) fn flattened_elsewhere(kernel: &Kernel) -> Kernel {
         rest.body[place] = statement;
     }
     rest
-}
-
-/// The kernel with arrays in place of lists and sets.
-pub(super) fn flattened(kernel: &Kernel) -> Kernel {
-    super::bitmaps::as_flags(&super::lists::as_arrays(kernel))
-}
-
-/// A body with arrays in place of lists and sets.
-pub(super) fn flattened_body(kernel: &mut Kernel, body: Vec<Statement>) -> Vec<Statement> {
-    let mut whole = flattened(&Kernel { body, ..kernel.clone() });
-    let body = std::mem::take(&mut whole.body);
-    *kernel = whole;
-    body
 }
 
 impl Builder {
@@ -106,13 +96,13 @@ impl Builder {
         let room = self.options.shared.saturating_sub(COUNTS * tables.len() as u64) / bytes.max(1);
         // Their places are numbers of 16 bits.
         let slots = 1 << room.min(1 << 16).checked_ilog2()?;
-        if !is_possible || slots < TEAM_BLOCK / super::plan::SMALLEST_TEAM {
+        if !is_possible || slots < TEAM_BLOCK / crate::gpu::plan::SMALLEST_TEAM {
             return None;
         }
         let values = tables.iter().flat_map(|table| table.values.iter().map(|(array, _)| *array));
         let atomic = if in_order { BTreeSet::new() } else { values.collect() };
         let row = self.module.kernel.declare_index("row");
-        let inner = inner.unwrap_or(Expr::Index(super::plan::SMALLEST_TEAM));
+        let inner = inner.unwrap_or(Expr::Index(crate::gpu::plan::SMALLEST_TEAM));
         Some(Collected { body, tables, teams: Teams { row, lane, slots, in_order }, atomic, inner })
     }
 
@@ -449,7 +439,7 @@ fn counted_up(body: &mut Vec<Statement>, number: VariableId, count: VariableId) 
         let then = now.clone().plus(Expr::Index(1));
         for (n, statement) in body.iter_mut().enumerate() {
             let value = if n < place { now.clone() } else { then.clone() };
-            super::rewrite::substitute(std::slice::from_mut(statement), &BTreeMap::from([(variable, value)]));
+            crate::gpu::rewrite::substitute(std::slice::from_mut(statement), &BTreeMap::from([(variable, value)]));
         }
         body.remove(place);
         after.push(Statement::Assign(variable, Expr::Variable(variable).plus(Expr::Variable(count))));
@@ -479,7 +469,7 @@ fn is_simple(body: &[Statement], own: &BTreeSet<ArrayId>, of_tables: &BTreeSet<A
                 Statement::Store(array, ..) | Statement::Reduce(array, ..) => {
                     own.contains(array) || of_tables.contains(array) || !read.contains(array)
                 }
-                Statement::Allocate { length: Expr::Index(length), .. } => *length <= super::league::SMALL,
+                Statement::Allocate { length: Expr::Index(length), .. } => *length <= crate::gpu::SMALL,
                 Statement::Fill(array, _) => own.contains(array),
                 _ => false,
             };

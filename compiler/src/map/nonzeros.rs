@@ -14,32 +14,32 @@
 //!     launch over places
 //! ```
 
-use super::Refusal;
-use super::groups::{self, Iterations};
-use super::league::League;
-use super::ordered::{Border, Copied};
-use super::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total, WARP};
-use super::rewrite::substituted;
-use super::segment::Builder;
-use super::ways::{Mapped, Way};
+use super::children::replaced;
+use super::grid::{Grid, shares_of};
+use super::ordered::Border;
+use super::places::over_places;
+use super::privatized::Copied;
+use super::strategy::{Emit, Loop, Refused, Strategy};
+use super::warp_per_row::Iterations;
+use super::work_item::{Mapped, Team};
 use crate::format::IndexWidth;
+use crate::gpu::Builder;
+use crate::gpu::Refusal;
+use crate::gpu::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total};
+use crate::gpu::rewrite::substituted;
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type,
-    VariableId, Work,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Statement, Type, VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shares are as large as it takes to have so many of them, within [`SMALLEST`] and [`LARGEST`].
 const SHARES: u64 = 1 << 15;
 
-/// The same, for steps of a warp.
-const WARP_SHARES: u64 = 1 << 19;
-
 /// The fewest entries of a share: fewer are not worth the search.
 const SMALLEST: u64 = 32;
 
 /// The most entries of a share: more would leave the last ones alone on the device.
-const LARGEST: u64 = 256;
+pub(super) const LARGEST: u64 = 256;
 
 /// A place of so many entries is not long, for a group of lanes and for a thread.
 const LONG: (u64, u64) = (256, 64);
@@ -50,73 +50,49 @@ const FEW_PLACES: u64 = 1 << 11;
 /// Places are uneven where the longest has so many times the work of all on average.
 const UNEVEN: u64 = 4;
 
+/// A load-balanced partition: equal shares of entries where places are uneven, else places.
+pub(super) struct Nonzeros;
+
+impl Strategy for Nonzeros {
+    fn name(&self) -> &'static str {
+        "a load-balanced partition of entries, or a grid of places"
+    }
+
+    fn fits<'a>(&self, _: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
+        let uneven = node.parallel.uneven.as_deref().ok_or(Refused::NoEntries)?;
+        if !node.parallel.reductions.is_empty() {
+            return Err(Refused::Reduces);
+        }
+        Ok(Box::new(|builder| builder.shares_or_places(node, uneven)))
+    }
+}
+
 impl Builder {
-    /// The loop over what its body loops over: where a chunk only runs through the children of its places, these are the places.
-    ///
-    /// ```text
-    /// parallel low..high in 0..n                parallel low..high in pos[0]..pos[n]
-    ///     for p in pos[low]..pos[high]              for p in low..high
-    ///         y[p] = 2 * x[p]                           y[p] = 2 * x[p]
-    /// ```
-    pub(super) fn descended(&mut self, parallel: &Parallel) -> Option<Parallel> {
-        let is_comment = |statement: &&Statement| matches!(statement, Statement::Comment(_));
-        let rest: Vec<&Statement> = parallel.body.iter().filter(|statement| !is_comment(statement)).collect();
-        let [Statement::For { variable, begin, end, body, vector }] = rest[..] else { return None };
-        let at = |place: Expr| substituted(begin.clone(), &BTreeMap::from([(parallel.low, place)]));
-        let is_chunk = *begin == Expr::Variable(parallel.low) || !begin.uses(parallel.low);
-        let own = [parallel.low, parallel.high];
-        let is_used = own.iter().any(|variable| body.iter().any(|statement| statement.uses(*variable)));
-        if is_chunk || is_used || *end != at(Expr::Variable(parallel.high)) || parallel.aligned.is_some() {
-            return None;
-        }
-        let atomic: BTreeSet<_> = parallel.sharing.iter().filter_map(super::league::private).collect();
-        let kernel = &self.module.kernel;
-        let mut apart = true;
-        body.iter().for_each(|statement| {
-            statement.for_each(&mut |statement| {
-                apart &= match statement {
-                    Statement::Reduce(array, ..) if atomic.contains(array) => true,
-                    Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) => {
-                        super::rewrite::allocated(&parallel.body).contains(array)
-                            || *vector
-                            || groups::is_injective(kernel, *variable, begin, end, body, index)
-                    }
-                    _ => true,
-                };
-            });
-        });
-        if !apart {
-            return None;
-        }
-        let kernel = &mut self.module.kernel;
-        let (low, high) = (kernel.declare_index("low"), kernel.declare_index("high"));
-        let comments = parallel.body.iter().filter(is_comment).cloned();
-        let inner = Statement::For {
-            variable: *variable,
-            begin: Expr::Variable(low),
-            end: Expr::Variable(high),
-            vector: false,
-            body: body.clone(),
-        };
-        // Work before a place, where it is known for that of a child.
-        let work = parallel.work.as_ref().and_then(|work| {
-            let child = substituted(begin.clone(), &BTreeMap::from([(parallel.low, Expr::Variable(work.place))]));
-            let place = kernel.declare_index("place");
-            let before = replaced(work.before.clone(), &child, &Expr::Variable(place));
-            (!before.uses(work.place) && before != Expr::Variable(place)).then_some(Work {
-                place,
-                before,
-                is_all: false,
-            })
-        });
-        let (begin, end) = (at(parallel.begin.clone()), at(parallel.end.clone()));
-        let body = comments.chain([inner]).collect();
-        Some(Parallel {
-            work,
-            sharing: parallel.sharing.clone(),
-            reductions: parallel.reductions.clone(),
-            ..Parallel::over(begin, end, low, high, body)
-        })
+    /// Launches over places and over shares of entries, and what chooses.
+    fn shares_or_places(&mut self, node: &Loop, uneven: &Parallel) -> Result<(), Refusal> {
+        let even = &node.places;
+        let rows = self.on_host(&even.end).minus(self.on_host(&even.begin));
+        let mut is_grouped = false;
+        let over_places = self.branch(|builder| {
+            let team = over_places(builder, even)?;
+            is_grouped = matches!(team, Team::Group(_, Some(Iterations::Elements(_))));
+            Ok(())
+        })?;
+        let over_shares = self.branch(|builder| builder.shares(uneven, Some(&rows)))?;
+        let in_shares = over_shares.clone();
+        let plain = self.branch(|builder| {
+            let Some(condition) = builder.measured(even, is_grouped)? else {
+                builder.module.steps.extend(over_places);
+                return Ok(());
+            };
+            let why = "threads for each place would wait for the one with the longest place, or be too few";
+            builder.decide("shares of entries are equal where places are long and uneven, or few".to_owned(), why);
+            builder.module.steps.push(Step::Choose { condition, then: over_shares, otherwise: over_places });
+            Ok(())
+        })?;
+        // What is short gets sums of equal shares, whatever the places are like.
+        self.choose_tiles(&node.parallel, &in_shares, plain);
+        Ok(())
     }
 
     /// Launches over shares of a range: the threads of each run its body.
@@ -124,7 +100,7 @@ impl Builder {
         let (begin, end) = (self.on_host(&parallel.begin), self.on_host(&parallel.end));
         let count = end.clone().minus(begin.clone());
         let (ordered, updated) = self.borders(parallel);
-        let Cut { way, body, atomic, copied, is_apart } = self.cut(parallel, &ordered, &updated);
+        let Cut { team, body, atomic, copied, is_apart } = self.cut(parallel, &ordered, &updated);
         let size = self.module.kernel.declare_index("size");
         let bounded = ordered.iter().chain(&updated).filter(|_| is_apart);
         let mut body = self.begun(parallel, size, &end, body, bounded);
@@ -134,15 +110,15 @@ impl Builder {
         let number = Expr::Variable(parallel.low).minus(begin.clone());
         let number = Expr::binary(BinaryOperator::Divide, number, Expr::Variable(size));
         let meetings = self.leave_at_borders(ordered, &number, &mut body);
-        let lanes = self.lanes_of(&way, rows.unwrap_or(&count));
+        let lanes = self.lanes_of(&team, rows.unwrap_or(&count));
         let value = grain(&count);
         let shares = shares_of(&count, &value);
         meetings.iter().for_each(|meetings| self.make_meetings(meetings, &shares));
         let share = Some(Share { size, value: value.clone() });
         let (place, begins) = (parallel.low, begin.clone());
         let places = Places { place, begin, end, worker: None, workers: None, share, lanes: None };
-        let league = League { atomic, owned, copied, ..League::of_places(places, count) };
-        self.launch_way(&league, way, body, lanes, "for each equal share of entries")?;
+        let grid = Grid { atomic, owned, copied, ..Grid::of_places(places, count) };
+        self.launch(&grid, team, body, lanes, "for each equal share of entries")?;
         meetings.iter().try_for_each(|meetings| self.combine_meetings(meetings, &begins, &value))
     }
 
@@ -182,63 +158,17 @@ impl Builder {
         let apart: Vec<ArrayId> = ordered.iter().chain(updated).map(|border| border.array).collect();
         let apart: Vec<ArrayId> = copied.iter().map(|copied| copied.array).chain(apart).collect();
         let has_order = !copied.is_empty() || !ordered.is_empty();
-        let by_lanes = self.way_apart(&parallel.body, &anywhere, &apart).map(Mapped::with_body);
-        let (way, body, is_apart) = match by_lanes {
-            Some((way, body)) if way != Way::Thread || has_order => (way, body, true),
-            None if has_order => (Way::Thread, parallel.body.clone(), true),
+        let by_lanes = self.team_apart(&parallel.body, &anywhere, &apart).map(Mapped::with_body);
+        let (team, body, is_apart) = match by_lanes {
+            Some((team, body)) if team != Team::Thread || has_order => (team, body, true),
+            None if has_order => (Team::Thread, parallel.body.clone(), true),
             _ => {
-                let (way, body) = self.way(&parallel.body, &all, true).with_body();
-                let is_apart = way == Way::Thread;
-                (way, body, is_apart)
+                let (team, body) = self.team(&parallel.body, &all, true).with_body();
+                let is_apart = team == Team::Thread;
+                (team, body, is_apart)
             }
         };
-        Cut { way, body, atomic: all, copied, is_apart }
-    }
-
-    /// Launches over shares of places that each add to one element, where that is so.
-    pub(super) fn segments(&mut self, parallel: &Parallel) -> Result<bool, Refusal> {
-        let [(array, Sharing::Segmented { length: Expr::Index(1), .. })] = parallel.sharing[..] else {
-            return Ok(false);
-        };
-        if self.has_ordered_segments(parallel) {
-            return Ok(false);
-        }
-        let (mut league, body) = self.places_of(parallel);
-        let kernel = &mut self.module.kernel;
-        let Some((body, segments)) = super::segments::distribute(kernel, &body, array) else { return Ok(false) };
-        let size = kernel.declare_index("size");
-        let steps = clamped(league.count.clone(), WARP_SHARES, 1, LARGEST / WARP);
-        league.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
-        let lanes = Some(Expr::Index(WARP));
-        self.launch_way(&league, Way::Segments(segments), body, lanes, "for equal shares of places")?;
-        Ok(true)
-    }
-
-    /// The number of threads for each place, where there are several and the way does not say it: the iterations that a loop has on
-    /// average, for a number of rows.
-    pub(super) fn lanes_of(&mut self, way: &Way, rows: &Expr) -> Option<Expr> {
-        match way {
-            Way::Group(_, iterations) => Some(match iterations {
-                Some(Iterations::Elements(array)) => {
-                    Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
-                }
-                Some(Iterations::Each(count)) => count.clone(),
-                None => Expr::Index(WARP),
-            }),
-            Way::Segments(_) => Some(Expr::Index(WARP)),
-            Way::Row(_) | Way::Thread => None,
-        }
-    }
-
-    /// The steps of one way, which are not done yet.
-    pub(super) fn branch(
-        &mut self,
-        steps: impl FnOnce(&mut Self) -> Result<(), Refusal>,
-    ) -> Result<Vec<Step>, Refusal> {
-        let before = std::mem::take(&mut self.module.steps);
-        let done = steps(self);
-        let branch = std::mem::replace(&mut self.module.steps, before);
-        done.map(|()| branch)
+        Cut { team, body, atomic: all, copied, is_apart }
     }
 
     /// Measures the longest place, and says when it is too long: `None` where it is not known what a place has to do.
@@ -287,7 +217,7 @@ impl Builder {
 
 /// How threads run a share.
 struct Cut {
-    way: Way,
+    team: Team,
     body: Vec<Statement>,
     /// Arrays that shares update together.
     atomic: BTreeSet<ArrayId>,
@@ -297,19 +227,13 @@ struct Cut {
     is_apart: bool,
 }
 
-/// How many shares some places make.
-pub(super) fn shares_of(count: &Expr, size: &Expr) -> Expr {
-    let up = count.clone().plus(size.clone().minus(Expr::Index(1)));
-    Expr::binary(BinaryOperator::Divide, up, size.clone())
-}
-
 /// The number of entries of a share.
 fn grain(count: &Expr) -> Expr {
     clamped(count.clone(), SHARES, SMALLEST, LARGEST)
 }
 
 /// A part of a number, between two others.
-fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
+pub(super) fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
     let even = Expr::binary(BinaryOperator::Divide, number, Expr::Index(part));
     let upper = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(most));
     Expr::binary(BinaryOperator::Maximum, upper, Expr::Index(least))
@@ -343,17 +267,4 @@ fn less_one(expr: &Expr) -> Expr {
         Expr::Binary(BinaryOperator::Add, expr, one) if **one == Expr::Index(1) => (**expr).clone(),
         other => other.clone().minus(Expr::Index(1)),
     }
-}
-
-/// The expression with one in it replaced.
-fn replaced(expr: Expr, from: &Expr, to: &Expr) -> Expr {
-    if expr == *from {
-        return to.clone();
-    }
-    expr.map_children(&mut |child| replaced(child, from, to))
-}
-
-/// Whether chunks reduce into segments, of which neighbours may meet.
-pub(super) fn is_segmented(parallel: &Parallel) -> bool {
-    parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Segmented { .. }))
 }

@@ -4,7 +4,7 @@ use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces variables by expressions, everywhere in a block.
-pub(super) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
+pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
     for statement in block {
         statement.for_each_expr_mut(&mut |expr| {
             *expr = substituted(std::mem::replace(expr, Expr::Index(0)), values);
@@ -14,7 +14,7 @@ pub(super) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, 
 }
 
 /// The expression with variables replaced.
-pub(super) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Expr {
+pub(crate) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Expr {
     match expr {
         Expr::Variable(variable) => values.get(&variable).cloned().unwrap_or(Expr::Variable(variable)),
         other => other.map_children(&mut |child| substituted(child, values)),
@@ -22,7 +22,7 @@ pub(super) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Ex
 }
 
 /// Rewrites every expression of a block, innermost first.
-pub(super) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> Expr) {
+pub(crate) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> Expr) {
     fn whole(expr: Expr, change: &mut dyn FnMut(Expr) -> Expr) -> Expr {
         let expr = expr.map_children(&mut |child| whole(child, change));
         change(expr)
@@ -34,7 +34,7 @@ pub(super) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> E
 }
 
 /// Each statement of a block and of the blocks in it, innermost first, replaced by others.
-pub(super) fn replace_statements(
+pub(crate) fn replace_statements(
     block: Vec<Statement>,
     replace: &mut dyn FnMut(Statement) -> Vec<Statement>,
 ) -> Vec<Statement> {
@@ -49,7 +49,7 @@ pub(super) fn replace_statements(
 }
 
 /// The arrays that a block allocates.
-pub(super) fn allocated(block: &[Statement]) -> BTreeSet<ArrayId> {
+pub(crate) fn allocated(block: &[Statement]) -> BTreeSet<ArrayId> {
     let mut allocated = BTreeSet::new();
     for statement in block {
         statement.for_each(&mut |statement| {
@@ -62,7 +62,7 @@ pub(super) fn allocated(block: &[Statement]) -> BTreeSet<ArrayId> {
 }
 
 /// The arrays that a block loads from, or views.
-pub(super) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
+pub(crate) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
     let mut loaded = BTreeSet::new();
     for statement in block {
         statement.for_each(&mut |statement| {
@@ -82,7 +82,7 @@ pub(super) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
 }
 
 /// The variables that a block declares.
-pub(super) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
+pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
     let mut declared = BTreeSet::new();
     for statement in block {
         statement.for_each(&mut |statement| match statement {
@@ -100,7 +100,7 @@ pub(super) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
 }
 
 /// The variables that a block reads or changes.
-pub(super) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
+pub(crate) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
     let mut mentioned = BTreeSet::new();
     for statement in block {
         statement.for_each(&mut |statement| {
@@ -126,7 +126,7 @@ pub(super) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
 }
 
 /// The variables that a block changes.
-pub(super) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
+pub(crate) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
     let mut changed = BTreeSet::new();
     for statement in block {
         statement.for_each(&mut |statement| {
@@ -139,7 +139,7 @@ pub(super) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
 }
 
 /// The variables from outside of a block that it reduces into, with the operators.
-pub(super) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperator> {
+pub(crate) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperator> {
     let own = declared(block);
     let mut updated = BTreeMap::new();
     for statement in block {
@@ -154,7 +154,7 @@ pub(super) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperato
 }
 
 /// Adds what the first lane does alone to a block, beside what it did before.
-pub(super) fn only_first(lane: VariableId, statement: Statement, done: &mut Vec<Statement>) {
+pub(crate) fn only_first(lane: VariableId, statement: Statement, done: &mut Vec<Statement>) {
     let is_first = Expr::Variable(lane).equals(Expr::Index(0));
     match done.last_mut() {
         Some(Statement::If(branches, otherwise))
@@ -167,7 +167,7 @@ pub(super) fn only_first(lane: VariableId, statement: Statement, done: &mut Vec<
 }
 
 /// Whether a block writes memory.
-pub(super) fn writes(block: &[Statement]) -> bool {
+pub(crate) fn writes(block: &[Statement]) -> bool {
     let mut writes = false;
     block.iter().for_each(|statement| {
         statement.for_each(&mut |statement| writes |= statement.written_array().is_some());
@@ -177,7 +177,7 @@ pub(super) fn writes(block: &[Statement]) -> bool {
 
 /// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that
 /// the block is for, and loops without a body.
-pub(super) fn without_dead(kernel: &Kernel, block: Vec<Statement>, kept: &[VariableId]) -> Vec<Statement> {
+pub(crate) fn without_dead(kernel: &Kernel, block: Vec<Statement>, kept: &[VariableId]) -> Vec<Statement> {
     // Something behind the block reads them.
     let reads = kept.iter().map(|&variable| Statement::Store(ArrayId(0), Expr::Index(0), Expr::Variable(variable)));
     let mut block: Vec<Statement> = block.into_iter().chain(reads).collect();

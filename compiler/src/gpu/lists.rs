@@ -24,7 +24,7 @@ struct Bounded {
 }
 
 /// The kernel with arrays in place of lists whose sizes are bounded. Others stay.
-pub(super) fn as_arrays(kernel: &Kernel) -> Kernel {
+pub(crate) fn as_arrays(kernel: &Kernel) -> Kernel {
     let mut kernel = kernel.clone();
     let body = std::mem::take(&mut kernel.body);
     let mut rooms = BTreeMap::new();

@@ -13,15 +13,17 @@
 //! Rows are written by teams that are as large as their terms are many, even where they have few keys. The host reads where bins begin
 //! in one copy. The bounds are those of the products of Gustavson's algorithm, for any expression: how often its loops mark a key.
 
-use super::Refusal;
-use super::append::{self, Appended, Appending, Lengths};
-use super::bounds;
-use super::league::League;
-use super::plan::{Function, Places, SMALLEST_TEAM, Step, TEAM_BLOCK, Teams, Threads, WARP};
-use super::segment::Builder;
-use super::tables::{self, Collected};
-use super::ways::Way;
+use super::grid::Grid;
+use super::hash_accumulator::{Collected, collects};
+use super::key_bounds;
+use super::strategy::{Emit, Loop, Refused, Strategy};
+use super::work_item::Team;
 use crate::format::IndexWidth;
+use crate::gpu::Builder;
+use crate::gpu::Refusal;
+use crate::gpu::append::{self, Appended, Appending, Lengths};
+use crate::gpu::bitmaps::flattened_body;
+use crate::gpu::plan::{Function, Places, SMALLEST_TEAM, Step, TEAM_BLOCK, Teams, Threads, WARP};
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, Size, Statement, Type, VariableId};
 use std::collections::BTreeSet;
 
@@ -33,7 +35,7 @@ const KEYS: u64 = u32::MAX as u64;
 
 /// The rows of a loop that appends.
 struct Rows {
-    league: League,
+    grid: Grid,
     /// What the loop makes once for all of its rows.
     keeps: bool,
     /// How many terms each has, and so keys at most.
@@ -81,9 +83,34 @@ fn rooms(teams: &Teams) -> [u64; 3] {
     WIDTHS.map(|width| if width == TEAM_BLOCK { teams.slots } else { teams.slots_of(width) / 2 })
 }
 
+/// Teams with hash tables.
+pub(super) struct HashAccumulator;
+
+impl Strategy for HashAccumulator {
+    fn name(&self) -> &'static str {
+        "hash accumulators"
+    }
+
+    fn fits<'a>(&self, _: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
+        if !collects(&node.parallel) {
+            return Err(Refused::NoKeys);
+        }
+        Ok(Box::new(|builder| {
+            if builder.collected_places(&node.parallel)? {
+                return Ok(());
+            }
+            let loops = vec![Statement::Parallel(Box::new(node.parallel.clone()))];
+            let mut loops = flattened_body(&mut builder.module.kernel, loops);
+            let Some(Statement::Parallel(parallel)) = loops.pop() else { return Ok(()) };
+            let map = builder.map;
+            map(builder, &parallel, Some(HashAccumulator.name()))
+        }))
+    }
+}
+
 impl Builder {
     /// Launches for a loop that appends what it has collected in sets, where teams can do that.
-    pub(super) fn collected_places(&mut self, parallel: &Parallel) -> Result<bool, Refusal> {
+    fn collected_places(&mut self, parallel: &Parallel) -> Result<bool, Refusal> {
         let before = (self.module.clone(), self.histories.clone());
         let is_done = self.try_collected_places(parallel)?;
         if !is_done {
@@ -98,18 +125,18 @@ impl Builder {
     }
 
     fn try_collected_places(&mut self, parallel: &Parallel) -> Result<bool, Refusal> {
-        let joined: Vec<Appended> = parallel.sharing.iter().filter_map(super::league::joined).collect();
-        let (league, body) = self.places_of(parallel);
-        let chunk = Expr::Variable(league.places.place).minus(league.places.begin.clone());
+        let joined: Vec<Appended> = parallel.sharing.iter().filter_map(crate::gpu::append::joined).collect();
+        let (grid, body) = self.places_of(parallel);
+        let chunk = Expr::Variable(grid.places.place).minus(grid.places.begin.clone());
         let sets = self.sets(&body);
         let kernel = &mut self.module.kernel;
         let most = kernel.declare_variable("most", Type::Index, true);
         let hidden = joined.iter().map(|(array, _)| *array).chain(lists(&body)).collect();
-        let Some(mut bounding) = bounds::bounding(kernel, &body, &hidden, most) else { return Ok(false) };
+        let Some(mut bounding) = key_bounds::bounding(kernel, &body, &hidden, most) else { return Ok(false) };
         let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, &mut self.histories)?;
         let Appending { count, write, offsets } = parts;
-        let mut count = bounds::measuring(&mut self.module.kernel, &count, most);
-        let name = self.module.kernel.variable(league.places.place).name.clone();
+        let mut count = key_bounds::measuring(&mut self.module.kernel, &count, most);
+        let name = self.module.kernel.variable(grid.places.place).name.clone();
         let element = ArrayElement::Index(IndexWidth::U64);
         let mut array =
             |what: &str| self.module.kernel.declare_array(&format!("{name}_{what}"), element, ArrayRole::Local);
@@ -122,19 +149,19 @@ impl Builder {
         let (Some(counting), Some(writing)) = (self.collected(&count, &sets), self.collected(&write, &sets)) else {
             return Ok(false);
         };
-        let keeps = !league.kept.is_empty();
-        let rows = Rows { league, keeps, terms, name };
+        let keeps = !grid.kept.is_empty();
+        let rows = Rows { grid, keeps, terms, name };
         self.decide_teams(&rows, &counting, &writing);
         for (offsets, _) in &offsets {
-            let length = rows.league.count.clone().plus(Expr::Index(1));
+            let length = rows.grid.count.clone().plus(Expr::Index(1));
             self.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
         }
         for array in [terms, keys] {
-            self.module.steps.push(Step::Make { array, length: rows.league.count.clone(), fill: None });
+            self.module.steps.push(Step::Make { array, length: rows.grid.count.clone(), fill: None });
         }
         self.launch_bounds(&rows, bounding)?;
         self.launch_bins(&rows, terms, counting, count, "counts what each NAME appends")?;
-        self.lengthen(&offsets, &rows.league.count);
+        self.lengthen(&offsets, &rows.grid.count);
         self.launch_bins(&rows, keys, writing, write, "writes what each NAME appends")?;
         Ok(true)
     }
@@ -172,10 +199,10 @@ impl Builder {
     }
 
     fn launch_bounds(&mut self, rows: &Rows, body: Vec<Statement>) -> Result<(), Refusal> {
-        let (way, body) = self.way(&body, &BTreeSet::new(), true).with_body();
-        let lanes = self.lanes_of(&way, &rows.league.count);
-        let league = League::of_places(rows.league.places.clone(), rows.league.count.clone());
-        self.launch_way(&league, way, body, lanes, &format!("bounds how many keys each {} has", rows.name))
+        let (team, body) = self.team(&body, &BTreeSet::new(), true).with_body();
+        let lanes = self.lanes_of(&team, &rows.grid.count);
+        let grid = Grid::of_places(rows.grid.places.clone(), rows.grid.count.clone());
+        self.launch(&grid, team, body, lanes, &format!("bounds how many keys each {} has", rows.name))
     }
 
     /// The rows by the tables that they need.
@@ -184,7 +211,7 @@ impl Builder {
         let element = ArrayElement::Index(IndexWidth::U64);
         let mut array = |what: &str| kernel.declare_array(&format!("{}_{what}", rows.name), element, ArrayRole::Local);
         let (offsets, borders, of_bins) = (array("bins"), array("borders"), array("rows"));
-        let bins = Bins { offsets, borders, rows: of_bins, count: rows.league.count.clone() };
+        let bins = Bins { offsets, borders, rows: of_bins, count: rows.grid.count.clone() };
         let borders = Expr::Index(WIDTHS.len() as u64 + 2);
         let length = bins.count.clone().times(Expr::Index(WIDTHS.len() as u64 + 1)).plus(Expr::Index(1));
         self.module.steps.push(Step::Make { array: bins.offsets, length, fill: Some(Expr::Index(0)) });
@@ -207,8 +234,8 @@ impl Builder {
         // The last border is that of no bin: it ends the last one.
         let border = Expr::load(bins.offsets, bins.count.clone().times(Expr::Variable(bin)));
         let statements = vec![Statement::Store(bins.borders, Expr::Variable(bin), border)];
-        let league = League::of_places(all_places(bin, count.clone()), count);
-        self.launch_way(&league, Way::Thread, statements, None, "for each border of a bin: where it is")
+        let grid = Grid::of_places(all_places(bin, count.clone()), count);
+        self.launch(&grid, Team::Thread, statements, None, "for each border of a bin: where it is")
     }
 
     /// The bin of a row that has so many keys, and the variables for the row and for the bin: where terms are much more than keys, teams
@@ -248,8 +275,8 @@ impl Builder {
         let place = Expr::Variable(*bin).times(bins.count.clone()).plus(Expr::Variable(*row));
         let statements = begin.iter().cloned().chain(body(place, Expr::Variable(*row))).collect();
         let places = all_places(*row, bins.count.clone());
-        let league = League::of_places(places, bins.count.clone());
-        self.launch_way(&league, Way::Thread, statements, None, what)
+        let grid = Grid::of_places(places, bins.count.clone());
+        self.launch(&grid, Team::Thread, statements, None, what)
     }
 
     /// Launches of one body for all rows, each for those of a bin.
@@ -263,9 +290,9 @@ impl Builder {
     ) -> Result<(), Refusal> {
         let teams = collected.teams;
         let bins = self.bins(rows, keys, &teams)?;
-        let begin = rows.league.places.begin.clone();
+        let begin = rows.grid.places.begin.clone();
         let of_row = |row: VariableId| Expr::load(bins.rows, Expr::Variable(row)).plus(begin.clone());
-        let place = rows.league.places.place;
+        let place = rows.grid.places.place;
         let what = what.replace("NAME", &rows.name);
         let mut body = vec![Statement::Let(place, of_row(teams.row))];
         body.extend(collected.body);
@@ -294,14 +321,14 @@ impl Builder {
     /// A launch for the rows that no table has room for, with flags over all keys.
     fn launch_others(&mut self, rows: &Rows, bins: &Bins, body: Vec<Statement>, what: &str) -> Result<(), Refusal> {
         let kernel = &mut self.module.kernel;
-        let body = tables::flattened_body(kernel, body);
+        let body = flattened_body(kernel, body);
         let number = kernel.declare_index("number");
         let row = Expr::load(bins.rows, bins.begin(WIDTHS.len()).plus(Expr::Variable(number)));
-        let row = row.plus(rows.league.places.begin.clone());
-        let body: Vec<Statement> = std::iter::once(Statement::Let(rows.league.places.place, row)).chain(body).collect();
-        let kept = if rows.keeps { super::rewrite::allocated(&body) } else { BTreeSet::new() };
-        let league = League { kept, ..League::of_places(all_places(number, bins.others()), bins.others()) };
-        self.launch_way(&league, Way::Thread, body, None, &format!("{what}, where that is too much for a table"))
+        let row = row.plus(rows.grid.places.begin.clone());
+        let body: Vec<Statement> = std::iter::once(Statement::Let(rows.grid.places.place, row)).chain(body).collect();
+        let kept = if rows.keeps { crate::gpu::rewrite::allocated(&body) } else { BTreeSet::new() };
+        let grid = Grid { kept, ..Grid::of_places(all_places(number, bins.others()), bins.others()) };
+        self.launch(&grid, Team::Thread, body, None, &format!("{what}, where that is too much for a table"))
     }
 
     fn decide_teams(&mut self, rows: &Rows, counting: &Collected, writing: &Collected) {

@@ -335,16 +335,16 @@ pub const BLOCK: u64 = 128;
 pub const WORKERS: u64 = 1 << 18;
 
 /// The bytes that threads have for themselves, all together; more than that only where a block would have less than it needs.
-pub(super) const SCRATCH: u64 = 1 << 31;
+pub(crate) const SCRATCH: u64 = 1 << 31;
 
 /// The bytes of a word of shared memory.
-pub(super) const WORD: u64 = 8;
+pub(crate) const WORD: u64 = 8;
 
 /// The fewest threads of a team.
-pub(super) const SMALLEST_TEAM: u64 = 8;
+pub(crate) const SMALLEST_TEAM: u64 = 8;
 
 /// The bytes of the counts of a block: one for each team.
-pub(super) const COUNTS: u64 = TEAM_BLOCK / SMALLEST_TEAM * 4;
+pub(crate) const COUNTS: u64 = TEAM_BLOCK / SMALLEST_TEAM * 4;
 
 /// The lanes of a warp.
 pub const WARP: u64 = 32;
@@ -445,20 +445,20 @@ impl Teams {
 
 impl Table {
     /// The arrays of the threads of a block, one behind the other, each with the bytes of a slot.
-    pub(super) fn arrays(&self) -> impl Iterator<Item = ArrayId> {
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = ArrayId> {
         // The widest come first, so that all lie well.
         self.values.iter().map(|(array, _)| *array).chain([self.keys]).chain(self.places)
     }
 
     /// The bytes of a slot.
-    pub(super) fn slot(&self, kernel: &Kernel) -> u64 {
+    pub(crate) fn slot(&self, kernel: &Kernel) -> u64 {
         self.arrays().map(|array| bytes(kernel, array)).sum()
     }
 }
 
 impl Tile {
     /// The words of shared memory that it takes.
-    pub(super) fn words(&self, kernel: &Kernel) -> Expr {
+    pub(crate) fn words(&self, kernel: &Kernel) -> Expr {
         let (length, bytes) = (Expr::Length(self.array), bytes(kernel, self.array));
         match bytes % WORD {
             0 => length.times(Expr::Index(bytes / WORD)),
@@ -472,7 +472,7 @@ impl Tile {
 }
 
 /// The bytes of an element.
-pub(super) fn bytes(kernel: &Kernel, array: ArrayId) -> u64 {
+pub(crate) fn bytes(kernel: &Kernel, array: ArrayId) -> u64 {
     match kernel.array(array).element {
         ArrayElement::Index(width) => width.bytes() as u64,
         ArrayElement::Value(element) => element.bytes() as u64,
@@ -507,7 +507,7 @@ impl Function {
     }
 
     /// What a warp adds to elements that neighbouring places share, where it does.
-    pub(super) fn segments(&self) -> Option<Segments> {
+    pub(crate) fn segments(&self) -> Option<Segments> {
         match self.places()?.lanes {
             Some(Lanes::Segments(segments)) => Some(segments),
             _ => None,
@@ -531,7 +531,7 @@ impl Function {
 
     /// The arrays of the tables in the order in which they lie, and the count of keys of each table behind them (`None`), with the
     /// word behind each of them.
-    pub(super) fn table_words(&self, kernel: &Kernel) -> Vec<(Option<ArrayId>, u64)> {
+    pub(crate) fn table_words(&self, kernel: &Kernel) -> Vec<(Option<ArrayId>, u64)> {
         let Some(teams) = self.teams() else { return Vec::new() };
         let mut end = 0;
         let mut words = Vec::new();

@@ -14,8 +14,8 @@
 //! Neighbours in a group are neighbours in memory, and a place with many entries is the work of many lanes (Bell and Garland,
 //! Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009, section 4.2).
 
-use super::plan::Group;
-use super::rewrite::{changed, declared, loaded, only_first, updated};
+use crate::gpu::plan::Group;
+use crate::gpu::rewrite::{changed, declared, loaded, only_first, updated};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Type, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement], atomic: &BTree
     }
     let lane = kernel.declare_index("lane");
     let width = kernel.declare_index("width");
-    let own = super::rewrite::allocated(body);
+    let own = crate::gpu::rewrite::allocated(body);
     let written = written_outside(body, &own);
     let read = loaded(body);
     // What the first lane writes, others would read before it is there.
@@ -87,7 +87,7 @@ fn is_stridden(end: &Expr) -> bool {
 
 /// Whether a body has only statements that each lane may do for itself.
 fn is_simple(body: &[Statement]) -> bool {
-    let own = super::rewrite::allocated(body);
+    let own = crate::gpu::rewrite::allocated(body);
     let mut is_simple = true;
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
@@ -103,7 +103,7 @@ fn is_simple(body: &[Statement]) -> bool {
                 | Statement::If(..)
                 | Statement::View { mutable: false, .. } => true,
                 Statement::Allocate { length, .. } => {
-                    matches!(length, Expr::Index(length) if *length <= super::league::SMALL)
+                    matches!(length, Expr::Index(length) if *length <= crate::gpu::SMALL)
                 }
                 Statement::Fill(array, _) => own.contains(array),
                 _ => false,
@@ -275,7 +275,7 @@ impl Grouping<'_> {
             }
             let declared = self.kernel.variable(variable).clone();
             let own = self.kernel.declare_variable(&format!("{}_lane", declared.name), declared.ty, true);
-            body = super::rewrite::replace_statements(body, &mut |statement| match statement {
+            body = crate::gpu::rewrite::replace_statements(body, &mut |statement| match statement {
                 Statement::Update(other, operator, value) if other == variable => {
                     vec![Statement::Update(own, operator, value)]
                 }
@@ -317,7 +317,7 @@ impl Grouping<'_> {
                 });
             });
         });
-        let is_range = *node.begin == Expr::Index(0) && super::league::constant(node.end);
+        let is_range = *node.begin == Expr::Index(0) && crate::gpu::constant(node.end);
         match array {
             Some(array) if !is_range => Some(Iterations::Elements(array)),
             _ => is_range.then(|| Iterations::Each(node.end.clone())),

@@ -35,9 +35,9 @@
 //! What stands outside of vector loops is done by every thread of a row where it is about variables, and by that of the first
 //! element where it writes memory.
 
-use super::plan::{Lane, WARP};
-use super::rewrite::substitute;
-use super::strips::Strips;
+use super::register_values::Strips;
+use crate::gpu::plan::{Lane, WARP};
+use crate::gpu::rewrite::substitute;
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -266,8 +266,8 @@ impl Seen {
                     (_, None) => self.has_other_rows = true,
                 }
                 self.has_other_rows |= vector.is_some();
-                let own = super::rewrite::declared(body);
-                self.changes_outer |= super::rewrite::changed(body).iter().any(|changed| !own.contains(changed));
+                let own = crate::gpu::rewrite::declared(body);
+                self.changes_outer |= crate::gpu::rewrite::changed(body).iter().any(|changed| !own.contains(changed));
                 return self.block(body, Some(*variable));
             }
             Statement::Comment(_)
@@ -388,7 +388,7 @@ impl Distribution<'_> {
         for inner in statement.blocks_mut() {
             *inner = self.block(std::mem::take(inner), is_inside);
         }
-        super::rewrite::rewrite(std::slice::from_mut(&mut statement), &mut |expr| match expr {
+        crate::gpu::rewrite::rewrite(std::slice::from_mut(&mut statement), &mut |expr| match expr {
             Expr::Load(array, index) => match self.registers.get(&array) {
                 Some(Register::One(variable)) => Expr::Variable(*variable),
                 Some(Register::Strips(own)) => Expr::load(*own, self.strip()),

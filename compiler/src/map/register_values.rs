@@ -5,7 +5,7 @@
 //! else                     of each warp 128 elements: first, first + 32, first + 64, first + 96, those that there are
 //! ```
 
-use super::plan::WARP;
+use crate::gpu::plan::WARP;
 use crate::ir::{BinaryOperator, Expr, VariableId};
 
 /// The elements of a row that a thread has: so many, so many elements apart.
@@ -65,4 +65,4 @@ impl Strips {
 }
 
 /// Rows that have at most so many threads have them in one block.
-const MOST_THREADS: u64 = super::plan::BLOCK;
+const MOST_THREADS: u64 = crate::gpu::plan::BLOCK;

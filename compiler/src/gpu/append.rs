@@ -14,15 +14,15 @@
 use super::Refusal;
 use super::rewrite::{allocated, loaded, replace_statements, rewrite, without_dead};
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Statement, Type, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Sharing, Statement, Type, VariableId};
 use std::collections::BTreeMap;
 
 /// An array that is appended to, and the one that its elements are positions of, where they are.
-pub(super) type Appended = (ArrayId, Option<ArrayId>);
+pub(crate) type Appended = (ArrayId, Option<ArrayId>);
 
 /// How lengths are meant in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lengths {
+pub(crate) enum Lengths {
     /// Of what the chunk itself has appended.
     OfChunk,
     /// Of the whole arrays.
@@ -31,7 +31,7 @@ pub(super) enum Lengths {
 
 /// How an array has grown so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Growth {
+pub(crate) enum Growth {
     /// By so many elements.
     By(u64),
     /// By what these counts say.
@@ -39,10 +39,10 @@ pub(super) enum Growth {
 }
 
 /// How arrays have grown so far: those with one history have one length.
-pub(super) type Histories = BTreeMap<ArrayId, Vec<Growth>>;
+pub(crate) type Histories = BTreeMap<ArrayId, Vec<Growth>>;
 
 /// A body in two parts.
-pub(super) struct Appending {
+pub(crate) struct Appending {
     /// Counts.
     pub count: Vec<Statement>,
     /// Writes.
@@ -52,7 +52,7 @@ pub(super) struct Appending {
 }
 
 /// Takes a body apart; `chunk` is the number of the chunk that runs it.
-pub(super) fn take_apart(
+pub(crate) fn take_apart(
     kernel: &mut Kernel,
     body: &[Statement],
     arrays: &[Appended],
@@ -116,7 +116,7 @@ type Run = Vec<usize>;
 
 /// The runs of pushes that each array takes part in; `None` for one that grows in other ways, or whose length is asked for
 /// in the middle of a run.
-fn runs(block: &[Statement], way: &mut Run, places: &mut BTreeMap<ArrayId, Option<Vec<Run>>>) {
+fn runs(block: &[Statement], team: &mut Run, places: &mut BTreeMap<ArrayId, Option<Vec<Run>>>) {
     let mut begin = 0;
     for (place, statement) in block.iter().enumerate() {
         if !matches!(statement, Statement::Push(..)) {
@@ -124,7 +124,7 @@ fn runs(block: &[Statement], way: &mut Run, places: &mut BTreeMap<ArrayId, Optio
         }
         match statement {
             Statement::Push(array, value) => {
-                let run: Run = way.iter().copied().chain([begin]).collect();
+                let run: Run = team.iter().copied().chain([begin]).collect();
                 value.for_each(&mut |expr| {
                     if let Expr::Length(other) = expr
                         && block[begin..place].iter().any(|before| before.written_array() == Some(*other))
@@ -146,9 +146,9 @@ fn runs(block: &[Statement], way: &mut Run, places: &mut BTreeMap<ArrayId, Optio
             _ => {}
         }
         for (number, inner) in statement.blocks().into_iter().enumerate() {
-            way.extend([place, number]);
-            runs(inner, way, places);
-            way.truncate(way.len() - 2);
+            team.extend([place, number]);
+            runs(inner, team, places);
+            team.truncate(team.len() - 2);
         }
     }
 }
@@ -302,5 +302,12 @@ fn add(append: &Append, by: Expr) -> Vec<Statement> {
 impl Statement {
     fn into_block(self) -> Vec<Statement> {
         vec![self]
+    }
+}
+
+pub(crate) fn joined((array, sharing): &(ArrayId, Sharing)) -> Option<Appended> {
+    match sharing {
+        Sharing::Joined { positions_of } => Some((*array, *positions_of)),
+        _ => None,
     }
 }

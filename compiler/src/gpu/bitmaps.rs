@@ -28,7 +28,7 @@ struct Flags {
 }
 
 /// The kernel with flags in place of bitmaps.
-pub(super) fn as_flags(kernel: &Kernel) -> Kernel {
+pub(crate) fn as_flags(kernel: &Kernel) -> Kernel {
     let mut kernel = kernel.clone();
     let mut sets: BTreeMap<ArrayId, Flags> = BTreeMap::new();
     let body = std::mem::take(&mut kernel.body);
@@ -90,4 +90,17 @@ impl Flags {
         let runs = vec![only_if(is_set(self.runs, &place), of_run)];
         Statement::For { variable: run, begin: Expr::Index(0), end: self.count(), vector: false, body: runs }
     }
+}
+
+/// The kernel with arrays in place of lists and sets.
+pub(crate) fn flattened(kernel: &Kernel) -> Kernel {
+    as_flags(&super::lists::as_arrays(kernel))
+}
+
+/// A body with arrays in place of lists and sets.
+pub(crate) fn flattened_body(kernel: &mut Kernel, body: Vec<Statement>) -> Vec<Statement> {
+    let mut whole = flattened(&Kernel { body, ..kernel.clone() });
+    let body = std::mem::take(&mut whole.body);
+    *kernel = whole;
+    body
 }

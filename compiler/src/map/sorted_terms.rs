@@ -12,12 +12,13 @@
 //! the sorted terms are those of equal shares of places whose segments ascend, as of any input that has its entries so. The host chooses
 //! when it launches.
 
-use super::Refusal;
-use super::ordered::{COPIES, Copied};
-use super::plan::{Step, bytes};
-use super::rewrite::{loaded, replace_statements};
-use super::segment::Builder;
+use super::privatized::{COPIES, Copied};
+use super::strategy::{Emit, Loop, Refused, Strategy};
 use crate::format::IndexWidth;
+use crate::gpu::Builder;
+use crate::gpu::Refusal;
+use crate::gpu::plan::{Step, bytes};
+use crate::gpu::rewrite::{loaded, replace_statements};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type,
     VariableId,
@@ -55,15 +56,24 @@ struct Written {
     terms: ArrayId,
 }
 
+/// Sorting of what is added.
+pub(super) struct SortedTerms;
+
+impl Strategy for SortedTerms {
+    fn name(&self) -> &'static str {
+        "sorted terms"
+    }
+
+    fn fits<'a>(&self, builder: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
+        let terms = builder.terms(&node.parallel).ok_or(Refused::NoTermsInOrder)?;
+        Ok(Box::new(move |builder| builder.sorted_or_copied(&node.parallel, &terms)))
+    }
+}
+
 impl Builder {
-    /// Launches for a loop that adds rounded numbers anywhere, in an order that is known, where what it adds can be written down;
-    /// `copied` are those that add to copies instead.
-    pub(super) fn sorted_or_copied(
-        &mut self,
-        parallel: &Parallel,
-        copied: impl FnOnce(&mut Self) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        let Some(terms) = self.terms(parallel) else { return copied(self) };
+    /// Launches for a loop that adds rounded numbers anywhere, in an order that is known: sorted, or into copies.
+    fn sorted_or_copied(&mut self, parallel: &Parallel, terms: &Terms) -> Result<(), Refusal> {
+        let map = self.map;
         let name = self.module.kernel.array(terms.array).name.clone();
         let what = format!(
             "what is added to {name} is written down and sorted by where it goes, where copies of {name} would move more bytes or be \
@@ -72,9 +82,9 @@ impl Builder {
         let why = "of a long result there is memory for few copies, and each is combined for every element; either way every run \
                    gives the same bits";
         self.decide(what, why);
-        let condition = self.is_sorted(parallel, &terms);
-        let then = self.branch(|builder| builder.sorted(parallel, &terms))?;
-        let otherwise = self.branch(copied)?;
+        let condition = self.is_sorted(parallel, terms);
+        let then = self.branch(|builder| builder.sorted(parallel, terms))?;
+        let otherwise = self.branch(|builder| map(builder, parallel, Some(SortedTerms.name())))?;
         self.module.steps.push(Step::Choose { condition, then, otherwise });
         Ok(())
     }
@@ -123,12 +133,13 @@ impl Builder {
             Step::Make { array: written.keys, length: entries.clone(), fill: Some(Expr::Index(0)) },
             Step::Make { array: written.terms, length, fill: Some(none) },
         ]);
-        self.plain_league(&written_down(parallel, terms, &written))?;
+        let map = self.map;
+        map(self, &written_down(parallel, terms, &written), Some(SortedTerms.name()))?;
         let most = self.targets(terms);
         self.module.steps.push(Step::Make { array: places, length: entries, fill: None });
         self.module.steps.push(Step::Sort { keys: written.keys, places, most });
         let sum = self.sum(terms, &written, places);
-        self.plain_league(&sum)
+        map(self, &sum, Some(SortedTerms.name()))
     }
 
     /// The loop over sorted places that sums the terms of each key.
@@ -352,7 +363,7 @@ fn in_row<'e>(index: &'e Expr, extent: &Expr) -> Option<(&'e Expr, &'e Expr)> {
 
 /// Whether an expression is the same in all iterations of a loop.
 fn is_outer(expr: &Expr, body: &[Statement], counter: VariableId) -> bool {
-    !expr.uses(counter) && super::rewrite::declared(body).iter().all(|variable| !expr.uses(*variable))
+    !expr.uses(counter) && crate::gpu::rewrite::declared(body).iter().all(|variable| !expr.uses(*variable))
 }
 
 /// A loop over entries.

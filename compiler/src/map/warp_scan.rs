@@ -8,16 +8,55 @@
 //!                                    value = x[p] * c[k]
 //! ```
 
-use super::plan::Segments;
-use super::rewrite::{allocated, loaded, replace_statements};
-use crate::ir::{ArrayElement, ArrayId, Kernel, Statement, Type};
+use super::grid::is_segmented;
+use super::nonzeros::{LARGEST, clamped};
+use super::strategy::{Emit, Loop, Refused, Strategy};
+use super::work_item::Team;
+use crate::gpu::Builder;
+use crate::gpu::plan::{Segments, Share, WARP};
+use crate::gpu::rewrite::{allocated, loaded, replace_statements};
+use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Sharing, Statement, Type};
+
+/// A warp scan of segments.
+pub(super) struct WarpScan;
+
+/// Shares of a warp are as large as it takes to have so many of its steps.
+const WARP_SHARES: u64 = 1 << 19;
+
+impl Strategy for WarpScan {
+    fn name(&self) -> &'static str {
+        "a warp segmented scan"
+    }
+
+    fn fits<'a>(&self, builder: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
+        node.check_plain()?;
+        let parallel = &node.places;
+        if !is_segmented(parallel) {
+            return Err(Refused::NoSegments);
+        }
+        let [(array, Sharing::Segmented { length: Expr::Index(1), .. })] = parallel.sharing[..] else {
+            return Err(Refused::LongSegments);
+        };
+        if builder.has_ordered_segments(parallel) {
+            return Err(Refused::InOrder);
+        }
+        let (mut grid, body) = builder.places_of(parallel);
+        let kernel = &mut builder.module.kernel;
+        let (body, segments) = distribute(kernel, &body, array).ok_or(Refused::AddsMore)?;
+        let size = kernel.declare_index("size");
+        let steps = clamped(grid.count.clone(), WARP_SHARES, 1, LARGEST / WARP);
+        grid.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
+        Ok(Box::new(move |builder| {
+            builder.in_tiles(node, |builder| {
+                let (team, lanes) = (Team::Segments(segments), Some(Expr::Index(WARP)));
+                builder.launch(&grid, team, body, lanes, "for equal shares of places")
+            })
+        }))
+    }
+}
 
 /// The body of a place that says what it adds to which element of an array, where it adds once, and writes nothing else.
-pub(super) fn distribute(
-    kernel: &mut Kernel,
-    body: &[Statement],
-    array: ArrayId,
-) -> Option<(Vec<Statement>, Segments)> {
+fn distribute(kernel: &mut Kernel, body: &[Statement], array: ArrayId) -> Option<(Vec<Statement>, Segments)> {
     let ArrayElement::Value(element) = kernel.array(array).element else { return None };
     if !adds_once(body, array) || loaded(body).contains(&array) {
         return None;
@@ -50,7 +89,7 @@ fn adds_once(body: &[Statement], array: ArrayId) -> bool {
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| match statement {
             Statement::Reduce(other, ..) if *other == array => count += 1,
-            Statement::For { body, .. } | Statement::While(_, body) => is_simple &= !super::rewrite::writes(body),
+            Statement::For { body, .. } | Statement::While(_, body) => is_simple &= !crate::gpu::rewrite::writes(body),
             Statement::Comment(_)
             | Statement::Let(..)
             | Statement::Assign(..)

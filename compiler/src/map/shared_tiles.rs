@@ -12,9 +12,10 @@
 //!
 //! Whether the array is short, and whether blocks have enough to add to it, the host knows when it launches.
 
-use super::plan::{Function, Lanes, Step, Threads, Tile, bytes};
-use super::rewrite::{loaded, replace_statements};
-use super::segment::Builder;
+use super::strategy::Loop;
+use crate::gpu::plan::{Function, Lanes, Step, Threads, Tile, bytes};
+use crate::gpu::rewrite::{loaded, replace_statements};
+use crate::gpu::{Builder, Refusal};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement};
 use std::collections::BTreeSet;
 
@@ -34,6 +35,17 @@ const MOST_BLOCKS: u64 = 1 << 10;
 const FEW_BLOCKS: u64 = 1 << 6;
 
 impl Builder {
+    /// The launches of a strategy, with the choice of the same with tiles where it updates arrays that may be short.
+    pub(super) fn in_tiles(
+        &mut self,
+        node: &Loop,
+        emit: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let plain = self.branch(emit)?;
+        self.choose_tiles(&node.parallel, &plain.clone(), plain);
+        Ok(())
+    }
+
     /// Adds the `plain` steps of a loop; where it updates arrays that may be short, with the choice of the same over `shares` with
     /// tiles.
     pub(super) fn choose_tiles(&mut self, parallel: &Parallel, shares: &[Step], plain: Vec<Step>) {
