@@ -13,11 +13,15 @@
 
 use super::cases::operands;
 use super::level_variables;
-use super::{Access, Computed, Decision, IndexVariable, Kernel, OutputStructure, Share, Statement, Target, TensorId};
-use super::{Tensor, TensorKind};
+use super::{
+    Access, Computed, IndexVariable, Kernel, Output, OutputStructure, Share, Statement, Target, Tensor, TensorId,
+    TensorKind,
+};
+use crate::diagnostics::{Diagnostic, codes::notation as codes};
 use crate::format::level;
 use crate::ir::ReduceOperator;
 use crate::lattice::Lattice;
+use crate::remark::{Meeting as Said, Remark, What, Why};
 
 /// What is cut into chunks.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +79,38 @@ pub struct Meeting {
 pub struct NotParallel {
     /// What chunks would write together.
     pub tensor: TensorId,
+    /// Why they can't.
+    pub refused: Refused,
+}
+
+/// Why chunks can't meet in some way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// No operator combines what they write with what was there.
+    NothingCombines,
+    /// A place does not tell which elements it writes, or others write them too.
+    NotOwned,
+    /// Places do not tell segments that ascend with them.
+    NotInOrder,
+    /// The result is appended.
+    Appended,
+    /// The result is not appended.
+    NotAppended,
+    /// What the loops are for has no such way.
+    OtherTarget,
+}
+
+impl Refused {
+    fn words(self) -> &'static str {
+        match self {
+            Self::NothingCombines => "no operator leaves what was there at first as it is",
+            Self::NotOwned => "several places of the parallel loop write one element, or in no order",
+            Self::NotInOrder => "what a place writes is in no order that the place tells",
+            Self::Appended => "the result is appended",
+            Self::NotAppended => "the result is not appended",
+            Self::OtherTarget => "processors have no such way: it is one of a device",
+        }
+    }
 }
 
 impl Tensor {
@@ -116,23 +152,34 @@ impl Kernel {
         let [.., target] = targets else { return Ok(None) };
         let target = target.clone();
         let tensor = target.tensor;
-        let operator = || self.combining(range, body, tensor).ok_or(NotParallel { tensor });
+        let operator =
+            || self.combining(range, body, tensor).ok_or(NotParallel { tensor, refused: Refused::NothingCombines });
         let told = |target: &Access| match range {
             Range::Loop(variable) => self.told_by(variable, body, target),
             Range::Positions(share) => self.told_in_share(share, target),
         };
+        let asked = self.asked.output_of(tensor).map(|(output, _)| output);
+        let refuse = |refused| Err(NotParallel { tensor, refused });
         let told = match &self.tensor(tensor).kind {
             TensorKind::Output(OutputStructure::Appended) => {
-                return Ok(Some(Meeting { target, conflict: Conflict::Joined }));
+                return match asked {
+                    None | Some(Output::Joined) => Ok(Some(Meeting { target, conflict: Conflict::Joined })),
+                    Some(_) => refuse(Refused::Appended),
+                };
             }
             TensorKind::Output(_) => told(&target).filter(|own| targets.iter().all(|other| told(other) == Some(*own))),
             TensorKind::Workspace if !target.indices.is_empty() => None,
             _ => return Ok(None),
         };
-        let conflict = match told {
-            Some((told, true)) => Conflict::Owned(told),
-            Some((told, false)) => Conflict::Segments(told, operator()?),
-            None => Conflict::Private(operator()?),
+        let conflict = match (asked, told) {
+            (None | Some(Output::Owned), Some((told, true))) => Conflict::Owned(told),
+            (Some(Output::Owned), _) => return refuse(Refused::NotOwned),
+            (Some(Output::Segments), Some((Told::Structure, _)) | None) => return refuse(Refused::NotInOrder),
+            (Some(Output::Segments), Some((told, _))) | (None, Some((told, false))) => {
+                Conflict::Segments(told, operator()?)
+            }
+            (None | Some(Output::Private), _) => Conflict::Private(operator()?),
+            (Some(Output::Joined), _) => return refuse(Refused::NotAppended),
         };
         Ok(Some(Meeting { target, conflict }))
     }
@@ -221,73 +268,67 @@ impl Kernel {
 
 impl Meeting {
     /// What is said of it; `None` where the plan for a device says more.
-    pub(super) fn decision(&self, kernel: &Kernel, range: Range<'_>) -> Option<Decision> {
+    pub(super) fn remark(&self, kernel: &Kernel, range: Range<'_>) -> Option<Remark> {
         let tensor = kernel.tensor(self.target.tensor);
         let TensorKind::Output(_) = tensor.kind else { return None };
-        let name = &tensor.name;
-        let said = |what: String, why: String| Some(Decision { what, why });
-        let is_device = kernel.target == Target::Gpu;
-        match (self.conflict, range) {
-            (Conflict::Private(_) | Conflict::Joined, _) if is_device => None,
-            (Conflict::Joined, _) => said(
-                format!("chunks append entries of {name} each on its own"),
-                "entries come in order, so joining the chunks' arrays gives the result".to_owned(),
-            ),
-            (Conflict::Owned(_), Range::Positions(_)) => {
-                said(format!("shares write distinct parts of {name}"), "each position has its own element".to_owned())
-            }
-            (Conflict::Segments(..), Range::Positions(_)) => said(
-                format!("shares write {name} in order, and combine the segments at their ends alone"),
-                "entries are sorted by the indices of the result".to_owned(),
-            ),
-            (Conflict::Private(_), Range::Positions(_)) => said(
-                format!("each thread has a copy of {name} of its own, and the copies are combined"),
-                "entries of all shares meet in the same places".to_owned(),
-            ),
+        let index = |variable| kernel.variable(variable).to_owned();
+        let (meeting, why) = match (self.conflict, range) {
+            (Conflict::Private(_) | Conflict::Joined, _) if kernel.target == Target::Gpu => return None,
+            (Conflict::Joined, _) => (Said::Joined, Why::InOrder),
+            (Conflict::Owned(_), Range::Positions(_)) => (Said::OwnedByShares, Why::OwnElement),
+            (Conflict::Segments(..), Range::Positions(_)) => (Said::Segments, Why::SortedByResult),
+            (Conflict::Private(_), Range::Positions(_)) => (Said::Copies, Why::AllMeet),
             (Conflict::Owned(told), Range::Loop(variable)) => {
-                let index = kernel.variable(variable);
+                let variable = index(variable);
                 let why = match told {
-                    Told::Block(_) => format!("{index} goes through the blocks of its outermost level"),
-                    Told::Fused { .. } => format!("{index} numbers its two outermost levels"),
-                    Told::Coordinate | Told::Structure | Told::Levels(_) => format!("{index} is its outermost level"),
+                    Told::Block(_) => Why::GoesThroughBlocks(variable),
+                    Told::Fused { .. } => Why::NumbersBothLevels(variable),
+                    Told::Coordinate | Told::Structure | Told::Levels(_) => Why::IsOutermostLevel(variable),
                 };
-                said(format!("chunks own distinct parts of {name}"), why)
+                (Said::Owned, why)
             }
-            (Conflict::Segments(..), Range::Loop(variable)) => said(
-                format!("chunks write {name} in order, and combine the rows at their ends alone where they share them"),
-                format!("{} numbers its outermost level with another", kernel.variable(variable)),
-            ),
+            (Conflict::Segments(Told::Coordinate | Told::Block(_), _), _) => (Said::RowsAtEnds, Why::Asked),
+            (Conflict::Segments(..), Range::Loop(variable)) => {
+                (Said::RowsAtEnds, Why::NumbersOutermostLevel(index(variable)))
+            }
             (Conflict::Private(operator), Range::Loop(variable)) => {
-                let index = kernel.variable(variable);
-                if level_variables(&self.target, &tensor.format).first() == Some(&variable) {
-                    let what = format!("each thread has a copy of {name} of its own, and the copies are combined");
-                    return said(what, format!("{index} comes in any order"));
-                }
-                let what = match operator {
+                let is_outermost = level_variables(&self.target, &tensor.format).first() == Some(&variable);
+                let variable = index(variable);
+                match operator {
+                    _ if is_outermost => (Said::Copies, Why::ComesInAnyOrder(variable)),
                     ReduceOperator::Add => {
-                        format!("each thread sums into a copy of {name} of its own, and the copies are added")
+                        (Said::CopiesAdded, Why::SamePlacesWritten { variable, result: tensor.name.clone() })
                     }
-                    operator => format!(
-                        "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies"
-                    ),
-                };
-                said(what, format!("chunks of {index} write the same places of {name}"))
+                    operator => {
+                        let why = Why::SamePlacesWritten { variable, result: tensor.name.clone() };
+                        (Said::CopiesReduced(operator), why)
+                    }
+                }
             }
-        }
+        };
+        let is_asked = kernel.asked.output_of(self.target.tensor).is_some();
+        Some(Remark::new(What::Meeting(tensor.name.clone(), meeting), if is_asked { Why::Asked } else { why }))
     }
 }
 
 impl NotParallel {
     /// What is said of a loop that stays serial.
-    pub(super) fn decision(&self, kernel: &Kernel, variable: IndexVariable) -> Decision {
-        let (index, tensor) = (kernel.variable(variable), kernel.tensor(self.tensor));
-        Decision {
-            what: format!("the loop over {index} does not run in parallel"),
-            why: format!(
-                "chunks of it would write the same places of {}, and no operator leaves its first value {} as it is",
-                tensor.name,
-                tensor.fill.text()
-            ),
-        }
+    pub(super) fn remark(&self, kernel: &Kernel, variable: IndexVariable) -> Remark {
+        let tensor = kernel.tensor(self.tensor);
+        let (result, fill) = (tensor.name.clone(), tensor.fill.text());
+        Remark::new(What::Serial(kernel.variable(variable).to_owned()), Why::NothingCombines { result, fill })
+    }
+
+    /// The error, where it is the schedule that can't be had.
+    pub(super) fn problem(&self, kernel: &Kernel) -> Option<Diagnostic> {
+        let (output, span) = kernel.asked.output_of(self.tensor)?;
+        let name = &kernel.tensor(self.tensor).name;
+        let message = format!("chunks can't write `{name}` as {}", output.name());
+        let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, span, message);
+        Some(problem.label(self.refused.words()).help(match self.refused {
+            Refused::Appended => "leave it out, or ask for `joined`",
+            Refused::OtherTarget => "ask for `owned`, `segments` or `private` here",
+            _ => "leave it out, or ask for another: `spc explain` says what is done without it",
+        }))
     }
 }

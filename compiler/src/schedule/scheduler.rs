@@ -7,8 +7,8 @@ use super::levels;
 use super::lift::{has_sum, normalize};
 use super::structure::Question;
 use super::{
-    Access, Asked, Cut, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
-    TensorId, TensorKind, Variable,
+    Access, Asked, Balance, Cut, Expr, Extent, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share,
+    Statement, Target, Tensor, TensorId, TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -17,6 +17,7 @@ use crate::format::Level;
 use crate::format::level;
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
+use crate::remark::{Assembly, Remark, What, Why};
 use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
@@ -76,12 +77,14 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if options.parallel {
+        super::directive::check(&scheduler.kernel, &mut scheduler.problems);
+    }
+    if !scheduler.problems.is_empty() {
+        return Err(scheduler.problems);
+    }
     if scheduler.kernel.deterministic && target == Target::Cpu {
-        scheduler.decide(Decision {
-            what: "results have the same bits on any number of threads".to_owned(),
-            why: "the work alone says how parallel loops are cut, and sums of chunks are added in the order of the chunks"
-                .to_owned(),
-        });
+        scheduler.decide(What::Deterministic, Why::CutByWork);
     }
     super::pattern::check(&scheduler.kernel, directives, &mut diagnostics);
     if options.parallel {
@@ -214,9 +217,14 @@ fn begins_with(notation: &notation::Kernel, tensor: TensorId) -> crate::ir::Lite
 }
 
 impl Scheduler<'_> {
-    pub(super) fn decide(&mut self, decision: Decision) {
-        if !self.kernel.decisions.contains(&decision) {
-            self.kernel.decisions.push(decision);
+    /// Notes what was decided, and why, once.
+    pub(super) fn decide(&mut self, what: What, why: Why) {
+        self.remark(Remark::new(what, why));
+    }
+
+    pub(super) fn remark(&mut self, remark: Remark) {
+        if !self.kernel.decisions.contains(&remark) {
+            self.kernel.decisions.push(remark);
         }
     }
 
@@ -259,16 +267,12 @@ impl Scheduler<'_> {
         };
         let (structure, why) = self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel));
         self.deliver(target.tensor);
-        let what = match &structure {
-            OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
-            OutputStructure::Shared { access, .. } => format!(
-                "{} shares the index arrays of {}",
-                self.kernel.tensor(target.tensor).name,
-                self.kernel.tensor(access.tensor).name
-            ),
-            OutputStructure::Appended => format!("{} is appended", self.kernel.tensor(target.tensor).name),
+        let assembly = match &structure {
+            OutputStructure::Dense => Assembly::Dense,
+            OutputStructure::Shared { access, .. } => Assembly::Shared(self.kernel.tensor(access.tensor).name.clone()),
+            OutputStructure::Appended => Assembly::Appended,
         };
-        self.decide(Decision { what, why });
+        self.decide(What::Assembled(self.kernel.tensor(target.tensor).name.clone(), assembly), why);
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         // Where stored coordinates do not ascend, or indices of the result meet, loops come by the same element again.
         let is_in_place = structure != OutputStructure::Appended;
@@ -298,8 +302,8 @@ impl Scheduler<'_> {
     fn shared_as_delivered(
         &mut self,
         target: &Access,
-        decide: &dyn Fn(&Kernel) -> (OutputStructure, String),
-    ) -> Option<(OutputStructure, String)> {
+        decide: &dyn Fn(&Kernel) -> (OutputStructure, Why),
+    ) -> Option<(OutputStructure, Why)> {
         let computed = self.kernel.tensor(target.tensor).clone();
         let format = computed.delivered.clone()?;
         let is_stored = |level: &Level| level::is_walked(level.format) || level::is_located(level.format);
@@ -352,9 +356,8 @@ impl Scheduler<'_> {
     /// Says how the chunks of a parallel loop meet in what they write.
     pub(super) fn explain_meetings(&mut self, range: Cut<'_>, body: &Statement) {
         let meetings = self.kernel.meetings(range, body).unwrap_or_default();
-        let decisions: Vec<Decision> =
-            meetings.iter().filter_map(|meeting| meeting.decision(&self.kernel, range)).collect();
-        decisions.into_iter().for_each(|decision| self.decide(decision));
+        let remarks: Vec<Remark> = meetings.iter().filter_map(|meeting| meeting.remark(&self.kernel, range)).collect();
+        remarks.into_iter().for_each(|remark| self.remark(remark));
     }
 
     /// Whether the schedule asks for a loop inside of this one to run in parallel instead. What is appended must be cut outside.
@@ -388,27 +391,49 @@ impl Scheduler<'_> {
         if self.kernel.variables[variable.0].share.is_some() {
             return self.mark_shares(statement);
         }
-        if let Statement::Forall { body, .. } = &*statement
-            && let Err(reason) = self.kernel.meetings(Cut::Loop(variable), body)
-        {
-            return self.decide(reason.decision(&self.kernel, variable));
-        }
         let is_asked = self.kernel.asked.parallel.contains(&variable);
-        let shares = if is_asked { None } else { self.default_shares(statement) };
-        if let Some((shares, share)) = shares.clone().filter(|(_, share)| share.levels.end == 1) {
-            return self.cut_in_shares(statement, shares, &share);
+        let balance = self.kernel.asked.balance_of(variable);
+        let by_entries = balance.is_some_and(|(balance, _)| balance == Balance::Nonzeros);
+        let by_places = balance.is_some_and(|(balance, _)| balance == Balance::Rows);
+        let share = if is_asked && !by_entries || by_places { None } else { self.default_share(statement) };
+        let share = share.filter(|share| self.kernel.meetings(Cut::Positions(share), statement).is_ok());
+        if let (None, Some((Balance::Nonzeros, span))) = (&share, balance) {
+            let index = self.kernel.variable(variable).to_owned();
+            return self.problems.push(super::directive::no_entries(&index, span));
         }
-        let Statement::Forall { run, body, .. } = statement else { return };
+        let Statement::Forall { body, .. } = &*statement else { return };
+        let whole = self.kernel.meetings(Cut::Loop(variable), body);
+        match (whole, share) {
+            (Err(reason), None) => self.stays_serial(variable, &reason),
+            (whole, Some(share)) if whole.is_err() || by_entries || share.levels.end == 1 => {
+                let shares = self.declare_share_of(&share);
+                self.cut_in_shares(statement, shares, &share);
+            }
+            (_, share) => self.in_chunks_or_shares(statement, is_asked, share),
+        }
+    }
+
+    /// A loop whose chunks nothing combines.
+    fn stays_serial(&mut self, variable: IndexVariable, reason: &NotParallel) {
+        match reason.problem(&self.kernel) {
+            Some(problem) => self.problems.push(problem),
+            None => {
+                let remark = reason.remark(&self.kernel, variable);
+                self.remark(remark);
+            }
+        }
+    }
+
+    /// Makes a loop parallel in chunks of its range, or in shares where these turn out uneven.
+    fn in_chunks_or_shares(&mut self, statement: &mut Statement, is_asked: bool, share: Option<Share>) {
+        let shares = share.map(|share| (self.declare_share_of(&share), share));
+        let Statement::Forall { variable, run, body } = statement else { return };
         *run = shares.as_ref().map_or(Run::Parallel, |(shares, _)| Run::ParallelOr(*shares));
-        let what = format!("the loop over {} runs in parallel", self.kernel.variable(variable));
-        let why = match is_asked {
-            true => "the schedule asks for it",
-            false => "it is the outermost loop; its range is cut into chunks of equal work",
-        };
-        self.decide(Decision { what, why: why.to_owned() });
-        self.explain_meetings(Cut::Loop(variable), body);
+        let what = What::Parallel(self.kernel.variable(*variable).to_owned());
+        self.decide(what, if is_asked { Why::Asked } else { Why::Outermost });
+        self.explain_meetings(Cut::Loop(*variable), body);
         if let Some((_, share)) = shares {
-            self.explain_shares(variable, &share, body);
+            self.explain_shares(*variable, &share, body);
         }
     }
 

@@ -20,14 +20,15 @@ use super::factor::factors;
 use super::level_variables;
 use super::scheduler::Scheduler;
 use super::{
-    Access, Assign, Cut, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
-    TensorKind, Variable,
+    Access, Assign, Cut, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind,
+    Variable,
 };
 use super::{absent, is_identity, simplify};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays};
 use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
+use crate::remark::{What, Why};
 use std::ops::Range;
 
 /// Why there are no shares.
@@ -216,14 +217,14 @@ fn is_multiple(statement: &Statement, workspace: TensorId, operator: ReduceOpera
 impl Scheduler<'_> {
     /// Shares for a parallel outermost loop over `variable`, where chunks of its range may be uneven: of the positions of the
     /// one operand that is walked. What it walks there alone can't be cut further.
-    pub(super) fn default_shares(&mut self, statement: &Statement) -> Option<(IndexVariable, Share)> {
+    pub(super) fn default_share(&self, statement: &Statement) -> Option<Share> {
         let Statement::Forall { variable, .. } = statement else { return None };
         let mut is_cut = false;
         statement.for_each_loop(&mut |variable, _, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
         (!is_cut).then_some(())?;
         let mut reads: Vec<Access> = Vec::new();
         statement.for_each_read(&mut |access| reads.push(access.clone()));
-        let share = reads.iter().find_map(|access| {
+        reads.iter().find_map(|access| {
             let format = &self.kernel.tensor(access.tensor).format;
             format.mode_order()?;
             (level_variables(access, format).first() == Some(variable)).then_some(())?;
@@ -233,9 +234,13 @@ impl Scheduler<'_> {
             let is_worth = levels.end > 1 || !format.levels[0].format.unique;
             let share = is_worth.then(|| self.kernel.share(statement, access, levels, None)).and_then(Result::ok)?;
             self.is_walked_alone(statement, &share).then_some(share)
-        })?;
+        })
+    }
+
+    /// A variable for the default shares of an operand.
+    pub(super) fn declare_share_of(&mut self, share: &Share) -> IndexVariable {
         let name = format!("p{}", self.kernel.tensor(share.access.tensor).name);
-        Some((self.declare_share(name, share.clone()), share))
+        self.declare_share(name, share.clone())
     }
 
     /// Whether the loops over a share's levels walk nothing but the operand.
@@ -275,11 +280,12 @@ impl Scheduler<'_> {
         let Some(share) = self.kernel.variables[variable.0].share.clone() else { return };
         *run = Run::Parallel;
         let operand = super::show_access(&self.kernel, &share.access);
-        let of = share.by.map_or(String::new(), |by| format!("blocks of {by} "));
-        self.decide(Decision {
-            what: format!("equal shares of the {of}positions of {operand} run in parallel"),
-            why: "the schedule asks for a loop over them".to_owned(),
-        });
+        self.decide(What::Shares { operand, of_entries: false, by: share.by }, Why::PositionsAsked);
+        if let Err(reason) = self.kernel.meetings(Cut::Positions(&share), body)
+            && let Some(problem) = reason.problem(&self.kernel)
+        {
+            self.problems.push(problem);
+        }
         self.explain_meetings(Cut::Positions(&share), body);
     }
 
@@ -287,12 +293,7 @@ impl Scheduler<'_> {
     pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
-        let sorted =
-            "they are the outermost loop; runs of equal coordinates may be cut, so a long one keeps no thread waiting";
-        self.decide(Decision {
-            what: format!("equal shares of the stored entries of {operand} run in parallel"),
-            why: sorted.to_owned(),
-        });
+        self.decide(What::Shares { operand, of_entries: true, by: None }, Why::OutermostRuns);
         self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
@@ -301,10 +302,7 @@ impl Scheduler<'_> {
     pub(super) fn explain_shares(&mut self, variable: IndexVariable, share: &Share, body: &Statement) {
         let operand = super::show_access(&self.kernel, &share.access);
         let index = self.kernel.variable(variable).to_owned();
-        self.decide(Decision {
-            what: format!("where chunks of {index} are uneven, equal shares of the stored entries of {operand} run instead"),
-            why: format!("a chunk has whole values of {index}, of which one may have most entries, or there are few; each call weighs"),
-        });
+        self.decide(What::BalancedWhereUneven { variable: index.clone(), operand }, Why::WholeValues(index));
         self.explain_meetings(Cut::Positions(share), body);
     }
 }
