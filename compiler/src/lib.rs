@@ -24,6 +24,8 @@ pub mod backend;
 pub mod concrete;
 pub mod diagnostics;
 pub mod format;
+#[cfg(feature = "cuda")]
+pub mod gpu;
 #[cfg(feature = "compile")]
 pub mod guide;
 pub mod ir;
@@ -31,6 +33,8 @@ pub mod ir;
 pub mod lattice;
 #[cfg(feature = "compile")]
 pub mod lower;
+#[cfg(feature = "cuda")]
+pub mod map;
 #[cfg(feature = "compile")]
 pub mod model;
 #[cfg(feature = "compile")]

@@ -3,6 +3,7 @@
 mod errors;
 mod grammar;
 mod guide;
+mod imports;
 #[path = "rust/main.rs"]
 mod rust;
 mod schedules;

@@ -568,6 +568,10 @@ cases! {
     scatter_two_products "cases/scatter/two_products.ti" [A, B, D, E] two(&A, &B, &D, &E);
     scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
+    schedules_output_private "cases/schedules/output_private.ti" [A, x] spmv(&A, &x);
+    schedules_output_segments "cases/schedules/output_segments.ti" [A, x] least(&A, &x);
+    schedules_balanced_by_nonzeros "cases/schedules/balanced_by_nonzeros.ti" [A, x] spmv(&A, &x);
+    schedules_balanced_by_rows "cases/schedules/balanced_by_rows.ti" [X, B, C] mttkrp(&X, &B, &C);
     schedules_split_below_a_moved_level "cases/schedules/split_below_a_moved_level.ti" [B] moved(&B);
     schedules_split_inside_of_split "cases/schedules/split_inside_of_split.ti" [x, z] outer(&x, &z);
     schedules_tiles_of_tiles "cases/schedules/tiles_of_tiles.ti" [A, B] gemm(&A, &B);

@@ -18,11 +18,78 @@ pub struct Asked {
     pub chains: Vec<Chain>,
     /// What is computed before it is used.
     pub parts: Parts,
+    /// How chunks are to meet in results, and where that is asked.
+    pub outputs: Vec<(TensorId, Output, Span)>,
+    /// What chunks are to have alike, and where that is asked.
+    pub balances: Vec<(IndexVariable, Balance, Span)>,
     /// Variables of workspaces' own loops, each with the one of the statement that it stands for.
     pub renamed: Vec<(IndexVariable, IndexVariable)>,
 }
 
+/// How the chunks of a parallel loop are to meet in a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// Each place has elements of its own.
+    Owned,
+    /// Chunks write segments in order, and combine those at their ends.
+    Segments,
+    /// Each thread has a copy.
+    Private,
+    /// Chunks append, and are joined.
+    Joined,
+}
+
+impl Output {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Owned, Self::Segments, Self::Private, Self::Joined];
+
+    /// As a schedule says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owned => "owned",
+            Self::Segments => "segments",
+            Self::Private => "private",
+            Self::Joined => "joined",
+        }
+    }
+}
+
+/// What the chunks of a parallel loop are to have alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Balance {
+    /// Whole values of the loop's variable.
+    Rows,
+    /// Stored entries: a chunk may begin and end inside of a row.
+    Nonzeros,
+}
+
+impl Balance {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Rows, Self::Nonzeros];
+
+    /// As a schedule says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Nonzeros => "nonzeros",
+        }
+    }
+}
+
 impl Asked {
+    /// How chunks are to meet in a tensor; the last word counts.
+    pub(crate) fn output_of(&self, tensor: TensorId) -> Option<(Output, Span)> {
+        let of_tensor = self.outputs.iter().rev().find(|(other, ..)| *other == tensor);
+        of_tensor.map(|&(_, output, span)| (output, span))
+    }
+
+    /// What chunks of a loop are to have alike.
+    pub(crate) fn balance_of(&self, variable: IndexVariable) -> Option<(Balance, Span)> {
+        let original = self.original(variable);
+        let of_loop = self.balances.iter().rev().find(|(other, ..)| *other == variable || *other == original);
+        of_loop.map(|&(_, balance, span)| (balance, span))
+    }
+
     /// The variable of the statement that one stands for.
     pub(crate) fn original(&self, variable: IndexVariable) -> IndexVariable {
         let renamed = self.renamed.iter().find(|(new, _)| *new == variable);

@@ -25,7 +25,7 @@ use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub use crate::remark::{Decision, Remark};
-pub use asked::{Asked, Chain, Parts, Precomputed};
+pub use asked::{Asked, Balance, Chain, Output, Parts, Precomputed};
 pub(crate) use levels::{level_variables, stored_levels};
 pub(crate) use print::{access as show_access, expr as show_expr, statement as show_statement, summary};
 pub use simplify::{absent, simplify};

@@ -1,14 +1,14 @@
-//! Parallel loops: what a chunk is, and how the writes of chunks come together.
+//! Parallel loops: what a chunk is, and the part of each array that it has, for what scheduling has decided of how chunks meet.
 
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{
-    Access, Computed, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent,
-    simplify,
+    Access, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent, simplify,
 };
 use crate::format::level::{self, Arrays, Parents};
 use crate::format::{Level, LevelKind};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
+use crate::schedule::{Conflict, Cut, Meeting, Told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the places of a parallel range are.
@@ -23,14 +23,15 @@ enum Places {
 impl Lowering<'_> {
     /// The loop in chunks of its range; where their work is uneven, in shares that the variable `shares` numbers, if there is one.
     pub(super) fn parallel(&mut self, loops: &Loop, shares: Option<IndexVariable>, out: &mut Vec<ir::Statement>) {
-        if !self.can_share(loops) {
+        let Ok(meetings) = self.concrete.meetings(Cut::Loop(loops.variable), loops.body) else {
+            debug_assert!(false, "scheduling makes no such loop parallel");
             return self.loops(loops, None, out);
-        }
+        };
         let (places, begin, end) = self.places(loops);
         let mut parallel = self.cut(
             (begin, end),
             &mut |lowering, bounds, body| lowering.loops(loops, Some(bounds), body),
-            &mut |lowering, array| lowering.sharing(array, loops, &places),
+            &mut |lowering, array| lowering.sharing(array, loops, &places, &meetings),
         );
         parallel.work = self.work(loops, &places);
         parallel.aligned = self.aligned(&places);
@@ -86,47 +87,6 @@ impl Lowering<'_> {
             Type::Bool => ReduceOperator::Or,
             Type::Index | Type::Element(_) => ReduceOperator::Add,
         })
-    }
-
-    /// Whether the chunks' writes can come together: what they write at distinct places, but have to copy for it, must be
-    /// told from what they do not write.
-    fn can_share(&self, loops: &Loop) -> bool {
-        let mut can_share = true;
-        loops.body.for_each_assign(&mut |assign| {
-            let tensor = assign.target.tensor;
-            let is_owned = match &self.concrete.tensor(tensor).kind {
-                TensorKind::Output(OutputStructure::Appended) => true,
-                TensorKind::Output(OutputStructure::Shared { access, .. }) => {
-                    self.level_variable(access, 0) == loops.variable
-                }
-                TensorKind::Output(OutputStructure::Dense) => {
-                    !assign.target.indices.is_empty() && self.level_variable(&assign.target, 0) == loops.variable
-                        || self.fused_rows(&assign.target, loops.variable).is_some_and(|(levels, _)| levels == 2)
-                }
-                _ => matches!(self.workspaces.get(&tensor), None | Some(super::Workspace::Scalar(_))),
-            };
-            can_share &= is_owned || self.combining(tensor, loops).is_some();
-        });
-        can_share
-    }
-
-    /// The operator that combines the chunks' copies of a tensor. Where each element is written at most once, it is one that
-    /// lets the others as they are; minima and maxima lose NaN.
-    fn combining(&self, tensor: TensorId, loops: &Loop) -> Option<ReduceOperator> {
-        let mut operator = None;
-        loops.body.for_each_assign(&mut |assign| {
-            if assign.target.tensor == tensor {
-                operator = operator.or(assign.operator);
-            }
-        });
-        let declaration = self.concrete.tensor(tensor);
-        operator.or_else(|| ReduceOperator::that_keeps(declaration.fill))
-    }
-
-    /// Copies for each chunk.
-    fn private(&self, tensor: TensorId, loops: &Loop) -> Sharing {
-        let element = self.concrete.tensor(tensor).element;
-        Sharing::Private(self.combining(tensor, loops).unwrap_or(ReduceOperator::of_any(element)))
     }
 
     fn places(&self, loops: &Loop) -> (Places, Expr, Expr) {
@@ -301,21 +261,29 @@ impl Lowering<'_> {
         })
     }
 
-    fn sharing(&mut self, array: ArrayId, loops: &Loop, places: &Places) -> Sharing {
-        let role = self.kernel.array(array).role;
-        let Some(tensor) = role.tensor().and_then(|id| self.concrete_tensor(id)) else {
-            return match self.workspace_in(array) {
-                Some(workspace) => self.private(workspace, loops),
-                None => Sharing::Private(ReduceOperator::Add),
-            };
+    /// How chunks meet in the tensor that an array belongs to.
+    pub(super) fn meeting<'m>(&self, array: ArrayId, meetings: &'m [Meeting]) -> Option<&'m Meeting> {
+        let of_role = self.kernel.array(array).role.tensor().and_then(|id| self.concrete_tensor(id));
+        let tensor = of_role.or_else(|| self.workspace_in(array))?;
+        meetings.iter().find(|meeting| meeting.target.tensor == tensor)
+    }
+
+    fn sharing(&mut self, array: ArrayId, loops: &Loop, places: &Places, meetings: &[Meeting]) -> Sharing {
+        // What is no tensor's is counted.
+        let Some(Meeting { target, conflict }) = self.meeting(array, meetings) else {
+            return Sharing::Private(ReduceOperator::Add);
         };
-        let kind = self.concrete.tensor(tensor).kind.clone();
-        match kind {
-            TensorKind::Output(OutputStructure::Appended) => Sharing::Joined { positions_of: self.positions_of(role) },
-            TensorKind::Output(OutputStructure::Shared { access, levels }) => {
-                self.owned_below(&access, levels, tensor, loops, places)
+        match *conflict {
+            Conflict::Joined => Sharing::Joined { positions_of: self.positions_of(self.kernel.array(array).role) },
+            Conflict::Private(operator) => Sharing::Private(operator),
+            Conflict::Owned(told) => {
+                let (place, start, _) = self.part(target, told, loops, places);
+                Sharing::Owned { place, start }
             }
-            _ => self.owned_rows(tensor, loops, places),
+            Conflict::Segments(told, operator) => {
+                let (place, start, length) = self.part(target, told, loops, places);
+                Sharing::Segmented { place, start, length, operator }
+            }
         }
     }
 
@@ -324,104 +292,57 @@ impl Lowering<'_> {
         self.workspaces.iter().find(|(_, place)| is_there(place)).map(|(tensor, _)| *tensor)
     }
 
-    /// Whether coordinates ascend with places.
-    fn ascends(&self, places: &Places) -> bool {
-        match places {
-            Places::Coordinates => true,
-            Places::Positions(access, depth) => level::ascends(self.storage(access.tensor, *depth).format),
-        }
-    }
-
     pub(super) fn concrete_tensor(&self, id: ir::TensorId) -> Option<TensorId> {
         self.tensors.iter().find(|(_, candidate)| **candidate == id).map(|(tensor, _)| *tensor)
     }
 
-    /// A dense output: chunks own rows when its outermost level is the loop's.
-    fn owned_rows(&mut self, tensor: TensorId, loops: &Loop, places: &Places) -> Sharing {
-        let Some(target) = target_of(loops.body, tensor) else { return self.private(tensor, loops) };
-        let levels = self.concrete.tensor(tensor).format.levels.len();
-        if let Some((told, row)) = self.fused_rows(&target, loops.variable) {
-            return self.fused_part(&target, loops, told, row);
-        }
-        if levels == 0 {
-            return self.private(tensor, loops);
-        }
+    /// What a place of a loop's range has of a result: a variable for the place, its first element, and how many elements are told
+    /// alike.
+    fn part(&mut self, target: &Access, told: Told, loops: &Loop, places: &Places) -> (VariableId, Expr, Expr) {
         let place = self.fresh("place", Type::Index, false);
-        let coordinate = match places {
-            Places::Coordinates => Expr::Variable(place),
+        let number = Expr::Variable(place);
+        let tensor = target.tensor;
+        let all = self.concrete.tensor(tensor).format.levels.len();
+        let (first, levels) = match told {
+            Told::Coordinate | Told::Levels(_) => (self.coordinate_of_place(loops, places, number), 1),
+            Told::Block(outermost) => {
+                let block = self.coordinate_of_place(loops, places, number);
+                (self.first_of_block(outermost, loops, block.clone()).unwrap_or(block), 1)
+            }
+            Told::Fused { levels: 1, row } => (Expr::binary(ir::BinaryOperator::Divide, number, self.size(row)), 1),
+            Told::Fused { levels, .. } => (number, levels),
+            Told::Structure => return (place, self.first_shared(tensor, loops, places, number), Expr::Index(1)),
+        };
+        let below = |position: Expr| self.first_below(tensor, levels..all, position);
+        (place, below(first), below(Expr::Index(1)))
+    }
+
+    /// The coordinate of the loop's variable at a place.
+    fn coordinate_of_place(&mut self, loops: &Loop, places: &Places, place: Expr) -> Expr {
+        match places {
+            Places::Coordinates => place,
             Places::Positions(access, depth) => {
                 let (storage, _) = self.positions(access, *depth, loops.scope);
-                self.coordinate_at(&storage, Expr::Variable(place))
-            }
-        };
-        let outermost = self.level_variable(&target, 0);
-        let row = match outermost == loops.variable {
-            true => self.ascends(places).then_some(coordinate),
-            false => self.first_of_block(outermost, loops, coordinate),
-        };
-        match row {
-            Some(row) => Sharing::Owned { place, start: self.first_below(tensor, 1..levels, row) },
-            None => {
-                // Nobody asks for the place.
-                self.kernel.variables.pop();
-                self.private(tensor, loops)
+                self.coordinate_at(&storage, place)
             }
         }
     }
 
-    /// How many outermost levels of a dense result the number of an iteration of two fused loops tells, and the extent of the
-    /// inner one.
-    fn fused_rows(&self, target: &Access, variable: IndexVariable) -> Option<(usize, usize)> {
-        let part = |depth: usize| {
-            let index = (depth < target.indices.len()).then(|| self.level_variable(target, depth))?;
-            match self.concrete.variables[index.0].value {
-                Some(Computed::Fused { whole, row, is_outer }) if whole == variable => Some((row, is_outer)),
-                _ => None,
-            }
-        };
-        let (row, _) = part(0).filter(|(_, is_outer)| *is_outer)?;
-        Some((if part(1).is_some() { 2 } else { 1 }, row))
-    }
-
-    /// What a chunk of two fused loops writes of a dense result: rows of its own, or ones that it shares at its ends.
-    fn fused_part(&mut self, target: &Access, loops: &Loop, told: usize, row: usize) -> Sharing {
-        let place = self.fresh("place", Type::Index, false);
-        let levels = self.concrete.tensor(target.tensor).format.levels.len();
-        let below = |position: Expr| self.first_below(target.tensor, told..levels, position);
-        if told == 2 {
-            return Sharing::Owned { place, start: below(Expr::Variable(place)) };
-        }
-        let number = Expr::binary(ir::BinaryOperator::Divide, Expr::Variable(place), self.size(row));
-        let (start, length) = (below(number), below(Expr::Index(1)));
-        let element = self.concrete.tensor(target.tensor).element;
-        let operator = self.combining(target.tensor, loops).unwrap_or(ReduceOperator::of_any(element));
-        Sharing::Segmented { place, start, length, operator }
-    }
-
-    /// An output that shares an operand's structure: chunks own the positions below theirs.
-    fn owned_below(
-        &mut self,
-        shared: &Access,
-        levels: usize,
-        tensor: TensorId,
-        loops: &Loop,
-        places: &Places,
-    ) -> Sharing {
-        if self.level_variable(shared, 0) != loops.variable {
-            return self.private(tensor, loops);
-        }
-        let place = self.fresh("place", Type::Index, false);
+    /// The first element of an output that shares an operand's structure: chunks own the positions below theirs.
+    fn first_shared(&mut self, tensor: TensorId, loops: &Loop, places: &Places, place: Expr) -> Expr {
+        let kind = &self.concrete.tensor(tensor).kind;
+        let TensorKind::Output(OutputStructure::Shared { access: shared, levels }) = kind else { return place };
         let is_walked = self.walked_level(shared, loops.variable, &Scope::default()) == Some(0);
         let first = match places {
             Places::Coordinates if is_walked => {
                 let (storage, positions) = self.positions(shared, 0, &Scope::default());
-                self.search(&storage, &positions, Expr::Variable(place))
+                self.search(&storage, &positions, place)
             }
-            _ => Expr::Variable(place),
+            _ => place,
         };
-        let position = self.first_below(shared.tensor, 1..levels, first);
+        let position = self.first_below(shared.tensor, 1..*levels, first);
         let all = self.concrete.tensor(tensor).format.levels.len();
-        Sharing::Owned { place, start: self.first_below(tensor, levels..all, position) }
+        self.first_below(tensor, *levels..all, position)
     }
 }
 
@@ -454,17 +375,6 @@ fn reduce_flags(statements: &mut [ir::Statement], reductions: &[(VariableId, Red
         }
         statement.blocks_mut().into_iter().for_each(|block| reduce_flags(block, reductions));
     }
-}
-
-/// The access by which a statement writes a tensor.
-pub(super) fn target_of(statement: &Statement, tensor: TensorId) -> Option<Access> {
-    let mut found = None;
-    statement.for_each_assign(&mut |assign| {
-        if assign.target.tensor == tensor {
-            found = Some(assign.target.clone());
-        }
-    });
-    found
 }
 
 /// What some statements write that they did not make.

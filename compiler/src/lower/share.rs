@@ -24,13 +24,12 @@
 //! ```
 
 use super::forall::{Bounds, Loop};
-use super::parallel::target_of;
 use super::{Lowering, Scope};
 use crate::concrete::{self, Access, OutputStructure, Run, Share, Statement, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Positions};
 use crate::ir::{self, ArrayId, BinaryOperator, Expr, ReduceOperator, Sharing, Type, Work};
-use crate::schedule::Meet;
+use crate::schedule::{Conflict, Cut, Meeting, Told};
 
 /// The positions of an operand that loops over its levels are kept to.
 #[derive(Debug, Clone)]
@@ -103,6 +102,7 @@ impl Lowering<'_> {
             None => (begin, end),
             Some(by) => (Expr::Index(0), blocks(begin, end, by)),
         };
+        let meetings = self.concrete.meetings(Cut::Positions(share), body).unwrap_or_default();
         let mut parallel = self.cut(
             range,
             &mut |lowering, bounds, out| match share.by {
@@ -113,7 +113,7 @@ impl Lowering<'_> {
                 }
                 Some(by) => lowering.blocks(share, by, bounds, body, scope, out),
             },
-            &mut |lowering, array| lowering.sharing_of(share, array, body, scope),
+            &mut |lowering, array| lowering.sharing_of(share, array, &meetings, scope),
         );
         parallel.work = self.work_of(share, scope);
         parallel
@@ -276,26 +276,23 @@ impl Lowering<'_> {
     }
 
     /// How shares write an array.
-    fn sharing_of(&mut self, share: &Share, array: ArrayId, body: &Statement, scope: &Scope) -> Sharing {
+    fn sharing_of(&mut self, share: &Share, array: ArrayId, meetings: &[Meeting], scope: &Scope) -> Sharing {
         let any = match self.kernel.array(array).element {
             ir::ArrayElement::Value(element) => ReduceOperator::of_any(element),
             ir::ArrayElement::Index(_) => ReduceOperator::Add,
         };
-        let operator = share.operator.unwrap_or(any);
-        let tensor = self.kernel.array(array).role.tensor().and_then(|id| self.concrete_tensor(id));
-        let Some(target) = tensor.and_then(|tensor| target_of(body, tensor)) else { return Sharing::Private(operator) };
-        let meet = self.concrete.meet(share, &target);
-        let levels = match meet {
-            Meet::Anywhere => return Sharing::Private(operator),
-            Meet::InSegments(levels) => levels,
-            Meet::Apart => share.levels.end,
+        let Some(Meeting { target, conflict }) = self.meeting(array, meetings) else {
+            return Sharing::Private(share.operator.unwrap_or(any));
+        };
+        let (Conflict::Owned(Told::Levels(levels)) | Conflict::Segments(Told::Levels(levels), _)) = *conflict else {
+            return Sharing::Private(share.operator.unwrap_or(any));
         };
         let place = self.fresh("place", Type::Index, false);
         let position = self.position_of(share, Expr::Variable(place), scope);
-        let (start, length) = self.segment(share, &target, levels, position);
-        match meet {
-            Meet::Apart => Sharing::Owned { place, start },
-            _ => Sharing::Segmented { place, start, length, operator },
+        let (start, length) = self.segment(share, target, levels, position);
+        match *conflict {
+            Conflict::Segments(_, operator) => Sharing::Segmented { place, start, length, operator },
+            _ => Sharing::Owned { place, start },
         }
     }
 

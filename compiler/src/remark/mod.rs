@@ -125,6 +125,8 @@ pub enum What {
     },
     /// The range of a loop is cut into chunks that run in parallel.
     Parallel(String),
+    /// A loop does not run in parallel.
+    Serial(String),
     /// Equal shares of positions of an operand run in parallel.
     Shares {
         /// The operand as it is read.
@@ -339,6 +341,15 @@ pub enum Why {
     IsOutermostLevel(String),
     /// A variable numbers the outermost level of the result with another.
     NumbersOutermostLevel(String),
+    /// A variable numbers both outermost levels of the result.
+    NumbersBothLevels(String),
+    /// Chunks would write the same places, and no operator leaves what is there at first as it is.
+    NothingCombines {
+        /// The result.
+        result: String,
+        /// What it holds at first.
+        fill: String,
+    },
     /// A variable goes through blocks of the outermost level.
     GoesThroughBlocks(String),
     /// Chunks of a variable write the same places.

@@ -81,6 +81,7 @@ impl Display for What {
                 }
             }
             What::Parallel(variable) => write!(f, "the loop over {variable} runs in parallel"),
+            What::Serial(variable) => write!(f, "the loop over {variable} does not run in parallel"),
             What::Shares { operand, of_entries: true, .. } => {
                 write!(f, "equal shares of the stored entries of {operand} run in parallel")
             }
@@ -229,6 +230,10 @@ impl Display for Why {
             Why::ComesInAnyOrder(name) => write!(f, "{name} comes in any order"),
             Why::IsOutermostLevel(name) => write!(f, "{name} is its outermost level"),
             Why::NumbersOutermostLevel(name) => write!(f, "{name} numbers its outermost level with another"),
+            Why::NumbersBothLevels(name) => write!(f, "{name} numbers its two outermost levels"),
+            Why::NothingCombines { result, fill } => write!(
+                f, "chunks of it would write the same places of {result}, and no operator leaves its first value {fill} as it is"
+            ),
             Why::GoesThroughBlocks(name) => write!(f, "{name} goes through the blocks of its outermost level"),
             Why::SamePlacesWritten { variable, result } => {
                 write!(f, "chunks of {variable} write the same places of {result}")

@@ -15,7 +15,7 @@ const STRIPS: [usize; 4] = [16, 32, 64, 128];
 /// Those that can't be kept to are left out, and so are those that need more copies of operands or make loops that another makes.
 ///
 /// ```
-/// use spc_compiler::concrete::{Options, alternatives};
+/// use spc_compiler::schedule::{Options, alternatives};
 /// use spc_compiler::{notation, syntax};
 ///
 /// let text = "fn spmm(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }";

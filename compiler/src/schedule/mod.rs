@@ -7,6 +7,7 @@ mod alternatives;
 mod blocks;
 mod cases;
 mod chunks;
+mod conflict;
 mod copy;
 mod cost;
 mod directive;
@@ -28,8 +29,8 @@ mod structure;
 
 pub(crate) use crate::concrete::*;
 pub use alternatives::alternatives;
+pub use conflict::{Conflict, Meeting, NotParallel, Range as Cut, Told};
 pub use pattern::alike;
 pub use program::{Program, schedule};
 pub use scheduler::Options;
-pub use share::Meet;
 pub use stream::{Stream, stream};

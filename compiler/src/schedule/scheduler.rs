@@ -3,13 +3,12 @@
 use super::directives::{self, Directives};
 use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
-use super::level_variables;
 use super::levels;
 use super::lift::{has_sum, normalize};
 use super::structure::Question;
 use super::{
-    Access, Asked, Computed, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
-    TensorId, TensorKind, Variable,
+    Access, Asked, Balance, Cut, Expr, Extent, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share,
+    Statement, Target, Tensor, TensorId, TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -18,7 +17,7 @@ use crate::format::Level;
 use crate::format::level;
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
-use crate::remark::{Assembly, Meeting, Remark, What, Why};
+use crate::remark::{Assembly, Remark, What, Why};
 use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
@@ -78,6 +77,12 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    if options.parallel {
+        super::directive::check(&scheduler.kernel, &mut scheduler.problems);
+    }
+    if !scheduler.problems.is_empty() {
+        return Err(scheduler.problems);
+    }
     if scheduler.kernel.deterministic && target == Target::Cpu {
         scheduler.decide(What::Deterministic, Why::CutByWork);
     }
@@ -348,56 +353,11 @@ impl Scheduler<'_> {
         })
     }
 
-    /// Whether a loop walks an operand alone whose coordinates do not ascend.
-    fn comes_in_any_order(&self, variable: IndexVariable, body: &Statement) -> bool {
-        let mut found = false;
-        body.for_each_read(&mut |access| {
-            let tensor = self.kernel.tensor(access.tensor);
-            if let Some(order) = tensor.format.mode_order().filter(|_| !tensor.kind.is_workspace()) {
-                let mut levels = order.iter().zip(&tensor.format.levels);
-                found |= levels.any(|(&mode, level)| access.indices[mode] == variable && !level::ascends(level.format));
-            }
-        });
-        found
-    }
-
-    /// Whether an index is computed from the number of an iteration of two fused loops.
-    fn is_fused_from(&self, index: IndexVariable, variable: IndexVariable) -> bool {
-        let value = &self.kernel.variables[index.0].value;
-        matches!(value, Some(Computed::Fused { whole, .. }) if *whole == variable)
-    }
-
-    /// How the chunks of a parallel loop write one result.
-    fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Remark> {
-        let mut decisions = Vec::new();
-        body.for_each_assign(&mut |assign| {
-            let tensor = self.kernel.tensor(assign.target.tensor);
-            let index = self.kernel.variable(variable).to_owned();
-            let outermost = level_variables(&assign.target, &tensor.format).first().copied();
-            let (meeting, why) = match &tensor.kind {
-                TensorKind::Output(OutputStructure::Appended) => (Meeting::Joined, Why::InOrder),
-                TensorKind::Output(_) if outermost == Some(variable) && self.comes_in_any_order(variable, body) => {
-                    (Meeting::Copies, Why::ComesInAnyOrder(index))
-                }
-                TensorKind::Output(_) if outermost == Some(variable) => (Meeting::Owned, Why::IsOutermostLevel(index)),
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.is_fused_from(outer, variable)) => {
-                    (Meeting::RowsAtEnds, Why::NumbersOutermostLevel(index))
-                }
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => {
-                    (Meeting::Owned, Why::GoesThroughBlocks(index))
-                }
-                TensorKind::Output(_) => (
-                    match assign.operator {
-                        None | Some(ReduceOperator::Add) => Meeting::CopiesAdded,
-                        Some(operator) => Meeting::CopiesReduced(operator),
-                    },
-                    Why::SamePlacesWritten { variable: index, result: tensor.name.clone() },
-                ),
-                _ => return,
-            };
-            decisions.push(Remark::new(What::Meeting(tensor.name.clone(), meeting), why));
-        });
-        decisions
+    /// Says how the chunks of a parallel loop meet in what they write.
+    pub(super) fn explain_meetings(&mut self, range: Cut<'_>, body: &Statement) {
+        let meetings = self.kernel.meetings(range, body).unwrap_or_default();
+        let remarks: Vec<Remark> = meetings.iter().filter_map(|meeting| meeting.remark(&self.kernel, range)).collect();
+        remarks.into_iter().for_each(|remark| self.remark(remark));
     }
 
     /// Whether the schedule asks for a loop inside of this one to run in parallel instead. What is appended must be cut outside.
@@ -432,19 +392,48 @@ impl Scheduler<'_> {
             return self.mark_shares(statement);
         }
         let is_asked = self.kernel.asked.parallel.contains(&variable);
-        let shares = if is_asked { None } else { self.default_shares(statement) };
-        if let Some((shares, share)) = shares.clone().filter(|(_, share)| share.levels.end == 1) {
-            return self.cut_in_shares(statement, shares, &share);
+        let balance = self.kernel.asked.balance_of(variable);
+        let by_entries = balance.is_some_and(|(balance, _)| balance == Balance::Nonzeros);
+        let by_places = balance.is_some_and(|(balance, _)| balance == Balance::Rows);
+        let share = if is_asked && !by_entries || by_places { None } else { self.default_share(statement) };
+        let share = share.filter(|share| self.kernel.meetings(Cut::Positions(share), statement).is_ok());
+        if let (None, Some((Balance::Nonzeros, span))) = (&share, balance) {
+            let index = self.kernel.variable(variable).to_owned();
+            return self.problems.push(super::directive::no_entries(&index, span));
         }
-        let Statement::Forall { run, body, .. } = statement else { return };
+        let Statement::Forall { body, .. } = &*statement else { return };
+        let whole = self.kernel.meetings(Cut::Loop(variable), body);
+        match (whole, share) {
+            (Err(reason), None) => self.stays_serial(variable, &reason),
+            (whole, Some(share)) if whole.is_err() || by_entries || share.levels.end == 1 => {
+                let shares = self.declare_share_of(&share);
+                self.cut_in_shares(statement, shares, &share);
+            }
+            (_, share) => self.in_chunks_or_shares(statement, is_asked, share),
+        }
+    }
+
+    /// A loop whose chunks nothing combines.
+    fn stays_serial(&mut self, variable: IndexVariable, reason: &NotParallel) {
+        match reason.problem(&self.kernel) {
+            Some(problem) => self.problems.push(problem),
+            None => {
+                let remark = reason.remark(&self.kernel, variable);
+                self.remark(remark);
+            }
+        }
+    }
+
+    /// Makes a loop parallel in chunks of its range, or in shares where these turn out uneven.
+    fn in_chunks_or_shares(&mut self, statement: &mut Statement, is_asked: bool, share: Option<Share>) {
+        let shares = share.map(|share| (self.declare_share_of(&share), share));
+        let Statement::Forall { variable, run, body } = statement else { return };
         *run = shares.as_ref().map_or(Run::Parallel, |(shares, _)| Run::ParallelOr(*shares));
-        let what = What::Parallel(self.kernel.variable(variable).to_owned());
+        let what = What::Parallel(self.kernel.variable(*variable).to_owned());
         self.decide(what, if is_asked { Why::Asked } else { Why::Outermost });
-        for remark in self.sharing(variable, body) {
-            self.remark(remark);
-        }
+        self.explain_meetings(Cut::Loop(*variable), body);
         if let Some((_, share)) = shares {
-            self.explain_shares(variable, &share, body);
+            self.explain_shares(*variable, &share, body);
         }
     }
 

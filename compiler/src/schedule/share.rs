@@ -20,26 +20,16 @@ use super::factor::factors;
 use super::level_variables;
 use super::scheduler::Scheduler;
 use super::{
-    Access, Assign, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind, Variable,
+    Access, Assign, Cut, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind,
+    Variable,
 };
 use super::{absent, is_identity, simplify};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays};
 use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
-use crate::remark::{Meeting, Remark, What, Why};
+use crate::remark::{What, Why};
 use std::ops::Range;
-
-/// How the results of shares meet in a tensor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meet {
-    /// They don't: a position of the shared level tells the element.
-    Apart,
-    /// In order: this many levels of the operand tell a segment of elements, of which neighbours may have one in common.
-    InSegments(usize),
-    /// Anywhere.
-    Anywhere,
-}
 
 /// Why there are no shares.
 type Reason = &'static str;
@@ -48,40 +38,6 @@ impl Kernel {
     /// The index variable of each level that a share's loop goes over.
     pub fn shared_variables(&self, share: &Share) -> Vec<IndexVariable> {
         level_variables(&share.access, &self.tensor(share.access.tensor).format)[share.levels.clone()].to_vec()
-    }
-
-    /// How the results of shares meet in a target.
-    pub fn meet(&self, share: &Share, target: &Access) -> Meet {
-        let operand = &self.tensor(share.access.tensor).format;
-        let depth = share.levels.end;
-        // Where blocks begin, the loops outside tell.
-        if share.by.is_some() && share.levels.start > 0 {
-            return Meet::Anywhere;
-        }
-        match &self.tensor(target.tensor).kind {
-            // An element is found by the position, and those ascend whatever the coordinates do.
-            TensorKind::Output(OutputStructure::Shared { access, levels }) if access.same_place(&share.access) => {
-                if *levels < depth {
-                    Meet::InSegments(*levels)
-                } else {
-                    Meet::Apart
-                }
-            }
-            TensorKind::Output(OutputStructure::Dense) => {
-                let own = level_variables(target, &self.tensor(target.tensor).format);
-                let of_operand = level_variables(&share.access, operand);
-                let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
-                let told =
-                    told.take_while(|((own, other), level)| own == other && level::ascends(level.format)).count();
-                let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
-                match told {
-                    0 => Meet::Anywhere,
-                    levels if levels == depth && is_unique => Meet::Apart,
-                    levels => Meet::InSegments(levels),
-                }
-            }
-            _ => Meet::Anywhere,
-        }
     }
 
     /// The levels of an operand from `first` on whose last has as many positions as any: further ones have one for each.
@@ -211,7 +167,7 @@ impl Kernel {
             _ if made.contains(&assign.target.tensor) => return None,
             _ => {}
         }
-        if self.meet(share, &assign.target) == Meet::Apart {
+        if self.is_apart_in_share(share, &assign.target) {
             return None;
         }
         match (assign.operator, share.operator) {
@@ -261,14 +217,14 @@ fn is_multiple(statement: &Statement, workspace: TensorId, operator: ReduceOpera
 impl Scheduler<'_> {
     /// Shares for a parallel outermost loop over `variable`, where chunks of its range may be uneven: of the positions of the
     /// one operand that is walked. What it walks there alone can't be cut further.
-    pub(super) fn default_shares(&mut self, statement: &Statement) -> Option<(IndexVariable, Share)> {
+    pub(super) fn default_share(&self, statement: &Statement) -> Option<Share> {
         let Statement::Forall { variable, .. } = statement else { return None };
         let mut is_cut = false;
         statement.for_each_loop(&mut |variable, _, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
         (!is_cut).then_some(())?;
         let mut reads: Vec<Access> = Vec::new();
         statement.for_each_read(&mut |access| reads.push(access.clone()));
-        let share = reads.iter().find_map(|access| {
+        reads.iter().find_map(|access| {
             let format = &self.kernel.tensor(access.tensor).format;
             format.mode_order()?;
             (level_variables(access, format).first() == Some(variable)).then_some(())?;
@@ -278,9 +234,13 @@ impl Scheduler<'_> {
             let is_worth = levels.end > 1 || !format.levels[0].format.unique;
             let share = is_worth.then(|| self.kernel.share(statement, access, levels, None)).and_then(Result::ok)?;
             self.is_walked_alone(statement, &share).then_some(share)
-        })?;
+        })
+    }
+
+    /// A variable for the default shares of an operand.
+    pub(super) fn declare_share_of(&mut self, share: &Share) -> IndexVariable {
         let name = format!("p{}", self.kernel.tensor(share.access.tensor).name);
-        Some((self.declare_share(name, share.clone()), share))
+        self.declare_share(name, share.clone())
     }
 
     /// Whether the loops over a share's levels walk nothing but the operand.
@@ -321,7 +281,12 @@ impl Scheduler<'_> {
         *run = Run::Parallel;
         let operand = super::show_access(&self.kernel, &share.access);
         self.decide(What::Shares { operand, of_entries: false, by: share.by }, Why::PositionsAsked);
-        self.explain_meeting(&share, body);
+        if let Err(reason) = self.kernel.meetings(Cut::Positions(&share), body)
+            && let Some(problem) = reason.problem(&self.kernel)
+        {
+            self.problems.push(problem);
+        }
+        self.explain_meetings(Cut::Positions(&share), body);
     }
 
     /// Puts the parallel loop over shares around a statement that has no other.
@@ -329,7 +294,7 @@ impl Scheduler<'_> {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
         self.decide(What::Shares { operand, of_entries: true, by: None }, Why::OutermostRuns);
-        self.explain_meeting(share, &body);
+        self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
 
@@ -338,25 +303,7 @@ impl Scheduler<'_> {
         let operand = super::show_access(&self.kernel, &share.access);
         let index = self.kernel.variable(variable).to_owned();
         self.decide(What::BalancedWhereUneven { variable: index.clone(), operand }, Why::WholeValues(index));
-        self.explain_meeting(share, body);
-    }
-
-    /// How the results of shares meet, for each result.
-    pub(super) fn explain_meeting(&mut self, share: &Share, body: &Statement) {
-        let mut decisions = Vec::new();
-        body.for_each_assign(&mut |assign| {
-            let tensor = self.kernel.tensor(assign.target.tensor);
-            if !matches!(tensor.kind, TensorKind::Output(_)) {
-                return;
-            }
-            let (meeting, why) = match self.kernel.meet(share, &assign.target) {
-                Meet::Apart => (Meeting::OwnedByShares, Why::OwnElement),
-                Meet::InSegments(_) => (Meeting::Segments, Why::SortedByResult),
-                Meet::Anywhere => (Meeting::Copies, Why::AllMeet),
-            };
-            decisions.push(Remark::new(What::Meeting(tensor.name.clone(), meeting), why));
-        });
-        decisions.into_iter().for_each(|remark| self.remark(remark));
+        self.explain_meetings(Cut::Positions(share), body);
     }
 }
 
@@ -378,7 +325,7 @@ pub(super) fn combining(kernel: &Kernel, statement: Statement, share: &Share) ->
         }
         Statement::Assign(mut assign) => {
             let is_result = matches!(kernel.tensor(assign.target.tensor).kind, TensorKind::Output(_));
-            if is_result && assign.operator.is_none() && kernel.meet(share, &assign.target) != Meet::Apart {
+            if is_result && assign.operator.is_none() && !kernel.is_apart_in_share(share, &assign.target) {
                 assign.operator = share.operator;
             }
             Statement::Assign(assign)

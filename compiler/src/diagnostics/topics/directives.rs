@@ -2,7 +2,7 @@
 //! Tensor Algebra*).
 
 use super::{Kind, Topic};
-use Argument::{Expression, New, Number, Old, Olds, Pairs, Tensor};
+use Argument::{Chosen, Expression, New, Number, Old, Olds, Pairs, Tensor};
 
 /// What an argument of a directive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,22 @@ schedule { stream(X, 16); }",
         asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
 schedule { parallel(i); }",
+    },
+    Directive {
+        name: "balance",
+        arguments: &[Chosen],
+        example: "balance(i: nonzeros)",
+        asks: "chunks of a parallel loop that have equal numbers of stored entries, and may begin inside of a row; `rows` for whole rows of equal work. Without it each call weighs which",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { balance(i: nonzeros); }",
+    },
+    Directive {
+        name: "output",
+        arguments: &[Chosen],
+        example: "output(y: private)",
+        asks: "a copy of `y` for each thread, which are combined; `owned` for parts that chunks have for themselves, `segments` for parts in order that are combined at the ends of chunks, `joined` for what is appended",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { output(y: private); }",
     },
     Directive {
         name: "vector",

@@ -2,8 +2,8 @@
 
 use super::helpers::wrapping_name;
 use super::{Printer, element, type_name};
-use crate::backend::cuda::plan::Group;
-use crate::backend::cuda::rewrite::{updated, writes};
+use crate::gpu::plan::Group;
+use crate::gpu::rewrite::{updated, writes};
 use crate::ir::{BinaryOperator, Combine, Expr, ReduceOperator, Statement, Type};
 
 impl Printer<'_> {

@@ -1,4 +1,4 @@
-//! A module as text: CUDA C for the device, and its steps for the reader.
+//! A module as text: CUDA C for the device.
 //!
 //! The text stands for itself. What it uses besides the language are functions that CUDA declares without a header, its own
 //! names of types, and [`helpers`] that are printed in front where they are needed.
@@ -6,20 +6,15 @@
 mod body;
 mod expr;
 mod helpers;
-mod plan;
 mod tables;
 mod tiles;
 
-pub use plan::plan_text;
-pub(super) use plan::readable;
-
 use self::helpers::Helpers;
 use self::tables::Team;
-use super::parameters::Parameter;
-use super::plan::{Function, Group, Lanes, Meet, Module, Places, Segments, Share, Threads, WARP};
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
+use crate::gpu::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
 

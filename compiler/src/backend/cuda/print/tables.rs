@@ -2,10 +2,10 @@
 
 use super::helpers::Helpers;
 use super::{Printer, element};
-use crate::backend::cuda::parameters::Parameter;
-use crate::backend::cuda::plan::{Table, Teams, WARP};
-use crate::backend::cuda::rewrite::mentioned;
 use crate::backend::namer::Namer;
+use crate::gpu::Parameter;
+use crate::gpu::plan::{Table, Teams, WARP};
+use crate::gpu::rewrite::mentioned;
 use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Statement, VariableId};
 use std::collections::BTreeMap;
 

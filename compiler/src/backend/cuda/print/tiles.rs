@@ -1,7 +1,7 @@
 //! Sums of a block in shared memory: what stands before the places of its threads, and behind them.
 
 use super::{Printer, element};
-use crate::backend::cuda::plan::Tile;
+use crate::gpu::plan::Tile;
 
 /// The names of what the threads of a block need to go through a tile together.
 pub(super) struct Together {

@@ -1,0 +1,208 @@
+//! Small rewritings of loops that the stages of this target share.
+
+use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Replaces variables by expressions, everywhere in a block.
+pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
+    for statement in block {
+        statement.for_each_expr_mut(&mut |expr| {
+            *expr = substituted(std::mem::replace(expr, Expr::Index(0)), values);
+        });
+        statement.blocks_mut().into_iter().for_each(|inner| substitute(inner, values));
+    }
+}
+
+/// The expression with variables replaced.
+pub(crate) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Expr {
+    match expr {
+        Expr::Variable(variable) => values.get(&variable).cloned().unwrap_or(Expr::Variable(variable)),
+        other => other.map_children(&mut |child| substituted(child, values)),
+    }
+}
+
+/// Rewrites every expression of a block, innermost first.
+pub(crate) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> Expr) {
+    fn whole(expr: Expr, change: &mut dyn FnMut(Expr) -> Expr) -> Expr {
+        let expr = expr.map_children(&mut |child| whole(child, change));
+        change(expr)
+    }
+    for statement in block {
+        statement.for_each_expr_mut(&mut |expr| *expr = whole(std::mem::replace(expr, Expr::Index(0)), change));
+        statement.blocks_mut().into_iter().for_each(|inner| rewrite(inner, change));
+    }
+}
+
+/// Each statement of a block and of the blocks in it, innermost first, replaced by others.
+pub(crate) fn replace_statements(
+    block: Vec<Statement>,
+    replace: &mut dyn FnMut(Statement) -> Vec<Statement>,
+) -> Vec<Statement> {
+    let mut all = Vec::with_capacity(block.len());
+    for mut statement in block {
+        for inner in statement.blocks_mut() {
+            *inner = replace_statements(std::mem::take(inner), replace);
+        }
+        all.extend(replace(statement));
+    }
+    all
+}
+
+/// The arrays that a block allocates.
+pub(crate) fn allocated(block: &[Statement]) -> BTreeSet<ArrayId> {
+    let mut allocated = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            if let Statement::Allocate { array, .. } = statement {
+                allocated.insert(*array);
+            }
+        });
+    }
+    allocated
+}
+
+/// The arrays that a block loads from, or views.
+pub(crate) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
+    let mut loaded = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Load(array, _) | Expr::Search { array, .. } = expr {
+                        loaded.insert(*array);
+                    }
+                });
+            });
+            if let Statement::View { of, .. } = statement {
+                loaded.insert(*of);
+            }
+        });
+    }
+    loaded
+}
+
+/// The variables that a block declares.
+pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut declared = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| match statement {
+            Statement::Let(variable, _)
+            | Statement::For { variable, .. }
+            | Statement::Marked { variable, .. }
+            | Statement::Insert { place: variable, .. } => {
+                declared.insert(*variable);
+            }
+            Statement::Parallel(parallel) => declared.extend([parallel.low, parallel.high]),
+            _ => {}
+        });
+    }
+    declared
+}
+
+/// The variables that a block reads or changes.
+pub(crate) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut mentioned = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Variable(variable) = expr {
+                        mentioned.insert(*variable);
+                    }
+                });
+            });
+            match statement {
+                Statement::Assign(variable, _) | Statement::Update(variable, ..) => {
+                    mentioned.insert(*variable);
+                }
+                Statement::Parallel(parallel) => {
+                    mentioned.extend(parallel.reductions.iter().map(|(variable, _)| *variable));
+                }
+                _ => {}
+            }
+        });
+    }
+    mentioned
+}
+
+/// The variables that a block changes.
+pub(crate) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut changed = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| {
+            if let Statement::Assign(variable, _) | Statement::Update(variable, ..) = statement {
+                changed.insert(*variable);
+            }
+        });
+    }
+    changed
+}
+
+/// The variables from outside of a block that it reduces into, with the operators.
+pub(crate) fn updated(block: &[Statement]) -> BTreeMap<VariableId, ReduceOperator> {
+    let own = declared(block);
+    let mut updated = BTreeMap::new();
+    for statement in block {
+        statement.for_each(&mut |statement| match statement {
+            Statement::Update(variable, operator, _) if !own.contains(variable) => {
+                updated.insert(*variable, *operator);
+            }
+            _ => {}
+        });
+    }
+    updated
+}
+
+/// Adds what the first lane does alone to a block, beside what it did before.
+pub(crate) fn only_first(lane: VariableId, statement: Statement, done: &mut Vec<Statement>) {
+    let is_first = Expr::Variable(lane).equals(Expr::Index(0));
+    match done.last_mut() {
+        Some(Statement::If(branches, otherwise))
+            if otherwise.is_empty() && branches.len() == 1 && branches[0].0 == is_first =>
+        {
+            branches[0].1.push(statement);
+        }
+        _ => done.push(Statement::If(vec![(is_first, vec![statement])], Vec::new())),
+    }
+}
+
+/// Whether a block writes memory.
+pub(crate) fn writes(block: &[Statement]) -> bool {
+    let mut writes = false;
+    block.iter().for_each(|statement| {
+        statement.for_each(&mut |statement| writes |= statement.written_array().is_some());
+    });
+    writes
+}
+
+/// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that
+/// the block is for, and loops without a body.
+pub(crate) fn without_dead(kernel: &Kernel, block: Vec<Statement>, kept: &[VariableId]) -> Vec<Statement> {
+    // Something behind the block reads them.
+    let reads = kept.iter().map(|&variable| Statement::Store(ArrayId(0), Expr::Index(0), Expr::Variable(variable)));
+    let mut block: Vec<Statement> = block.into_iter().chain(reads).collect();
+    sweep(kernel, &mut block);
+    block.truncate(block.len() - kept.len());
+    block
+}
+
+fn sweep(kernel: &Kernel, block: &mut Vec<Statement>) {
+    loop {
+        let before = block.clone();
+        let dead: BTreeSet<ArrayId> = allocated(block).difference(&loaded(block)).copied().collect();
+        let is_dead = |statement: &Statement| match statement {
+            Statement::Allocate { array, .. } => dead.contains(array),
+            Statement::Store(array, ..) | Statement::Reduce(array, ..) | Statement::Fill(array, _) => {
+                dead.contains(array)
+            }
+            _ => false,
+        };
+        let kept = replace_statements(std::mem::take(block), &mut |statement| {
+            if is_dead(&statement) { Vec::new() } else { vec![statement] }
+        });
+        *block = crate::pass::tidy::tidy(Kernel { body: kept, ..kernel.clone() }).body;
+        if *block == before {
+            return;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How threads run the body of a place: one, one for each element of a row, a group of lanes, or a warp for several places; and the
+//! functions that become of it.
+
+use super::lanes::{self, Elements, Row};
+use super::register_values::{STRIPS, Strips};
+use super::warp_per_row::{self, Iterations};
+use crate::gpu::Builder;
+use crate::gpu::plan::{Group, Lanes, Segments, WARP};
+use crate::ir::{ArrayId, BinaryOperator, Expr, Statement, VariableId};
+use std::collections::BTreeSet;
+
+/// What becomes a function, and how it is launched.
+pub(super) struct Launched {
+    pub lanes: Option<Lanes>,
+    /// The number of threads for each place, where there are several.
+    pub threads: Option<Expr>,
+    pub body: Vec<Statement>,
+    pub comment: String,
+}
+
+/// What a function says of itself.
+fn commented(what: &str, who: &str) -> String {
+    if what.starts_with("for ") { format!("{who} {what}") } else { format!("{what}: {who} for each") }
+}
+
+/// How threads run the body of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Team {
+    /// One thread.
+    Thread,
+    /// Threads for the elements of a row: the body is still one for all of them.
+    Row(Row),
+    /// A group of lanes, with what tells how wide it should be.
+    Group(Group, Option<Iterations>),
+    /// A warp for a share of places that each add to one element.
+    Segments(Segments),
+}
+
+/// A way with the body for it.
+pub(super) struct Mapped {
+    team: Team,
+    body: Vec<Statement>,
+}
+
+impl Team {
+    pub(super) fn holding(self, body: Vec<Statement>) -> Mapped {
+        Mapped { team: self, body }
+    }
+}
+
+impl Mapped {
+    pub(super) fn with_body(self) -> (Team, Vec<Statement>) {
+        (self.team, self.body)
+    }
+}
+
+impl Builder {
+    /// How threads run a body.
+    pub(super) fn team(&mut self, body: &[Statement], atomic: &BTreeSet<ArrayId>, in_groups: bool) -> Mapped {
+        let mapped = self.row_or_thread(body.to_vec());
+        if mapped.team != Team::Thread || !in_groups {
+            return mapped;
+        }
+        match warp_per_row::distribute(&mut self.module.kernel, body, atomic) {
+            Some(grouped) => Team::Group(grouped.group, grouped.iterations).holding(grouped.body),
+            None => mapped,
+        }
+    }
+
+    pub(super) fn row_or_thread(&mut self, body: Vec<Statement>) -> Mapped {
+        let team = Row::of(&self.module.kernel, &body).map_or(Team::Thread, Team::Row);
+        team.holding(body)
+    }
+
+    /// How threads run a body, if what several of them have of some arrays is apart: no two threads at one place, and no two lanes
+    /// at different ones, touch one element.
+    pub(super) fn team_apart(
+        &mut self,
+        body: &[Statement],
+        atomic: &BTreeSet<ArrayId>,
+        apart: &[ArrayId],
+    ) -> Option<Mapped> {
+        let (team, body) = self.team(body, atomic, true).with_body();
+        let is_apart = match &team {
+            Team::Row(row) => row.is_apart(&body, apart),
+            _ => true,
+        };
+        is_apart.then(|| team.holding(body))
+    }
+
+    /// The number of threads for each place, where there are several and the way does not say it: the iterations that a loop has on
+    /// average, for a number of rows.
+    pub(super) fn lanes_of(&mut self, team: &Team, rows: &Expr) -> Option<Expr> {
+        match team {
+            Team::Group(_, iterations) => Some(match iterations {
+                Some(Iterations::Elements(array)) => {
+                    Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
+                }
+                Some(Iterations::Each(count)) => count.clone(),
+                None => Expr::Index(WARP),
+            }),
+            Team::Segments(_) => Some(Expr::Index(WARP)),
+            Team::Row(_) | Team::Thread => None,
+        }
+    }
+
+    /// The functions that a body becomes, each where its condition holds, or none behind it does.
+    pub(super) fn mapped(
+        &mut self,
+        team: &Team,
+        body: Vec<Statement>,
+        lanes: Option<Expr>,
+        what: &str,
+    ) -> Vec<(Option<Expr>, Launched)> {
+        let launched = |lanes, threads, body, who| Launched { lanes, threads, body, comment: commented(what, who) };
+        let one = |lanes_of: Option<Lanes>, who| vec![(None, launched(lanes_of, lanes.clone(), body.clone(), who))];
+        let row = match team {
+            Team::Row(row) => row,
+            Team::Group(group, _) => return one(Some(Lanes::Group(*group)), "a group of lanes"),
+            Team::Segments(segments) => return one(Some(Lanes::Segments(*segments)), "a warp"),
+            Team::Thread => return one(None, "a thread"),
+        };
+        let ways = match row.elements(&self.module.kernel) {
+            Elements::Known(strips) => vec![(None, strips)],
+            Elements::Either { is_long, strips } => vec![(None, None), (Some(is_long), Some(strips))],
+        };
+        let mut distributed = |(condition, strips): (Option<Expr>, Option<Strips>)| {
+            let comment = match (what.starts_with("for "), strips.is_some()) {
+                (true, false) => format!("a thread {what} and {}", row.name),
+                (true, true) => format!("a thread {what} and several {}", row.name),
+                (false, false) => format!("{what}: a thread for each, and each {}", row.name),
+                (false, true) => format!("{what}: a thread for each, and several {}", row.name),
+            };
+            let (body, lane) = lanes::distribute(&mut self.module.kernel, &body, row, strips);
+            let threads = Some(lane.extent.clone());
+            (condition, Launched { lanes: Some(Lanes::Row(lane)), threads, body, comment })
+        };
+        ways.into_iter().map(&mut distributed).collect()
+    }
+
+    /// Says how threads run the body of a place, and why.
+    pub(super) fn decide_team(&mut self, team: &Team, place: VariableId) {
+        let place = self.module.kernel.variable(place).name.clone();
+        match team {
+            Team::Row(row) => {
+                let name = &row.name;
+                let why = format!("all vector loops go over {name}: neighbours in a warp are neighbours in memory");
+                self.decide(format!("threads run over {place} and over {name}"), &why);
+                let why = "what a place reads besides its row, and the ways to it, are for all elements of a thread";
+                match row.elements(&self.module.kernel) {
+                    Elements::Known(None) => {}
+                    Elements::Known(Some(_)) => {
+                        self.decide(
+                            format!("a thread has several elements of {name}, with their sums in registers"),
+                            why,
+                        );
+                    }
+                    Elements::Either { is_long, .. } => {
+                        let is_long = self.module.kernel.show(&is_long).to_string();
+                        let what = format!(
+                            "a thread has {} elements of {name}, with their sums in registers, where {}, and else one",
+                            STRIPS,
+                            crate::gpu::readable(&is_long)
+                        );
+                        self.decide(what, why);
+                    }
+                }
+            }
+            Team::Group(..) => {
+                let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
+                           the group is as wide as places are long on average";
+                self.decide(format!("each {place} has a group of lanes"), why);
+            }
+            Team::Segments(_) => {
+                let why =
+                    "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
+                self.decide(format!("a warp takes equal shares of {place}"), why);
+            }
+            Team::Thread => {
+                let why = "no row is shared by all that a place does, or threads would wait for each other";
+                self.decide(format!("each {place} has a thread"), why);
+            }
+        }
+    }
+}
