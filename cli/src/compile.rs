@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use spc::cuda::{self, Nvrtc, NvrtcError};
 use spc_compiler::ir::Size;
+use spc_compiler::schedule;
 use spc_compiler::{Compiled, backend, concrete, notation};
 use std::path::PathBuf;
 
@@ -136,8 +137,8 @@ impl Compile {
             return Ok(format!("{kernel}\n"));
         }
         let deterministic = self.deterministic;
-        let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
-        let mut program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+        let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
+        let mut program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
         }
@@ -200,7 +201,7 @@ fn report(compiled: &cuda::Compiled) -> String {
 }
 
 /// Makes an extent part of the kernels of a program.
-fn fix_extent(program: &mut concrete::Program, name: &str, extent: usize) -> Result<(), Failure> {
+fn fix_extent(program: &mut schedule::Program, name: &str, extent: usize) -> Result<(), Failure> {
     let places = program.interface.extents_called(name).map_err(|known| {
         let message = format!("kernel `{}` has no index `{name}`", program.interface.name);
         names::unknown(message, name, known.iter().map(|known| &**known), "its indices are")

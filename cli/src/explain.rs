@@ -11,6 +11,7 @@ use spc::execute::with_stack_for;
 use spc_compiler::concrete::{self, Decision};
 use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::diagnostics::{self, Code};
+use spc_compiler::schedule;
 use spc_compiler::{backend, notation, pass, syntax};
 use std::fmt::Write;
 use std::path::Path;
@@ -61,9 +62,9 @@ impl Explain {
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         for kernel in &source.kernels {
             let deterministic = self.deterministic;
-            let options = concrete::Options { target, deterministic, ..concrete::Options::default() };
+            let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
             let explained = || {
-                let program = concrete::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+                let program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
                 let mut text = program_explanation(kernel, &program);
                 for compiled in &spc_compiler::compile(program).kernels {
                     match target {
@@ -154,7 +155,7 @@ fn wrapped(words: &[&str]) -> String {
 }
 
 /// What a kernel becomes: where it has several statements, what became of those, and then each loop nest.
-fn program_explanation(kernel: &notation::Kernel, program: &concrete::Program) -> String {
+fn program_explanation(kernel: &notation::Kernel, program: &schedule::Program) -> String {
     let mut text = String::new();
     for line in &kernel.documentation {
         _ = writeln!(text, "{}", line.trim());

@@ -13,7 +13,8 @@ use spc_check::compare::Difference;
 use spc_check::engine::Stop;
 use spc_check::number::Number;
 use spc_check::trial::{Engine, Fault, Inputs, Report, Trial};
-use spc_compiler::{concrete, notation};
+use spc_compiler::notation;
+use spc_compiler::schedule;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 
@@ -70,7 +71,7 @@ impl Test {
         let case = self.case(&source)?;
         let mut tested: Vec<Tested<'_>> = Vec::new();
         for kernel in &source.kernels {
-            with_stack_for(kernel, || concrete::schedule(kernel, concrete::Options::default()).map(drop))
+            with_stack_for(kernel, || schedule::schedule(kernel, schedule::Options::default()).map(drop))
                 .map_err(|problems| source.refuse(problems))?;
             let report = with_stack_for(kernel, || self.test(&case, kernel));
             tested.push((kernel, report.map_err(|stop| refuse(stop, kernel))?));

@@ -1,6 +1,7 @@
 //! From a checked kernel to loops: all stages after the notation, one after the other.
 
 use crate::diagnostics::Diagnostics;
+use crate::schedule;
 use crate::{concrete, ir, lower, notation, pass};
 
 /// A kernel of one statement at every stage.
@@ -29,7 +30,7 @@ pub struct Program {
     /// The kernels, in the order in which they run.
     pub kernels: Vec<Compiled>,
     /// The input that is to come in parts, if one is.
-    pub stream: Option<concrete::Stream>,
+    pub stream: Option<schedule::Stream>,
 }
 
 impl Program {
@@ -43,9 +44,9 @@ impl Program {
 }
 
 /// Lowers scheduled kernels and runs all passes.
-pub fn compile(program: concrete::Program) -> Program {
+pub fn compile(program: schedule::Program) -> Program {
     let declarations = lower::declarations(&program.interface);
-    let concrete::Program { chain, interface, results, kernels, stream } = program;
+    let schedule::Program { chain, interface, results, kernels, stream } = program;
     let kernels = kernels.into_iter().map(compile_kernel).collect();
     Program { chain, interface, declarations, results, kernels, stream }
 }
@@ -62,5 +63,5 @@ pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn compile_notation(kernel: &notation::Kernel) -> Result<Program, Diagnostics> {
-    Ok(compile(concrete::schedule(kernel, concrete::Options::default())?))
+    Ok(compile(schedule::schedule(kernel, schedule::Options::default())?))
 }

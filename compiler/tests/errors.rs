@@ -3,11 +3,11 @@
 #![cfg(feature = "pretty")]
 
 use crate::assert_snapshot;
-use spc_compiler::concrete::{Options, schedule};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{FormatOption, Kernel, check, check_expression};
+use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::syntax;
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,6 +4,7 @@
 
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{FormatOption, check_expression};
+use spc_compiler::schedule;
 use spc_compiler::{backend, compile, compile_notation, concrete, syntax};
 
 const GUIDE: &str = include_str!("../GUIDE.md");
@@ -22,8 +23,8 @@ fn every_stage_is_shown_as_it_is() {
     let notation = check_expression(&statement, &[format], &Definitions::prelude()).expect("the example has a meaning");
     let program = compile_notation(&notation).expect("the example can be scheduled");
     let compiled = program.single().expect("the example is one statement");
-    let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
-    let for_gpu = compile(concrete::schedule(&notation, options).expect("the example can be scheduled"));
+    let options = schedule::Options { target: concrete::Target::Gpu, ..schedule::Options::default() };
+    let for_gpu = compile(schedule::schedule(&notation, options).expect("the example can be scheduled"));
     let for_gpu = for_gpu.single().expect("the example is one statement");
     let module = backend::cuda::module(&for_gpu.kernel, None, backend::cuda::Options::default())
         .expect("the example runs on a device");

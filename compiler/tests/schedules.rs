@@ -1,7 +1,7 @@
 //! How kernels are scheduled: each file of `schedules/`, its loops, the reasons for them, and the lattices of what they walk.
 
 use crate::assert_snapshot;
-use spc_compiler::concrete::{Options, schedule};
+use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::{compile, notation, syntax};
 use std::fmt::Write;
 use std::fs;

@@ -2,8 +2,9 @@
 
 use crate::corpus::{Batch, chosen, runnable};
 use spc_compiler::backend::cuda::{Function, Options, Step};
-use spc_compiler::concrete::{self, Target};
+use spc_compiler::concrete::Target;
 use spc_compiler::ir::Expr;
+use spc_compiler::schedule;
 use spc_tests::case::Case;
 use spc_tests::corpus;
 use spc_tests::emulation::{self, Emulated, Emulation};
@@ -38,7 +39,7 @@ impl Prepared {
 /// What can be made for a device, and what can't, with the reason.
 fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
     let (mut all, mut refused) = (Vec::new(), Vec::new());
-    let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
     for (number, case) in cases.into_iter().enumerate() {
         let ready = match Ready::scheduled(&case, options) {
             Ok(ready) => ready,
@@ -116,7 +117,7 @@ fn runs(Prepared { emulated, deterministic, tight, .. }: &Prepared) -> usize {
 }
 
 fn threads_have_several_elements_of_long_rows() -> Result<(), Skip> {
-    let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
     let mut all = Vec::new();
     for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
         let case = Case::parse("long_rows", text).expect("it is a case");
@@ -148,7 +149,7 @@ fn threads_have_several_elements_of_long_rows() -> Result<(), Skip> {
 const RANKS: [u64; 10] = [1, 5, 31, 32, 33, 64, 100, 129, 200, 300];
 
 fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
-    let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
     let mut all = Vec::new();
     for (number, (text, extent)) in corpus::LONG_ROWS.into_iter().enumerate() {
         let ready = RANKS.map(|rank| {

@@ -51,7 +51,8 @@ mod in_process {
     use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
     use spc::generate;
     use spc::tensor::{AnyTensor, Csf, Csr, Dense, Tensor};
-    use spc_compiler::concrete::{self, Target};
+    use spc_compiler::concrete::Target;
+    use spc_compiler::schedule;
     use spc_compiler::{notation, syntax};
     use spc_tests::emulation::driver::{brought, taken};
 
@@ -243,8 +244,8 @@ mod in_process {
     /// What doubles a vector.
     fn double(gpu: &Gpu) -> Chain {
         let kernel = kernel("fn double(x: dense) -> y: dense { y(i) = 2 * x(i); }");
-        let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
-        let program = spc_compiler::compile(concrete::schedule(&kernel, options).expect("it is scheduled"));
+        let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
+        let program = spc_compiler::compile(schedule::schedule(&kernel, options).expect("it is scheduled"));
         Chain::on_gpu(&program, gpu).expect("it compiles")
     }
 

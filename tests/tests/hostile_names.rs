@@ -2,7 +2,8 @@
 //! names: each as an index, a tensor, a temporary, a kernel or a format. All of them natively, and as CUDA C.
 
 use spc_compiler::backend::{cuda, rust};
-use spc_compiler::concrete::{Options, Target};
+use spc_compiler::concrete::Target;
+use spc_compiler::schedule::Options;
 use spc_compiler::syntax;
 use spc_tests::case::Case;
 use spc_tests::emulation;

@@ -6,8 +6,8 @@ use spc::execute::{Backend, Chain};
 use spc::parallel::with_threads;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, Values, pack_filled};
 use spc::with_element;
-use spc_compiler::concrete;
 use spc_compiler::notation::{self, Kernel, Role};
+use spc_compiler::schedule;
 use spc_compiler::{Program, compile, syntax};
 use spc_tests::data::{Random, for_each_index};
 use spc_tests::harness::Skip;
@@ -88,8 +88,8 @@ fn kernel(text: &str) -> Kernel {
 }
 
 fn program(text: &str, deterministic: bool) -> Program {
-    let options = concrete::Options { deterministic, ..concrete::Options::default() };
-    compile(concrete::schedule(&kernel(text), options).unwrap_or_else(|problems| panic!("{text}: {problems:?}")))
+    let options = schedule::Options { deterministic, ..schedule::Options::default() };
+    compile(schedule::schedule(&kernel(text), options).unwrap_or_else(|problems| panic!("{text}: {problems:?}")))
 }
 
 /// The same kernel with twice as many bits.

@@ -3,7 +3,8 @@
 use spc::cuda::Nvrtc;
 use spc_compiler::Compiled;
 use spc_compiler::backend::cuda;
-use spc_compiler::concrete::{Options, Target};
+use spc_compiler::concrete::Target;
+use spc_compiler::schedule::Options;
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
 use spc_tests::harness::{Skip, options};

@@ -2,7 +2,7 @@
 //!
 //! `--times` asks for more programs, `--seed` for others. What fails is made smaller and printed as a case.
 
-use spc_compiler::concrete::Options;
+use spc_compiler::schedule::Options;
 use spc_tests::case::Case;
 use spc_tests::data::Random;
 use spc_tests::engine::{Ready, Stop};

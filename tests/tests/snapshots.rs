@@ -1,8 +1,9 @@
 //! Cases at every stage, in one snapshot each: what a reader of the compiler looks at first.
 
 use spc_compiler::backend::{cuda, rust};
-use spc_compiler::concrete::{Options, Target, schedule};
+use spc_compiler::concrete::Target;
 use spc_compiler::ir::Size;
+use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::{Compiled, Program};
 use spc_tests::corpus;
 use spc_tests::engine::Ready;

@@ -5,6 +5,7 @@ use spc::execute::{Backend, Chain, StreamOptions, Streamed};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete;
 use spc_compiler::notation::Role;
+use spc_compiler::schedule;
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::harness::options;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Result<(), String>> {
     let place = ready.program.interface.tensors.iter().position(|input| input.name == tensor)?;
     ready.tensors[place].parts(options.parts, options.whole).ok()?;
-    let stream = concrete::stream(&ready.notation, tensor, options.parts as u64).ok()?;
+    let stream = schedule::stream(&ready.notation, tensor, options.parts as u64).ok()?;
     let run = || {
         let interpreted = |program: &spc_compiler::Program| Chain::new(program, Backend::Interpreter);
         let combine = interpreted(&Streamed::combination(&stream, concrete::Target::Cpu)?)?;
@@ -63,7 +64,7 @@ fn refusal(body: &str) -> String {
     let text = format!("fn f(X: csr, Z: csr, x: dense) -> y: dense {{ {body} }}");
     let case = Case::parse("refused", &format!("// dims: i=3 j=3 k=3\n{text}\n")).expect("it is a case");
     let ready = Ready::new(&case).unwrap_or_else(|stop| panic!("{stop:?}"));
-    concrete::stream(&ready.notation, "X", 2).expect_err(body).0
+    schedule::stream(&ready.notation, "X", 2).expect_err(body).0
 }
 
 fn what_parts_do_not_give_is_refused() {

@@ -4,7 +4,8 @@
 //! `--texts FOLDER` writes the texts themselves, to compare those of two commits by `diff -r`.
 
 use spc_compiler::backend::{cuda, rust};
-use spc_compiler::concrete::{Options, Target};
+use spc_compiler::concrete::Target;
+use spc_compiler::schedule::Options;
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
 use spc_tests::harness::options;

@@ -1,8 +1,7 @@
 //! Concrete index notation: the loops of a kernel, in order, and how each one runs.
 //!
-//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Program`], a [`Kernel`] for each statement
-//! that is left after fusing, which says in which order, with which temporaries, from which copies, and what runs in
-//! parallel; every decision is kept with its reason for `spc explain`.
+//! A [`Kernel`] says in which order loops run, with which temporaries, from which copies, and what runs in parallel; every
+//! decision is kept with its reason for `spc explain`. [`schedule`](mod@crate::schedule) makes it, and here is only the data.
 //!
 //! ```text
 //! A(i, r) = sum(j, k)(X(i, j, k) * B(j, r) * C(k, r))          X: csf, the rest dense
@@ -17,46 +16,20 @@
 //!
 //! The terms are those of Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (2019).
 
-mod alternatives;
-mod blocks;
-mod cases;
-mod chunks;
-mod copy;
-mod cost;
-mod directives;
-mod extents;
-mod factor;
-mod fused;
+mod asked;
 mod levels;
-mod lift;
-mod order;
-mod pattern;
-mod precompute;
 mod print;
-mod program;
-mod scatter;
-mod schedule;
-mod share;
 mod simplify;
-mod stream;
-mod structure;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
-pub use alternatives::alternatives;
-pub use directives::Asked;
-pub use fused::Chain;
-pub use pattern::alike;
-pub use precompute::{Parts, Precomputed};
-pub(crate) use print::{access as show_access, statement as show_statement};
-pub use program::{Program, schedule};
-pub use schedule::Options;
-pub use share::Meet;
+pub use asked::{Asked, Chain, Parts, Precomputed};
+pub(crate) use levels::{level_variables, stored_levels};
+pub(crate) use print::{access as show_access, expr as show_expr, statement as show_statement, summary};
 pub use simplify::{absent, simplify};
-pub(crate) use simplify::{changes_nothing, simplify_expr, without};
+pub(crate) use simplify::{changes_nothing, is_identity, simplify_expr, without};
 use std::ops::Range;
-pub use stream::{Stream, stream};
 
 /// A scheduled kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -451,7 +424,7 @@ impl Kernel {
     }
 
     /// The expression with its reductions over what runs: over both parts of a variable that is split.
-    fn over_running(&self, expr: &Expr) -> Expr {
+    pub(crate) fn over_running(&self, expr: &Expr) -> Expr {
         let expr = expr.map_children(&|child| self.over_running(child));
         match expr {
             Expr::Reduce(operator, variables, body) => {
@@ -503,7 +476,7 @@ impl Kernel {
     }
 
     /// Whether several values of its variables may be one place of a target: `s(i / 2)`, `c(i + j)`.
-    fn meets(&self, target: &Access) -> bool {
+    pub(crate) fn meets(&self, target: &Access) -> bool {
         target.indices.iter().any(|index| match &self.variables[index.0].value {
             Some(Computed::Index { index, guarded: false, .. }) => !index.tells_apart(),
             _ => false,
@@ -511,7 +484,7 @@ impl Kernel {
     }
 
     /// Whether different values of a variable are different places of a target, whatever the others are.
-    fn tells_apart(&self, variable: IndexVariable, target: &Access) -> bool {
+    pub(crate) fn tells_apart(&self, variable: IndexVariable, target: &Access) -> bool {
         target.indices.iter().any(|&index| match &self.variables[index.0].value {
             None => index == variable,
             Some(Computed::Index { index, .. }) => {
@@ -595,7 +568,7 @@ impl Kernel {
         assign.value.for_each_access(&mut |access| {
             if self.loops_of(&access.indices).contains(&variable) {
                 let format = &self.tensor(access.tensor).format;
-                let is_row = format.is_dense() && order::level_variables(access, format).last() == Some(&variable);
+                let is_row = format.is_dense() && level_variables(access, format).last() == Some(&variable);
                 *if is_row { &mut rows } else { &mut others } += 1;
             }
         });

@@ -138,7 +138,8 @@ fn is_covered(smaller: &[Point], set: Operands, statement: &Statement) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::concrete::{Kernel, Options, schedule};
+    use crate::concrete::Kernel;
+    use crate::schedule::{Options, schedule};
     use crate::{notation, syntax};
 
     /// The lattice of `y(i) = …` over sparse vectors, as sets of their names: its points, and its loops.

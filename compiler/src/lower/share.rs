@@ -26,10 +26,11 @@
 use super::forall::{Bounds, Loop};
 use super::parallel::target_of;
 use super::{Lowering, Scope};
-use crate::concrete::{self, Access, Meet, OutputStructure, Run, Share, Statement, TensorKind};
+use crate::concrete::{self, Access, OutputStructure, Run, Share, Statement, TensorKind};
 use crate::format::LevelKind;
 use crate::format::level::{self, Positions};
 use crate::ir::{self, ArrayId, BinaryOperator, Expr, ReduceOperator, Sharing, Type, Work};
+use crate::schedule::Meet;
 
 /// The positions of an operand that loops over its levels are kept to.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! The Einstein rule, bare expressions and what is refused, on small texts.
 
 use super::{FormatOption, Kernel, Problems, check, check_expression};
-use crate::concrete::{Options, schedule};
 use crate::diagnostics::Code;
 use crate::format::resolve::Definitions;
+use crate::schedule::{Options, schedule};
 use crate::syntax::{parse_parameter_format, parse_program, parse_statement};
 
 fn bare(expression: &str, formats: &[(&str, &str)]) -> Result<Kernel, Problems> {

@@ -340,13 +340,15 @@ pub struct Schedule {
     pub span: Span,
 }
 
-/// One directive: a name and arguments (names, numbers, accesses).
+/// One directive: a name, arguments (names, numbers, accesses), and what is said of some of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Directive {
     /// Which.
     pub name: Ident,
     /// Its arguments.
     pub arguments: Vec<Expr>,
+    /// What stands behind a colon, each with the place of the argument that it is said of: `lanes(8)` in `simd(j: lanes(8))`.
+    pub choices: Vec<(usize, Expr)>,
     /// The whole.
     pub span: Span,
 }

@@ -383,7 +383,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         map_level => (48, "a level such as `i: dense`"),
         level => (49, "a level such as `compressed`"),
         map_mode => (50, "a mode such as `i`"),
-        argument | setting => (51, "an argument"),
+        argument | setting | choice => (51, "an argument"),
         access => (52, "a tensor such as `A(i, j)`"),
         index => (53, "an index"),
         expression | operand | group | call | boolean | negate | not => (54, "an expression"),

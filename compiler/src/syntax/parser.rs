@@ -37,6 +37,8 @@ pub enum Rule {
     r#fill_value,
     r#schedule,
     r#directive,
+    r#directive_argument,
+    r#choice,
     r#definition,
     r#name_list,
     r#format,
@@ -158,6 +160,8 @@ impl Rule {
             Rule::r#fill_value,
             Rule::r#schedule,
             Rule::r#directive,
+            Rule::r#directive_argument,
+            Rule::r#choice,
             Rule::r#definition,
             Rule::r#name_list,
             Rule::r#format,
@@ -1229,7 +1233,7 @@ impl ::pest::Parser<Rule> for Grammar {
                                                     .optional(|state| {
                                                         state
                                                             .sequence(|state| {
-                                                                self::r#expression(state)
+                                                                self::r#directive_argument(state)
                                                                     .and_then(|state| { super::hidden::skip(state) })
                                                                     .and_then(|state| {
                                                                         state
@@ -1240,7 +1244,7 @@ impl ::pest::Parser<Rule> for Grammar {
                                                                                             .sequence(|state| {
                                                                                                 self::r#comma(state)
                                                                                                     .and_then(|state| { super::hidden::skip(state) })
-                                                                                                    .and_then(|state| { self::r#expression(state) })
+                                                                                                    .and_then(|state| { self::r#directive_argument(state) })
                                                                                             })
                                                                                             .and_then(|state| {
                                                                                                 state
@@ -1253,7 +1257,7 @@ impl ::pest::Parser<Rule> for Grammar {
                                                                                                                             .sequence(|state| {
                                                                                                                                 self::r#comma(state)
                                                                                                                                     .and_then(|state| { super::hidden::skip(state) })
-                                                                                                                                    .and_then(|state| { self::r#expression(state) })
+                                                                                                                                    .and_then(|state| { self::r#directive_argument(state) })
                                                                                                                             })
                                                                                                                     })
                                                                                                             })
@@ -1273,6 +1277,42 @@ impl ::pest::Parser<Rule> for Grammar {
                                             .and_then(|state| { self::r#rparen(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#semicolon(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#directive_argument(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .sequence(|state| {
+                            self::r#expression(state)
+                                .and_then(|state| { super::hidden::skip(state) })
+                                .and_then(|state| {
+                                    state.optional(|state| { self::r#choice(state) })
+                                })
+                        })
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#choice(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#choice,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        self::r#colon(state)
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#expression(state) })
                                     })
                             },
                         )
@@ -3873,6 +3913,8 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#fill_value => rules::r#fill_value(state),
                     Rule::r#schedule => rules::r#schedule(state),
                     Rule::r#directive => rules::r#directive(state),
+                    Rule::r#directive_argument => rules::r#directive_argument(state),
+                    Rule::r#choice => rules::r#choice(state),
                     Rule::r#definition => rules::r#definition(state),
                     Rule::r#name_list => rules::r#name_list(state),
                     Rule::r#format => rules::r#format(state),

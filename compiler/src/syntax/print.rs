@@ -109,7 +109,13 @@ impl Display for Schedule {
 
 impl Display for Directive {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({})", self.name, List(&self.arguments))
+        write!(f, "{}(", self.name)?;
+        for (place, argument) in self.arguments.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            write!(f, "{comma}{argument}")?;
+            self.choices.iter().filter(|(of, _)| *of == place).try_for_each(|(_, value)| write!(f, ": {value}"))?;
+        }
+        f.write_str(")")
     }
 }
 

@@ -3,8 +3,9 @@
 use super::{Backend, Chain, Error, StreamOptions};
 use crate::tensor::Duplicates;
 use spc_compiler::backend;
-use spc_compiler::concrete::{self, Target};
+use spc_compiler::concrete::Target;
 use spc_compiler::ir::Size;
+use spc_compiler::schedule;
 
 /// A vector loop, or a sum over a row, of at most so many iterations is compiled for its extent alone.
 const LARGEST_CONSTANT: usize = 256;
@@ -41,9 +42,9 @@ impl ProgramOptions {
     }
 
     /// What the scheduler is asked for.
-    pub(super) fn scheduling(&self) -> concrete::Options {
+    pub(super) fn scheduling(&self) -> schedule::Options {
         let (target, deterministic) = (self.target(), self.deterministic);
-        concrete::Options { target, deterministic, ..concrete::Options::default() }
+        schedule::Options { target, deterministic, ..schedule::Options::default() }
     }
 
     /// What loops are scheduled for.
@@ -70,7 +71,7 @@ pub(super) fn runner(
 }
 
 /// Makes the extents of short vector loops and of sums over short rows part of the kernels.
-pub(super) fn fix_vector_extents(program: &mut concrete::Program, extents: &[Option<usize>]) {
+pub(super) fn fix_vector_extents(program: &mut schedule::Program, extents: &[Option<usize>]) {
     for place in program.vector_extents() {
         if let Some(extent) = extents[place].filter(|extent| (1..=LARGEST_CONSTANT).contains(extent)) {
             program.set_size(place, Size::Constant(extent as u64));

@@ -9,7 +9,7 @@
 //!
 //! A lane is a thread of the host with its own stream of a device. Of n lanes, each takes every n-th part and does one thing at a
 //! time; together they keep both directions of the link and the device at work. Several devices share the lanes. What results of
-//! parts become, and that this is the result of the whole, is what the compiler says: [`concrete::Stream`]. Lane by lane and
+//! parts become, and that this is the result of the whole, is what the compiler says: [`schedule::Stream`]. Lane by lane and
 //! part by part, results are combined in the same order on every run; dense ones on a device stay there until they are one.
 
 use super::Backend;
@@ -19,7 +19,9 @@ use super::chain::{Chain, Outcome};
 use super::device::Accumulated;
 use super::error::Error;
 use crate::tensor::{AnyTensor, NotCut};
-use spc_compiler::concrete::{self, Stream, Target};
+use spc_compiler::concrete::Target;
+use spc_compiler::schedule;
+use spc_compiler::schedule::Stream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -104,7 +106,7 @@ impl Spent {
 
 impl Streamed {
     /// A kernel in lanes, which must be made of one program; `combine` runs the program of
-    /// [`Stream::combine`](spc_compiler::concrete::Stream::combine).
+    /// [`Stream::combine`](spc_compiler::schedule::Stream::combine).
     ///
     /// # Errors
     /// When there is no lane, or the kernel has no such input.
@@ -122,8 +124,8 @@ impl Streamed {
     /// # Errors
     /// When it can't be scheduled.
     pub fn combination(stream: &Stream, target: Target) -> Result<spc_compiler::Program, Error> {
-        let options = concrete::Options { target, ..concrete::Options::default() };
-        concrete::schedule(&stream.combine, options).map(spc_compiler::compile).map_err(|problems| {
+        let options = schedule::Options { target, ..schedule::Options::default() };
+        schedule::schedule(&stream.combine, options).map(spc_compiler::compile).map_err(|problems| {
             let reasons: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
             Error::Stream { tensor: stream.tensor.clone(), reason: reasons.join("; ") }
         })
@@ -360,7 +362,7 @@ type Outputs = Vec<(String, AnyTensor)>;
 /// # Errors
 /// Why the kernel can't have one, and what to do about it.
 pub(super) fn of_options(kernel: &spc_compiler::notation::Kernel, options: &StreamOptions) -> Result<Stream, Error> {
-    concrete::stream(kernel, &options.tensor, options.parts as u64).map_err(|(message, help)| Error::Stream {
+    schedule::stream(kernel, &options.tensor, options.parts as u64).map_err(|(message, help)| Error::Stream {
         tensor: options.tensor.clone(),
         reason: format!("{message}; {help}"),
     })

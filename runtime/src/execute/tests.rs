@@ -3,9 +3,9 @@
 use super::testing::*;
 use super::*;
 use crate::tensor::{ALIGNMENT, AnyTensor, Buffer, IndexArray};
-use spc_compiler::concrete;
 use spc_compiler::format::{Format, IndexWidth, LevelFormat};
 use spc_compiler::ir::{self, Initial, Kernel, Size, Source, Structure, TensorId, Verified};
+use spc_compiler::schedule;
 
 fn a() -> AnyTensor {
     matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr())
@@ -404,7 +404,7 @@ fn a_program_walks_inputs_of_one_pattern_once() {
 
 #[test]
 fn inputs_must_have_the_pattern_that_is_said() {
-    let concrete = concrete::schedule(&sum("schedule { same_pattern(X, Z); }"), concrete::Options::default()).unwrap();
+    let concrete = schedule::schedule(&sum("schedule { same_pattern(X, Z); }"), schedule::Options::default()).unwrap();
     let compiled = spc_compiler::compile(concrete);
     let chain = Chain::new(&compiled, Backend::Interpreter).unwrap();
     let x = matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr());

@@ -12,8 +12,9 @@ use super::cache::Cache;
 use super::hash::Fnv128;
 use super::{Backend, Operand, Program, ProgramError, ProgramOptions};
 use crate::parallel;
-use spc_compiler::concrete::{self, alternatives};
+use spc_compiler::concrete::{self};
 use spc_compiler::notation;
+use spc_compiler::schedule::alternatives;
 use spc_compiler::syntax::{self, Expr, ExprKind, Schedule};
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! What functions that `tensor_kernel!` writes call: kernels known at compile time over typed tensors.
 
-#[cfg(feature = "cuda")]
 use super::Chain;
 use super::around::Around;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
@@ -11,6 +10,8 @@ use crate::cuda::Gpu;
 use crate::parallel::NoMemory;
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
+#[cfg(feature = "cuda")]
+use spc_compiler::schedule;
 #[cfg(feature = "cuda")]
 use spc_compiler::{concrete, diagnostics::Diagnostics, notation, syntax};
 use std::panic::{self, AssertUnwindSafe};
@@ -145,8 +146,8 @@ impl StaticKernel {
         };
         let kernels = syntax::parse_program(self.source).and_then(|program| notation::check(&program));
         let [kernel] = &kernels.map_err(problems)?[..] else { return Err(wrong("its text is not one kernel")) };
-        let options = concrete::Options { target: concrete::Target::Gpu, ..concrete::Options::default() };
-        let program = concrete::schedule(kernel, options).map_err(problems)?;
+        let options = schedule::Options { target: concrete::Target::Gpu, ..schedule::Options::default() };
+        let program = schedule::schedule(kernel, options).map_err(problems)?;
         let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program), gpu)?);
         chains.push((key, chain.clone()));
         Ok(chain)

@@ -11,6 +11,7 @@ use spc_compiler::concrete::{self, OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
 use spc_compiler::ir::Size;
 use spc_compiler::notation::{self, Kernel, Role};
+use spc_compiler::schedule;
 use spc_compiler::{Compiled, Program, compile, syntax};
 use std::collections::BTreeMap;
 
@@ -55,14 +56,14 @@ impl Ready {
     /// # Errors
     /// What the compiler says against it.
     pub fn new(case: &Case) -> Result<Ready, Stop> {
-        Ready::scheduled(case, concrete::Options::default())
+        Ready::scheduled(case, schedule::Options::default())
     }
 
     /// The same with other wishes for the scheduler.
     ///
     /// # Errors
     /// What the compiler says against it.
-    pub fn scheduled(case: &Case, options: concrete::Options) -> Result<Ready, Stop> {
+    pub fn scheduled(case: &Case, options: schedule::Options) -> Result<Ready, Stop> {
         Ready::fixed(case, options, &[])
     }
 
@@ -70,7 +71,7 @@ impl Ready {
     ///
     /// # Errors
     /// What the compiler says against it.
-    pub fn fixed(case: &Case, options: concrete::Options, extents: &[(&str, u64)]) -> Result<Ready, Stop> {
+    pub fn fixed(case: &Case, options: schedule::Options, extents: &[(&str, u64)]) -> Result<Ready, Stop> {
         let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
         let program = syntax::parse_program(&case.text).map_err(refuse)?;
         let mut kernels = notation::check(&program).map_err(refuse)?;
@@ -87,11 +88,11 @@ impl Ready {
     pub fn of(
         case: &Case,
         notation: Kernel,
-        options: concrete::Options,
+        options: schedule::Options,
         extents: &[(&str, u64)],
     ) -> Result<Ready, Stop> {
         let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
-        let mut program = concrete::schedule(&notation, options).map_err(refuse)?;
+        let mut program = schedule::schedule(&notation, options).map_err(refuse)?;
         let is_it = |name: &str| program.interface.variables.iter().find(|variable| variable.name == name);
         let places: Vec<(usize, u64)> =
             extents.iter().filter_map(|(name, size)| is_it(name).map(|variable| (variable.extent, *size))).collect();

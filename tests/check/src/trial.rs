@@ -7,10 +7,10 @@ use crate::engine::{Ready, Stop};
 use crate::oracle::Extents;
 use spc::execute::{Backend, Chain, Error};
 use spc::parallel::with_threads;
-use spc_compiler::concrete::Options;
 #[cfg(feature = "cuda")]
 use spc_compiler::concrete::Target;
 use spc_compiler::notation::{Kernel, Role};
+use spc_compiler::schedule::Options;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What runs a kernel, or compiles it.

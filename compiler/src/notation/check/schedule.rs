@@ -22,6 +22,9 @@ enum Argument {
     Expression,
     /// Pairs of an index variable that exists and a new one.
     Pairs,
+    /// A name, expression or access, of which something is said behind a colon: `j: lanes(8)`. The rule of the directive checks both.
+    #[expect(dead_code, reason = "the directives that choose come one by one")]
+    Chosen,
 }
 
 /// The directives with their arguments; [`directives`] has what they mean.
@@ -89,7 +92,19 @@ impl<'a> Scope<'a> {
                 Some(Argument::Pairs) => Argument::New,
                 kind => kind.copied().unwrap_or(Argument::Expression),
             };
-            if let Some(problem) = self.argument(argument, kind) {
+            let choice = directive.choices.iter().find(|(of, _)| *of == place);
+            let problem = match (kind, choice) {
+                (Argument::Chosen, None) => Some(
+                    Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, "a `:` and a choice must follow")
+                        .label("says nothing yet"),
+                ),
+                (Argument::Chosen, Some(_)) | (_, None) => self.argument(argument, kind),
+                (_, Some((_, value))) => Some(
+                    Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, value.span, "there is nothing to choose here")
+                        .label("must be left out"),
+                ),
+            };
+            if let Some(problem) = problem {
                 found.push(problem.help(format!("for example `{example}`")));
             }
         }
@@ -100,7 +115,7 @@ impl<'a> Scope<'a> {
             Some(Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, message).label(label))
         };
         match (kind, &argument.kind) {
-            (Argument::Expression, _) | (Argument::Number, ExprKind::Number { .. }) => None,
+            (Argument::Expression | Argument::Chosen, _) | (Argument::Number, ExprKind::Number { .. }) => None,
             (Argument::Number, _) => wrong("a number must stand here".to_owned(), "not a number"),
             (Argument::New, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
                 wrong(format!("there is an index variable `{}` already", name.name), "must be a new name")

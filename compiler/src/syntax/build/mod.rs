@@ -151,14 +151,20 @@ impl Builder {
         let span = self.span(&pair);
         let mut name = Ident { name: String::new(), span };
         let mut arguments = Vec::new();
+        let mut choices = Vec::new();
         for pair in pair.into_inner() {
             match pair.as_rule() {
                 Rule::name => name = self.ident(pair),
                 Rule::expression => arguments.push(self.expression(pair).expr),
+                Rule::choice => {
+                    let values = pair.into_inner().filter(|inner| inner.as_rule() == Rule::expression);
+                    let values = values.map(|value| self.expression(value).expr);
+                    choices.extend(values.map(|value| (arguments.len() - 1, value)));
+                }
                 _ => {}
             }
         }
-        Directive { name, arguments, span }
+        Directive { name, arguments, choices, span }
     }
 
     fn definition(&mut self, pair: Pair, documentation: Vec<String>) -> FormatDefinition {

@@ -5,6 +5,7 @@ use spc::execute::NativeKernel;
 use spc::tensor::AnyTensor;
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::ir::{Kernel, Size, Verified};
+use spc_compiler::schedule;
 use spc_compiler::{backend, concrete, notation, syntax};
 
 /// A kernel that has been compiled.
@@ -36,7 +37,7 @@ pub(crate) fn text(
     let refuse = |diagnostics: Diagnostics| format!("{source}: {diagnostics:?}");
     let program = syntax::parse_program(source).map_err(refuse)?;
     let kernels = notation::check(&program).map_err(refuse)?;
-    let program = concrete::schedule(&kernels[0], concrete::Options::default()).map_err(refuse)?;
+    let program = schedule::schedule(&kernels[0], schedule::Options::default()).map_err(refuse)?;
     let [mut concrete] = <[concrete::Kernel; 1]>::try_from(program.kernels)
         .map_err(|kernels| format!("{source}: {} loop nests instead of one", kernels.len()))?;
     change(&mut concrete);

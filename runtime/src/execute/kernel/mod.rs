@@ -20,7 +20,6 @@ use super::typed::write_into;
 use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, ProgramError, ProgramOptions};
 use crate::parallel;
 use crate::tensor::AnyTensor;
-use spc_compiler::concrete;
 #[cfg(not(feature = "pretty"))]
 use spc_compiler::diagnostics::line_and_column;
 #[cfg(feature = "pretty")]
@@ -29,6 +28,7 @@ use spc_compiler::diagnostics::{Diagnostic, Diagnostics, suggest};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::{Source, Tensor};
 use spc_compiler::notation::{self, FormatOption};
+use spc_compiler::schedule;
 use spc_compiler::{Compiled, backend, syntax};
 use std::time::{Duration, Instant};
 
@@ -256,7 +256,7 @@ impl Kernel {
         link: Option<Link<'_>>,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let mut concrete = concrete::schedule(kernel, options.scheduling()).map_err(ProgramError::Schedule)?;
+        let mut concrete = schedule::schedule(kernel, options.scheduling()).map_err(ProgramError::Schedule)?;
         let mut extents = vec![None; concrete.interface.extents.len()];
         for (name, extent) in dimensions {
             let places =
@@ -272,7 +272,7 @@ impl Kernel {
 
     /// A kernel that has been scheduled.
     pub(super) fn of_concrete(
-        concrete: concrete::Program,
+        concrete: schedule::Program,
         options: &ProgramOptions,
         link: Option<Link<'_>>,
     ) -> Result<Self, ProgramError> {

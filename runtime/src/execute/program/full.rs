@@ -3,14 +3,14 @@
 use crate::execute::Error;
 use crate::execute::ProgramError;
 use crate::memory;
-use spc_compiler::concrete;
 use spc_compiler::format::LevelKind;
 use spc_compiler::notation;
+use spc_compiler::schedule;
 
 /// Refuses a result that stores every element where these have no room.
 pub(super) fn check_memory(
     kernel: &notation::Kernel,
-    program: &concrete::Program,
+    program: &schedule::Program,
     extents: &[usize],
 ) -> Result<(), ProgramError> {
     for tensor in kernel.full_results() {

@@ -41,9 +41,11 @@ use super::{
     Streamed, Way,
 };
 use crate::tensor::AnyTensor;
-use spc_compiler::concrete::{self, Stream, Target, TensorKind};
+use spc_compiler::concrete::{self, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::notation;
+use spc_compiler::schedule;
+use spc_compiler::schedule::Stream;
 use spc_compiler::syntax::{self, Schedule};
 use std::time::{Duration, Instant};
 
@@ -89,7 +91,7 @@ impl Program {
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
         let schedule_options = options.scheduling();
-        let mut concrete = concrete::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
+        let mut concrete = schedule::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
         let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
@@ -98,7 +100,7 @@ impl Program {
         if let Some(schedule) = tuning::remembered(kernel, &sizes, options) {
             let changed = kernel.with_schedule(schedule.clone());
             // An older compiler may have kept to what this one refuses.
-            if let Ok(program) = concrete::schedule(&changed, schedule_options) {
+            if let Ok(program) = schedule::schedule(&changed, schedule_options) {
                 extents = extents::resolve(&program.interface, &operands, dimensions)?;
                 (concrete, tuned) = (program, Some(schedule));
             }
@@ -126,7 +128,7 @@ impl Program {
         let compare_time = start.elapsed();
 
         let start = Instant::now();
-        let again = known.and_then(|kernel| concrete::schedule(&kernel, schedule_options).ok());
+        let again = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
         // What can't be walked together is walked apart.
         if let Some(again) = again.filter(|again| again.interface.extents == concrete.interface.extents) {
             concrete = again;

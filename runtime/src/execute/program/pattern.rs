@@ -5,6 +5,7 @@ use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::diagnostics::Span;
 use spc_compiler::notation;
+use spc_compiler::schedule;
 use spc_compiler::syntax::{Directive, Expr, ExprKind, Ident, Schedule};
 
 /// The kernel with a schedule that says which of its inputs have the same pattern, where some have. These share their index
@@ -18,7 +19,7 @@ pub(super) fn found(
     let place = |name: &str| inputs().position(|tensor| tensor.name == name);
     let mut schedule = kernel.schedule.clone().unwrap_or(Schedule { directives: Vec::new(), span: Span::default() });
     let before = schedule.directives.len();
-    for (first, second) in concrete::alike(kernel) {
+    for (first, second) in schedule::alike(kernel) {
         let Some((one, other)) = place(first).zip(place(second)) else { continue };
         if packed[one].shape() != packed[other].shape()
             || !same_structure(packed[one].levels().iter(), packed[other].levels())
@@ -38,5 +39,5 @@ fn same_pattern(names: [&str; 2]) -> Directive {
     let span = Span::default();
     let ident = |name: &str| Ident { name: name.to_owned(), span };
     let argument = |name: &str| Expr { kind: ExprKind::Name(ident(name)), span };
-    Directive { name: ident("same_pattern"), arguments: names.map(argument).into(), span }
+    Directive { name: ident("same_pattern"), arguments: names.map(argument).into(), choices: Vec::new(), span }
 }

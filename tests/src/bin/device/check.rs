@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use spc::cuda::Gpu;
 use spc::execute::Chain;
 use spc_compiler::backend::cuda::Options;
-use spc_compiler::concrete::{self, Target};
+use spc_compiler::concrete::Target;
+use spc_compiler::schedule;
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::{corpus, report, suite};
@@ -49,7 +50,7 @@ const TIGHT: u64 = 640;
 
 /// Whether a case is right, with much room in shared memory and with little, and in the deterministic mode gives the same bits twice.
 fn right(fixed: &Fixed, gpu: &Gpu) -> Result<(), String> {
-    let options = concrete::Options { target: Target::Gpu, ..concrete::Options::default() };
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
     let ready = Ready::fixed(&fixed.case, options, &fixed.extents).map_err(|stop| match stop {
         Stop::Refused { message, .. } | Stop::Data(message) => message,
     })?;

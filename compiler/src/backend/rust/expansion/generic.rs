@@ -16,8 +16,9 @@ use super::{module, module_name, source};
 use crate::backend::rust::types::element_type;
 use crate::diagnostics::Diagnostic;
 use crate::ir::ElementType;
+use crate::schedule;
 use crate::syntax::tokens::{TokenText, render};
-use crate::{concrete, notation, syntax};
+use crate::{notation, syntax};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
@@ -144,7 +145,7 @@ struct Instance {
     text: TokenText,
     program: syntax::Program,
     kernel: notation::Kernel,
-    scheduled: concrete::Program,
+    scheduled: schedule::Program,
 }
 
 impl Generic {
@@ -228,7 +229,7 @@ impl Generic {
         }
         let mut kernels = notation::check(&program).map_err(refuse)?;
         let Some(kernel) = kernels.pop() else { return Err(TokenStream::new()) };
-        let scheduled = concrete::schedule(&kernel, concrete::Options::default()).map_err(refuse)?;
+        let scheduled = schedule::schedule(&kernel, schedule::Options::default()).map_err(refuse)?;
         Ok(Instance { element, text, program, kernel, scheduled })
     }
 

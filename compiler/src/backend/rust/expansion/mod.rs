@@ -17,9 +17,9 @@ mod wrappers;
 
 pub use module::FIXED_EXTENTS;
 
-use crate::concrete;
 use crate::diagnostics::{self, Diagnostic, Diagnostics};
 use crate::notation;
+use crate::schedule;
 use crate::syntax;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -33,7 +33,7 @@ const MAXIMUM_INDICES: usize = 128;
 /// # Errors
 /// What the scheduler can't do yet.
 pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) -> Result<TokenStream, Diagnostics> {
-    let scheduled = concrete::schedule(kernel, concrete::Options::default())?;
+    let scheduled = schedule::schedule(kernel, schedule::Options::default())?;
     let functions = wrappers::wrappers(kernel, name, None);
     let module = module::module(scheduled, &module_name(&kernel.name), &source(program, &kernel.name));
     Ok(quote! { #functions #module })

@@ -10,6 +10,7 @@
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete;
 use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Verified};
+use crate::schedule;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
 
@@ -17,7 +18,7 @@ use quote::quote;
 pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
 /// The module of a program, whose text in the language is `source`.
-pub(super) fn module(program: concrete::Program, name: &Ident, source: &str) -> TokenStream {
+pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> TokenStream {
     let declarations = text(crate::lower::declarations(&program.interface));
     let results = &program.results;
     let links = program.kernels.into_iter().enumerate().map(|(place, kernel)| Versions::new(place, kernel));

@@ -16,7 +16,7 @@
 //! goes on through all blocks would wait for each addition before it begins the next.
 
 use super::factor::Nest;
-use super::schedule::Scheduler;
+use super::scheduler::Scheduler;
 use super::{Access, Decision, IndexVariable, Kernel, Target};
 use crate::format::Coordinate;
 use crate::format::level::is_located;

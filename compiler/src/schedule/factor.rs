@@ -15,7 +15,7 @@
 //! not change inside a loop before it. It follows section 5 of Kjolstad et al., *Tensor Algebra Compilation with
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
-use super::schedule::Scheduler;
+use super::scheduler::Scheduler;
 use super::{Access, Assign, Computed, Decision, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};

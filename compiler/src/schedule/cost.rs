@@ -4,8 +4,8 @@
 //! some tensor stores it, or has a stored level below it, and is short elsewhere; under a parent there are [`CHILDREN`]
 //! entries. A step is the visit of one coordinate or entry by one loop.
 
-use super::order::{level_variables, stored_levels};
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
+use super::{level_variables, stored_levels};
 use crate::format::Format;
 use crate::format::level::is_located;
 use crate::notation::BinaryOperator;

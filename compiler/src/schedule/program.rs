@@ -11,7 +11,7 @@
 //! Names tie them together: tensors of one name are one tensor, extents of one name are one extent.
 
 use super::extents::{extents, mode_extents};
-use super::schedule::{Options, Scope, kernel};
+use super::scheduler::{Options, Scope, kernel};
 use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{self, Chain, Role, TensorId};

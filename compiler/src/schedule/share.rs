@@ -17,13 +17,13 @@
 
 use super::cases::operands;
 use super::factor::factors;
-use super::order::level_variables;
-use super::schedule::Scheduler;
-use super::simplify::{absent, is_identity, simplify};
+use super::level_variables;
+use super::scheduler::Scheduler;
 use super::{
     Access, Assign, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
     TensorKind, Variable,
 };
+use super::{absent, is_identity, simplify};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays};
 use crate::ir::ReduceOperator;

@@ -23,14 +23,15 @@
 
 use super::copy::sorted_format;
 use super::cost::{Collecting, DENSE_BYTES, SORTED};
+use super::is_identity;
 use super::lift::{has_sum, normalize};
-use super::order::{Edge, append_edges, level_variables, storage_edges, stored_levels};
-use super::schedule::{LoopOrder, Scheduler, Term};
-use super::simplify::is_identity;
+use super::order::{Edge, append_edges, storage_edges};
+use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{
     Access, Collect, Computed, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Target, TensorId,
     TensorKind,
 };
+use super::{level_variables, stored_levels};
 use crate::diagnostics::Span;
 use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};

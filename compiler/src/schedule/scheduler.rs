@@ -3,15 +3,15 @@
 use super::directives::{self, Directives};
 use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
+use super::level_variables;
 use super::levels;
 use super::lift::{has_sum, normalize};
-use super::order::level_variables;
-use super::simplify::{is_identity, simplify_expr};
 use super::structure::Question;
 use super::{
     Access, Asked, Computed, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target,
     Tensor, TensorId, TensorKind, Variable,
 };
+use super::{is_identity, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::format::Level;
@@ -201,7 +201,7 @@ impl Kernel {
             decisions: Vec::new(),
         };
         let statements = notation.statements.iter();
-        kernel.summary = statements.map(|statement| super::print::summary(&kernel, statement)).collect();
+        kernel.summary = statements.map(|statement| super::summary(&kernel, statement)).collect();
         kernel
     }
 }
@@ -234,7 +234,7 @@ impl Scheduler<'_> {
     }
 
     pub(super) fn show(&self, expr: &Expr) -> String {
-        super::print::expr(&self.kernel, expr)
+        super::show_expr(&self.kernel, expr)
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {

@@ -8,9 +8,9 @@
 //! An operand whose format loops don't walk ([`Format::is_walked`]) is read from a **stand-in**, a copy in a plain format.
 //! The first loops that read a stand-in choose its order.
 
-use super::order::{level_variables, stored_levels};
-use super::schedule::{Scheduler, Term};
+use super::scheduler::{Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
+use super::{level_variables, stored_levels};
 use crate::format::level::is_located;
 use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
 

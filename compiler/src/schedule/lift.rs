@@ -12,9 +12,9 @@
 //!     then y(i) = b(i) - t
 //! ```
 
+use super::Precomputed;
 use super::factor::{Nest, factors};
-use super::precompute::Precomputed;
-use super::schedule::{LoopOrder, Scheduler, Term};
+use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::format::Format;

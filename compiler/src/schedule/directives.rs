@@ -12,9 +12,8 @@
 //! ```
 
 use super::cases::operands;
+use super::directive;
 use super::extents::is_searched;
-use super::fused::Chain;
-use super::precompute::Parts;
 use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX, Size};
@@ -27,33 +26,6 @@ const MOST_UNROLLED: u64 = 64;
 
 /// How often a kernel's assignments are written out in all, by loops in each other.
 const MOST_WRITTEN_OUT: u64 = 1024;
-
-/// What a schedule block asks for.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
-    /// Each pair's first is an outer loop of its second.
-    pub order: Vec<(IndexVariable, IndexVariable)>,
-    /// The loops to run in parallel instead of the outermost.
-    pub parallel: Vec<IndexVariable>,
-    /// The loop to run in vector lanes.
-    pub vector: Vec<IndexVariable>,
-    /// The loops to write out.
-    pub unrolled: Vec<IndexVariable>,
-    /// Loops over what is stored that have names of their own.
-    pub chains: Vec<Chain>,
-    /// What is computed before it is used.
-    pub parts: Parts,
-    /// Variables of workspaces' own loops, each with the one of the statement that it stands for.
-    pub renamed: Vec<(IndexVariable, IndexVariable)>,
-}
-
-impl Asked {
-    /// The variable of the statement that one stands for.
-    pub(super) fn original(&self, variable: IndexVariable) -> IndexVariable {
-        let renamed = self.renamed.iter().find(|(new, _)| *new == variable);
-        renamed.map_or(variable, |&(_, old)| self.original(old))
-    }
-}
 
 /// Whether a variable goes by a name in a schedule: those of different terms are numbered.
 pub(super) fn is_called(variable: &str, name: &str) -> bool {
@@ -99,8 +71,12 @@ impl Directives<'_> {
             "positions" => self.positions(directive),
             "precompute" => self.precompute(directive),
             "deterministic" => self.kernel.deterministic = true,
-            // Checking the notation has reported it.
-            _ => {}
+            // Checking the notation has reported an unknown one.
+            name => {
+                if let Some(rule) = directive::rule(name) {
+                    (rule.apply)(self, directive);
+                }
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! How the index arrays of a sparse output come about.
 
-use super::order::{level_variables, storage_edges, stored_levels, topological};
+use super::order::{storage_edges, topological};
 use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
+use super::{level_variables, stored_levels};
 use crate::format::level::{is_contiguous, is_located};
 use crate::notation::simplify::literal;
 

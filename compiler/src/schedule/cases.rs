@@ -3,7 +3,7 @@
 //! Where `n` sparse operands are added in one loop, there is a case for each set of them, in a loop for each set that goes
 //! on when others are exhausted; and again in the loops inside. Code of that size helps nobody.
 
-use super::order::level_variables;
+use super::level_variables;
 use super::{Access, IndexVariable, Kernel, Statement, TensorKind};
 use crate::format::level::is_located;
 use crate::lattice::Lattice;

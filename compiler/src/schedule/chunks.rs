@@ -14,8 +14,8 @@
 //!
 //! Threads then have rows of their own, where before they had copies of all rows to be added up.
 
-use super::order::level_variables;
-use super::schedule::{LoopOrder, Scheduler, Term};
+use super::level_variables;
+use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{Computed, Decision, Extent, ExtentOf, IndexVariable, OutputStructure, Target, Variable};
 use crate::ir::{IndexExpr, IndexOperator, Size};
 

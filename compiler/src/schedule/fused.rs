@@ -11,48 +11,17 @@
 //! `positions(f, A, p)` asks for the latter, also for one loop, and says whose positions: `split(p, p0, p1, 256)` then cuts them in
 //! blocks, `parallel(p)` or `parallel(p0)` in equal [shares](super::share).
 
+use super::Chain;
 use super::directives::Directives;
 use super::extents::is_searched;
+use super::is_identity;
+use super::level_variables;
 use super::lift::{has_sum, normalize};
-use super::order::level_variables;
-use super::schedule::Scheduler;
-use super::simplify::is_identity;
+use super::scheduler::Scheduler;
 use super::{Access, Computed, ExtentOf, IndexVariable, Kernel, Statement, TensorId, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::notation;
 use crate::syntax::{Directive, ExprKind};
-
-/// Loops over what is stored that the schedule names as one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Chain {
-    /// What it is called: after fusing, after positions were asked for, and the blocks of these.
-    pub names: Vec<String>,
-    /// What the loop inside of a block is called.
-    pub inside: Option<String>,
-    /// The loops, outermost first.
-    pub variables: Vec<IndexVariable>,
-    /// Whose positions it goes over.
-    pub operand: Option<TensorId>,
-    /// How many positions a block has.
-    pub by: Option<u64>,
-    /// Whether its shares run in parallel.
-    pub is_parallel: bool,
-    /// Loops that are to be inside of that over its blocks.
-    pub around: Vec<IndexVariable>,
-    /// The directive that says most of it.
-    pub span: Span,
-}
-
-impl Chain {
-    /// Whether there is a loop over its positions, which must then be had.
-    fn is_wanted(&self) -> bool {
-        self.operand.is_some() || self.is_parallel
-    }
-
-    fn is_called(&self, name: &str) -> bool {
-        self.names.iter().any(|own| own == name)
-    }
-}
 
 impl Directives<'_> {
     /// The chains of a name; more than one where several terms have loops of that name.

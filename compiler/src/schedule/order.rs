@@ -4,26 +4,16 @@
 //! the levels above it come first. An order that satisfies every operand exists unless the wishes form a cycle, as in
 //! `A(i, j) + B(j, i)` with both rows first; then an operand is read from a copy in another mode order.
 
-use super::schedule::{LoopOrder, Scheduler, Term};
+use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
+use super::{level_variables, stored_levels};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::notation as codes;
-use crate::format::Format;
 use crate::format::level::is_located;
 use std::collections::BTreeMap;
 
 /// `before` must be an outer loop of `after`.
 pub(super) type Edge = (IndexVariable, IndexVariable);
-
-/// The index variable of each level, outermost first.
-pub(super) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVariable> {
-    format
-        .mode_order()
-        .expect("what has computed coordinates is read from a stand-in")
-        .iter()
-        .map(|&m| access.indices[m])
-        .collect()
-}
 
 /// What the storage of an operand asks of the order of loops.
 pub(super) fn storage_edges(kernel: &Kernel, access: &Access) -> Vec<Edge> {
@@ -60,11 +50,6 @@ pub(super) fn append_edges(kernel: &Kernel, target: &Access, reduced: &[IndexVar
     }
     edges.retain(|(before, after)| before != after);
     edges
-}
-
-/// The number of levels down to the last that is not dense.
-pub(super) fn stored_levels(format: &Format) -> usize {
-    format.levels.iter().rposition(|level| !is_located(level.format)).map_or(0, |last| last + 1)
 }
 
 /// An order of `variables` that satisfies `edges`, taking of those that may come next the one with the least rank.

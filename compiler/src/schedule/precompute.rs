@@ -21,61 +21,20 @@
 use super::directives::{Directives, is_called};
 use super::factor::distributing;
 use super::lift::normalize;
-use super::order::{level_variables, stored_levels};
 use super::scatter::Plan;
-use super::schedule::{Scheduler, Term};
-use super::simplify::{simplify_expr, without};
+use super::scheduler::{Scheduler, Term};
 use super::{
     Access, Computed, Decision, Expr, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind,
 };
+use super::{Parts, Precomputed};
+use super::{level_variables, stored_levels};
+use super::{simplify_expr, without};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::format::Format;
 use crate::ir::{IndexExpr, Literal, ReduceOperator};
 use crate::notation::simplify::{known, literal};
 use crate::notation::{self, BinaryOperator, UnaryOperator};
 use crate::syntax::{self, Directive, ExprKind};
-
-/// A part of a statement that is computed into a workspace before it is used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Precomputed {
-    /// The workspace as it is read.
-    pub read: Access,
-    /// The workspace as it is written.
-    pub written: Access,
-    /// What is written, with the sums that go with it.
-    pub value: Expr,
-    /// The same over the variables that the workspace is read at.
-    pub part: Expr,
-    /// Those, and what is computed from them, each with what is in its place where the workspace is written.
-    pub renamed: Vec<(IndexVariable, IndexVariable)>,
-    /// The variables whose loops are outside of the workspace.
-    pub outside: Vec<IndexVariable>,
-    /// Parts of this part.
-    pub inside: Vec<Precomputed>,
-    /// The part in the directive.
-    pub span: Span,
-}
-
-impl Precomputed {
-    /// Whether it and its own parts are over some dense variables alone.
-    fn is_block(&self, dense: &[IndexVariable]) -> bool {
-        let is_own = self.read.indices.iter().all(|variable| dense.contains(variable));
-        is_own && self.inside.iter().all(|part| part.is_block(dense))
-    }
-}
-
-/// What a schedule wants in workspaces.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parts {
-    /// What is left of the right-hand side: it reads the workspaces.
-    pub rest: Option<Expr>,
-    /// The parts that it reads.
-    pub parts: Vec<Precomputed>,
-    /// What is outside of each workspace, parts of parts included.
-    pub outside: Vec<(TensorId, Vec<IndexVariable>)>,
-    /// The directives that were carried out.
-    pub found: Vec<Span>,
-}
 
 /// Stands for the part that was taken out, until there is a workspace.
 const HOLE: TensorId = TensorId(usize::MAX);
@@ -599,7 +558,7 @@ impl Scheduler<'_> {
         let fill = self.kernel.tensor(term.target.tensor).fill;
         let is_kept = literal(&simplify_expr(rest)).is_some_and(|value| value.equals(fill));
         let part = parts.first().filter(|_| !is_kept)?;
-        let operand = super::print::access(&self.kernel, access);
+        let operand = super::show_access(&self.kernel, access);
         let result = &self.kernel.tensor(term.target.tensor).name;
         let message = format!("without this part, {result} would not have the entries of {operand} alone");
         let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, part.span, message);

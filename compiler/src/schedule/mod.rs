@@ -1,0 +1,35 @@
+//! Scheduling: from what to compute to loops in order.
+//!
+//! In: [`notation::Kernel`](crate::notation::Kernel), which says what to compute. Out: [`Program`], a concrete [`Kernel`] for each
+//! statement that is left after fusing. What a `schedule` block says holds; the rest is proposed here, with reasons.
+
+mod alternatives;
+mod blocks;
+mod cases;
+mod chunks;
+mod copy;
+mod cost;
+mod directive;
+mod directives;
+mod extents;
+mod factor;
+mod fused;
+mod levels;
+mod lift;
+mod order;
+mod pattern;
+mod precompute;
+mod program;
+mod scatter;
+mod scheduler;
+mod share;
+mod stream;
+mod structure;
+
+pub(crate) use crate::concrete::*;
+pub use alternatives::alternatives;
+pub use pattern::alike;
+pub use program::{Program, schedule};
+pub use scheduler::Options;
+pub use share::Meet;
+pub use stream::{Stream, stream};
