@@ -8,9 +8,10 @@ use crate::output;
 use crate::source::Source;
 use clap::Args;
 use spc::execute::with_stack_for;
-use spc_compiler::concrete::{self, Decision};
+use spc_compiler::concrete;
 use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::diagnostics::{self, Code};
+use spc_compiler::remark::{Decision, Remark};
 use spc_compiler::schedule;
 use spc_compiler::{backend, notation, pass, syntax};
 use std::fmt::Write;
@@ -165,7 +166,7 @@ fn program_explanation(kernel: &notation::Kernel, program: &schedule::Program) -
             _ = writeln!(text, "{}", kernel.statement(statement));
         }
         text.push('\n');
-        decisions(&program.chain.decisions, &mut text);
+        remarks(&program.chain.decisions, &mut text);
         text.push('\n');
     }
     let nests: Vec<String> = program.kernels.iter().map(explanation).collect();
@@ -178,8 +179,12 @@ fn explanation(kernel: &concrete::Kernel) -> String {
         _ = writeln!(text, "{line}");
     }
     _ = writeln!(text, "\n{kernel}");
-    decisions(&kernel.decisions, &mut text);
+    remarks(&kernel.decisions, &mut text);
     text
+}
+
+fn remarks(remarks: &[Remark], text: &mut String) {
+    decisions(&remarks.iter().map(Decision::from).collect::<Vec<_>>(), text);
 }
 
 fn decisions(decisions: &[Decision], text: &mut String) {

@@ -38,6 +38,8 @@ pub mod notation;
 #[cfg(feature = "compile")]
 pub mod pass;
 #[cfg(feature = "compile")]
+pub mod remark;
+#[cfg(feature = "compile")]
 pub mod schedule;
 #[cfg(feature = "compile")]
 mod stages;

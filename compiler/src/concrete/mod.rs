@@ -23,7 +23,8 @@ mod simplify;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
-pub use crate::notation::{Access, Decision, Expr, IndexVariable, TensorId};
+pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub use crate::remark::{Decision, Remark};
 pub use asked::{Asked, Chain, Parts, Precomputed};
 pub(crate) use levels::{level_variables, stored_levels};
 pub(crate) use print::{access as show_access, expr as show_expr, statement as show_statement, summary};
@@ -57,7 +58,7 @@ pub struct Kernel {
     /// What to do.
     pub body: Statement,
     /// Why it is so.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<Remark>,
 }
 
 /// A tensor of a scheduled kernel.
@@ -413,6 +414,11 @@ impl Kernel {
     /// The name of an index variable.
     pub fn variable(&self, id: IndexVariable) -> &str {
         &self.variables[id.0].name
+    }
+
+    /// The names of index variables.
+    pub fn names(&self, ids: &[IndexVariable]) -> Vec<String> {
+        ids.iter().map(|&id| self.variable(id).to_owned()).collect()
     }
 
     /// The variables that run over their extents and that `variable` is made of.

@@ -22,9 +22,10 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
+pub use crate::remark::Decision;
 pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub(crate) use chain::operands;
-pub use chain::{Chain, Decision, Link, chain};
+pub use chain::{Chain, Link, chain};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, check, check_expression, read_by};
 

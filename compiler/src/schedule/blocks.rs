@@ -17,9 +17,10 @@
 
 use super::factor::Nest;
 use super::scheduler::Scheduler;
-use super::{Access, Decision, IndexVariable, Kernel, Target};
+use super::{Access, IndexVariable, Kernel, Target};
 use crate::format::Coordinate;
 use crate::format::level::is_located;
+use crate::remark::{What, Why};
 
 /// So many sums may be at hand where each is one number.
 const MOST_SUMS: u64 = 1024;
@@ -68,13 +69,7 @@ impl Scheduler<'_> {
         let inside = self.kernel.inside_of_blocks(open, &nest.target, nest.vector);
         let sums = nest.in_memory && !inside.is_empty() && open.iter().all(|open| is_row(open) || is_inside(open));
         if sums {
-            let names: Vec<&str> = inside.iter().map(|inside| self.kernel.variable(*inside)).collect();
-            let names = names.join(", ");
-            self.decide(Decision {
-                what: format!("keep a sum for each {names} while the blocks are walked, each once"),
-                why: "blocks are of a constant size, so the sums of their rows stay in registers or close to them"
-                    .to_owned(),
-            });
+            self.decide(What::BlockSums(self.kernel.names(&inside)), Why::ConstantBlocks);
         }
         sums
     }

@@ -16,8 +16,9 @@
 
 use super::level_variables;
 use super::scheduler::{LoopOrder, Scheduler, Term};
-use super::{Computed, Decision, Extent, ExtentOf, IndexVariable, OutputStructure, Target, Variable};
+use super::{Computed, Extent, ExtentOf, IndexVariable, OutputStructure, Target, Variable};
 use crate::ir::{IndexExpr, IndexOperator, Size};
+use crate::remark::{What, Why};
 
 /// The rows of a chunk, where a row is one number: those of all operands fit any first-level cache.
 const ROWS: u64 = 1024;
@@ -40,10 +41,8 @@ impl Scheduler<'_> {
         let index = IndexExpr::binary(IndexOperator::Add, blocks, IndexExpr::Variable(inside));
         self.kernel.variables[rows.0].value = Some(Computed::Index { index, guarded: true, block: Some(block) });
         let outer = self.kernel.variable(order.loops[0]).to_owned();
-        self.decide(Decision {
-            what: format!("go through {name} in chunks of {by}, and through {outer} for each"),
-            why: format!("every {outer} comes by the same {name}: a chunk stays in the cache, and threads have chunks of their own"),
-        });
+        let what = What::Chunks { rows: name.clone(), by, outer: outer.clone() };
+        self.decide(what, Why::ComesAgain { outer, rows: name });
         let loops = order.loops.into_iter().map(|variable| if variable == rows { inside } else { variable });
         LoopOrder {
             loops: [block].into_iter().chain(loops).collect(),

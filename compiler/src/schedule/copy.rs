@@ -9,10 +9,11 @@
 //! The first loops that read a stand-in choose its order.
 
 use super::scheduler::{Scheduler, Term};
-use super::{Access, Decision, Expr, IndexVariable, Tensor, TensorId, TensorKind};
+use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::format::level::is_located;
 use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
+use crate::remark::{What, Why};
 
 impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
@@ -25,9 +26,7 @@ impl Scheduler<'_> {
         let made = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind);
         let place = made.unwrap_or_else(|| {
             let format = self.plain_format(&original.format, access, target);
-            let what = format!("read {} from a copy in a plain format", original.name);
-            let why = format!("loops do not walk {}", original.format);
-            self.decide(Decision { what, why });
+            self.decide(What::Converted(original.name.clone()), Why::NotWalked(original.format.to_string()));
             self.unsettled.insert(TensorId(self.kernel.tensors.len()));
             self.push_copy(access, Tensor { format, kind, ..original })
         });
@@ -52,9 +51,9 @@ impl Scheduler<'_> {
     /// Says that a result is converted, where it is.
     pub(super) fn deliver(&mut self, result: TensorId) {
         let Tensor { name, format, delivered: Some(delivered), .. } = self.kernel.tensor(result) else { return };
-        let what = format!("compute {name} as {format}, and convert it when it is complete");
-        let why = format!("loops do not write {delivered}");
-        self.decide(Decision { what, why });
+        let (computed, delivered) = (format.to_string(), delivered.to_string());
+        let what = What::Delivered { tensor: name.clone(), computed, delivered: delivered.clone() };
+        self.decide(what, Why::NotWritten(delivered));
     }
 
     /// A plain format for an operand: the stored levels of the result as they are where it has them, then the other modes.
@@ -96,11 +95,8 @@ impl Scheduler<'_> {
         let found = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind && tensor.format == format);
         let copy = TensorId(found.unwrap_or_else(|| {
             let original = self.kernel.tensor(original).clone();
-            let names: Vec<&str> = level_variables(access, &format).iter().map(|&v| self.kernel.variable(v)).collect();
-            let what = format!("read {} from a copy sorted by {}", original.name, names.join(", "));
-            let why =
-                "its storage order stands against the order of the loops; searching it at every step would cost more";
-            self.decide(Decision { what, why: why.to_owned() });
+            let order = self.kernel.names(&level_variables(access, &format));
+            self.decide(What::Transposed { tensor: original.name.clone(), order }, Why::AgainstLoops);
             self.push_copy(access, Tensor { format, kind, ..original })
         }));
         let replace = |other: &Access| {

@@ -16,10 +16,11 @@
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
 use super::scheduler::Scheduler;
-use super::{Access, Assign, Computed, Decision, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
+use super::{Access, Assign, Computed, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::remark::{What, Why};
 
 /// The loops still to be written around an assignment, and what it assigns.
 #[derive(Clone)]
@@ -159,17 +160,10 @@ impl Scheduler<'_> {
         let workspace = self.accumulator(&open, nest.element, nest.reduction);
         let row = Access::new(workspace, open.clone(), Span::default());
         if !outside.is_empty() {
-            let names: Vec<String> = outside.iter().map(|factor| self.show(factor)).collect();
+            let factors = outside.iter().map(|factor| self.show(factor)).collect();
             let variable = self.kernel.variable(nest.loops[0]).to_owned();
-            self.decide(Decision {
-                what: match nest.reduction {
-                    ReduceOperator::Add => {
-                        format!("sum over {} first, then multiply by {}", variable, names.join(" * "))
-                    }
-                    _ => format!("reduce over {} first, then combine with {}", variable, names.join(" and ")),
-                },
-                why: "the factor does not change in the sum, so it is applied once to the result".to_owned(),
-            });
+            let is_sum = nest.reduction == ReduceOperator::Add;
+            self.decide(What::ReducedFirst { variable, is_sum, factors }, Why::FactorIsFixed);
         }
         let mut consumer_factors = vec![Expr::Access(row.clone())];
         consumer_factors.extend(outside);
@@ -204,11 +198,9 @@ impl Scheduler<'_> {
         }
         let workspace = self.workspace(&[vector], nest.element, nest.element.zero());
         let row = Access::new(workspace, vec![vector], Span::default());
-        let names: Vec<String> = before.iter().map(|factor| self.show(factor)).collect();
-        self.decide(Decision {
-            what: format!("form {} before the loop over {}", names.join(" * "), self.kernel.variable(variable)),
-            why: "the product does not change in the loop".to_owned(),
-        });
+        let factors = before.iter().map(|factor| self.show(factor)).collect();
+        let variable = self.kernel.variable(variable).to_owned();
+        self.decide(What::FormedBefore { factors, variable }, Why::ProductIsFixed);
         let mut rest = inside;
         rest.push(Expr::Access(row.clone()));
         let producer = self.build(Nest {

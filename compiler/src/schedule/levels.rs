@@ -22,14 +22,15 @@
 use super::lift::has_sum;
 use super::scheduler::Scheduler;
 use super::{
-    Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target,
-    TensorId, TensorKind, Variable,
+    Access, Computed, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target, TensorId,
+    TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr, without};
 use crate::format::level::{ascends, is_located};
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, ReduceOperator, Size};
 use crate::notation::simplify::literal;
+use crate::remark::{What, Why};
 
 /// What the loops of a statement are chosen for.
 pub(super) struct Statement {
@@ -50,7 +51,7 @@ impl Scheduler<'_> {
         let Ok(map) = Map::new(&format) else { return statement };
         let levels = self.level_variables_of(&driver, &format);
         self.compute_modes(&driver, &format, &map, &levels);
-        self.explain_walk(&drivers, &format);
+        self.explain_walk(&drivers, &format, &levels);
         let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
         let mut viewed: Vec<TensorId> = drivers.iter().map(|driver| driver.tensor).collect();
         if shares {
@@ -79,23 +80,15 @@ impl Scheduler<'_> {
         Statement { target, value, masks, element: statement.element, operator: statement.operator }
     }
 
-    fn explain_walk(&mut self, drivers: &[Access], format: &Format) {
-        let names: Vec<&str> = drivers.iter().map(|driver| self.kernel.tensor(driver.tensor).name.as_str()).collect();
-        let (what, why) = match (&names[..], format.mode_order()) {
-            ([name], None) => (
-                format!("walk {name} as it is stored: {format}"),
-                "all other operands are dense, so their elements are found from computed indices; no copy is needed",
-            ),
-            ([name], Some(_)) => (
-                format!("walk {name} as it is stored: {format}"),
-                "all other operands and the result are dense, so its entries may come in any order; no copy is needed",
-            ),
-            (names, _) => (
-                format!("walk {} side by side as they are stored: {format}", names.join(", ")),
-                "entries at the same indices store the same coordinates, so they meet in these; no copy is needed",
-            ),
+    fn explain_walk(&mut self, drivers: &[Access], format: &Format, levels: &[IndexVariable]) {
+        let name = |driver: &Access| self.kernel.tensor(driver.tensor).name.clone();
+        let tensors: Vec<String> = drivers.iter().map(name).collect();
+        let why = match (tensors.len(), format.mode_order()) {
+            (1, None) => Why::OthersDense,
+            (1, Some(_)) => Why::AnyOrder,
+            _ => Why::SameCoordinates,
         };
-        self.decide(Decision { what, why: why.to_owned() });
+        self.decide(What::Walked { tensors, format: format.to_string(), levels: self.kernel.names(levels) }, why);
     }
 
     /// The operands that are to be walked by their levels: the only ones that are not dense, which decide where there is anything to

@@ -5,11 +5,12 @@
 //! `A(i, j) + B(j, i)` with both rows first; then an operand is read from a copy in another mode order.
 
 use super::scheduler::{LoopOrder, Scheduler, Term};
-use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
+use super::{Access, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::notation as codes;
 use crate::format::level::is_located;
+use crate::remark::{What, Why};
 use std::collections::BTreeMap;
 
 /// `before` must be an outer loop of `after`.
@@ -182,10 +183,8 @@ impl Scheduler<'_> {
     fn loop_order(&mut self, term: &Term, loops: Vec<IndexVariable>, vector: Option<IndexVariable>) -> LoopOrder {
         let vector = vector.filter(|variable| loops.last() == Some(variable) && self.is_dense_along(term, *variable));
         if let Some(variable) = vector {
-            let name = self.kernel.variable(variable);
-            let what = format!("the loop over {name} is innermost and runs in vector lanes");
-            let why = format!("wherever {name} is an index, it is dense; neighbours in memory are computed together");
-            self.decide(Decision { what, why });
+            let name = self.kernel.variable(variable).to_owned();
+            self.decide(What::Vector(name.clone()), Why::DenseAlong(name));
         }
         LoopOrder { loops, vector }
     }

@@ -9,9 +9,10 @@
 //! Every access to the second reads the values of the second where the first has an entry. What is said is trusted here; each call
 //! compares the index arrays.
 
-use super::{Decision, Kernel, TensorId, TensorKind};
+use super::{Kernel, TensorId, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::notation::{self, Access, Role};
+use crate::remark::{Remark, What, Why};
 use crate::syntax::{Directive, ExprKind, Ident};
 
 /// The name of the directive.
@@ -99,9 +100,8 @@ fn join(declared: &mut Kernel, first: TensorId, second: TensorId) {
         }
     }
     let name = |tensor: TensorId| declared.tensor(tensor).name.clone();
-    let what = format!("walk {} for {} too", name(low), name(high));
-    let why = "they have the same pattern: entries at the same places".to_owned();
-    declared.decisions.push(Decision { what, why });
+    let what = What::SamePattern(name(low), name(high));
+    declared.decisions.push(Remark::new(what, Why::SamePlaces));
 }
 
 /// Refuses what would read the entries of a copy in another order, whose values are elsewhere.

@@ -23,9 +23,7 @@ use super::factor::distributing;
 use super::lift::normalize;
 use super::scatter::Plan;
 use super::scheduler::{Scheduler, Term};
-use super::{
-    Access, Computed, Decision, Expr, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind,
-};
+use super::{Access, Computed, Expr, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind};
 use super::{Parts, Precomputed};
 use super::{level_variables, stored_levels};
 use super::{simplify_expr, without};
@@ -34,6 +32,7 @@ use crate::format::Format;
 use crate::ir::{IndexExpr, Literal, ReduceOperator};
 use crate::notation::simplify::{known, literal};
 use crate::notation::{self, BinaryOperator, UnaryOperator};
+use crate::remark::{What, Why};
 use crate::syntax::{self, Directive, ExprKind};
 
 /// Stands for the part that was taken out, until there is a workspace.
@@ -507,20 +506,9 @@ impl Scheduler<'_> {
     }
 
     fn explain_part(&mut self, part: &Precomputed) {
-        let names = |variables: &[IndexVariable]| {
-            let names: Vec<&str> = variables.iter().map(|&variable| self.kernel.variable(variable)).collect();
-            names.join(", ")
-        };
-        let over = match &part.written.indices[..] {
-            [] => String::new(),
-            indices => format!(" over {}", names(indices)),
-        };
-        let place = match &part.outside[..] {
-            [] => "before all loops".to_owned(),
-            outside => format!("inside of the loops over {}", names(outside)),
-        };
-        let what = format!("form {}{over} in a workspace, {place}", self.show(&part.value));
-        self.decide(Decision { what, why: "the schedule asks for it".to_owned() });
+        let over = self.kernel.names(&part.written.indices);
+        let outside = self.kernel.names(&part.outside);
+        self.decide(What::Precomputed { part: self.show(&part.value), over, outside }, Why::Asked);
     }
 
     /// Why the parts of a result whose entries are appended can't be formed before, and where: an entry must know whether there is

@@ -28,8 +28,7 @@ use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, storage_edges};
 use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{
-    Access, Collect, Computed, Decision, Expr, IndexVariable, OutputStructure, Run, Statement, Target, TensorId,
-    TensorKind,
+    Access, Collect, Computed, Expr, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind,
 };
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Span;
@@ -37,6 +36,7 @@ use crate::format::level::is_located;
 use crate::format::{Format, IndexWidth, Level, LevelFormat};
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{self, BinaryOperator, UnaryOperator};
+use crate::remark::{Entries, Storage, What, Why};
 
 /// So many operands of a sum may be read from copies; those of higher order first.
 const MOST_COPIES: usize = 5;
@@ -510,29 +510,15 @@ impl Scheduler<'_> {
     fn explain_plans(&mut self, term: &Term, workspace: Option<&Plan>, in_order: f64, through: f64, listed: f64) {
         let target = self.kernel.tensor(term.target.tensor);
         let levels = level_variables(&term.target, &target.format);
-        let names = |variables: &[IndexVariable]| {
-            let names: Vec<&str> = variables.iter().map(|&variable| self.kernel.variable(variable)).collect();
-            names.join(", ")
-        };
-        let name = &target.name;
-        let what = match workspace {
+        let entries = match workspace {
             Some(plan) if through < in_order && through <= listed => {
                 let (outer, inner) = levels[..stored_levels(&target.format)].split_at(plan.depth);
-                let (outer, inner) = (names(outer), names(inner));
-                format!("entries of {name} come in order of {outer}, and through a workspace over {inner}")
+                Entries::Through { outer: self.kernel.names(outer), inner: self.kernel.names(inner) }
             }
-            _ if listed < in_order => {
-                format!("entries of {name} are listed as they come, and sorted when all are there")
-            }
-            _ => format!("entries of {name} come in order"),
+            _ if listed < in_order => Entries::Listed,
+            _ => Entries::InOrder,
         };
-        let costs = [("in order", in_order), ("through a workspace", through), ("as a list", listed)];
-        let costs = costs.iter().map(|(way, steps)| match steps.is_finite() {
-            true => format!("{way} about {steps:.1e} steps"),
-            false => format!("{way} not possible"),
-        });
-        let why = costs.collect::<Vec<String>>().join(", ");
-        self.decide(Decision { what, why });
+        self.decide(What::Entries(target.name.clone(), entries), Why::Steps { in_order, through, listed });
     }
 
     /// Loops for a result that is formed through workspaces.
@@ -590,31 +576,14 @@ impl Scheduler<'_> {
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
         let Collecting { collect, bitmap, table, list } = sum.collecting;
-        let dense = if bitmap.is_finite() { format!("{bitmap:.0} steps with a bitmap, ") } else { String::new() };
-        let costs = format!(
-            "about {terms:.0} terms meet in {entries:.0} entries each time: {dense}{table:.0} with a table, {list:.0} with a list"
-        );
-        self.decide(match collect {
-            Collect::Bitmap(_) if self.kernel.target == Target::Gpu => Decision {
-                what: format!("{name} has dense values and flags of its entries, which give them in order"),
-                why: "threads of a device have no lists that grow".to_owned(),
-            },
-            Collect::Bitmap(most) => Decision {
-                what: format!(
-                    "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \
-                     take more than {} MB for each thread, a table finds them",
-                    most >> 20
-                ),
-                why: costs,
-            },
-            Collect::Table => Decision {
-                what: format!("a table finds the entries of {name}; it is direct where keys are small, else hashed"),
-                why: costs,
-            },
-            Collect::List => {
-                Decision { what: format!("{name} is a list that is sorted, where equal keys then meet"), why: costs }
-            }
-        });
+        let costs = Why::Collected { terms, entries, bitmap, table, list };
+        let (storage, why) = match collect {
+            Collect::Bitmap(_) if self.kernel.target == Target::Gpu => (Storage::Flags, Why::NothingGrows),
+            Collect::Bitmap(most) => (Storage::Bitmap(most), costs),
+            Collect::Table => (Storage::Table, costs),
+            Collect::List => (Storage::List, costs),
+        };
+        self.decide(What::Workspace { name, storage }, why);
         Access::new(workspace, sum.indices.clone(), Span::default())
     }
 

@@ -8,8 +8,8 @@ use super::levels;
 use super::lift::{has_sum, normalize};
 use super::structure::Question;
 use super::{
-    Access, Asked, Computed, Decision, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target,
-    Tensor, TensorId, TensorKind, Variable,
+    Access, Asked, Computed, Expr, Extent, IndexVariable, Kernel, OutputStructure, Run, Statement, Target, Tensor,
+    TensorId, TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -18,6 +18,7 @@ use crate::format::Level;
 use crate::format::level;
 use crate::ir::{ElementType, ReduceOperator};
 use crate::notation::{self, Role};
+use crate::remark::{Assembly, Meeting, Remark, What, Why};
 use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
@@ -78,11 +79,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     }
     scheduler.kernel.body = body;
     if scheduler.kernel.deterministic && target == Target::Cpu {
-        scheduler.decide(Decision {
-            what: "results have the same bits on any number of threads".to_owned(),
-            why: "the work alone says how parallel loops are cut, and sums of chunks are added in the order of the chunks"
-                .to_owned(),
-        });
+        scheduler.decide(What::Deterministic, Why::CutByWork);
     }
     super::pattern::check(&scheduler.kernel, directives, &mut diagnostics);
     if options.parallel {
@@ -215,9 +212,14 @@ fn begins_with(notation: &notation::Kernel, tensor: TensorId) -> crate::ir::Lite
 }
 
 impl Scheduler<'_> {
-    pub(super) fn decide(&mut self, decision: Decision) {
-        if !self.kernel.decisions.contains(&decision) {
-            self.kernel.decisions.push(decision);
+    /// Notes what was decided, and why, once.
+    pub(super) fn decide(&mut self, what: What, why: Why) {
+        self.remark(Remark::new(what, why));
+    }
+
+    pub(super) fn remark(&mut self, remark: Remark) {
+        if !self.kernel.decisions.contains(&remark) {
+            self.kernel.decisions.push(remark);
         }
     }
 
@@ -260,16 +262,12 @@ impl Scheduler<'_> {
         };
         let (structure, why) = self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel));
         self.deliver(target.tensor);
-        let what = match &structure {
-            OutputStructure::Dense => format!("{} is updated in place", self.kernel.tensor(target.tensor).name),
-            OutputStructure::Shared { access, .. } => format!(
-                "{} shares the index arrays of {}",
-                self.kernel.tensor(target.tensor).name,
-                self.kernel.tensor(access.tensor).name
-            ),
-            OutputStructure::Appended => format!("{} is appended", self.kernel.tensor(target.tensor).name),
+        let assembly = match &structure {
+            OutputStructure::Dense => Assembly::Dense,
+            OutputStructure::Shared { access, .. } => Assembly::Shared(self.kernel.tensor(access.tensor).name.clone()),
+            OutputStructure::Appended => Assembly::Appended,
         };
-        self.decide(Decision { what, why });
+        self.decide(What::Assembled(self.kernel.tensor(target.tensor).name.clone(), assembly), why);
         self.kernel.tensors[target.tensor.0].kind = TensorKind::Output(structure.clone());
         // Where stored coordinates do not ascend, or indices of the result meet, loops come by the same element again.
         let is_in_place = structure != OutputStructure::Appended;
@@ -299,8 +297,8 @@ impl Scheduler<'_> {
     fn shared_as_delivered(
         &mut self,
         target: &Access,
-        decide: &dyn Fn(&Kernel) -> (OutputStructure, String),
-    ) -> Option<(OutputStructure, String)> {
+        decide: &dyn Fn(&Kernel) -> (OutputStructure, Why),
+    ) -> Option<(OutputStructure, Why)> {
         let computed = self.kernel.tensor(target.tensor).clone();
         let format = computed.delivered.clone()?;
         let is_stored = |level: &Level| level::is_walked(level.format) || level::is_located(level.format);
@@ -370,47 +368,34 @@ impl Scheduler<'_> {
     }
 
     /// How the chunks of a parallel loop write one result.
-    fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Decision> {
+    fn sharing(&self, variable: IndexVariable, body: &Statement) -> Vec<Remark> {
         let mut decisions = Vec::new();
         body.for_each_assign(&mut |assign| {
             let tensor = self.kernel.tensor(assign.target.tensor);
-            let name = &tensor.name;
-            let index = self.kernel.variable(variable);
+            let index = self.kernel.variable(variable).to_owned();
             let outermost = level_variables(&assign.target, &tensor.format).first().copied();
-            let (what, why) = match &tensor.kind {
-                TensorKind::Output(OutputStructure::Appended) => (
-                    format!("chunks append entries of {name} each on its own"),
-                    "entries come in order, so joining the chunks' arrays gives the result".to_owned(),
-                ),
-                TensorKind::Output(_) if outermost == Some(variable) && self.comes_in_any_order(variable, body) => (
-                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
-                    format!("{index} comes in any order"),
-                ),
-                TensorKind::Output(_) if outermost == Some(variable) => {
-                    (format!("chunks own distinct parts of {name}"), format!("{index} is its outermost level"))
+            let (meeting, why) = match &tensor.kind {
+                TensorKind::Output(OutputStructure::Appended) => (Meeting::Joined, Why::InOrder),
+                TensorKind::Output(_) if outermost == Some(variable) && self.comes_in_any_order(variable, body) => {
+                    (Meeting::Copies, Why::ComesInAnyOrder(index))
                 }
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.is_fused_from(outer, variable)) => (
-                    format!("chunks write {name} in order, and combine the rows at their ends alone where they share them"),
-                    format!("{index} numbers its outermost level with another"),
-                ),
-                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => (
-                    format!("chunks own distinct parts of {name}"),
-                    format!("{index} goes through the blocks of its outermost level"),
-                ),
+                TensorKind::Output(_) if outermost == Some(variable) => (Meeting::Owned, Why::IsOutermostLevel(index)),
+                TensorKind::Output(_) if outermost.is_some_and(|outer| self.is_fused_from(outer, variable)) => {
+                    (Meeting::RowsAtEnds, Why::NumbersOutermostLevel(index))
+                }
+                TensorKind::Output(_) if outermost.is_some_and(|outer| self.kernel.is_block_of(variable, outer)) => {
+                    (Meeting::Owned, Why::GoesThroughBlocks(index))
+                }
                 TensorKind::Output(_) => (
                     match assign.operator {
-                        None | Some(ReduceOperator::Add) => {
-                            format!("each thread sums into a copy of {name} of its own, and the copies are added")
-                        }
-                        Some(operator) => format!(
-                            "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies"
-                        ),
+                        None | Some(ReduceOperator::Add) => Meeting::CopiesAdded,
+                        Some(operator) => Meeting::CopiesReduced(operator),
                     },
-                    format!("chunks of {index} write the same places of {name}"),
+                    Why::SamePlacesWritten { variable: index, result: tensor.name.clone() },
                 ),
                 _ => return,
             };
-            decisions.push(Decision { what, why });
+            decisions.push(Remark::new(What::Meeting(tensor.name.clone(), meeting), why));
         });
         decisions
     }
@@ -453,14 +438,10 @@ impl Scheduler<'_> {
         }
         let Statement::Forall { run, body, .. } = statement else { return };
         *run = shares.as_ref().map_or(Run::Parallel, |(shares, _)| Run::ParallelOr(*shares));
-        let what = format!("the loop over {} runs in parallel", self.kernel.variable(variable));
-        let why = match is_asked {
-            true => "the schedule asks for it",
-            false => "it is the outermost loop; its range is cut into chunks of equal work",
-        };
-        self.decide(Decision { what, why: why.to_owned() });
-        for decision in self.sharing(variable, body) {
-            self.decide(decision);
+        let what = What::Parallel(self.kernel.variable(variable).to_owned());
+        self.decide(what, if is_asked { Why::Asked } else { Why::Outermost });
+        for remark in self.sharing(variable, body) {
+            self.remark(remark);
         }
         if let Some((_, share)) = shares {
             self.explain_shares(variable, &share, body);

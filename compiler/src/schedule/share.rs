@@ -20,14 +20,14 @@ use super::factor::factors;
 use super::level_variables;
 use super::scheduler::Scheduler;
 use super::{
-    Access, Assign, Decision, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId,
-    TensorKind, Variable,
+    Access, Assign, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind, Variable,
 };
 use super::{absent, is_identity, simplify};
 use crate::format::LevelKind;
 use crate::format::level::{self, Arrays};
 use crate::ir::ReduceOperator;
 use crate::notation::UnaryOperator;
+use crate::remark::{Meeting, Remark, What, Why};
 use std::ops::Range;
 
 /// How the results of shares meet in a tensor.
@@ -327,11 +327,7 @@ impl Scheduler<'_> {
         let Some(share) = self.kernel.variables[variable.0].share.clone() else { return };
         *run = Run::Parallel;
         let operand = super::show_access(&self.kernel, &share.access);
-        let of = share.by.map_or(String::new(), |by| format!("blocks of {by} "));
-        self.decide(Decision {
-            what: format!("equal shares of the {of}positions of {operand} run in parallel"),
-            why: "the schedule asks for a loop over them".to_owned(),
-        });
+        self.decide(What::Shares { operand, of_entries: false, by: share.by }, Why::PositionsAsked);
         self.explain_meeting(&share, body);
     }
 
@@ -339,12 +335,7 @@ impl Scheduler<'_> {
     pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
-        let sorted =
-            "they are the outermost loop; runs of equal coordinates may be cut, so a long one keeps no thread waiting";
-        self.decide(Decision {
-            what: format!("equal shares of the stored entries of {operand} run in parallel"),
-            why: sorted.to_owned(),
-        });
+        self.decide(What::Shares { operand, of_entries: true, by: None }, Why::OutermostRuns);
         self.explain_meeting(share, &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
@@ -353,10 +344,7 @@ impl Scheduler<'_> {
     pub(super) fn explain_shares(&mut self, variable: IndexVariable, share: &Share, body: &Statement) {
         let operand = super::show_access(&self.kernel, &share.access);
         let index = self.kernel.variable(variable).to_owned();
-        self.decide(Decision {
-            what: format!("where chunks of {index} are uneven, equal shares of the stored entries of {operand} run instead"),
-            why: format!("a chunk has whole values of {index}, of which one may have most entries, or there are few; each call weighs"),
-        });
+        self.decide(What::BalancedWhereUneven { variable: index.clone(), operand }, Why::WholeValues(index));
         self.explain_meeting(share, body);
     }
 
@@ -368,21 +356,14 @@ impl Scheduler<'_> {
             if !matches!(tensor.kind, TensorKind::Output(_)) {
                 return;
             }
-            let name = &tensor.name;
-            let (what, why) = match self.kernel.meet(share, &assign.target) {
-                Meet::Apart => (format!("shares write distinct parts of {name}"), "each position has its own element"),
-                Meet::InSegments(_) => (
-                    format!("shares write {name} in order, and combine the segments at their ends alone"),
-                    "entries are sorted by the indices of the result",
-                ),
-                Meet::Anywhere => (
-                    format!("each thread has a copy of {name} of its own, and the copies are combined"),
-                    "entries of all shares meet in the same places",
-                ),
+            let (meeting, why) = match self.kernel.meet(share, &assign.target) {
+                Meet::Apart => (Meeting::OwnedByShares, Why::OwnElement),
+                Meet::InSegments(_) => (Meeting::Segments, Why::SortedByResult),
+                Meet::Anywhere => (Meeting::Copies, Why::AllMeet),
             };
-            decisions.push(Decision { what, why: why.to_owned() });
+            decisions.push(Remark::new(What::Meeting(tensor.name.clone(), meeting), why));
         });
-        decisions.into_iter().for_each(|decision| self.decide(decision));
+        decisions.into_iter().for_each(|remark| self.remark(remark));
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
 use super::{level_variables, stored_levels};
 use crate::format::level::{is_contiguous, is_located};
 use crate::notation::simplify::literal;
+use crate::remark::Why;
 
 /// What the structure of an output is decided from.
 pub(super) struct Question<'a> {
@@ -22,11 +23,11 @@ pub(super) struct Question<'a> {
 
 impl Question<'_> {
     /// The structure, and the reason.
-    pub(super) fn decide(&self) -> (OutputStructure, String) {
+    pub(super) fn decide(&self) -> (OutputStructure, Why) {
         let output = &self.kernel.tensor(self.target.tensor).format;
         let stored = stored_levels(output);
         if stored == 0 {
-            return (OutputStructure::Dense, "every level of the result is dense".to_owned());
+            return (OutputStructure::Dense, Why::AllDense);
         }
         let drivers: Vec<&Access> =
             self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
@@ -37,10 +38,10 @@ impl Question<'_> {
             && self.lies_in_order(driver)
         {
             let access = driver.clone();
-            let why = format!("the result has an entry where {} has one", self.kernel.tensor(driver.tensor).name);
+            let why = Why::EntriesOf(self.kernel.tensor(driver.tensor).name.clone());
             return (OutputStructure::Shared { access, levels: stored }, why);
         }
-        (OutputStructure::Appended, "no operand has the structure of the result".to_owned())
+        (OutputStructure::Appended, Why::NoStructure)
     }
 
     /// Whether the operand has a level that is not dense over a mode of the output's stored levels.

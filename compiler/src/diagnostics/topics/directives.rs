@@ -2,12 +2,37 @@
 //! Tensor Algebra*).
 
 use super::{Kind, Topic};
+use Argument::{Expression, New, Number, Old, Olds, Pairs, Tensor};
 
-/// A directive: an example, and what it asks for.
+/// What an argument of a directive is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// An index variable that exists.
+    Old,
+    /// The name of a new index variable.
+    New,
+    /// A tensor.
+    Tensor,
+    /// A whole number.
+    Number,
+    /// Any further index variables that exist.
+    Olds,
+    /// A part of a statement.
+    Expression,
+    /// Pairs of an index variable that exists and a new one.
+    Pairs,
+    /// A name, expression or access, of which something is said behind a colon: `j: lanes(8)`. The rule of the directive checks both.
+    Chosen,
+}
+
+/// A directive, declared once: checks of a schedule, `spc explain` and README.md follow from this. How it is applied is in a file of
+/// its name in `schedule/directive`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Directive {
     /// Its name.
     pub name: &'static str,
+    /// Its arguments.
+    pub arguments: &'static [Argument],
     /// An example.
     pub example: &'static str,
     /// What the example asks for, as README.md says it.
@@ -20,6 +45,7 @@ pub struct Directive {
 pub const ALL: &[Directive] = &[
     Directive {
         name: "reorder",
+        arguments: &[Old, Old, Olds],
         example: "reorder(i, k, j)",
         asks: "these loops in this order, outermost first; operands stored otherwise are read from sorted copies",
         kernel: "fn product(A: csr, B: dense) -> C: dense { C(i, j) = A(i, k) * B(k, j); }
@@ -27,6 +53,7 @@ schedule { reorder(i, k, j); }",
     },
     Directive {
         name: "split",
+        arguments: &[Old, New, New, Number],
         example: "split(k, k0, k1, 32)",
         asks: "blocks of 32: a loop over their numbers and one inside of each, also where `k` is walked",
         kernel: "fn product(A: dense, x: dense) -> y: dense { y(i) = A(i, k) * x(k); }
@@ -34,6 +61,7 @@ schedule { split(k, k0, k1, 32); }",
     },
     Directive {
         name: "fuse",
+        arguments: &[Old, Old, New],
         example: "fuse(i, j, f)",
         asks: "one loop over both: over their coordinates where all that they index is dense, else over what an operand stores",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
@@ -41,6 +69,7 @@ schedule { fuse(i, j, f); }",
     },
     Directive {
         name: "positions",
+        arguments: &[Old, Tensor, New],
         example: "positions(f, X, p)",
         asks: "the loop over `f` goes over the positions of `X`; `split(p, p0, p1, 256)` cuts them in blocks",
         kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
@@ -48,6 +77,7 @@ schedule { fuse(i, j, f); positions(f, X, p); parallel(p); }",
     },
     Directive {
         name: "precompute",
+        arguments: &[Expression, Pairs],
         example: "precompute(B(i, k) * C(k, j), j, jw)",
         asks: "this part of the right-hand side in a workspace over `j` before it is used, in a loop over `jw`; what is summed in the part alone is summed there, and loops over what else it has are outside",
         kernel: "fn product(B: csr, C: csr) -> A: csr { A(i, j) = B(i, k) * C(k, j); }
@@ -55,6 +85,7 @@ schedule { precompute(B(i, k) * C(k, j), j, jw); }",
     },
     Directive {
         name: "same_pattern",
+        arguments: &[Tensor, Tensor],
         example: "same_pattern(X, Z)",
         asks: "the entries of `X` walked for those of `Z` too, which are at the same places: each call makes sure",
         kernel: "fn sum(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, j) + Z(i, j); }
@@ -62,6 +93,7 @@ schedule { same_pattern(X, Z); }",
     },
     Directive {
         name: "stream",
+        arguments: &[Tensor, Number],
         example: "stream(X, 16)",
         asks: "the entries of `X` in 16 parts, each a call of its own; results of parts are combined by the operator that the statement reduces by",
         kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
@@ -69,6 +101,7 @@ schedule { stream(X, 16); }",
     },
     Directive {
         name: "parallel",
+        arguments: &[Old],
         example: "parallel(i)",
         asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
@@ -76,6 +109,7 @@ schedule { parallel(i); }",
     },
     Directive {
         name: "vector",
+        arguments: &[Old],
         example: "vector(r)",
         asks: "this loop innermost, in vector lanes",
         kernel: "fn product(A: csr, B: dense) -> C: dense { C(i, r) = A(i, k) * B(k, r); }
@@ -83,6 +117,7 @@ schedule { vector(r); }",
     },
     Directive {
         name: "unroll",
+        arguments: &[Old],
         example: "unroll(k1)",
         asks: "this loop written out: it has at most 64 iterations, and their number is known; loops written out in each other come to at most 1024 copies",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(k) = A(k, j) * x(j); }
@@ -90,6 +125,7 @@ schedule { split(k, k0, k1, 4); unroll(k1); }",
     },
     Directive {
         name: "deterministic",
+        arguments: &[],
         example: "deterministic()",
         asks: "results that have the same bits in every run, on any number of threads",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }

@@ -9,10 +9,11 @@
 //! n = sum(i)(p(i) * b(i));                →      n = sum(i)(sum(j)(A(i, j) * x(j)) * b(i));
 //! ```
 
-use super::{Decision, Renaming};
+use super::Renaming;
 use crate::ir::Function;
 use crate::notation::check::in_order;
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
+use crate::remark::{Remark, What, Why, Work};
 
 /// The most nodes that an expression gets by what stands for temporaries in it.
 const MOST_NODES: usize = 120;
@@ -21,7 +22,7 @@ const MOST_NODES: usize = 120;
 const MOST_OPERANDS: usize = 8;
 
 /// The kernel without the temporaries that need not be made, and the reasons; without `fuse`, all are made.
-pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Decision>) {
+pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
     let mut place = 0;
     while place < kernel.statements.len() {
@@ -34,13 +35,12 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Decision>) 
         match verdict(&kernel, place, fuse) {
             Ok(why) => {
                 substitute(&mut kernel, place);
-                decisions
-                    .push(Decision { what: format!("{name} is not made: what it is stands where it is read"), why });
+                decisions.push(Remark::new(What::Inlined(name), why));
             }
             Err(why) => {
                 let format = &kernel.tensor(target).format;
-                let stored = if format.order == 0 { "a scalar".to_owned() } else { format.to_string() };
-                decisions.push(Decision { what: format!("{name} is made first, stored as {stored}"), why });
+                let stored = (format.order > 0).then(|| format.to_string());
+                decisions.push(Remark::new(What::Materialized(name, stored), why));
                 place += 1;
             }
         }
@@ -49,7 +49,7 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Decision>) 
 }
 
 /// Why the temporary of a statement is left out, or why it is made.
-fn verdict(kernel: &Kernel, place: usize, fuse: bool) -> Result<String, String> {
+fn verdict(kernel: &Kernel, place: usize, fuse: bool) -> Result<Why, Why> {
     let definition = &kernel.statements[place];
     let temporary = definition.target.tensor;
     let later = &kernel.statements[place + 1..];
@@ -57,70 +57,65 @@ fn verdict(kernel: &Kernel, place: usize, fuse: bool) -> Result<String, String> 
     must_be_made(kernel, definition, later, fuse)?;
     let is_scalar = kernel.tensor(temporary).format.order == 0;
     let why = if has_reduction(&definition.value) {
-        is_formed_once(kernel, &uses, "its sum would be formed")?;
-        "it is read once, and its sum is formed no more often there"
+        is_formed_once(kernel, &uses, Work::Sum)?;
+        Why::OnceThere(Work::Sum)
     } else if !is_scalar && has_costly_function(&definition.value) {
-        is_formed_once(kernel, &uses, "its functions would be computed")?;
-        "it is read once, and its functions are computed no more often there"
+        is_formed_once(kernel, &uses, Work::Functions)?;
+        Why::OnceThere(Work::Functions)
     } else {
-        "it takes a few operations on what is at hand; to store it and read it again would cost more"
+        Why::FewOperations
     };
     stays_small(kernel, definition, later)?;
-    Ok(why.to_owned())
+    Ok(why)
 }
 
 /// What asks for a tensor, whatever it costs.
-fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], fuse: bool) -> Result<(), String> {
+fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], fuse: bool) -> Result<(), Why> {
     let temporary = definition.target.tensor;
     let why = if !fuse {
-        "nothing is fused"
+        Why::NotFused
     } else if kernel.tensor(temporary).declared {
-        "its format is declared"
+        Why::FormatDeclared
     } else if definition.mask.is_some() {
-        "a mask chooses its entries"
+        Why::Masked
     } else if is_computed(kernel, &definition.target) {
-        "its indices are computed where it is made"
+        Why::ComputedWhereMade
     } else if has_index_of_its_own(kernel, definition) {
-        "nothing but it says how large one of its indices is"
+        Why::OwnIndex
     } else if later.iter().any(|statement| !uses(statement, temporary).is_empty() && kernel.scatters(&statement.target))
     {
-        "where it is read, entries come to computed indices in any order"
+        Why::ReadWhereScattered
     } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
-        "it is a mask: which entries it has counts"
+        Why::IsMask
     } else {
         return Ok(());
     };
-    Err(why.to_owned())
+    Err(why)
 }
 
 /// Whether what is read is computed no more often where it is read than in a statement of its own.
-fn is_formed_once(kernel: &Kernel, uses: &[Use<'_>], what: &str) -> Result<(), String> {
+fn is_formed_once(kernel: &Kernel, uses: &[Use<'_>], work: Work) -> Result<(), Why> {
     match uses {
-        [one] if is_computed(kernel, one.access) => {
-            Err(format!("it is read at a computed index, where {what} again for each way to get there"))
-        }
+        [one] if is_computed(kernel, one.access) => Err(Why::ReadAtComputed(work)),
         [one] => match one.repeats_over(kernel) {
-            Some(variable) => Err(format!(
-                "it is read inside of the loop over {}, where {what} again each time",
-                kernel.variable(variable)
-            )),
+            Some(variable) => Err(Why::RepeatedOver(work, kernel.variable(variable).to_owned())),
             None => Ok(()),
         },
-        several => Err(format!("it is read {} times, and {what} again each time", several.len())),
+        several => Err(Why::ReadTimes(work, several.len())),
     }
 }
 
 /// Whether the statements that read a temporary stay of a size that one loop nest can have.
-fn stays_small(kernel: &Kernel, definition: &Assignment, later: &[Assignment]) -> Result<(), String> {
+fn stays_small(kernel: &Kernel, definition: &Assignment, later: &[Assignment]) -> Result<(), Why> {
     let temporary = definition.target.tensor;
     let sparse = |statement: &Assignment| statement.reads().filter(|access| kernel.is_sparse(access)).count();
     for reader in later {
         let uses = uses(reader, temporary).len();
         if uses > 0 && size(&reader.value) + uses * size(&definition.value) > MOST_NODES {
-            return Err("the statement that reads it would get too long".to_owned());
+            return Err(Why::TooLong);
         }
         if uses > 0 && sparse(reader) + uses * sparse(definition) > MOST_OPERANDS {
-            return Err("too many sparse operands would meet in one loop nest".to_owned());
+            return Err(Why::TooManyMeet);
         }
     }
     Ok(())

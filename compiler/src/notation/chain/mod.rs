@@ -27,15 +27,7 @@ pub(crate) use narrow::operands;
 
 use super::{IndexVariable, Kernel, Variable};
 use crate::ir::IndexExpr;
-
-/// A decision and its reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// What was decided.
-    pub what: String,
-    /// Why.
-    pub why: String,
-}
+use crate::remark::Remark;
 
 /// A kernel as statements that run one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +37,7 @@ pub struct Chain {
     /// A kernel for each of its statements, in order.
     pub links: Vec<Link>,
     /// What became of the temporaries.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<Remark>,
 }
 
 /// One statement as a kernel.

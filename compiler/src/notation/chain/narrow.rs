@@ -17,24 +17,25 @@
 //!
 //! What has a mask stays whole where it divides, as elsewhere its value may not be defined, and where the mask chooses terms of a sum.
 
-use super::{Decision, part};
+use super::part;
 use crate::notation::check::in_order;
 use crate::notation::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel};
+use crate::remark::{Remark, What, Why};
 
 /// The kernel with at most so many sparse operands in a statement, as far as its values have such parts, and without sums that
 /// a sparse result would form again and again; and the reasons.
-pub(super) fn narrow(mut kernel: Kernel, most: usize) -> (Kernel, Vec<Decision>) {
+pub(super) fn narrow(mut kernel: Kernel, most: usize) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
     for mut statement in std::mem::take(&mut kernel.statements) {
         let total = operands(&kernel, &statement.value);
         while let Some(made) = inner_sum(&mut kernel, &mut statement) {
-            let why = "its sum would be formed again for each entry that it is a part of".to_owned();
-            decisions.push(Decision { what: format!("{} is made first", kernel.tensor(made.target.tensor).name), why });
+            let name = kernel.tensor(made.target.tensor).name.clone();
+            decisions.push(Remark::new(What::CutOff(name), Why::FormedAgain));
             kernel.statements.push(made);
         }
         while let Some(made) = some_operands(&mut kernel, &mut statement, most) {
-            let why = format!("{total} sparse operands would have too many cases in one loop nest");
-            decisions.push(Decision { what: format!("{} is made first", kernel.tensor(made.target.tensor).name), why });
+            let name = kernel.tensor(made.target.tensor).name.clone();
+            decisions.push(Remark::new(What::CutOff(name), Why::TooManyCases(total)));
             kernel.statements.push(made);
         }
         kernel.statements.push(statement);

@@ -1,57 +1,18 @@
 //! `schedule` blocks: the names and the arguments of their directives.
 
 use super::uses;
-use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, topics::directives, words};
+use crate::diagnostics::topics::directives::{self, Argument};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
 use crate::notation::Tensor;
 use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
-
-/// What an argument of a directive is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Argument {
-    /// An index variable that exists.
-    Old,
-    /// The name of a new index variable.
-    New,
-    /// A tensor.
-    Tensor,
-    /// A whole number.
-    Number,
-    /// Any further index variables that exist.
-    Olds,
-    /// A part of a statement.
-    Expression,
-    /// Pairs of an index variable that exists and a new one.
-    Pairs,
-    /// A name, expression or access, of which something is said behind a colon: `j: lanes(8)`. The rule of the directive checks both.
-    #[expect(dead_code, reason = "the directives that choose come one by one")]
-    Chosen,
-}
-
-/// The directives with their arguments; [`directives`] has what they mean.
-const DIRECTIVES: &[(&str, &[Argument])] = &[
-    ("reorder", &[Argument::Old, Argument::Old, Argument::Olds]),
-    ("split", &[Argument::Old, Argument::New, Argument::New, Argument::Number]),
-    ("fuse", &[Argument::Old, Argument::Old, Argument::New]),
-    ("positions", &[Argument::Old, Argument::Tensor, Argument::New]),
-    ("parallel", &[Argument::Old]),
-    ("vector", &[Argument::Old]),
-    ("unroll", &[Argument::Old]),
-    ("same_pattern", &[Argument::Tensor, Argument::Tensor]),
-    ("stream", &[Argument::Tensor, Argument::Number]),
-    ("deterministic", &[]),
-    ("precompute", &[Argument::Expression, Argument::Pairs]),
-];
 
 /// Reports unknown directives and wrong arguments.
 pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement], found: &mut Diagnostics) {
     let names = body.iter().flat_map(uses::index_names).map(|name| name.name.as_str());
     let mut scope = Scope { tensors, variables: names.collect() };
     for directive in &schedule.directives {
-        match DIRECTIVES.iter().find(|(name, _)| *name == directive.name.name) {
-            Some((name, arguments)) => {
-                let described = directives::ALL.iter().find(|described| described.name == *name);
-                scope.check(directive, arguments, described.map_or("", |described| described.example), found);
-            }
+        match directives::ALL.iter().find(|described| described.name == directive.name.name) {
+            Some(described) => scope.check(directive, described.arguments, described.example, found),
             None => found.push(unknown_directive(directive)),
         }
     }
@@ -145,7 +106,7 @@ impl<'a> Scope<'a> {
 
 fn unknown_directive(directive: &Directive) -> Diagnostic {
     let name = &directive.name.name;
-    let names = || DIRECTIVES.iter().map(|(name, _)| *name);
+    let names = || directives::ALL.iter().map(|described| described.name);
     let unknown =
         Diagnostic::new(codes::UNKNOWN_DIRECTIVE, directive.name.span, format!("there is no directive `{name}`"))
             .label("not a directive");
