@@ -35,6 +35,7 @@ mod index;
 mod parse;
 pub(crate) mod precedence;
 mod print;
+mod term;
 mod types;
 mod verify;
 mod walk;
@@ -43,6 +44,7 @@ pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
+pub use term::{Factor, Term};
 pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth};
@@ -418,42 +420,9 @@ pub enum Expr {
         /// One more than the largest that each of them may be.
         extents: Vec<Expr>,
     },
-    /// The sum, in any order, of products of floating point numbers: of what each factor has for the first place of its run, for the
-    /// second, and so on. All runs are of one length; a sum over none is zero.
-    Dot(Vec<Factor>),
-}
-
-/// A factor of [`Expr::Dot`], at a place `n`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Factor {
-    /// `run[n]`
-    Run(ArrayId),
-    /// `of[run[n]]`
-    At {
-        /// The array of values.
-        of: ArrayId,
-        /// An index array.
-        run: ArrayId,
-        /// Whether places of the run may be filled up with the largest number of its type: nothing is added there, whatever the
-        /// other factors have.
-        filled: bool,
-    },
-}
-
-impl Factor {
-    /// The array whose places are those of the sum.
-    pub fn run(self) -> ArrayId {
-        match self {
-            Factor::Run(run) | Factor::At { run, .. } => run,
-        }
-    }
-
-    /// The array of values.
-    pub fn values(self) -> ArrayId {
-        match self {
-            Factor::Run(of) | Factor::At { of, .. } => of,
-        }
-    }
+    /// The terms of all places of runs combined, in any order: of the first place, of the second, and so on. All runs are of one
+    /// length; where that is none, it is the operator's identity. Sums of floating point numbers lose nothing, however long.
+    Fold(ReduceOperator, Box<Term>),
 }
 
 /// A value of an element type.
@@ -628,14 +597,14 @@ pub enum Statement {
         /// Their first value.
         fill: Expr,
     },
-    /// Sets the elements of an array to sums of products.
-    Dots {
-        /// The array; not empty, where nothing says what each sum is between.
-        sums: ArrayId,
-        /// An [`Expr::Dot`].
-        products: Expr,
-        /// An index array of one element more than there are sums, ascending: the `n`-th sum is that of the products at the places
-        /// from its `n`-th element up to the next. `None`: the places are a multiple of the sums, and of `n` sums the first is that of
+    /// Sets the elements of an array to totals of terms.
+    Folds {
+        /// The array; not empty, where nothing says what each total is between.
+        totals: ArrayId,
+        /// An [`Expr::Fold`].
+        terms: Expr,
+        /// An index array of one element more than there are totals, ascending: the `n`-th total is that of the terms at the places
+        /// from its `n`-th element up to the next. `None`: the places are a multiple of the totals, and of `n` totals the first is that of
         /// places 0, n, 2n, …, in this order.
         between: Option<ArrayId>,
     },
@@ -939,6 +908,18 @@ impl Views {
 }
 
 impl ReduceOperator {
+    /// Two values combined.
+    pub fn combined(self, left: Expr, right: Expr) -> Expr {
+        match self {
+            ReduceOperator::Add => Expr::binary(BinaryOperator::Add, left, right),
+            ReduceOperator::Multiply => Expr::binary(BinaryOperator::Multiply, left, right),
+            ReduceOperator::Min => Expr::Call(Function::Min, vec![left, right]),
+            ReduceOperator::Max => Expr::Call(Function::Max, vec![left, right]),
+            ReduceOperator::Or => Expr::binary(BinaryOperator::BitOr, left, right),
+            ReduceOperator::And => Expr::binary(BinaryOperator::BitAnd, left, right),
+        }
+    }
+
     /// The value that changes nothing; `None` for an element type the operator is not defined for.
     pub fn identity(self, element: ElementType) -> Option<Literal> {
         use ElementType::*;
