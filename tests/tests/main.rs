@@ -16,6 +16,7 @@ mod losses;
 mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
+mod planted;
 mod random;
 mod real_data;
 mod schedules;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         macro_kernels::tests(suite);
         metamorphic::tests(suite);
         nvrtc::tests(suite);
+        planted::tests(suite);
         random::tests(suite);
         real_data::tests(suite);
         schedules::tests(suite);

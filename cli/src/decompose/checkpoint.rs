@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn row(number: usize) -> Row {
-        Row { number, fit: Some(0.5), measures: Vec::new(), time_ms: 1.0, kernel_ms: 0.5 }
+        Row { number, fit: Some(0.5), measures: Vec::new(), time_ms: 1.0, kernel_ms: 0.5, mttkrp_ms: None }
     }
 
     fn arguments(folder: &Path, resume: bool) -> CheckpointArguments {

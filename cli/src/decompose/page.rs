@@ -134,7 +134,8 @@ mod tests {
         let factor = |values: &[f64]| Factor::from_vec([values.len(), 1], values.to_vec()).unwrap();
         let model = KTensor::new(vec![2.5], vec![factor(&[0.25, -0.5, 0.125]), factor(&[1.0])]).unwrap();
         let labels = vec![vec!["a".to_owned(), "<b>&\"".to_owned(), "c".to_owned()], Vec::new()];
-        let row = Row { number: 1, fit: Some(0.5), measures: Vec::new(), time_ms: 1.0, kernel_ms: 1.0 };
+        let row =
+            Row { number: 1, fit: Some(0.5), measures: Vec::new(), time_ms: 1.0, kernel_ms: 1.0, mttkrp_ms: None };
         let page = Page { title: "x<y".to_owned(), facts: Vec::new(), rows: &[row], labels: &labels, top: 2 };
         let text = page.of_cp(&model).unwrap();
         let first = text.find("<td>2</td><td>&lt;b&gt;&amp;&quot;</td><td>-0.500</td>").unwrap();

@@ -151,7 +151,14 @@ mod tests {
         for values in [&[][..], &[0.0], &[1e308, -1e308], &[f64::NAN, 1.0], &[5e-324; 3], &[1.0, 1.0 + 1e-15]] {
             assert!(column(values).unwrap().contains("<svg"), "{values:?}");
         }
-        let row = |number, fit| Row { number, fit: Some(fit), measures: Vec::new(), time_ms: 1.0, kernel_ms: 1.0 };
+        let row = |number, fit| Row {
+            number,
+            fit: Some(fit),
+            measures: Vec::new(),
+            time_ms: 1.0,
+            kernel_ms: 1.0,
+            mttkrp_ms: None,
+        };
         assert!(progress(&[row(1, 0.5)]).unwrap().contains("<svg"));
         assert!(progress(&[row(1, 1e15), row(2, 1e15 + 1.0)]).unwrap().contains("<svg"));
         assert!(progress(&[row(1, f64::NAN)]).unwrap().is_empty());

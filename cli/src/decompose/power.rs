@@ -1,16 +1,20 @@
 //! `spc power`: best rank-1 approximations, one after the other.
 
-use super::arguments::{EngineArguments, OutputArguments, TensorArguments, tolerance};
-use super::ended;
+use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, tolerance};
+use super::checkpoint::{Identity, Resumed};
 use super::engine::refuse;
 use super::interrupt::Interrupt;
+use super::model::Kept;
 use super::report;
+use super::row::Row;
+use super::tensor::Given;
 use super::watch::Watch;
+use super::{done_before, ended};
 use crate::failure::Failure;
 use crate::{output, settings, threads};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::PowerOptions;
+use spc::decompose::{Factor, KTensor, PowerOptions, Stopped};
 use std::num::NonZeroUsize;
 
 /// Find the best rank-1 approximation of a tensor by the power method
@@ -43,6 +47,8 @@ pub(crate) struct Power {
     engine: EngineArguments,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    checkpoint: CheckpointArguments,
 }
 
 impl Power {
@@ -57,23 +63,37 @@ impl Power {
         let labels = self.output.labels(&given)?;
         let (engine, kernels) = self.engine.engine();
         let interrupt = Interrupt::catch()?;
-        let options = PowerOptions {
-            components: self.components.get(),
-            iterations: self.iterations.get(),
-            tolerance: self.tolerance,
-            starts: self.starts.get(),
-            seed: self.seed,
-            symmetric: self.symmetric,
-            element: self.tensor.element,
-            engine,
-        };
-        let method = if self.symmetric { "symmetric power" } else { "power" };
+        let method = self.method();
         let plural = if self.components.get() == 1 { "" } else { "s" };
         let title = format!("{method}, {} component{plural}", self.components);
-        let mut watch = Watch::new(&given, &title, self.iterations.get(), &kernels, &interrupt, None, Vec::new());
-        let fitted =
-            spc::decompose::power(&given.tensor, &options, &mut |step| watch.step(step.iteration, &mut |_| Ok(())));
-        let (model, outcome) = ended(fitted.map_err(refuse)?, watch, self.tolerance);
+        let (checkpoint, resumed) = self.checkpoint.open(|| self.identity(&given))?;
+        let before = resumed.map(|resumed| Before::of(resumed, self.tolerance)).transpose()?;
+        let (model, outcome) = match before {
+            Some(Before { model: Some(model), rows, .. }) if model.rank() == self.components.get() => {
+                (model, done_before(rows, Stopped::Tolerance))
+            }
+            before => {
+                let Before { model: found, rows } = before.unwrap_or_default();
+                let options = PowerOptions {
+                    components: self.components.get(),
+                    iterations: self.iterations.get(),
+                    tolerance: self.tolerance,
+                    starts: self.starts.get(),
+                    seed: self.seed,
+                    symmetric: self.symmetric,
+                    done: rows.len(),
+                    found,
+                    element: self.tensor.element,
+                    engine,
+                };
+                let most = self.iterations.get().saturating_mul(self.components.get());
+                let mut watch = Watch::new(&given, &title, most, &kernels, &interrupt, checkpoint, rows);
+                let fitted = spc::decompose::power(&given.tensor, &options, &mut |step| {
+                    watch.step(step.iteration, &mut |path| step.model.model().keep(path))
+                });
+                ended(fitted.map_err(refuse)?, watch, self.tolerance)
+            }
+        };
         interrupt.done();
         let title = format!("Rank-1 approximations ({title})");
         let files = self.output.write(&model, &given, &outcome, &labels, &title, |page| page.of_cp(&model))?;
@@ -89,4 +109,53 @@ impl Power {
         }
         report::print(&given, &kernels, &outcome, &[report::weights(model.weights())], &files)
     }
+
+    fn method(&self) -> &'static str {
+        if self.symmetric { "symmetric power" } else { "power" }
+    }
+
+    /// What a run that goes on must have in common.
+    fn identity(&self, given: &Given) -> Identity {
+        let mut identity = given.identity("power");
+        identity.extend([
+            ("method", self.method().to_owned()),
+            ("starts", self.starts.to_string()),
+            ("seed", self.seed.to_string()),
+        ]);
+        identity
+    }
+}
+
+/// The components that a run before has found.
+#[derive(Default)]
+struct Before {
+    model: Option<KTensor>,
+    rows: Vec<Row>,
+}
+
+impl Before {
+    /// All but the last one, which is begun anew, unless the tolerance ended the run.
+    fn of(resumed: Resumed, tolerance: f64) -> Result<Before, Failure> {
+        let model = KTensor::of_file(&resumed.model)?;
+        let is_complete = resumed.tolerance.is_some_and(|before| tolerance >= before && tolerance > 0.0);
+        if is_complete {
+            return Ok(Before { model: Some(model), rows: resumed.rows });
+        }
+        let complete = model.rank().saturating_sub(1);
+        let is_of_complete =
+            |row: &Row| row.measures.iter().any(|(name, number)| name == "component" && *number <= complete as f64);
+        let rows = resumed.rows.into_iter().filter(is_of_complete).collect();
+        let model = if complete == 0 { None } else { Some(first(&model, complete).map_err(refuse)?) };
+        Ok(Before { model, rows })
+    }
+}
+
+/// The first components of a model.
+fn first(model: &KTensor, count: usize) -> Result<KTensor, spc::decompose::DecomposeError> {
+    let factor = |factor: &Factor| {
+        let rows = factor.values().chunks_exact(model.rank());
+        Ok(Factor::from_vec([factor.shape()[0], count], rows.flat_map(|row| &row[..count]).copied().collect())?)
+    };
+    let factors = model.factors().iter().map(factor).collect::<Result<_, spc::decompose::DecomposeError>>()?;
+    KTensor::new(model.weights()[..count].to_vec(), factors)
 }

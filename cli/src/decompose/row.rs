@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) measures: Vec<(String, f64)>,
     pub(super) time_ms: f64,
     pub(super) kernel_ms: f64,
+    /// The part of that in MTTKRPs, where the method is made of these.
+    pub(super) mttkrp_ms: Option<f64>,
 }
 
 impl From<&Iteration> for Row {
@@ -25,6 +27,7 @@ impl From<&Iteration> for Row {
             measures: iteration.measures.iter().map(measure).collect(),
             time_ms: iteration.time.as_secs_f64() * 1e3,
             kernel_ms: iteration.kernel_time.as_secs_f64() * 1e3,
+            mttkrp_ms: iteration.mttkrp_time.map(|time| time.as_secs_f64() * 1e3),
         }
     }
 }
@@ -50,6 +53,7 @@ impl Row {
         self.measures.iter().for_each(|(name, value)| _ = object.insert(name.clone(), number(*value)));
         object.insert("time_ms".to_owned(), json!(self.time_ms));
         object.insert("kernel_ms".to_owned(), json!(self.kernel_ms));
+        self.mttkrp_ms.iter().for_each(|ms| _ = object.insert("mttkrp_ms".to_owned(), json!(ms)));
         Value::Object(object)
     }
 
@@ -60,6 +64,7 @@ impl Row {
         json!({
             "number": self.number, "fit": self.fit.map(|fit| fit.to_string()), "measures": measures,
             "time_ms": self.time_ms.to_string(), "kernel_ms": self.kernel_ms.to_string(),
+            "mttkrp_ms": self.mttkrp_ms.map(|ms| ms.to_string()),
         })
     }
 
@@ -74,6 +79,7 @@ impl Row {
             measures,
             time_ms: float(&value["time_ms"])?,
             kernel_ms: float(&value["kernel_ms"])?,
+            mttkrp_ms: float(&value["mttkrp_ms"]),
         })
     }
 
@@ -112,6 +118,7 @@ mod tests {
             measures: vec![("loss".to_owned(), -1.0 / 3.0), ("none".to_owned(), f64::INFINITY)],
             time_ms: 1e-300,
             kernel_ms: 12.000000000000002,
+            mttkrp_ms: Some(0.1),
         };
         let text = row.kept().to_string();
         assert_eq!(Row::of_kept(&serde_json::from_str(&text).unwrap()), Some(row.clone()));

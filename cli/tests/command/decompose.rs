@@ -150,6 +150,19 @@ fn a_run_that_goes_on_from_a_checkpoint_is_as_one_without_a_break() {
         let again = run(&["--iterations", "9", "--checkpoint", verb, "--resume"]);
         assert_eq!((&again["fit"], &again["stopped"]), (&rest["fit"], &"iterations".into()));
     }
+    let run = |more: &[&str]| place.json(&[&["power", "s.tns", "--json"], &HERE[..], more].concat());
+    let whole = run(&["--components", "3"]);
+    run(&["--components", "2", "--checkpoint", "power"]);
+    let rest = run(&["--components", "3", "--checkpoint", "power", "--resume"]);
+    assert_eq!(rest["iterations"].as_array().unwrap().len(), whole["iterations"].as_array().unwrap().len());
+    assert_near(&rest["lambda"], &whole["lambda"], 1e-9);
+    assert_eq!(run(&["--components", "3", "--checkpoint", "power", "--resume"])["lambda"], rest["lambda"]);
+    // One that was broken off within a component begins that one anew.
+    run(&["--components", "3", "--iterations", "2", "--checkpoint", "short", "--tolerance", "0"]);
+    assert_eq!(place.names("short"), ["model-6.npz", "state.json"]);
+    let rest = run(&["--components", "3", "--checkpoint", "short", "--resume"]);
+    assert_eq!(rest["iterations"].as_array().unwrap()[..4].len(), 4);
+    assert_eq!(floats(&rest["lambda"]).len(), 3);
     let resume = |tensor: &str, more: &[&str]| {
         let common = ["--checkpoint", "cp", "--resume", "--iterations", "9", "--tolerance", "0"];
         place.refuses(&cp(tensor, &[&common[..], more].concat()))

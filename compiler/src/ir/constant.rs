@@ -1,6 +1,6 @@
-//! Reductions of constants: what kernels compute at run time, computed before.
+//! Operators and functions of constants: what kernels compute at run time, computed before.
 
-use super::{ElementType, Function, Literal, ReduceOperator};
+use super::{BinaryOperator, ElementKind, ElementType, Function, Literal, UnaryOperator};
 
 impl Literal {
     /// A number of a floating point type, rounded to it.
@@ -11,10 +11,10 @@ impl Literal {
 
     /// A number of an integer type, wrapped around to it.
     pub(crate) fn wrapped(element: ElementType, value: i64) -> Option<Literal> {
-        let value = match element {
-            ElementType::I32 => i64::from(value as i32),
-            ElementType::I64 => value,
-            ElementType::U8 => i64::from(value as u8),
+        let unused = 64 - 8 * element.bytes() as u32;
+        let value = match element.kind() {
+            ElementKind::Signed => value << unused >> unused,
+            ElementKind::Unsigned => ((value << unused) as u64 >> unused) as i64,
             _ => return None,
         };
         Some(Literal::Integer(element, value))
@@ -28,26 +28,125 @@ impl Literal {
     }
 }
 
-impl ReduceOperator {
-    /// What it makes of two constants of one type; `None` where the type lacks the operator.
-    pub fn of(self, left: Literal, right: Literal) -> Option<Literal> {
-        match (left, right) {
-            (Literal::Float(element, a), Literal::Float(_, b)) => match self {
-                ReduceOperator::Add => Literal::of_floats(element, a, b, a + b),
-                ReduceOperator::Multiply => Literal::of_floats(element, a, b, a * b),
-                ReduceOperator::Min => Function::Min.of_floats(element, &[a, b]),
-                ReduceOperator::Max => Function::Max.of_floats(element, &[a, b]),
-                ReduceOperator::Or | ReduceOperator::And => None,
-            },
-            (Literal::Integer(element, a), Literal::Integer(_, b)) => match self {
-                ReduceOperator::Add => Literal::wrapped(element, a.wrapping_add(b)),
-                ReduceOperator::Multiply => Literal::wrapped(element, a.wrapping_mul(b)),
-                ReduceOperator::Min => Some(Literal::Integer(element, a.min(b))),
-                ReduceOperator::Max => Some(Literal::Integer(element, a.max(b))),
-                ReduceOperator::Or => Some(Literal::Integer(element, a | b)),
-                ReduceOperator::And => Some(Literal::Integer(element, a & b)),
-            },
-            _ => None,
+/// A truth value.
+pub(crate) fn truth(value: bool) -> Literal {
+    Literal::Integer(ElementType::Bool, value.into())
+}
+
+/// The truth value of a literal of type `bool`.
+pub(crate) fn is_true(literal: Literal) -> Option<bool> {
+    match literal {
+        Literal::Integer(ElementType::Bool, value) => Some(value != 0),
+        _ => None,
+    }
+}
+
+/// An operator before a constant.
+pub(crate) fn unary(operator: UnaryOperator, operand: Literal) -> Option<Literal> {
+    match (operator, operand) {
+        (UnaryOperator::Not, literal) => is_true(literal).map(|value| truth(!value)),
+        (UnaryOperator::Negate, literal) if literal.is_zero() => Some(literal.zero()),
+        (UnaryOperator::Negate, Literal::Float(element, value)) => Some(Literal::Float(element, -value)),
+        (UnaryOperator::Negate, Literal::Integer(element, _)) if !element.is_signed() => None,
+        (UnaryOperator::Negate, Literal::Integer(element, value)) => Literal::wrapped(element, value.wrapping_neg()),
+    }
+}
+
+/// An operator between two constants of one type; `None` for what has no value, such as a division of integers by zero.
+pub(crate) fn binary(operator: BinaryOperator, left: Literal, right: Literal) -> Option<Literal> {
+    match (left, right) {
+        (Literal::Float(element, a), Literal::Float(_, b)) => of_floats(operator, element, a, b),
+        (Literal::Integer(ElementType::Bool, a), Literal::Integer(_, b)) => of_truths(operator, a != 0, b != 0),
+        (Literal::Integer(element, a), Literal::Integer(_, b)) => of_integers(operator, element, a, b),
+        _ => None,
+    }
+}
+
+fn of_floats(operator: BinaryOperator, element: ElementType, a: f64, b: f64) -> Option<Literal> {
+    use BinaryOperator::*;
+    let value = match operator {
+        Add => a + b,
+        Subtract => a - b,
+        Multiply => a * b,
+        Divide => a / b,
+        Remainder => a % b,
+        _ => return compare(operator, a, b),
+    };
+    Literal::of_floats(element, a, b, value)
+}
+
+fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -> Option<Literal> {
+    use BinaryOperator::*;
+    let value = match operator {
+        Add => a.wrapping_add(b),
+        Subtract => a.wrapping_sub(b),
+        Multiply => a.wrapping_mul(b),
+        Divide | Remainder if b == 0 => return None,
+        Divide => a.wrapping_div(b),
+        Remainder => a.wrapping_rem(b),
+        BitAnd => a & b,
+        BitOr => a | b,
+        _ => return compare(operator, a, b),
+    };
+    Literal::wrapped(element, value)
+}
+
+fn of_truths(operator: BinaryOperator, a: bool, b: bool) -> Option<Literal> {
+    match operator {
+        BinaryOperator::And => Some(truth(a && b)),
+        BinaryOperator::Or => Some(truth(a || b)),
+        _ => compare(operator, a, b),
+    }
+}
+
+fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Option<Literal> {
+    use BinaryOperator::*;
+    Some(truth(match operator {
+        Equal => a == b,
+        NotEqual => a != b,
+        Less => a < b,
+        LessEqual => a <= b,
+        Greater => a > b,
+        GreaterEqual => a >= b,
+        _ => return None,
+    }))
+}
+
+/// A constant as another type, as Rust's `as`.
+pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
+    match (literal, element) {
+        (_, ElementType::Bool) | (Literal::Integer(ElementType::Bool, _), _) => None,
+        (Literal::Float(from, _), _) if from.is_complex() && !element.is_complex() => None,
+        // The nearest that it holds; of NaN, zero.
+        (Literal::Float(_, value), _) if element.is_integer() => {
+            let (least, greatest) = element.range();
+            Some(Literal::Integer(element, (value as i64).clamp(least, greatest)))
         }
+        (Literal::Float(_, value), _) => Some(Literal::rounded(element, value)),
+        (Literal::Integer(_, value), _) if element.is_integer() => Literal::wrapped(element, value),
+        // Rounded once, to the type that it has.
+        (Literal::Integer(_, value), ElementType::F32 | ElementType::C32) => {
+            Some(Literal::Float(element, f64::from(value as f32)))
+        }
+        (Literal::Integer(_, value), _) => Some(Literal::Float(element, value as f64)),
+    }
+}
+
+/// A function of constants of one type.
+pub(crate) fn call(function: Function, arguments: &[Literal]) -> Option<Literal> {
+    match *arguments {
+        [Literal::Float(element, a)] if element.is_complex() => function.of_complex(element, a),
+        [Literal::Float(element, a)] => function.of_floats(element, &[a]),
+        [Literal::Float(element, re), Literal::Float(_, im)] if function == Function::Complex => {
+            element.complex().filter(|_| im == 0.0).map(|complex| Literal::Float(complex, re))
+        }
+        [Literal::Float(element, a), Literal::Float(_, b)] => function.of_floats(element, &[a, b]),
+        [Literal::Integer(element, a)] if function == Function::Abs => Literal::wrapped(element, a.wrapping_abs()),
+        [Literal::Integer(element, a), Literal::Integer(_, b)] => match function {
+            Function::Min => Some(Literal::Integer(element, a.min(b))),
+            Function::Max => Some(Literal::Integer(element, a.max(b))),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -29,12 +29,13 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
-mod constant;
+pub(crate) mod constant;
 mod function;
 mod index;
 mod parse;
 pub(crate) mod precedence;
 mod print;
+pub mod tables;
 mod term;
 mod types;
 mod verify;
@@ -44,6 +45,9 @@ pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
+pub use tables::{
+    BinaryOperator, Combine, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator, UnaryOperator,
+};
 pub use term::{Factor, Term};
 pub use verify::{Verified, Violation, verify};
 
@@ -84,83 +88,6 @@ id!(
 id!(
     /// Names a variable of a kernel: `v0`.
     VariableId, "v");
-
-/// The types of tensor elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ElementType {
-    /// 64-bit floating point
-    F64,
-    /// 32-bit floating point
-    F32,
-    /// 32-bit signed integer
-    I32,
-    /// 64-bit signed integer
-    I64,
-    /// 8-bit unsigned integer
-    U8,
-    /// truth value
-    Bool,
-    /// complex of two `f32`
-    C32,
-    /// complex of two `f64`
-    C64,
-}
-
-impl ElementType {
-    /// All element types.
-    pub const ALL: [ElementType; 8] = [
-        ElementType::F64,
-        ElementType::F32,
-        ElementType::I32,
-        ElementType::I64,
-        ElementType::U8,
-        ElementType::Bool,
-        ElementType::C32,
-        ElementType::C64,
-    ];
-
-    /// The name in the language.
-    pub fn name(self) -> &'static str {
-        match self {
-            ElementType::F64 => "f64",
-            ElementType::F32 => "f32",
-            ElementType::I32 => "i32",
-            ElementType::I64 => "i64",
-            ElementType::U8 => "u8",
-            ElementType::Bool => "bool",
-            ElementType::C32 => "c32",
-            ElementType::C64 => "c64",
-        }
-    }
-
-    /// The element type of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|element| element.name() == name)
-    }
-
-    /// Whether it is `f32` or `f64`.
-    pub fn is_float(self) -> bool {
-        matches!(self, ElementType::F32 | ElementType::F64)
-    }
-
-    /// Zero, or `false`.
-    pub fn zero(self) -> Literal {
-        match self {
-            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => Literal::Float(self, 0.0),
-            ElementType::I32 | ElementType::I64 | ElementType::U8 | ElementType::Bool => Literal::Integer(self, 0),
-        }
-    }
-
-    /// The number of bytes of one element.
-    pub fn bytes(self) -> usize {
-        match self {
-            ElementType::U8 | ElementType::Bool => 1,
-            ElementType::F32 | ElementType::I32 => 4,
-            ElementType::F64 | ElementType::I64 | ElementType::C32 => 8,
-            ElementType::C64 => 16,
-        }
-    }
-}
 
 /// The type of an expression or variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -450,14 +377,11 @@ impl Eq for Literal {}
 impl Literal {
     /// `value` as a literal; `None` for what the element type can't hold.
     pub fn new(element: ElementType, value: f64) -> Option<Self> {
-        let range = match element {
-            ElementType::F64 | ElementType::F32 | ElementType::C32 | ElementType::C64 => {
-                return Some(Literal::Float(element, value));
-            }
-            ElementType::I32 => f64::from(i32::MIN)..=f64::from(i32::MAX),
-            ElementType::I64 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
-            ElementType::U8 => 0.0..=255.0,
-            ElementType::Bool => 0.0..=1.0,
+        let range = match element.kind() {
+            ElementKind::Float | ElementKind::Complex => return Some(Literal::Float(element, value)),
+            // Whole numbers that `f64` has exactly.
+            _ if element.bytes() == 8 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
+            _ => element.range().0 as f64..=element.range().1 as f64,
         };
         (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i64))
     }
@@ -502,75 +426,6 @@ impl Literal {
             Literal::Integer(_, value) => value == 1,
         }
     }
-}
-
-/// Operators before one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum UnaryOperator {
-    /// Of a value.
-    Negate,
-    /// Of a `bool`.
-    Not,
-}
-
-/// Operators between two operands of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BinaryOperator {
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `%`
-    Remainder,
-    /// `min`, of indices
-    Minimum,
-    /// `max`, of indices
-    Maximum,
-    /// `gather`, of indices: the bits of the first at the ones of the second, side by side
-    Gather,
-    /// `scatter`, of indices: the lowest bits of the first, at the ones of the second
-    Scatter,
-    /// `==`, gives `bool`
-    Equal,
-    /// `!=`, gives `bool`
-    NotEqual,
-    /// `<`, gives `bool`
-    Less,
-    /// `<=`, gives `bool`
-    LessEqual,
-    /// `>`, gives `bool`
-    Greater,
-    /// `>=`, gives `bool`
-    GreaterEqual,
-    /// `&&`, of `bool`
-    And,
-    /// `||`, of `bool`
-    Or,
-    /// `&`, of integers
-    BitAnd,
-    /// `|`, of integers
-    BitOr,
-}
-
-/// Operators that a reduction may use: associative and commutative (up to rounding), with an identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ReduceOperator {
-    /// `+`
-    Add,
-    /// `*`
-    Multiply,
-    /// `min`
-    Min,
-    /// `max`
-    Max,
-    /// `|`
-    Or,
-    /// `&`
-    And,
 }
 
 /// A statement.
@@ -904,42 +759,5 @@ impl Views {
     /// The array that the elements of an array are stored in: itself, if it is no view.
     pub fn source(&self, array: ArrayId) -> ArrayId {
         self.0.get(&array).copied().unwrap_or(array)
-    }
-}
-
-impl ReduceOperator {
-    /// Two values combined.
-    pub fn combined(self, left: Expr, right: Expr) -> Expr {
-        match self {
-            ReduceOperator::Add => Expr::binary(BinaryOperator::Add, left, right),
-            ReduceOperator::Multiply => Expr::binary(BinaryOperator::Multiply, left, right),
-            ReduceOperator::Min => Expr::Call(Function::Min, vec![left, right]),
-            ReduceOperator::Max => Expr::Call(Function::Max, vec![left, right]),
-            ReduceOperator::Or => Expr::binary(BinaryOperator::BitOr, left, right),
-            ReduceOperator::And => Expr::binary(BinaryOperator::BitAnd, left, right),
-        }
-    }
-
-    /// The value that changes nothing; `None` for an element type the operator is not defined for.
-    pub fn identity(self, element: ElementType) -> Option<Literal> {
-        use ElementType::*;
-        let extreme = |float: f64, i32: i64, i64: i64, u8: i64| match element {
-            F64 | F32 => Some(Literal::Float(element, float)),
-            I32 => Some(Literal::Integer(element, i32)),
-            I64 => Some(Literal::Integer(element, i64)),
-            U8 => Some(Literal::Integer(element, u8)),
-            Bool | C32 | C64 => None,
-        };
-        match self {
-            ReduceOperator::Add if element != Bool => Literal::new(element, 0.0),
-            ReduceOperator::Multiply if element != Bool => Literal::new(element, 1.0),
-            ReduceOperator::Min => extreme(f64::INFINITY, i32::MAX.into(), i64::MAX, u8::MAX.into()),
-            ReduceOperator::Max => extreme(f64::NEG_INFINITY, i32::MIN.into(), i64::MIN, 0),
-            ReduceOperator::Or if element.is_integer() || element == Bool => Literal::new(element, 0.0),
-            ReduceOperator::And if element == Bool => Literal::new(element, 1.0),
-            ReduceOperator::And if element == U8 => Literal::new(element, 255.0),
-            ReduceOperator::And if matches!(element, I32 | I64) => Literal::new(element, -1.0),
-            _ => None,
-        }
     }
 }

@@ -17,74 +17,18 @@
 
 use super::{BinaryOperator, Expr, Literal};
 
-/// How tightly an expression holds together, loosest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Precedence {
-    Or,
-    And,
-    Comparison,
-    Sum,
-    Product,
-    Cast,
-    Unary,
-    Atom,
-}
-
-impl Precedence {
-    /// The next tighter level.
-    pub(crate) fn tighter(self) -> Self {
-        match self {
-            Precedence::Or => Precedence::And,
-            Precedence::And => Precedence::Comparison,
-            Precedence::Comparison => Precedence::Sum,
-            Precedence::Sum => Precedence::Product,
-            Precedence::Product => Precedence::Cast,
-            Precedence::Cast => Precedence::Unary,
-            Precedence::Unary | Precedence::Atom => Precedence::Atom,
-        }
-    }
-}
+pub(crate) use super::Precedence;
 
 /// The sign and the precedence of an operator that stands between its operands; `None` for one that prints as a function.
 pub(crate) fn infix(operator: BinaryOperator) -> Option<(&'static str, Precedence)> {
-    use BinaryOperator::*;
-    Some(match operator {
-        Add => ("+", Precedence::Sum),
-        Subtract => ("-", Precedence::Sum),
-        Multiply => ("*", Precedence::Product),
-        Divide => ("/", Precedence::Product),
-        Remainder => ("%", Precedence::Product),
-        Minimum | Maximum | Gather | Scatter => return None,
-        Equal => ("==", Precedence::Comparison),
-        NotEqual => ("!=", Precedence::Comparison),
-        Less => ("<", Precedence::Comparison),
-        LessEqual => ("<=", Precedence::Comparison),
-        Greater => (">", Precedence::Comparison),
-        GreaterEqual => (">=", Precedence::Comparison),
-        And => ("&&", Precedence::And),
-        Or => ("||", Precedence::Or),
-        BitAnd => ("&", Precedence::And),
-        BitOr => ("|", Precedence::Or),
-    })
-}
-
-/// The sign of an operator, or its name where it prints as a function.
-pub(crate) fn sign(operator: BinaryOperator) -> &'static str {
-    use BinaryOperator::*;
-    match (infix(operator), operator) {
-        (Some((sign, _)), _) => sign,
-        (None, Minimum) => "minimum",
-        (None, Maximum) => "maximum",
-        (None, Gather) => "gather",
-        (None, _) => "scatter",
-    }
+    operator.printed().map(|precedence| (operator.symbol(), precedence))
 }
 
 /// How tightly an expression holds together.
 pub(crate) fn precedence(expr: &Expr) -> Precedence {
     match expr {
-        Expr::Unary(..) => Precedence::Unary,
-        Expr::Literal(literal) if is_signed(*literal) => Precedence::Unary,
+        Expr::Unary(..) => Precedence::Prefix,
+        Expr::Literal(literal) if is_signed(*literal) => Precedence::Prefix,
         Expr::Cast(..) => Precedence::Cast,
         Expr::Binary(operator, ..) => infix(*operator).map_or(Precedence::Atom, |(_, precedence)| precedence),
         _ => Precedence::Atom,
@@ -119,7 +63,7 @@ impl Place {
             Place::Left(Precedence::Comparison) => Precedence::Comparison.tighter(),
             Place::Left(operator) => operator,
             Place::Right(operator) => operator.tighter(),
-            Place::Unary => Precedence::Unary,
+            Place::Unary => Precedence::Prefix,
             Place::Cast => Precedence::Cast,
         }
     }

@@ -17,7 +17,7 @@
 //! Ids are numbers; behind a colon stands the declared name, for the reader. Literals carry their element type. A line
 //! break is as good as a space.
 
-use super::precedence::{Place, infix, needs_parentheses, sign};
+use super::precedence::{Place, infix, needs_parentheses};
 use super::*;
 use std::fmt::{self, Display, Formatter};
 
@@ -146,12 +146,6 @@ impl Display for Size {
     }
 }
 
-impl Display for ElementType {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl Display for Type {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -237,64 +231,6 @@ impl Display for Literal {
     }
 }
 
-impl super::BinaryOperator {
-    /// All operators between two operands.
-    pub const ALL: [super::BinaryOperator; 19] = {
-        use super::BinaryOperator::*;
-        [
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-            Minimum,
-            Maximum,
-            Gather,
-            Scatter,
-            Equal,
-            NotEqual,
-            Less,
-            LessEqual,
-            Greater,
-            GreaterEqual,
-            And,
-            Or,
-            BitAnd,
-            BitOr,
-        ]
-    };
-}
-
-impl ReduceOperator {
-    /// All operators.
-    pub const ALL: [ReduceOperator; 6] = [
-        ReduceOperator::Add,
-        ReduceOperator::Multiply,
-        ReduceOperator::Min,
-        ReduceOperator::Max,
-        ReduceOperator::Or,
-        ReduceOperator::And,
-    ];
-
-    /// Its sign or name.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReduceOperator::Add => "+",
-            ReduceOperator::Multiply => "*",
-            ReduceOperator::Min => "min",
-            ReduceOperator::Max => "max",
-            ReduceOperator::Or => "|",
-            ReduceOperator::And => "&",
-        }
-    }
-}
-
-impl Display for ReduceOperator {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 // Mentions of declared things.
 
 fn mention(f: &mut Formatter<'_>, id: impl Display, name: Option<&String>) -> fmt::Result {
@@ -353,7 +289,7 @@ impl Display for Shown<'_, Term> {
             }
             Term::Same(value) => write!(f, "same({})", kernel.show(&**value)),
             Term::Binary(operator, left, right) => {
-                write!(f, "({} {} {})", kernel.show(&**left), sign(*operator), kernel.show(&**right))
+                write!(f, "({} {} {})", kernel.show(&**left), operator.symbol(), kernel.show(&**right))
             }
             Term::Call(function, left, right) => {
                 write!(f, "{}({}, {})", function.name(), kernel.show(&**left), kernel.show(&**right))
@@ -386,7 +322,7 @@ impl Display for Shown<'_, Expr> {
                     write!(f, " {sign} ")?;
                     self.operand(f, right, Place::Right(own))
                 }
-                None => self.call(f, sign(*operator), &[left, right]),
+                None => self.call(f, operator.symbol(), &[left, right]),
             },
             Expr::Call(function, arguments) => self.call(f, function.name(), &arguments.iter().collect::<Vec<_>>()),
             Expr::Select(condition, one, other) => self.call(f, "select", &[condition, one, other]),

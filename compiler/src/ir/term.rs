@@ -1,7 +1,6 @@
 //! Terms of reductions over runs.
 
-use super::precedence::sign;
-use super::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Function, Kernel, ReduceOperator, Type, VariableId};
+use super::{ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, Function, Kernel, ReduceOperator, Type, VariableId};
 
 /// What is combined by [`Expr::Fold`] at a place `n` of runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,9 +140,18 @@ impl Term {
 }
 
 impl ReduceOperator {
-    /// Whether [`Expr::Fold`] combines values of an element type by it.
+    /// Whether [`Expr::Fold`] combines values of an element type by it: those that the helpers of kernels have lanes for.
     pub fn folds(self, element: ElementType) -> bool {
-        !element.is_complex() && self.identity(element).is_some()
+        use ElementType::*;
+        matches!(element, F64 | F32 | I32 | I64 | U8 | Bool) && self.identity(element).is_some()
+    }
+
+    /// Two values of an element type combined, where it has the operator.
+    pub fn combined(self, element: ElementType, left: Expr, right: Expr) -> Option<Expr> {
+        Some(match self.combine(Type::of(element))? {
+            Combine::Operator(operator) => Expr::binary(operator, left, right),
+            Combine::Function(function) => Expr::Call(function, vec![left, right]),
+        })
     }
 }
 
@@ -178,7 +186,7 @@ impl Kernel {
             Term::Same(value) => self.expect(value, Type::of(element)),
             Term::Binary(operator, left, right) => {
                 if !Term::has_operator(*operator, element) {
-                    return Err(format!("terms of `{}` have no `{}`", element.name(), sign(*operator)));
+                    return Err(format!("terms of `{}` have no `{}`", element.name(), operator.symbol()));
                 }
                 self.check_term(left, element, first)?;
                 self.check_term(right, element, first)

@@ -27,41 +27,6 @@ impl Type {
     }
 }
 
-impl ElementType {
-    /// The type of the parts of a complex number.
-    pub fn part(self) -> Option<ElementType> {
-        match self {
-            ElementType::C32 => Some(ElementType::F32),
-            ElementType::C64 => Some(ElementType::F64),
-            _ => None,
-        }
-    }
-
-    /// The complex numbers whose parts are of this type.
-    pub fn complex(self) -> Option<ElementType> {
-        match self {
-            ElementType::F32 => Some(ElementType::C32),
-            ElementType::F64 => Some(ElementType::C64),
-            _ => None,
-        }
-    }
-
-    /// Whether it is `c32` or `c64`.
-    pub fn is_complex(self) -> bool {
-        matches!(self, ElementType::C32 | ElementType::C64)
-    }
-
-    /// Whether arithmetic on it rounds, so that the order of a sum matters: `f32`, `f64`, `c32` and `c64`.
-    pub fn is_rounded(self) -> bool {
-        self.is_float() || self.is_complex()
-    }
-
-    /// Whether it is `i32`, `i64` or `u8`.
-    pub fn is_integer(self) -> bool {
-        matches!(self, ElementType::I32 | ElementType::I64 | ElementType::U8)
-    }
-}
-
 impl Literal {
     /// Whether its element type can hold it, exactly.
     pub fn is_exact(self) -> bool {
@@ -71,30 +36,8 @@ impl Literal {
                 value.is_nan() || f64::from(value as f32) == value
             }
             Literal::Float(..) => false,
-            Literal::Integer(element, value) => match element {
-                ElementType::I32 => i32::try_from(value).is_ok(),
-                ElementType::I64 => true,
-                ElementType::U8 => u8::try_from(value).is_ok(),
-                ElementType::Bool => value == 0 || value == 1,
-                _ => false,
-            },
-        }
-    }
-}
-
-impl ReduceOperator {
-    /// An operator that values of a type have, for where each element is written once and it does not matter which.
-    pub(crate) fn of_any(element: ElementType) -> ReduceOperator {
-        if element == ElementType::Bool { ReduceOperator::Or } else { ReduceOperator::Add }
-    }
-
-    /// Whether values of this type can be reduced with it.
-    pub fn reduces(self, ty: Type) -> bool {
-        use ReduceOperator::*;
-        match ty {
-            Type::Element(element) => self.identity(element).is_some(),
-            Type::Index => matches!(self, Add | Multiply | Min | Max),
-            Type::Bool => matches!(self, Or | And),
+            Literal::Integer(element, _) if element.is_rounded() => false,
+            Literal::Integer(element, value) => (element.range().0..=element.range().1).contains(&value),
         }
     }
 }
@@ -162,7 +105,7 @@ impl Kernel {
         let ty = self.type_of(operand)?;
         let fits = match (operator, ty) {
             (UnaryOperator::Not, Type::Bool) => true,
-            (UnaryOperator::Negate, Type::Element(element)) => element != ElementType::U8,
+            (UnaryOperator::Negate, Type::Element(element)) => element.is_signed(),
             _ => false,
         };
         let sign = if operator == UnaryOperator::Not { "!" } else { "-" };
@@ -185,7 +128,7 @@ impl Kernel {
             And | Or => (is_bool, ty),
             BitAnd | BitOr => (is_integer, ty),
         };
-        let name = precedence::sign(operator);
+        let name = operator.symbol();
         if fits { Ok(result) } else { Err(format!("`{name}` is not defined for `{ty}`")) }
     }
 

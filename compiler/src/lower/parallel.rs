@@ -120,13 +120,7 @@ impl Lowering<'_> {
             }
         });
         let declaration = self.concrete.tensor(tensor);
-        operator.or_else(|| {
-            ReduceOperator::ALL.into_iter().find(|operator| {
-                let keeps_all = !matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
-                (keeps_all || !declaration.element.is_float())
-                    && operator.identity(declaration.element).is_some_and(|identity| identity.equals(declaration.fill))
-            })
-        })
+        operator.or_else(|| ReduceOperator::that_keeps(declaration.fill))
     }
 
     /// Copies for each chunk.

@@ -3,7 +3,6 @@
 use super::{Lowering, Scope, Workspace};
 use crate::concrete::{Access, Assign, Expr, OutputStructure, Run, Statement, TensorId, TensorKind};
 use crate::ir::{self, Type};
-use crate::notation::{self, UnaryOperator};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
@@ -124,15 +123,9 @@ impl Lowering<'_> {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
             Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),
-            Expr::Unary(operator, operand) => {
-                let operator = match operator {
-                    UnaryOperator::Negate => ir::UnaryOperator::Negate,
-                    UnaryOperator::Not => ir::UnaryOperator::Not,
-                };
-                ir::Expr::Unary(operator, Box::new(self.expr(operand, scope)))
-            }
+            Expr::Unary(operator, operand) => ir::Expr::Unary(*operator, Box::new(self.expr(operand, scope))),
             Expr::Binary(operator, left, right) => {
-                ir::Expr::binary(binary_operator(*operator), self.expr(left, scope), self.expr(right, scope))
+                ir::Expr::binary(*operator, self.expr(left, scope), self.expr(right, scope))
             }
             Expr::Call(function, arguments) => {
                 ir::Expr::Call(*function, arguments.iter().map(|argument| self.expr(argument, scope)).collect())
@@ -152,27 +145,6 @@ impl Lowering<'_> {
         }
         let (array, index) = self.place(access, scope);
         ir::Expr::load(array, index)
-    }
-}
-
-fn binary_operator(operator: notation::BinaryOperator) -> ir::BinaryOperator {
-    use notation::BinaryOperator as From;
-    match operator {
-        From::Add => ir::BinaryOperator::Add,
-        From::Subtract => ir::BinaryOperator::Subtract,
-        From::Multiply => ir::BinaryOperator::Multiply,
-        From::Divide => ir::BinaryOperator::Divide,
-        From::Remainder => ir::BinaryOperator::Remainder,
-        From::Equal => ir::BinaryOperator::Equal,
-        From::NotEqual => ir::BinaryOperator::NotEqual,
-        From::Less => ir::BinaryOperator::Less,
-        From::LessEqual => ir::BinaryOperator::LessEqual,
-        From::Greater => ir::BinaryOperator::Greater,
-        From::GreaterEqual => ir::BinaryOperator::GreaterEqual,
-        From::And => ir::BinaryOperator::And,
-        From::Or => ir::BinaryOperator::Or,
-        From::BitAnd => ir::BinaryOperator::BitAnd,
-        From::BitOr => ir::BinaryOperator::BitOr,
     }
 }
 

@@ -10,7 +10,6 @@
 mod chain;
 mod check;
 pub(crate) mod combine;
-pub(crate) mod constant;
 mod einstein;
 mod print;
 pub(crate) mod simplify;
@@ -22,8 +21,8 @@ use crate::diagnostics::{Diagnostic, Span};
 use crate::format::{Format, LevelKind};
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
+pub use crate::ir::{BinaryOperator, UnaryOperator};
 pub use crate::remark::Decision;
-pub use crate::syntax::{BinaryOperator, UnaryOperator};
 pub(crate) use chain::operands;
 pub use chain::{Chain, Link, chain};
 pub(crate) use check::reduction_name;

@@ -9,8 +9,8 @@
 //! min(t, X(i, j) + v(j))    X has no entry, fill inf      →      t
 //! ```
 
-use super::{Access, BinaryOperator, Expr, UnaryOperator, constant};
-use crate::ir::{ElementType, Function, Literal, ReduceOperator};
+use super::{Access, BinaryOperator, Expr, UnaryOperator};
+use crate::ir::{ElementType, Function, Literal, ReduceOperator, constant};
 
 /// The value of an expression whose missing entries are known; `None` where it depends on stored values.
 pub(crate) fn known(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Literal>) -> Option<Literal> {
@@ -57,7 +57,7 @@ pub(crate) fn simplify(expr: Expr) -> Expr {
 
 /// Whether reducing by the value changes nothing.
 pub(crate) fn is_identity(operator: ReduceOperator, literal: Literal) -> bool {
-    operator.identity(literal.element()).is_some_and(|identity| identity.equals(literal))
+    operator.is_identity(literal)
 }
 
 /// What a constant does to whatever an operator combines it with.

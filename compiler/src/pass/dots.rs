@@ -43,7 +43,6 @@ use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
 use crate::format::level::vacancy;
-use crate::ir::precedence::sign;
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Statement,
     TensorId, Term, Type, UnaryOperator, VariableId,
@@ -121,7 +120,7 @@ fn shown(term: &Term, name: &dyn Fn(ArrayId) -> String) -> String {
             _ => "a value".to_owned(),
         },
         Term::Binary(operator, left, right) => {
-            format!("{} {} {}", operand(left, false), sign(*operator), operand(right, true))
+            format!("{} {} {}", operand(left, false), operator.symbol(), operand(right, true))
         }
         Term::Call(function, left, right) => {
             format!("{}({}, {})", function.name(), shown(left, name), shown(right, name))

@@ -134,7 +134,7 @@ impl Sum {
             half /= 2;
         }
         let element = |lane| Expr::load(lanes, Expr::Index(lane));
-        let both = self.operator.combined(element(0), element(1));
+        let both = self.operator.combined(self.element, element(0), element(1)).expect("it has an identity");
         statements.push(Statement::Update(self.total, self.operator, both));
         statements
     }

@@ -50,12 +50,7 @@ pub(super) struct Nest {
 /// The operator that distributes over a reduction: operands of it that do not change in the reduction may as well be combined
 /// with its result.
 pub(super) fn distributing(reduction: ReduceOperator) -> Option<BinaryOperator> {
-    match reduction {
-        ReduceOperator::Add => Some(BinaryOperator::Multiply),
-        ReduceOperator::Or => Some(BinaryOperator::And),
-        ReduceOperator::And => Some(BinaryOperator::Or),
-        ReduceOperator::Multiply | ReduceOperator::Min | ReduceOperator::Max => None,
-    }
+    reduction.distributes()
 }
 
 /// The factors of a product, or the operands of whatever distributes over the reduction; a sign goes to the first.
@@ -66,7 +61,7 @@ pub(super) fn factors(expr: &Expr, reduction: ReduceOperator) -> Vec<Expr> {
             all.extend(factors(right, reduction));
             all
         }
-        Expr::Unary(UnaryOperator::Negate, operand) if reduction == ReduceOperator::Add => {
+        Expr::Unary(UnaryOperator::Negate, operand) if reduction.row().takes_sign => {
             let mut all = factors(operand, reduction);
             let first = all.remove(0);
             all.insert(0, Expr::Unary(UnaryOperator::Negate, Box::new(first)));

@@ -214,20 +214,13 @@ impl Kernel {
         if self.meet(share, &assign.target) == Meet::Apart {
             return None;
         }
-        let begins_with = |operator: &ReduceOperator| {
-            operator.identity(tensor.element).is_some_and(|identity| identity.equals(tensor.fill))
-        };
         match (assign.operator, share.operator) {
             (Some(_), _) => None,
             (None, Some(operator)) => {
                 (!is_identity(operator, tensor.fill)).then_some("the result holds something else before")
             }
             (None, None) => {
-                let keeps_all = |operator: &ReduceOperator| {
-                    !tensor.element.is_float() || !matches!(operator, ReduceOperator::Min | ReduceOperator::Max)
-                };
-                let candidates = || ReduceOperator::ALL.into_iter().filter(keeps_all);
-                share.operator = candidates().find(begins_with);
+                share.operator = ReduceOperator::that_keeps(tensor.fill);
                 share.operator.is_none().then_some("the result holds something else before")
             }
         }

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::ir::{Literal, ReduceOperator};
+use crate::ir::{Domain, ReduceOperator};
 use crate::notation::{self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Role, TensorId, UnaryOperator};
 use crate::syntax::{Directive, ExprKind};
 
@@ -107,9 +107,9 @@ impl Parts<'_> {
     fn operator(&self) -> ReduceOperator {
         let by_fill = || {
             let fill = self.kernel.begins_with(self.statement);
-            let all = [ReduceOperator::Add, ReduceOperator::Multiply, ReduceOperator::Min, ReduceOperator::Max];
-            let leaves = |operator: &ReduceOperator| is_identity(*operator, fill);
-            all.into_iter().find(leaves).unwrap_or(ReduceOperator::Add)
+            let leaves =
+                |operator: &ReduceOperator| operator.row().domain != Domain::Bits && operator.is_identity(fill);
+            ReduceOperator::ALL.into_iter().find(leaves).unwrap_or(ReduceOperator::Add)
         };
         self.statement.operator.or_else(|| reduction(&self.statement.value)).unwrap_or_else(by_fill)
     }
@@ -117,7 +117,7 @@ impl Parts<'_> {
     fn check(&self, operator: ReduceOperator) -> Result<(), Reason> {
         let target = self.kernel.tensor(self.statement.target.tensor);
         let begins = self.kernel.begins_with(self.statement);
-        if !is_identity(operator, begins) {
+        if !operator.is_identity(begins) {
             let what = format!("`{}` begins with {begins}", target.name);
             return Err(Reason::new(what, "declare the fill value that the reduction begins with"));
         }
@@ -166,7 +166,7 @@ impl Parts<'_> {
         }
         let missing = |access: &Access| (access.tensor == self.tensor).then(|| self.kernel.tensor(self.tensor).fill);
         match notation::simplify::known(value, &missing) {
-            Some(known) if is_identity(operator, known) => Ok(()),
+            Some(known) if operator.is_identity(known) => Ok(()),
             _ => Err(Reason::new("a term is something where it has no entry", NOTHING)),
         }
     }
@@ -182,10 +182,6 @@ impl Parts<'_> {
 const AT_ONCE: &str = "let the other entry come from a parameter of its own, which stays whole";
 
 const NOTHING: &str = "each term must be nothing where it has no entry, as a product with it is";
-
-fn is_identity(operator: ReduceOperator, value: Literal) -> bool {
-    operator.identity(value.element()).is_some_and(|identity| identity.equals(value))
-}
 
 /// The first reduction of a value.
 fn reduction(value: &Expr) -> Option<ReduceOperator> {

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::Span;
 use crate::ir::ElementType;
+pub use crate::ir::{BinaryOperator, UnaryOperator};
 
 /// A name and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -285,50 +286,6 @@ pub enum ExprKind {
         /// Of what.
         body: Box<Expr>,
     },
-}
-
-/// Operators before one operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnaryOperator {
-    /// `-`
-    Negate,
-    /// `!`
-    Not,
-}
-
-/// Operators between two operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BinaryOperator {
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `%`
-    Remainder,
-    /// `==`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterEqual,
-    /// `&&`
-    And,
-    /// `||`
-    Or,
-    /// `&`, bit by bit
-    BitAnd,
-    /// `|`, bit by bit
-    BitOr,
 }
 
 /// `schedule { split(k, k0, k1, 32); parallel(p); }`

@@ -31,7 +31,7 @@ pub use ast::*;
 
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
-use crate::ir::{ElementType, Function, ReduceOperator};
+use crate::ir::{ElementType, Function};
 use build::Builder;
 use expected::Place;
 use parser::{Grammar, Rule};
@@ -43,16 +43,6 @@ pub fn functions() -> impl Iterator<Item = &'static str> {
     let conversions = ElementType::ALL.into_iter().map(ElementType::name);
     Function::ALL.into_iter().map(Function::name).chain(["select", "sign"]).chain(conversions)
 }
-
-/// Explicit reductions, as in `sum(k)(…)`, and their operators.
-pub const REDUCTIONS: [(&str, ReduceOperator); 6] = [
-    ("sum", ReduceOperator::Add),
-    ("prod", ReduceOperator::Multiply),
-    ("min", ReduceOperator::Min),
-    ("max", ReduceOperator::Max),
-    ("any", ReduceOperator::Or),
-    ("all", ReduceOperator::And),
-];
 
 /// How many brackets may stand inside one another.
 pub const MAXIMUM_NESTING: usize = 64;

@@ -1,10 +1,9 @@
 //! The syntax tree as text: canonical, with as few parentheses as mean the same, and parsed back to an equal tree.
 
-use super::REDUCTIONS;
 use super::ast::*;
 use super::precedence::Precedence;
 use crate::diagnostics::Span;
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::ElementType;
 use std::fmt::{self, Display, Formatter};
 
 /// Items with commas between them.
@@ -198,15 +197,10 @@ impl Display for Statement {
 
 impl Display for AssignOperator {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AssignOperator::Assign => "=",
-            AssignOperator::Reduce(ReduceOperator::Add) => "+=",
-            AssignOperator::Reduce(ReduceOperator::Multiply) => "*=",
-            AssignOperator::Reduce(ReduceOperator::Min) => "min=",
-            AssignOperator::Reduce(ReduceOperator::Max) => "max=",
-            AssignOperator::Reduce(ReduceOperator::Or) => "|=",
-            AssignOperator::Reduce(ReduceOperator::And) => "&=",
-        })
+        match self {
+            AssignOperator::Assign => f.write_str("="),
+            AssignOperator::Reduce(operator) => write!(f, "{operator}="),
+        }
     }
 }
 
@@ -248,12 +242,8 @@ impl Display for Expr {
             }
             ExprKind::Call(function, arguments) => write!(f, "{function}({})", List(arguments)),
             ExprKind::Reduce { operator, variables, body } => {
-                write!(f, "{}({})({body})", reduction(*operator), List(variables))
+                write!(f, "{}({})({body})", operator.row().reduction, List(variables))
             }
         }
     }
-}
-
-fn reduction(operator: ReduceOperator) -> &'static str {
-    REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
 }

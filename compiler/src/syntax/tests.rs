@@ -1,5 +1,6 @@
 use super::*;
 use crate::diagnostics::{Code, codes::syntax as codes};
+use crate::ir::ReduceOperator;
 
 /// A tree without its spans, to compare.
 fn shape(tree: &impl std::fmt::Debug) -> String {
@@ -389,11 +390,11 @@ impl Choices {
             6 => {
                 let count = self.below(3);
                 let variables = (0..count).map(|_| self.ident()).collect();
-                let (_, operator) = self.of(&REDUCTIONS);
+                let operator = self.of(&ReduceOperator::ALL);
                 ExprKind::Reduce { operator, variables, body: Box::new(self.expr(depth - 1)) }
             }
             _ => {
-                let operator = self.of(&BinaryOperator::ALL);
+                let operator = self.of(&BinaryOperator::INFIX);
                 ExprKind::Binary(operator, Box::new(self.expr(depth - 1)), Box::new(self.expr(depth - 1)))
             }
         };
@@ -401,7 +402,7 @@ impl Choices {
     }
 
     fn statement(&mut self) -> Statement {
-        let operators = REDUCTIONS.map(|(_, operator)| AssignOperator::Reduce(operator));
+        let operators = ReduceOperator::ALL.map(AssignOperator::Reduce);
         Statement {
             is_let: false,
             target: self.access(1),

@@ -1,6 +1,7 @@
 //! How kernels are compiled and run.
 
 use crate::execute::{Backend, Kernel, KernelBuilder, ProgramError};
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,7 +59,16 @@ impl Engine {
 /// Adds up the time that is spent in kernels.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    kernels: std::cell::Cell<Duration>,
+    kernels: Cell<Duration>,
+    /// The part of that in MTTKRPs.
+    mttkrp: Cell<Duration>,
+}
+
+/// What a [`Clock`] has added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spent {
+    pub kernels: Duration,
+    pub mttkrp: Duration,
 }
 
 impl Clock {
@@ -70,9 +80,17 @@ impl Clock {
         result
     }
 
+    /// Runs what calls kernels of an MTTKRP, which book their own time.
+    pub(super) fn mttkrp<R>(&self, calls: impl FnOnce() -> R) -> R {
+        let before = self.kernels.get();
+        let result = calls();
+        self.mttkrp.set(self.mttkrp.get() + (self.kernels.get() - before));
+        result
+    }
+
     /// What was spent since this was last asked.
-    pub(super) fn taken(&self) -> Duration {
-        self.kernels.take()
+    pub(super) fn taken(&self) -> Spent {
+        Spent { kernels: self.kernels.take(), mttkrp: self.mttkrp.take() }
     }
 }
 

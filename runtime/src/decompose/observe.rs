@@ -16,6 +16,8 @@ pub struct Iteration {
     pub time: Duration,
     /// The part of that in compiled kernels.
     pub kernel_time: Duration,
+    /// The part of that in MTTKRPs, with products that modes share, for methods that are made of these: CP-ALS and non-negative CP.
+    pub mttkrp_time: Option<Duration>,
 }
 
 /// After an iteration: what is known of it, and the model as it is.

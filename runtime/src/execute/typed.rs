@@ -1,5 +1,6 @@
 //! What functions that `tensor_kernel!` writes call: kernels known at compile time over typed tensors.
 
+#[cfg(feature = "cuda")]
 use super::Chain;
 use super::around::Around;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};

@@ -16,7 +16,7 @@
 
 use super::plan::Group;
 use super::rewrite::{changed, declared, loaded, only_first, updated};
-use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Type, VariableId};
+use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Loops of fewer iterations are not worth the meeting at their end.
@@ -247,15 +247,7 @@ impl Grouping<'_> {
 
     /// What a variable holds before anything is reduced into it.
     fn identity(&self, variable: VariableId, operator: ReduceOperator) -> Option<Expr> {
-        match self.kernel.variable(variable).ty {
-            Type::Element(element) => operator.identity(element).map(Expr::Literal),
-            Type::Bool => match operator {
-                ReduceOperator::Or => Some(Expr::Bool(false)),
-                ReduceOperator::And => Some(Expr::Bool(true)),
-                _ => None,
-            },
-            Type::Index => (operator == ReduceOperator::Add).then_some(Expr::Index(0)),
-        }
+        operator.identity_of(self.kernel.variable(variable).ty)
     }
 
     /// The loop, shared out. What it reduces into starts from the identity: where that is not so, each lane has a variable of its

@@ -109,9 +109,9 @@ impl Builder {
     /// Whether what threads reduce has to come together in an order that is known.
     pub(super) fn is_ordered(&self, ty: Type, operator: ReduceOperator) -> bool {
         let Type::Element(element) = ty else { return false };
-        let is_rounded = element.is_rounded() && matches!(operator, ReduceOperator::Add | ReduceOperator::Multiply);
+        // The parts of a complex number are added one by one; nothing else can be done with both at once.
         let is_atomic = !element.is_complex() || operator == ReduceOperator::Add;
-        !is_atomic || self.options.deterministic && is_rounded
+        !is_atomic || self.options.deterministic && operator.is_ordered(element)
     }
 
     fn is_ordered_array(&self, array: ArrayId, operator: ReduceOperator) -> bool {

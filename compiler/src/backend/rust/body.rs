@@ -4,7 +4,7 @@ use super::expr::literal;
 use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Literal, Parallel, ReduceOperator, Sharing, Size,
+    ArrayElement, ArrayId, BinaryOperator, Combine, Domain, ElementType, Expr, Parallel, ReduceOperator, Sharing, Size,
     Statement, Type, VariableId,
 };
 use proc_macro2::{Ident, TokenStream};
@@ -74,7 +74,7 @@ impl Printer<'_> {
                     return self.add_product(&name, one, other);
                 }
                 let value = self.expr(value);
-                update(&name, &name, *operator, element, &value)
+                update(&name, &name, *operator, self.kernel.variable(*variable).ty, &value)
             }
             Statement::Store(array, index, value) => {
                 let (name, index, value) = (&self.arrays[array], self.expr(index), self.stored(*array, value));
@@ -92,7 +92,7 @@ impl Printer<'_> {
                     return self.add_product(&place, one, other);
                 }
                 let value = self.expr(value);
-                update(&place, &place, *operator, self.array_element(*array), &value)
+                update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
             }
             Statement::Allocate { array, length, fill } => {
                 let (shape, fill) = (self.shape(length), self.expr(fill));
@@ -278,9 +278,8 @@ impl Printer<'_> {
     /// Rust lends the element before it computes the value, which then can't read the same array.
     fn written_out(&self, array: ArrayId, operator: ReduceOperator, value: &Expr) -> Option<BinaryOperator> {
         let is_lent = reads(value, array) && self.array_element(array).is_some_and(ElementType::is_complex);
-        match operator {
-            ReduceOperator::Add => is_lent.then_some(BinaryOperator::Add),
-            ReduceOperator::Multiply => is_lent.then_some(BinaryOperator::Multiply),
+        match operator.combine(self.kernel.array(array).element.ty()) {
+            Some(Combine::Operator(operator)) => is_lent.then_some(operator),
             _ => None,
         }
     }
@@ -376,12 +375,9 @@ impl Printer<'_> {
         let mut after = self.join(&parts);
         for Total { variable, operator, total, part } in &totals {
             results.extend(quote!(#part.set(chunk, #total);));
-            let element = match self.kernel.variable(*variable).ty {
-                Type::Element(element) => Some(element),
-                Type::Index | Type::Bool => None,
-            };
+            let ty = self.kernel.variable(*variable).ty;
             let total = quote!(#total);
-            let update = update(&total, &total, *operator, element, &quote!(value));
+            let update = update(&total, &total, *operator, ty, &quote!(value));
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
@@ -518,14 +514,14 @@ impl Printer<'_> {
         if is_local || self.taken.contains(&array) { quote!(&mut #name) } else { quote!(#name) }
     }
 
-    fn identity(&self, operator: ReduceOperator, ty: Type) -> TokenStream {
+    fn identity(&mut self, operator: ReduceOperator, ty: Type) -> TokenStream {
         match ty {
-            Type::Element(element) => literal(operator.identity(element).unwrap_or(Literal::Float(element, 0.0))),
+            Type::Element(element) => literal(operator.identity(element).expect(REDUCED)),
             Type::Bool => {
-                let value = operator == ReduceOperator::And;
+                let value = operator.identity(ElementType::Bool).expect(REDUCED).is_one();
                 quote!(#value)
             }
-            Type::Index => quote!(0),
+            Type::Index => self.expr(&Expr::Index(operator.index_identity().expect(REDUCED))),
         }
     }
 
@@ -533,9 +529,9 @@ impl Printer<'_> {
     fn combine(&self, array: ArrayId, operator: ReduceOperator) -> TokenStream {
         let element = self.array_element(array);
         // References have a minimum of their own.
-        let is_compared = matches!(operator, ReduceOperator::Min | ReduceOperator::Max);
+        let is_compared = operator.row().domain == Domain::Ordered;
         let current = if is_compared { quote!((*into)) } else { quote!(into) };
-        let update = update(&quote!(*into), &current, operator, element, &quote!(*from));
+        let update = update(&quote!(*into), &current, operator, self.kernel.array(array).element.ty(), &quote!(*from));
         let element = ident(element.map_or("usize", ElementType::name));
         quote! {
             let combine = |into: &mut [#element], from: &[#element]| {
@@ -567,6 +563,9 @@ impl Printer<'_> {
     }
 }
 
+/// What the verifier sees to.
+const REDUCED: &str = "what is reduced has an identity";
+
 /// An array that chunks share, and the name of what they share it through.
 struct Part {
     array: ArrayId,
@@ -588,12 +587,12 @@ fn update(
     place: &TokenStream,
     current: &TokenStream,
     operator: ReduceOperator,
-    element: Option<ElementType>,
+    ty: Type,
     value: &TokenStream,
 ) -> TokenStream {
-    match spelling::reduce(operator, element) {
+    match spelling::reduce(operator, ty) {
         Reduction::Operator(operator) => {
-            let operator: TokenStream = operator.parse().expect("operators are tokens");
+            let operator: TokenStream = format!("{operator}=").parse().expect("operators are tokens");
             quote!(#place #operator #value;)
         }
         Reduction::Method(method) => {

@@ -3,7 +3,7 @@
 use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
 use crate::format::level::vacancy;
-use crate::ir::precedence::{Precedence, infix, is_signed, precedence, sign};
+use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal,
     ReduceOperator, Size, Term, Type, UnaryOperator,
@@ -198,7 +198,7 @@ impl Printer<'_> {
             Expr::Literal(Literal::Float(ElementType::F64, value)) if value.is_finite() => {
                 let magnitude = Token::f64_suffixed(value.abs());
                 match value.is_sign_negative() {
-                    true if least > Precedence::Unary => quote!((-#magnitude)),
+                    true if least > Precedence::Prefix => quote!((-#magnitude)),
                     true => quote!(-#magnitude),
                     false => quote!(#magnitude),
                 }
@@ -235,11 +235,11 @@ impl Printer<'_> {
             UnaryOperator::Negate => {
                 // Rust warns of `--x`.
                 let is_signed = self.expr(operand).to_string().starts_with('-');
-                let operand = self.at_least(operand, if is_signed { Precedence::Atom } else { Precedence::Unary });
+                let operand = self.at_least(operand, if is_signed { Precedence::Atom } else { Precedence::Prefix });
                 quote!(-#operand)
             }
             UnaryOperator::Not => {
-                let operand = self.at_least(operand, Precedence::Unary);
+                let operand = self.at_least(operand, Precedence::Prefix);
                 quote!(!#operand)
             }
         }
@@ -253,7 +253,7 @@ impl Printer<'_> {
             return quote!(#left.#method(#right));
         }
         if matches!(operator, BinaryOperator::Gather | BinaryOperator::Scatter) {
-            let (method, bits, number) = (ident(sign(operator)), self.bits(right), self.expr(left));
+            let (method, bits, number) = (ident(operator.symbol()), self.bits(right), self.expr(left));
             return quote!(#bits.#method(#number));
         }
         let Some((sign, own)) = infix(operator) else {

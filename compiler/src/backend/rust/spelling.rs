@@ -3,7 +3,7 @@
 //! Floating point and complex numbers have the operators of Rust. Integers wrap around, which methods say. Complex numbers are
 //! those of the crate `num-complex`, under the names `c32` and `c64`.
 
-use crate::ir::{BinaryOperator, ElementType, Function, ReduceOperator};
+use crate::ir::{BinaryOperator, Combine, ElementType, Function, ReduceOperator, Type};
 
 /// How a function is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Spelling {
 /// How a value is worked into a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reduction {
-    /// `place += value`
+    /// `place += value`, by its sign
     Operator(&'static str),
     /// `place = place.min(value)`
     Method(&'static str),
@@ -41,18 +41,20 @@ pub(super) fn wrapping(operator: BinaryOperator, element: ElementType) -> Option
     element.is_integer().then_some(method)
 }
 
-/// A reduction of elements; of indices, where there is no element type.
-pub(super) fn reduce(operator: ReduceOperator, element: Option<ElementType>) -> Reduction {
-    let wraps = element.is_some_and(ElementType::is_integer);
-    match operator {
-        ReduceOperator::Add if wraps => Reduction::Method("wrapping_add"),
-        ReduceOperator::Add => Reduction::Operator("+="),
-        ReduceOperator::Multiply if wraps => Reduction::Method("wrapping_mul"),
-        ReduceOperator::Multiply => Reduction::Operator("*="),
-        ReduceOperator::Min => Reduction::Method("min"),
-        ReduceOperator::Max => Reduction::Method("max"),
-        ReduceOperator::Or => Reduction::Operator("|="),
-        ReduceOperator::And => Reduction::Operator("&="),
+/// A reduction of values of a type.
+pub(super) fn reduce(operator: ReduceOperator, ty: Type) -> Reduction {
+    let element = match ty {
+        Type::Element(element) => Some(element),
+        Type::Index | Type::Bool => None,
+    };
+    match operator.combine(ty).expect("verified reductions are of types that have them") {
+        Combine::Operator(BinaryOperator::Minimum) => Reduction::Method("min"),
+        Combine::Operator(BinaryOperator::Maximum) => Reduction::Method("max"),
+        Combine::Operator(binary) => match element.and_then(|element| wrapping(binary, element)) {
+            Some(method) => Reduction::Method(method),
+            None => Reduction::Operator(operator.name()),
+        },
+        Combine::Function(function) => Reduction::Method(function.method()),
     }
 }
 

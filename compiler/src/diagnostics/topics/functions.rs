@@ -1,11 +1,10 @@
 //! Functions, reductions and element types.
 
 use super::{Kind, Topic};
-use crate::ir::{ElementType, Function, ReduceOperator};
-use crate::syntax::REDUCTIONS;
+use crate::ir::{Domain, ElementType, Function, ReduceOperator};
 
 pub(super) fn topics() -> Vec<Topic> {
-    let mut topics: Vec<Topic> = REDUCTIONS.iter().map(|(name, operator)| reduction(name, *operator)).collect();
+    let mut topics: Vec<Topic> = ReduceOperator::ALL.into_iter().map(reduction).collect();
     topics.extend(Function::ALL.into_iter().map(function));
     let topic = |name: &str, summary: &str, text: &str| Topic {
         kind: Kind::Function,
@@ -27,19 +26,10 @@ pub(super) fn topics() -> Vec<Topic> {
     topics
 }
 
-fn reduction(name: &str, operator: ReduceOperator) -> Topic {
-    let summary = match operator {
-        ReduceOperator::Add => "the sum over indices",
-        ReduceOperator::Multiply => "the product over indices",
-        ReduceOperator::Min => "the least value over indices",
-        ReduceOperator::Max => "the largest value over indices",
-        ReduceOperator::Or => "whether any is true; of whole numbers, the bits that any has",
-        ReduceOperator::And => "whether all are true; of whole numbers, the bits that all have",
-    };
-    let (tensors, assignment) = match operator {
-        ReduceOperator::Or | ReduceOperator::And => ("bool ", format!("{operator}=")),
-        _ => ("", format!("{operator}=")),
-    };
+fn reduction(operator: ReduceOperator) -> Topic {
+    let (name, summary) = (operator.row().reduction, operator.row().summary);
+    let tensors = if operator.row().domain == Domain::Bits { "bool " } else { "" };
+    let assignment = format!("{operator}=");
     let text = format!(
         "`{name}(j, k)(…)` is {summary}: the variables stand in the first parentheses, and belong to it alone. As an assignment it is \
 `{assignment}`. Sums over indices that only the right-hand side has need no word.
@@ -62,16 +52,7 @@ fn function(function: Function) -> Topic {
 }
 
 fn element(element: ElementType) -> Topic {
-    let summary = match element {
-        ElementType::F64 => "floating point numbers of 64 bits; what a tensor has when no type is written",
-        ElementType::F32 => "floating point numbers of 32 bits",
-        ElementType::I32 => "whole numbers of 32 bits, with a sign",
-        ElementType::I64 => "whole numbers of 64 bits, with a sign",
-        ElementType::U8 => "whole numbers from 0 to 255",
-        ElementType::Bool => "truth values",
-        ElementType::C32 => "complex numbers of two `f32`",
-        ElementType::C64 => "complex numbers of two `f64`",
-    };
+    let summary = element.summary();
     let name = element.name();
     let text = format!(
         "Elements of `{name}` are {summary}. It stands before a format, as in `X: {name} csr`; alone it declares a scalar, as in \

@@ -3,29 +3,11 @@
 
 use super::declarations::id_number;
 use super::{MAXIMUM_DEPTH, Parser, Result, Token};
-use crate::ir::precedence::{Place, Precedence, infix, sign};
+use crate::ir::precedence::{Place, Precedence, infix};
 use crate::ir::*;
 
 /// An expression and its height.
 type Tree = (Expr, usize);
-
-const INFIX: [BinaryOperator; 15] = [
-    BinaryOperator::Add,
-    BinaryOperator::Subtract,
-    BinaryOperator::Multiply,
-    BinaryOperator::Divide,
-    BinaryOperator::Remainder,
-    BinaryOperator::Equal,
-    BinaryOperator::NotEqual,
-    BinaryOperator::Less,
-    BinaryOperator::LessEqual,
-    BinaryOperator::Greater,
-    BinaryOperator::GreaterEqual,
-    BinaryOperator::And,
-    BinaryOperator::Or,
-    BinaryOperator::BitAnd,
-    BinaryOperator::BitOr,
-];
 
 impl<'t> Parser<'t> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
@@ -71,7 +53,7 @@ impl<'t> Parser<'t> {
 
     fn operator_ahead(&mut self) -> Result<Option<(BinaryOperator, Precedence)>> {
         let Token::Sign(sign) = *self.peek()? else { return Ok(None) };
-        let found = INFIX.into_iter().find_map(|operator| {
+        let found = BinaryOperator::INFIX.into_iter().find_map(|operator| {
             let (own_sign, own) = infix(operator)?;
             (own_sign == sign).then_some((operator, own))
         });
@@ -80,7 +62,7 @@ impl<'t> Parser<'t> {
 
     fn unary(&mut self) -> Result<Tree> {
         if self.accept("!")? {
-            let (operand, height) = self.inner(Precedence::Unary)?;
+            let (operand, height) = self.inner(Precedence::Prefix)?;
             return self.node(Expr::Unary(UnaryOperator::Not, Box::new(operand)), height);
         }
         if !self.accept("-")? {
@@ -94,7 +76,7 @@ impl<'t> Parser<'t> {
             self.next()?;
             return Ok((Expr::Literal(literal), 1));
         }
-        let (operand, height) = self.inner(Precedence::Unary)?;
+        let (operand, height) = self.inner(Precedence::Prefix)?;
         self.node(Expr::Unary(UnaryOperator::Negate, Box::new(operand)), height)
     }
 
@@ -117,7 +99,7 @@ impl<'t> Parser<'t> {
 
     /// A literal.
     pub(super) fn value(&mut self) -> Result<Literal> {
-        match self.inner(Precedence::Unary)? {
+        match self.inner(Precedence::Prefix)? {
             (Expr::Literal(literal), _) => Ok(literal),
             _ => self.expected("a literal"),
         }
@@ -273,7 +255,7 @@ impl<'t> Parser<'t> {
     /// A function of expressions.
     fn call(&mut self, word: &str) -> Result<Tree> {
         let function = Function::ALL.into_iter().find(|function| function.name() == word);
-        let is_named = |operator: &BinaryOperator| infix(*operator).is_none() && sign(*operator) == word;
+        let is_named = |operator: &BinaryOperator| infix(*operator).is_none() && operator.symbol() == word;
         let operator = BinaryOperator::ALL.into_iter().find(is_named);
         if function.is_none() && operator.is_none() && word != "select" {
             return self.expected("an expression");

@@ -132,13 +132,14 @@ impl<'t> Parser<'t> {
         if self.accept("=")? {
             return Ok(None);
         }
-        use ReduceOperator::*;
-        for (sign, operator) in [("+=", Add), ("*=", Multiply), ("|=", Or), ("&=", And)] {
-            if self.accept(sign)? {
+        let (words, signs): (Vec<_>, Vec<_>) =
+            ReduceOperator::ALL.into_iter().partition(|operator| operator.name().starts_with(char::is_alphabetic));
+        for operator in signs {
+            if self.accept(&format!("{operator}="))? {
                 return Ok(Some(operator));
             }
         }
-        let operator = self.one_of("an assignment", [("min", Min), ("max", Max)])?;
+        let operator = self.one_of("an assignment", words.into_iter().map(|operator| (operator.name(), operator)))?;
         self.require("=")?;
         Ok(Some(operator))
     }

@@ -36,9 +36,7 @@ pub(super) fn constant(expr: &syntax::Expr, element: ElementType) -> Result<Lite
         {
             literal(&Number { digits, negative, span: expr.span }, element)
         }
-        ExprKind::Bool(value) if element == ElementType::Bool && !negative => {
-            Ok(crate::notation::constant::truth(*value))
-        }
+        ExprKind::Bool(value) if element == ElementType::Bool && !negative => Ok(crate::ir::constant::truth(*value)),
         ExprKind::Name(name) if is_real && name.name == "inf" => Ok(signed(f64::INFINITY)),
         ExprKind::Name(name) if is_real && name.name == "nan" && !negative => Ok(signed(f64::NAN)),
         _ => {

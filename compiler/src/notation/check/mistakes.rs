@@ -10,7 +10,7 @@
 use super::reduction;
 use super::uses::index_exprs;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes, suggest};
-use crate::ir::ReduceOperator;
+use crate::ir::{Domain, ReduceOperator};
 use crate::notation::{Tensor, UnaryOperator};
 use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Statement};
 
@@ -148,9 +148,7 @@ impl Of<'_> {
                 self.factors(right, factors);
             }
             // As in the products of shortest paths.
-            ExprKind::Binary(Add | Subtract, left, right)
-                if matches!(self.operator, ReduceOperator::Min | ReduceOperator::Max) =>
-            {
+            ExprKind::Binary(Add | Subtract, left, right) if self.operator.row().domain == Domain::Ordered => {
                 self.factors(left, factors);
                 self.factors(right, factors);
             }

@@ -3,9 +3,9 @@
 use super::indices::Indices;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::ir::{ElementType, ReduceOperator};
+use crate::ir::{Domain, ElementType, ReduceOperator};
 use crate::notation::{Assignment, BinaryOperator, Expr, IndexVariable, UnaryOperator};
-use crate::syntax::{self, Ident, REDUCTIONS};
+use crate::syntax::{self, Ident};
 
 impl<'s> Values<'_, 's> {
     /// A reduction over variables of its own.
@@ -63,11 +63,11 @@ impl<'s> Values<'_, 's> {
         }
         let message = format!("`{text}` is not defined for `{}`", element.name());
         let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
-        self.found.push(match (operator, element) {
+        self.found.push(match (operator.row().domain, element) {
             (_, ElementType::Bool) => undefined
                 .label("truth values are no numbers")
                 .help("`|=` and `any` say whether any is true, `&=` and `all` whether all are"),
-            (ReduceOperator::Min | ReduceOperator::Max, _) => undefined
+            (Domain::Ordered, _) => undefined
                 .label("complex numbers have no order")
                 .help("take a real number of each: `re(z)`, `im(z)` or `abs(z)`"),
             _ => undefined
@@ -79,7 +79,7 @@ impl<'s> Values<'_, 's> {
 
 /// The word of a reduction: `sum` of `sum(k)(…)`.
 pub(crate) fn name(operator: ReduceOperator) -> &'static str {
-    REDUCTIONS.iter().find(|(_, other)| *other == operator).map_or("sum", |(name, _)| name)
+    operator.row().reduction
 }
 
 /// Explicit reductions over variables that are also the statement's. Terms that are added have sums of their own: what one names

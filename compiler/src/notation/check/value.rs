@@ -10,7 +10,7 @@ use super::literal::{Number, literal};
 use super::types::{self, widens};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::ElementType;
-use crate::notation::{Access, BinaryOperator, Expr, Tensor, TensorId, UnaryOperator, constant};
+use crate::notation::{Access, BinaryOperator, Expr, Tensor, TensorId, UnaryOperator};
 use crate::syntax::{self, ExprKind, Ident};
 
 /// Checks the expressions of one statement.
@@ -59,7 +59,7 @@ impl<'s> Values<'_, 's> {
         }
         if let Expr::Literal(literal) = value
             && kind != ElementType::Bool
-            && let Some(literal) = constant::cast(element, literal).filter(|_| widens(kind, element))
+            && let Some(literal) = crate::ir::constant::cast(element, literal).filter(|_| widens(kind, element))
         {
             return Some(Expr::Literal(literal));
         }
@@ -89,7 +89,7 @@ impl<'s> Values<'_, 's> {
     fn own(&mut self, expr: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
         match &expr.kind {
             ExprKind::Number { digits, .. } => self.number(digits, false, element, expr, expr.span),
-            ExprKind::Bool(value) => Some(Expr::Literal(constant::truth(*value))),
+            ExprKind::Bool(value) => Some(Expr::Literal(crate::ir::constant::truth(*value))),
             ExprKind::Name(name) => self.name(name, element, expr),
             ExprKind::Access(access) if access.indices.is_empty() => self.name(&access.name, element, expr),
             ExprKind::Access(access) => self.access(access).map(Expr::Access),

@@ -8,7 +8,7 @@ use crate::syntax::ast::*;
 use crate::syntax::error;
 use crate::syntax::parser::Rule;
 use crate::syntax::precedence::Precedence;
-use crate::syntax::{MAXIMUM_DEPTH, REDUCTIONS, functions};
+use crate::syntax::{MAXIMUM_DEPTH, functions};
 use std::iter::Peekable;
 
 /// An expression and how many operators, calls and reductions stand inside one another in it.
@@ -179,9 +179,9 @@ impl Builder {
     }
 
     fn reduction(&mut self, name: Ident, indices: Vec<Index>, body: Expr) -> ExprKind {
-        let operator = REDUCTIONS.iter().find(|(reduction, _)| *reduction == name.name).map(|&(_, operator)| operator);
+        let operator = ReduceOperator::from_reduction(&name.name);
         if operator.is_none() {
-            let names = REDUCTIONS.map(|(name, _)| name);
+            let names = ReduceOperator::ALL.map(|operator| operator.row().reduction);
             self.problems.push(error::unknown_reduction(&name.name, name.span, &names));
         }
         let mut variables = Vec::new();

@@ -388,13 +388,6 @@ fn visibility(pair: Pair) -> String {
 }
 
 fn assign_operator(pair: Pair) -> AssignOperator {
-    match pair.into_inner().next().map(|pair| pair.as_rule()) {
-        Some(Rule::add_assign) => AssignOperator::Reduce(ReduceOperator::Add),
-        Some(Rule::multiply_assign) => AssignOperator::Reduce(ReduceOperator::Multiply),
-        Some(Rule::min_assign) => AssignOperator::Reduce(ReduceOperator::Min),
-        Some(Rule::max_assign) => AssignOperator::Reduce(ReduceOperator::Max),
-        Some(Rule::or_assign) => AssignOperator::Reduce(ReduceOperator::Or),
-        Some(Rule::and_assign) => AssignOperator::Reduce(ReduceOperator::And),
-        _ => AssignOperator::Assign,
-    }
+    let sign = pair.as_str().trim_end().trim_end_matches('=').trim_end();
+    AssignOperator::of(ReduceOperator::from_sign(sign))
 }

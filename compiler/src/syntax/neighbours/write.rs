@@ -1,7 +1,7 @@
 //! A statement as this language writes it.
 
 use super::{Node, Statement};
-use crate::syntax::REDUCTIONS;
+use crate::ir::ReduceOperator;
 
 /// How tightly operators bind, from the loosest.
 fn level(operator: &str) -> u8 {
@@ -38,7 +38,7 @@ fn node(expr: &Node, around: u8) -> Option<String> {
         Node::Name(name) => (OPERAND, name.clone()),
         Node::Apply(name, arguments) => (OPERAND, format!("{name}({})", list(arguments)?)),
         Node::Reduce(name, variables, body) => {
-            REDUCTIONS.iter().find(|(known, _)| known == name)?;
+            ReduceOperator::from_reduction(name)?;
             (OPERAND, format!("{name}({})({})", variables.join(", "), node(body, 0)?))
         }
         Node::Unary(operator, operand) => (UNARY, format!("{operator}{}", node(operand, UNARY)?)),

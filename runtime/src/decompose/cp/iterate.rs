@@ -23,7 +23,7 @@ impl Model<KTensor> for Snapshot<'_> {
         let factor =
             |factor: &AnyTensor| Factor::from_vec(factor.shape(), numbers(factor)).expect("a value for each element");
         let factors = self.factors.iter().map(factor).collect();
-        let mut model = KTensor::new(self.weights.clone(), factors).expect("factors have a column for each weight");
+        let mut model = KTensor::unchecked(self.weights.clone(), factors);
         model.normalise(self.norm);
         model.arrange();
         model.fix_signs();
@@ -74,8 +74,9 @@ pub(super) fn iterate<S: State>(
         if fit.is_some_and(|fit| !fit.is_finite()) {
             return Err(DecomposeError::Algebra("the fit is not finite"));
         }
-        let (time, kernel_time) = (began.elapsed(), state.clock().taken());
-        let this = Iteration { number, fit, measures, time, kernel_time };
+        let (time, spent) = (began.elapsed(), state.clock().taken());
+        let mttkrp_time = (spent.mttkrp > Duration::ZERO).then_some(spent.mttkrp);
+        let this = Iteration { number, fit, measures, time, kernel_time: spent.kernels, mttkrp_time };
         let goes_on = observe(&Step { iteration: &this, model: &state.snapshot() });
         iterations.push(this);
         if ended {
@@ -88,5 +89,9 @@ pub(super) fn iterate<S: State>(
         }
     }
     let Prepared { compile_time, prepare_time, notes } = prepared;
-    Ok(Fitted { model: state.snapshot().model(), iterations, stopped, compile_time, prepare_time, notes })
+    let model = state.snapshot().model();
+    if !model.is_finite() {
+        return Err(DecomposeError::Algebra("factors are not finite"));
+    }
+    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes })
 }

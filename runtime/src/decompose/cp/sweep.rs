@@ -115,7 +115,7 @@ impl Sweep {
     /// The MTTKRP of a mode with the factors as they are.
     pub(super) fn multiply(&mut self, mode: usize) -> Result<(), DecomposeError> {
         let Self { mttkrp, compiled, factors, products, .. } = self;
-        mttkrp.leaf(mode, factors, &mut products[mode], compiled)
+        compiled.clock.mttkrp(|| mttkrp.leaf(mode, factors, &mut products[mode], compiled))
     }
 
     /// The MTTKRP of a mode times a matrix of rank × rank, in the spare room of the mode.

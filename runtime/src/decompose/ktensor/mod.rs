@@ -71,6 +71,17 @@ impl KTensor {
         Ok(Self { weights, factors })
     }
 
+    /// The same of parts that belong together, whose numbers may not be finite.
+    pub(super) fn unchecked(weights: Vec<f64>, factors: Vec<Factor>) -> Self {
+        Self { weights, factors }
+    }
+
+    /// Whether all numbers are finite.
+    pub(super) fn is_finite(&self) -> bool {
+        let factors = self.factors.iter().flat_map(|factor| factor.values());
+        self.weights.iter().chain(factors).all(|number| number.is_finite())
+    }
+
     /// λ.
     pub fn weights(&self) -> &[f64] {
         &self.weights

@@ -10,6 +10,7 @@ mod general;
 mod symmetric;
 mod text;
 
+use super::against::same_shape;
 use super::elements::{kernel_element, numbers, set};
 use super::engine::Clock;
 use super::entries::{Scaled, checked, scaled};
@@ -35,6 +36,10 @@ pub struct PowerOptions {
     pub seed: u64,
     /// One vector for all modes, of a symmetric tensor (the shifted method of Kolda and Mayo, 2011).
     pub symmetric: bool,
+    /// Components that were found before, which a run goes on from: they are the first ones of the model.
+    pub found: Option<KTensor>,
+    /// How many iterations those took, from which this run counts on.
+    pub done: usize,
     /// The elements of vectors in kernels, as in [`CpOptions`](super::CpOptions).
     pub element: Option<ElementType>,
     /// Where kernels run.
@@ -45,8 +50,18 @@ impl PowerOptions {
     /// So many components, at most 100 iterations for each, until its weight changes by less than 1e-10 of itself, from 5 random starts of
     /// seed 0 and one of singular vectors.
     pub fn new(components: usize) -> Self {
-        let (element, engine) = (None, Engine::default());
-        Self { components, iterations: 100, tolerance: 1e-10, starts: 5, seed: 0, symmetric: false, element, engine }
+        Self {
+            components,
+            iterations: 100,
+            tolerance: 1e-10,
+            starts: 5,
+            seed: 0,
+            symmetric: false,
+            found: None,
+            done: 0,
+            element: None,
+            engine: Engine::default(),
+        }
     }
 }
 
@@ -83,7 +98,7 @@ impl PowerOptions {
 ///
 /// # Errors
 /// When the tensor has another order, numbers that are complex or not finite, or a fill value; it is to be symmetric and is not; there is to
-/// be no component or no iteration; there is not enough memory; or a kernel can't be compiled or run.
+/// be no component or no iteration; components that were found before do not fit; there is not enough memory; or a kernel can't be compiled or run.
 pub fn power(
     x: &AnyTensor,
     options: &PowerOptions,
@@ -91,7 +106,7 @@ pub fn power(
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     let begin = Instant::now();
     checked(x, 2, 8)?;
-    check_options(options)?;
+    check_options(x, options)?;
     let element = kernel_element(x, options.element)?;
     let entries = scaled(x)?;
     if options.symmetric {
@@ -117,7 +132,7 @@ pub fn power(
     })
 }
 
-fn check_options(options: &PowerOptions) -> Result<(), DecomposeError> {
+fn check_options(x: &AnyTensor, options: &PowerOptions) -> Result<(), DecomposeError> {
     let refuse = |message: String| Err(DecomposeError::Option(message));
     if options.components == 0 {
         return refuse("there are to be 0 components: say 1 or more".to_owned());
@@ -127,6 +142,19 @@ fn check_options(options: &PowerOptions) -> Result<(), DecomposeError> {
     }
     if options.tolerance.is_nan() || options.tolerance < 0.0 {
         return refuse(format!("the tolerance is {}, and has to be 0 or more", options.tolerance));
+    }
+    let Some(found) = &options.found else { return Ok(()) };
+    same_shape(&found.shape(), x.shape())?;
+    if found.rank() > options.components {
+        let (count, components) = (found.rank(), options.components);
+        return refuse(format!(
+            "{count} components were found before, and there are to be {components}: say {count} or more"
+        ));
+    }
+    if options.symmetric && found.factors().windows(2).any(|pair| pair[0].values() != pair[1].values()) {
+        return refuse(
+            "components that were found before have several vectors: of a symmetric tensor, they have one".to_owned(),
+        );
     }
     Ok(())
 }
@@ -221,16 +249,19 @@ impl Run<'_> {
         let mut stopped = Stopped::Tolerance;
         let norm = self.problem.entries.norm;
         let least = if self.problem.element == ElementType::F32 { 1e-6 } else { 1e-14 };
-        for number in 0..self.problem.options.components {
+        if let Some(found) = &self.problem.options.found {
+            for (number, component) in self.before(found).into_iter().enumerate() {
+                self.take(number, component, method);
+            }
+        }
+        for number in self.found.len()..self.problem.options.components {
             if self.rest.sqrt() <= least * norm {
                 self.found.push(self.nothing(number)?);
                 continue;
             }
             method.begin(number)?;
             let (component, end) = self.one(number, method, &mut iterations, observe)?;
-            self.rest = (self.rest - component.weight * component.weight).max(0.0);
-            method.subtract(number, &component);
-            self.found.push(component);
+            self.take(number, component, method);
             match end {
                 Stopped::Observer => return Ok((iterations, end)),
                 Stopped::Iterations => stopped = end,
@@ -238,6 +269,22 @@ impl Run<'_> {
             }
         }
         Ok((iterations, stopped))
+    }
+
+    /// Has a component found, and subtracts it from here on.
+    fn take(&mut self, number: usize, component: Component, method: &mut dyn Method) {
+        self.rest = (self.rest - component.weight * component.weight).max(0.0);
+        method.subtract(number, &component);
+        self.found.push(component);
+    }
+
+    /// The components of a model.
+    fn before(&self, model: &KTensor) -> Vec<Component> {
+        let one = |(number, weight): (usize, &f64)| Component {
+            weight: weight * self.problem.entries.scale,
+            vectors: model.factors().iter().map(|factor| column_of(factor.values(), model.rank(), number)).collect(),
+        };
+        model.weights().iter().enumerate().map(one).collect()
     }
 
     /// A component, and how its iteration ended.
@@ -261,11 +308,12 @@ impl Run<'_> {
             let component = method.component(best, weights[best]);
             let left = (self.rest - weights[best] * weights[best]).max(0.0).sqrt();
             let iteration = Iteration {
-                number: iterations.len() + 1,
+                number: options.done + iterations.len() + 1,
                 fit: Some(1.0 - left / entries.norm),
                 measures: vec![("component", (number + 1) as f64), ("weight", weights[best] / entries.scale)],
                 time: begin.elapsed(),
-                kernel_time: self.clock.taken(),
+                kernel_time: self.clock.taken().kernels,
+                mttkrp_time: None,
             };
             let breaks = observe(&Step { iteration: &iteration, model: &Current { run: self, component: &component } });
             iterations.push(iteration);
@@ -347,9 +395,14 @@ fn points_down(vector: &[f64]) -> bool {
 
 /// A column of a matrix, normalised: those of `f32` are not quite.
 fn column(matrix: &[f64], columns: usize, at: usize) -> Vec<f64> {
-    let mut vector: Vec<f64> = matrix.iter().skip(at).step_by(columns).copied().collect();
+    let mut vector = column_of(matrix, columns, at);
     normalise(&mut vector);
     vector
+}
+
+/// A column of a matrix.
+fn column_of(matrix: &[f64], columns: usize, at: usize) -> Vec<f64> {
+    matrix.iter().skip(at).step_by(columns).copied().collect()
 }
 
 /// Writes a column of a dense matrix.

@@ -234,6 +234,34 @@ fn an_observer_ends_with_what_there_is() {
 }
 
 #[test]
+fn a_run_goes_on_from_components_that_were_found() {
+    let x = example(&SHAPE[..3], &Format::csf(3));
+    let all = run(&x, &options(3));
+    let parts = |model: &KTensor, count: usize| {
+        let factor = |factor: &Factor| {
+            let rows = factor.values().chunks_exact(model.rank()).flat_map(|row| &row[..count]).copied();
+            Factor::from_vec([factor.shape()[0], count], rows.collect()).unwrap()
+        };
+        KTensor::new(model.weights()[..count].to_vec(), model.factors().iter().map(factor).collect()).unwrap()
+    };
+    let found = Some(parts(&all.model, 2));
+    let done = all.iterations.iter().filter(|iteration| iteration.measures[0].1 < 3.0).count();
+    let rest = run(&x, &PowerOptions { found: found.clone(), done, ..options(3) });
+    assert_eq!(rest.iterations.first().map(|iteration| iteration.number), Some(done + 1));
+    assert_eq!(rest.iterations.last().unwrap().fit, all.iterations.last().unwrap().fit);
+    assert_eq!(rest.model, all.model);
+    let fewer = PowerOptions { found: found.clone(), ..options(1) };
+    assert_eq!(message(&x, &fewer), "2 components were found before, and there are to be 1: say 2 or more");
+    let other = example(&[4, 3, 4], &Format::csf(3));
+    let unlike = message(&other, &PowerOptions { found: found.clone(), ..options(3) });
+    assert!(unlike.contains("shape"), "{unlike}");
+    let cube = Tensor::<f64, Dense<3>>::zeros([4, 4, 4]).unwrap().into_any();
+    let found = Some(run(&example(&[4, 4, 4], &Format::csf(3)), &options(1)).model);
+    let symmetric = PowerOptions { symmetric: true, found, ..options(2) };
+    assert!(message(&cube, &symmetric).contains("of a symmetric tensor, they have one"));
+}
+
+#[test]
 fn tensors_with_little_in_them() {
     let one = Tensor::<f64, Csf<3>>::from_entries([5, 4, 3], [([3, 1, 2], -2.5)]).unwrap().into_any();
     let found = run(&one, &options(2));

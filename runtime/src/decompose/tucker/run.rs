@@ -53,7 +53,10 @@ fn orthonormal_start(start: &[Factor], shape: &[usize], ranks: &[usize]) -> Resu
         let (expected, number) = ([shape[mode], ranks[mode]], mode + 1);
         if factor.shape() != expected {
             let found = factor.shape();
-            let message = format!("the factor of mode {number} has the shape {found:?}, and {expected:?} is needed");
+            let message = format!(
+                "the factor of mode {number} is {} x {}, and {} x {} is needed",
+                found[0], found[1], expected[0], expected[1]
+            );
             return Err(DecomposeError::Start(message));
         }
         if let Some(place) = factor.values().iter().position(|value| !value.is_finite()) {
@@ -265,7 +268,8 @@ impl Run<'_> {
                 fit: Some(fit),
                 measures: vec![("residual", residual)],
                 time: iteration.elapsed(),
-                kernel_time: self.clock.taken(),
+                kernel_time: self.clock.taken().kernels,
+                mttkrp_time: None,
             });
             if let (Some(core), Some(iteration)) = (&core, iterations.last())
                 && observe(&Step { iteration, model: &Current { core, run: &self } }).is_break()
@@ -311,7 +315,8 @@ impl Run<'_> {
             fit: Some(core.fit),
             measures: vec![("residual", residual)],
             time: begin.elapsed(),
-            kernel_time: self.clock.taken(),
+            kernel_time: self.clock.taken().kernels,
+            mttkrp_time: None,
         };
         let step = Step { iteration: &iteration, model: &Current { core: &core, run: &self } };
         let stopped = if observe(&step).is_break() { Stopped::Observer } else { Stopped::Iterations };

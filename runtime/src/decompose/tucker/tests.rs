@@ -266,7 +266,7 @@ fn what_can_not_be_is_refused() {
     let too_few = start(vec![factor(4, 1.0)]);
     assert_eq!(message(&x, &too_few), "there are 1 factors to start from, for 3 modes");
     let wrong = start(vec![factor(4, 1.0), factor(4, 1.0), factor(5, 1.0)]);
-    assert_eq!(message(&x, &wrong), "the factor of mode 2 has the shape [4, 2], and [3, 2] is needed");
+    assert_eq!(message(&x, &wrong), "the factor of mode 2 is 4 x 2, and 3 x 2 is needed");
     let wrong = start(vec![factor(4, 1.0), factor(3, f64::INFINITY), factor(5, 1.0)]);
     assert_eq!(message(&x, &wrong), "the factor of mode 2 has the element inf at (1, 1)");
     let nan = Tensor::<f64, Csf<3>>::from_entries([4, 3, 5], [([1, 2, 0], f64::NAN)]).unwrap().into_any();

@@ -1,7 +1,7 @@
 //! Values and what operators make of them.
 
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{BinaryOperator, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
+use spc_compiler::ir::{BinaryOperator, Combine, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
 
 use super::{Cause, Fault};
 use crate::complex::{c32, c64};
@@ -77,6 +77,20 @@ fn mismatch<T>() -> Result<T> {
 }
 
 impl Value {
+    pub(super) fn ty(self) -> Type {
+        match self {
+            Value::Index(_) => Type::Index,
+            Value::Bool(_) => Type::Bool,
+            Value::F64(_) => Type::Element(ElementType::F64),
+            Value::F32(_) => Type::Element(ElementType::F32),
+            Value::I32(_) => Type::Element(ElementType::I32),
+            Value::I64(_) => Type::Element(ElementType::I64),
+            Value::U8(_) => Type::Element(ElementType::U8),
+            Value::C32(_) => Type::Element(ElementType::C32),
+            Value::C64(_) => Type::Element(ElementType::C64),
+        }
+    }
+
     pub(super) fn index(self) -> Result<u64> {
         match self {
             Value::Index(value) => Ok(value),
@@ -241,37 +255,20 @@ fn maximum(left: Value, right: Value) -> Result<Value> {
     })
 }
 
-fn bits(left: Value, right: Value, or: bool) -> Result<Value> {
-    Ok(match (left, right) {
-        (Value::Bool(a), Value::Bool(b)) => Value::Bool(if or { a | b } else { a & b }),
-        (Value::I32(a), Value::I32(b)) => Value::I32(if or { a | b } else { a & b }),
-        (Value::I64(a), Value::I64(b)) => Value::I64(if or { a | b } else { a & b }),
-        (Value::U8(a), Value::U8(b)) => Value::U8(if or { a | b } else { a & b }),
-        _ => return mismatch(),
-    })
-}
-
 pub(super) fn reduce(operator: ReduceOperator, left: Value, right: Value) -> Result<Value> {
-    match operator {
-        ReduceOperator::Add => binary(BinaryOperator::Add, left, right),
-        ReduceOperator::Multiply => binary(BinaryOperator::Multiply, left, right),
-        ReduceOperator::Min => minimum(left, right),
-        ReduceOperator::Max => maximum(left, right),
-        ReduceOperator::Or => bits(left, right, true),
-        ReduceOperator::And => bits(left, right, false),
+    match operator.combine(left.ty()) {
+        Some(Combine::Operator(operator)) => binary(operator, left, right),
+        Some(Combine::Function(function)) => call(function, &[left, right]),
+        None => mismatch(),
     }
 }
 
 /// The value that a reduction starts from.
 pub(super) fn identity(operator: ReduceOperator, ty: Type) -> Result<Value> {
-    match (ty, operator) {
-        (Type::Element(element), _) => operator.identity(element).map_or_else(mismatch, Value::of_literal),
-        (Type::Index, ReduceOperator::Add | ReduceOperator::Max) => Ok(Value::Index(0)),
-        (Type::Index, ReduceOperator::Multiply) => Ok(Value::Index(1)),
-        (Type::Index, ReduceOperator::Min) => Ok(Value::Index(u64::MAX)),
-        (Type::Bool, ReduceOperator::Or) => Ok(Value::Bool(false)),
-        (Type::Bool, ReduceOperator::And) => Ok(Value::Bool(true)),
-        _ => mismatch(),
+    match ty {
+        Type::Index => operator.index_identity().map_or_else(mismatch, |identity| Ok(Value::Index(identity))),
+        Type::Bool => operator.identity(ElementType::Bool).map_or_else(mismatch, Value::of_literal),
+        Type::Element(element) => operator.identity(element).map_or_else(mismatch, Value::of_literal),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Statements as CUDA C.
 
+use super::helpers::wrapping_name;
 use super::{Printer, element, type_name};
 use crate::backend::cuda::plan::Group;
 use crate::backend::cuda::rewrite::{updated, writes};
-use crate::ir::{BinaryOperator, Expr, ReduceOperator, Statement, Type};
+use crate::ir::{BinaryOperator, Combine, Expr, ReduceOperator, Statement, Type};
 
 impl Printer<'_> {
     /// The statements of a block, whose scope the caller opens.
@@ -215,11 +216,12 @@ impl Printer<'_> {
 
     pub(super) fn update(&mut self, place: &str, operator: ReduceOperator, ty: Type, value: &str) {
         let is_integer = matches!(ty, Type::Element(element) if element.is_integer());
-        match operator {
-            ReduceOperator::Add if !is_integer => self.line(&format!("{place} += {value};")),
-            ReduceOperator::Multiply if !is_integer => self.line(&format!("{place} *= {value};")),
-            ReduceOperator::Or => self.line(&format!("{place} |= {value};")),
-            ReduceOperator::And => self.line(&format!("{place} &= {value};")),
+        match operator.combine(ty) {
+            Some(Combine::Operator(binary))
+                if binary.printed().is_some() && !(is_integer && wrapping_name(binary).is_some()) =>
+            {
+                self.line(&format!("{place} {operator}= {value};"));
+            }
             _ => {
                 let combined = self.combined(operator, ty, place, value);
                 self.line(&format!("{place} = {combined};"));

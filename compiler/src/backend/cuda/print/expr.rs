@@ -1,10 +1,11 @@
 //! Expressions as CUDA C.
 
+use super::helpers::wrapping_name;
 use super::{Printer, type_name};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, BinaryOperator, DimensionId, ElementType, Expr, Function, Literal, ReduceOperator, Size, Type,
-    UnaryOperator,
+    ArrayElement, BinaryOperator, Combine, DimensionId, ElementType, Expr, Function, Literal, ReduceOperator, Size,
+    Type, UnaryOperator,
 };
 
 impl Printer<'_> {
@@ -58,7 +59,7 @@ impl Printer<'_> {
     fn at_least(&mut self, operand: &Expr, least: Precedence) -> String {
         let text = self.expr(operand);
         // In C a cast is as tight as a sign, and both are tighter than a product.
-        if self.printed_precedence(operand) < least.min(Precedence::Unary) || is_atom(least) && starts_signed(&text) {
+        if self.printed_precedence(operand) < least.min(Precedence::Prefix) || is_atom(least) && starts_signed(&text) {
             format!("({text})")
         } else {
             text
@@ -70,7 +71,7 @@ impl Printer<'_> {
         match expr {
             Expr::Binary(operator, left, _) if self.wraps(*operator, left) => Precedence::Atom,
             Expr::Unary(UnaryOperator::Negate, operand) if self.integer(operand).is_some() => Precedence::Atom,
-            Expr::Cast(..) => Precedence::Unary,
+            Expr::Cast(..) => Precedence::Prefix,
             other => precedence(other),
         }
     }
@@ -82,17 +83,18 @@ impl Printer<'_> {
                 format!("{helper}(0, {})", self.expr(operand))
             }
             (UnaryOperator::Negate, None) => {
-                let text = self.at_least(operand, Precedence::Unary);
+                let text = self.at_least(operand, Precedence::Prefix);
                 // `--x` would be a decrement.
                 if starts_signed(&text) { format!("-({text})") } else { format!("-{text}") }
             }
-            (UnaryOperator::Not, _) => format!("!{}", self.at_least(operand, Precedence::Unary)),
+            (UnaryOperator::Not, _) => format!("!{}", self.at_least(operand, Precedence::Prefix)),
         }
     }
 
     fn binary(&mut self, operator: BinaryOperator, left: &Expr, right: &Expr) -> String {
-        if let Some(element) = self.integer(left).filter(|_| self.wraps(operator, left)) {
-            let helper = self.helpers.wrapping(wrapping_name(operator), element);
+        let integer = self.integer(left).filter(|_| self.wraps(operator, left));
+        if let Some((element, name)) = integer.zip(wrapping_name(operator)) {
+            let helper = self.helpers.wrapping(name, element);
             return format!("{helper}({}, {})", self.expr(left), self.expr(right));
         }
         let is_float = matches!(self.kernel.type_of(left), Ok(Type::Element(element)) if element.is_float());
@@ -186,7 +188,7 @@ impl Printer<'_> {
                 let helper = self.helpers.converted(from, to);
                 format!("{helper}({})", self.expr(operand))
             }
-            _ => format!("{name}{{({part}){}, 0}}", self.at_least(operand, Precedence::Unary)),
+            _ => format!("{name}{{({part}){}, 0}}", self.at_least(operand, Precedence::Prefix)),
         }
     }
 
@@ -209,7 +211,7 @@ impl Printer<'_> {
             let helper = self.helpers.saturating(from, type_name(ty));
             return format!("{helper}({})", self.expr(operand));
         }
-        format!("({}){}", type_name(ty), self.at_least(operand, Precedence::Unary))
+        format!("({}){}", type_name(ty), self.at_least(operand, Precedence::Prefix))
     }
 
     /// `left operator right`, for values of a type.
@@ -219,25 +221,19 @@ impl Printer<'_> {
             Type::Index | Type::Bool => None,
         };
         let integer = element.filter(|element| element.is_integer());
-        match (operator, integer) {
-            (ReduceOperator::Add, Some(integer)) => {
-                format!("{}({left}, {right})", self.helpers.wrapping("add", integer))
+        match operator.combine(ty).expect("verified reductions are of types that have them") {
+            Combine::Operator(binary @ (BinaryOperator::Minimum | BinaryOperator::Maximum)) => {
+                let name = if binary == BinaryOperator::Minimum { "min" } else { "max" };
+                format!("{name}((u64)({left}), (u64)({right}))")
             }
-            (ReduceOperator::Multiply, Some(integer)) => {
-                format!("{}({left}, {right})", self.helpers.wrapping("mul", integer))
+            Combine::Operator(binary) => match integer.zip(wrapping_name(binary)) {
+                Some((integer, name)) => format!("{}({left}, {right})", self.helpers.wrapping(name, integer)),
+                None => format!("{left} {operator} {right}"),
+            },
+            Combine::Function(function) => {
+                let element = element.expect("indices have no functions");
+                self.called(function, element, &[left.to_owned(), right.to_owned()])
             }
-            (ReduceOperator::Add, None) => format!("{left} + {right}"),
-            (ReduceOperator::Multiply, None) => format!("{left} * {right}"),
-            (ReduceOperator::Min | ReduceOperator::Max, _) => {
-                let function = if operator == ReduceOperator::Min { Function::Min } else { Function::Max };
-                let arguments = [left.to_owned(), right.to_owned()];
-                match element {
-                    Some(element) => self.called(function, element, &arguments),
-                    None => format!("{}((u64)({left}), (u64)({right}))", function.name()),
-                }
-            }
-            (ReduceOperator::Or, _) => format!("{left} | {right}"),
-            (ReduceOperator::And, _) => format!("{left} & {right}"),
         }
     }
 }
@@ -248,16 +244,6 @@ fn is_atom(precedence: Precedence) -> bool {
 
 fn starts_signed(text: &str) -> bool {
     text.starts_with('-')
-}
-
-fn wrapping_name(operator: BinaryOperator) -> &'static str {
-    match operator {
-        BinaryOperator::Add => "add",
-        BinaryOperator::Subtract => "sub",
-        BinaryOperator::Multiply => "mul",
-        BinaryOperator::Divide => "div",
-        _ => "rem",
-    }
 }
 
 /// What CUDA calls a function of floating point numbers; that of `f32` ends in `f`.

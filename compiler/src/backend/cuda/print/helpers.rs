@@ -1,7 +1,7 @@
 //! What generated functions call and CUDA does not have: printed in front of them, where it is used.
 
 use super::element;
-use crate::ir::{ArrayElement, BinaryOperator, ElementType, Function, ReduceOperator, Type};
+use crate::ir::{ArrayElement, BinaryOperator, Combine, Domain, ElementType, Function, ReduceOperator, Type};
 use std::collections::BTreeSet;
 
 /// The types by names that say their size.
@@ -82,7 +82,7 @@ impl Helpers {
         let ty = element(held);
         let other = self.shuffled("down", "0xffffffffu", held.ty(), "value");
         let combined = self.combined(operator, held.ty(), "value", "other");
-        self.add(format!("meet_{}_{ty}", word(operator)), |name| {
+        self.add(format!("meet_{}_{ty}", operator.row().word), |name| {
             format!(
                 "// Combines what neighbouring lanes have of one element; the first of them updates it.
 static __device__ void {name}({ty}* array, u64 place, {ty} value) {{
@@ -313,7 +313,7 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
     pub(super) fn atomic(&mut self, operator: ReduceOperator, held: ArrayElement) -> String {
         let ty = element(held);
         if matches!(held, ArrayElement::Value(element) if element.is_complex()) {
-            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+            return self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
                 format!(
                     "static __device__ void {name}({ty}* place, {ty} value) {{
     atomicAdd(&place->re, value.re);
@@ -327,7 +327,7 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
             if cast.is_empty() {
                 return function.to_owned();
             }
-            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+            return self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
                 format!(
                     "static __device__ void {name}({ty}* place, {ty} value) {{
     {function}(({cast}*)place, ({cast})value);
@@ -341,33 +341,44 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
             ArrayElement::Index(width) => width.bytes(),
             ArrayElement::Value(element) => element.bytes(),
         };
-        self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
+        self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
             if bytes < 4 { narrow_loop(name, ty, bytes, &combined) } else { loop_of(name, ty, &combined) }
         })
     }
 
     fn combined(&mut self, operator: ReduceOperator, ty: Type, left: &str, right: &str) -> String {
-        match (operator, ty) {
-            (ReduceOperator::Add, Type::Element(element)) if element.is_integer() => {
-                format!("{}({left}, {right})", self.wrapping("add", element))
-            }
-            (ReduceOperator::Multiply, Type::Element(element)) if element.is_integer() => {
-                format!("{}({left}, {right})", self.wrapping("mul", element))
-            }
-            (ReduceOperator::Add, _) => format!("{left} + {right}"),
-            (ReduceOperator::Multiply, _) => format!("{left} * {right}"),
-            (ReduceOperator::Min | ReduceOperator::Max, ty) => {
-                let name = if operator == ReduceOperator::Min { "min" } else { "max" };
+        match operator.combine(ty).expect("verified reductions are of types that have them") {
+            Combine::Operator(BinaryOperator::Minimum) => format!("min({left}, {right})"),
+            Combine::Operator(BinaryOperator::Maximum) => format!("max({left}, {right})"),
+            Combine::Operator(binary) => match ty {
+                Type::Element(element) if element.is_integer() && wrapping_name(binary).is_some() => {
+                    let name = wrapping_name(binary).unwrap_or_default();
+                    format!("{}({left}, {right})", self.wrapping(name, element))
+                }
+                _ => format!("{left} {} {right}", operator.name()),
+            },
+            Combine::Function(function) => {
+                let name = function.name();
                 match ty {
                     Type::Element(ElementType::F64) => format!("f{name}({left}, {right})"),
                     Type::Element(ElementType::F32) => format!("f{name}f({left}, {right})"),
                     _ => format!("{name}({left}, {right})"),
                 }
             }
-            (ReduceOperator::Or, _) => format!("{left} | {right}"),
-            (ReduceOperator::And, _) => format!("{left} & {right}"),
         }
     }
+}
+
+/// The name of an operator of integers that wraps around.
+pub(super) fn wrapping_name(operator: BinaryOperator) -> Option<&'static str> {
+    Some(match operator {
+        BinaryOperator::Add => "add",
+        BinaryOperator::Subtract => "sub",
+        BinaryOperator::Multiply => "mul",
+        BinaryOperator::Divide => "div",
+        BinaryOperator::Remainder => "rem",
+        _ => return None,
+    })
 }
 
 /// The words of texts.
@@ -377,35 +388,16 @@ fn words_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
 
 /// The atomic operation that CUDA has, and the type that it takes for this one where that differs.
 fn native(operator: ReduceOperator, held: ArrayElement) -> Option<(&'static str, &'static str)> {
-    use crate::format::IndexWidth;
-    use ReduceOperator::*;
-    let is_float = matches!(held, ArrayElement::Value(ElementType::F32 | ElementType::F64));
-    let is_signed_wide = held == ArrayElement::Value(ElementType::I64);
-    let is_word = match held {
-        ArrayElement::Index(width) => matches!(width, IndexWidth::U32 | IndexWidth::U64),
-        ArrayElement::Value(element) => matches!(element, ElementType::I32 | ElementType::I64),
-    };
-    match operator {
-        Add if is_signed_wide => Some(("atomicAdd", "u64")),
-        Add if is_float || is_word => Some(("atomicAdd", "")),
-        Min if is_word => Some(("atomicMin", "")),
-        Max if is_word => Some(("atomicMax", "")),
-        Or if is_signed_wide => Some(("atomicOr", "u64")),
-        And if is_signed_wide => Some(("atomicAnd", "u64")),
-        Or if is_word => Some(("atomicOr", "")),
-        And if is_word => Some(("atomicAnd", "")),
+    let function = operator.row().atomic?;
+    let is_sum = operator == ReduceOperator::Add;
+    let is_bits = operator.row().domain == Domain::Bits;
+    match held {
+        ArrayElement::Index(_) if held.bytes() >= 4 => Some((function, "")),
+        ArrayElement::Value(element) if element.is_float() => is_sum.then_some((function, "")),
+        // What works on bits alone takes no sign.
+        ArrayElement::Value(ElementType::I64) if is_sum || is_bits => Some((function, "u64")),
+        ArrayElement::Value(element) if element.is_integer() && held.bytes() >= 4 => Some((function, "")),
         _ => None,
-    }
-}
-
-fn word(operator: ReduceOperator) -> &'static str {
-    match operator {
-        ReduceOperator::Add => "add",
-        ReduceOperator::Multiply => "multiply",
-        ReduceOperator::Min => "min",
-        ReduceOperator::Max => "max",
-        ReduceOperator::Or => "or",
-        ReduceOperator::And => "and",
     }
 }
 

@@ -20,7 +20,7 @@ use super::plan::{Function, Group, Lanes, Meet, Module, Places, Segments, Share,
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
+use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
 
 /// The CUDA C of a module.
@@ -340,18 +340,18 @@ impl<'a> Printer<'a> {
     /// What a reduction starts from.
     fn identity(&mut self, operator: ReduceOperator, ty: Type) -> String {
         match ty {
-            Type::Bool => (operator == ReduceOperator::And).to_string(),
-            Type::Element(element) => {
-                operator.identity(element).map(expr::literal).expect("verified reductions have identities")
-            }
-            Type::Index => match operator {
-                ReduceOperator::Add | ReduceOperator::Max | ReduceOperator::Or => "0".to_owned(),
-                ReduceOperator::Multiply => "1".to_owned(),
-                ReduceOperator::Min | ReduceOperator::And => "~0ull".to_owned(),
+            Type::Bool => operator.identity(ElementType::Bool).expect(REDUCED).is_one().to_string(),
+            Type::Element(element) => operator.identity(element).map(expr::literal).expect(REDUCED),
+            Type::Index => match operator.index_identity().expect(REDUCED) {
+                u64::MAX => "~0ull".to_owned(),
+                identity => identity.to_string(),
             },
         }
     }
 }
+
+/// What the verifier sees to.
+const REDUCED: &str = "verified reductions have identities";
 
 /// The name of the type of an array's elements.
 fn element(element: ArrayElement) -> &'static str {

@@ -1,0 +1,171 @@
+//! Element types: one row each.
+
+use crate::ir::Literal;
+use std::fmt;
+
+/// What values of an element type are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ElementKind {
+    /// Floating point numbers.
+    Float,
+    /// Whole numbers with a sign, which wrap around.
+    Signed,
+    /// Whole numbers without a sign, which wrap around.
+    Unsigned,
+    /// Truth values.
+    Truth,
+    /// Pairs of floating point numbers.
+    Complex,
+}
+
+macro_rules! elements {
+    ($($(#[$doc:meta])* $element:ident $name:literal $kind:ident $bytes:literal $summary:literal;)*) => {
+        /// The types of tensor elements.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ElementType {
+            $($(#[$doc])* $element,)*
+        }
+
+        impl ElementType {
+            /// All element types.
+            pub const ALL: [ElementType; [$($bytes),*].len()] = [$(ElementType::$element),*];
+
+            /// The name in the language, in Rust and in CUDA.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(ElementType::$element => $name,)*
+                }
+            }
+
+            /// What its values are.
+            pub fn kind(self) -> ElementKind {
+                match self {
+                    $(ElementType::$element => ElementKind::$kind,)*
+                }
+            }
+
+            /// The number of bytes of one element.
+            pub fn bytes(self) -> usize {
+                match self {
+                    $(ElementType::$element => $bytes,)*
+                }
+            }
+
+            /// What its values are, in words.
+            pub fn summary(self) -> &'static str {
+                match self {
+                    $(ElementType::$element => $summary,)*
+                }
+            }
+        }
+    };
+}
+
+elements! {
+    /// 64-bit floating point
+    F64 "f64" Float 8 "floating point numbers of 64 bits; what a tensor has when no type is written";
+    /// 32-bit floating point
+    F32 "f32" Float 4 "floating point numbers of 32 bits";
+    /// 32-bit signed integer
+    I32 "i32" Signed 4 "whole numbers of 32 bits, with a sign";
+    /// 64-bit signed integer
+    I64 "i64" Signed 8 "whole numbers of 64 bits, with a sign";
+    /// 8-bit unsigned integer
+    U8 "u8" Unsigned 1 "whole numbers from 0 to 255";
+    /// truth value
+    Bool "bool" Truth 1 "truth values";
+    /// complex of two `f32`
+    C32 "c32" Complex 8 "complex numbers of two `f32`";
+    /// complex of two `f64`
+    C64 "c64" Complex 16 "complex numbers of two `f64`";
+}
+
+impl ElementType {
+    /// The element type of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|element| element.name() == name)
+    }
+
+    /// Whether it is `f32` or `f64`.
+    pub fn is_float(self) -> bool {
+        self.kind() == ElementKind::Float
+    }
+
+    /// Whether its values are whole numbers, of any width.
+    pub fn is_integer(self) -> bool {
+        matches!(self.kind(), ElementKind::Signed | ElementKind::Unsigned)
+    }
+
+    /// Whether its values have a negative: all numbers but those without a sign.
+    pub fn is_signed(self) -> bool {
+        !matches!(self.kind(), ElementKind::Unsigned | ElementKind::Truth)
+    }
+
+    /// Whether it is `c32` or `c64`.
+    pub fn is_complex(self) -> bool {
+        self.kind() == ElementKind::Complex
+    }
+
+    /// Whether arithmetic on it rounds, so that the order of a sum matters: `f32`, `f64`, `c32` and `c64`.
+    pub fn is_rounded(self) -> bool {
+        self.is_float() || self.is_complex()
+    }
+
+    /// The type of the parts of a complex number.
+    pub fn part(self) -> Option<ElementType> {
+        let is_part = |other: &ElementType| other.is_float() && 2 * other.bytes() == self.bytes();
+        if self.is_complex() { Self::ALL.into_iter().find(is_part) } else { None }
+    }
+
+    /// The complex numbers whose parts are of this type.
+    pub fn complex(self) -> Option<ElementType> {
+        Self::ALL.into_iter().find(|other| other.part() == Some(self))
+    }
+
+    /// Zero, or `false`.
+    pub fn zero(self) -> Literal {
+        match self.kind() {
+            ElementKind::Float | ElementKind::Complex => Literal::Float(self, 0.0),
+            ElementKind::Signed | ElementKind::Unsigned | ElementKind::Truth => Literal::Integer(self, 0),
+        }
+    }
+
+    /// The least and the largest value, or the infinities; `None` for values without an order.
+    pub fn extremes(self) -> Option<(Literal, Literal)> {
+        match self.kind() {
+            ElementKind::Float => Some((Literal::Float(self, f64::NEG_INFINITY), Literal::Float(self, f64::INFINITY))),
+            ElementKind::Signed | ElementKind::Unsigned => {
+                let (least, greatest) = self.range();
+                Some((Literal::Integer(self, least), Literal::Integer(self, greatest)))
+            }
+            ElementKind::Truth | ElementKind::Complex => None,
+        }
+    }
+
+    /// `true`, or the whole number that has all bits; `None` for what has no bits.
+    pub fn ones(self) -> Option<Literal> {
+        match self.kind() {
+            ElementKind::Truth => Some(Literal::Integer(self, 1)),
+            ElementKind::Signed => Some(Literal::Integer(self, -1)),
+            ElementKind::Unsigned => Some(Literal::Integer(self, self.range().1)),
+            ElementKind::Float | ElementKind::Complex => None,
+        }
+    }
+
+    /// The least and the largest whole number that it holds; truth values are 0 and 1. Of others, zero.
+    pub fn range(self) -> (i64, i64) {
+        let bits = 8 * self.bytes() as u32;
+        match self.kind() {
+            ElementKind::Signed => (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits)),
+            ElementKind::Unsigned => (0, i64::MAX >> (63 - bits)),
+            ElementKind::Truth => (0, 1),
+            ElementKind::Float | ElementKind::Complex => (0, 0),
+        }
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,371 @@
+//! Reduction operators: one row each.
+//!
+//! A reduction operator is a commutative monoid on the values of an element type: it is associative, operands may change places
+//! (both up to rounding), and an identity changes nothing. So a loop may reduce in any order, in parts, and start from the
+//! identity. Everything that a stage asks about an operator is a column of its row: how the language writes it, what it starts
+//! from, what it does, what distributes over it, which atomic operation a GPU has. A new operator is a variant and a row.
+
+use crate::ir::{BinaryOperator, ElementType, Expr, Function, Literal, Type, constant};
+use std::fmt;
+
+/// A reduction operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReduceOperator {
+    /// `+`
+    Add,
+    /// `*`
+    Multiply,
+    /// `min`
+    Min,
+    /// `max`
+    Max,
+    /// `|`: of truth values, or of bits
+    Or,
+    /// `&`: of truth values, or of bits
+    And,
+}
+
+/// What an operator does with two values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Combine {
+    /// `a + b`
+    Operator(BinaryOperator),
+    /// `min(a, b)`
+    Function(Function),
+}
+
+/// The value that changes nothing, for any element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    Zero,
+    One,
+    /// The largest value, or infinity.
+    Greatest,
+    /// The least value, or negative infinity.
+    Least,
+    /// `true`, or all bits.
+    Ones,
+}
+
+/// The element types that have an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// All but truth values.
+    Numbers,
+    /// Numbers with an order: all but complex ones.
+    Ordered,
+    /// Truth values, and whole numbers bit by bit.
+    Bits,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Monoid {
+    /// The operator that the row is about.
+    pub operator: ReduceOperator,
+    /// What the language writes before the `=` of an update: `+` of `+=`, `min` of `min=`. The loop IR prints it too.
+    pub sign: &'static str,
+    /// The word of an explicit reduction: `sum` of `sum(k)(…)`.
+    pub reduction: &'static str,
+    /// A word for names in generated code.
+    pub word: &'static str,
+    /// What a reduction by it gives.
+    pub summary: &'static str,
+    /// The element types that have it.
+    pub domain: Domain,
+    /// What changes nothing.
+    identity: Identity,
+    /// What it does with two numbers.
+    of_numbers: Combine,
+    /// What it does with two truth values, where they have it.
+    of_truths: Option<Combine>,
+    /// What it does with two indices, and what changes nothing then; where the loop IR has it.
+    of_indices: Option<(Combine, u64)>,
+    /// The operator of the language that distributes over it: `a * (b + c)` is `a * b + a * c`.
+    distributes: Option<BinaryOperator>,
+    /// The name of CUDA's atomic operation, for types that the device has it for.
+    pub atomic: Option<&'static str>,
+    /// Whether `a ⊕ a` is `a`.
+    pub is_idempotent: bool,
+    /// Whether it rounds, so that another order gives other bits for floating point numbers.
+    pub rounds: bool,
+    /// Whether NaN stays NaN: `min` and `max` leave it out.
+    pub keeps_nan: bool,
+    /// Whether elements are negated term by term: `-(a ⊕ b)` is `-a ⊕ -b`.
+    pub takes_sign: bool,
+}
+
+use BinaryOperator as Op;
+use Combine::Operator;
+
+/// The table, in the order in which one is looked for.
+static MONOIDS: [Monoid; 6] = [
+    Monoid {
+        operator: ReduceOperator::Add,
+        sign: "+",
+        reduction: "sum",
+        word: "add",
+        summary: "the sum over indices",
+        domain: Domain::Numbers,
+        identity: Identity::Zero,
+        of_numbers: Operator(Op::Add),
+        of_truths: None,
+        of_indices: Some((Operator(Op::Add), 0)),
+        distributes: Some(Op::Multiply),
+        atomic: Some("atomicAdd"),
+        is_idempotent: false,
+        rounds: true,
+        keeps_nan: true,
+        takes_sign: true,
+    },
+    Monoid {
+        operator: ReduceOperator::Multiply,
+        sign: "*",
+        reduction: "prod",
+        word: "multiply",
+        summary: "the product over indices",
+        domain: Domain::Numbers,
+        identity: Identity::One,
+        of_numbers: Operator(Op::Multiply),
+        of_truths: None,
+        of_indices: Some((Operator(Op::Multiply), 1)),
+        distributes: None,
+        atomic: None,
+        is_idempotent: false,
+        rounds: true,
+        keeps_nan: true,
+        takes_sign: false,
+    },
+    Monoid {
+        operator: ReduceOperator::Min,
+        sign: "min",
+        reduction: "min",
+        word: "min",
+        summary: "the least value over indices",
+        domain: Domain::Ordered,
+        identity: Identity::Greatest,
+        of_numbers: Combine::Function(Function::Min),
+        of_truths: None,
+        of_indices: Some((Operator(Op::Minimum), u64::MAX)),
+        distributes: None,
+        atomic: Some("atomicMin"),
+        is_idempotent: true,
+        rounds: false,
+        keeps_nan: false,
+        takes_sign: false,
+    },
+    Monoid {
+        operator: ReduceOperator::Max,
+        sign: "max",
+        reduction: "max",
+        word: "max",
+        summary: "the largest value over indices",
+        domain: Domain::Ordered,
+        identity: Identity::Least,
+        of_numbers: Combine::Function(Function::Max),
+        of_truths: None,
+        of_indices: Some((Operator(Op::Maximum), 0)),
+        distributes: None,
+        atomic: Some("atomicMax"),
+        is_idempotent: true,
+        rounds: false,
+        keeps_nan: false,
+        takes_sign: false,
+    },
+    Monoid {
+        operator: ReduceOperator::Or,
+        sign: "|",
+        reduction: "any",
+        word: "or",
+        summary: "whether any is true; of whole numbers, the bits that any has",
+        domain: Domain::Bits,
+        identity: Identity::Zero,
+        of_numbers: Operator(Op::BitOr),
+        of_truths: Some(Operator(Op::Or)),
+        of_indices: None,
+        distributes: Some(Op::And),
+        atomic: Some("atomicOr"),
+        is_idempotent: true,
+        rounds: false,
+        keeps_nan: true,
+        takes_sign: false,
+    },
+    Monoid {
+        operator: ReduceOperator::And,
+        sign: "&",
+        reduction: "all",
+        word: "and",
+        summary: "whether all are true; of whole numbers, the bits that all have",
+        domain: Domain::Bits,
+        identity: Identity::Ones,
+        of_numbers: Operator(Op::BitAnd),
+        of_truths: Some(Operator(Op::And)),
+        of_indices: None,
+        distributes: Some(Op::Or),
+        atomic: Some("atomicAnd"),
+        is_idempotent: true,
+        rounds: false,
+        keeps_nan: true,
+        takes_sign: false,
+    },
+];
+
+impl Identity {
+    fn of(self, element: ElementType) -> Option<Literal> {
+        match self {
+            Identity::Zero => Some(element.zero()),
+            Identity::One => Literal::new(element, 1.0),
+            Identity::Greatest => element.extremes().map(|(_, greatest)| greatest),
+            Identity::Least => element.extremes().map(|(least, _)| least),
+            Identity::Ones => element.ones(),
+        }
+    }
+}
+
+impl Domain {
+    /// Whether values of an element type have the operator.
+    pub fn has(self, element: ElementType) -> bool {
+        match self {
+            Domain::Numbers => element != ElementType::Bool,
+            Domain::Ordered => element.is_float() || element.is_integer(),
+            Domain::Bits => element == ElementType::Bool || element.is_integer(),
+        }
+    }
+}
+
+impl ReduceOperator {
+    /// The operators of the language, in the order of the table.
+    pub const ALL: [ReduceOperator; 6] = [
+        ReduceOperator::Add,
+        ReduceOperator::Multiply,
+        ReduceOperator::Min,
+        ReduceOperator::Max,
+        ReduceOperator::Or,
+        ReduceOperator::And,
+    ];
+
+    /// What the table says about it.
+    pub fn row(self) -> &'static Monoid {
+        MONOIDS.iter().find(|row| row.operator == self).expect("every operator has a row")
+    }
+
+    /// The operator of an explicit reduction: of `sum` in `sum(k)(…)`.
+    pub fn from_reduction(name: &str) -> Option<Self> {
+        MONOIDS.iter().find(|row| row.reduction == name).map(|row| row.operator)
+    }
+
+    /// The operator whose update is written like this before the `=`.
+    pub fn from_sign(sign: &str) -> Option<Self> {
+        MONOIDS.iter().find(|row| row.sign == sign).map(|row| row.operator)
+    }
+
+    /// Its sign or name: `+`, `min`.
+    pub fn name(self) -> &'static str {
+        self.row().sign
+    }
+
+    /// The value that changes nothing; `None` for an element type the operator is not defined for.
+    pub fn identity(self, element: ElementType) -> Option<Literal> {
+        let row = self.row();
+        if row.domain.has(element) { row.identity.of(element) } else { None }
+    }
+
+    /// The index that changes nothing, where indices have the operator.
+    pub fn index_identity(self) -> Option<u64> {
+        self.row().of_indices.map(|(_, identity)| identity)
+    }
+
+    /// What changes nothing, as an expression of the loop IR.
+    pub fn identity_of(self, ty: Type) -> Option<Expr> {
+        match ty {
+            Type::Index => self.index_identity().map(Expr::Index),
+            Type::Bool => self.identity(ElementType::Bool).map(|identity| Expr::Bool(identity.is_one())),
+            Type::Element(element) => self.identity(element).map(Expr::Literal),
+        }
+    }
+
+    /// Whether a value changes nothing.
+    pub fn is_identity(self, value: Literal) -> bool {
+        self.identity(value.element()).is_some_and(|identity| identity.equals(value))
+    }
+
+    /// What it does with two values of a type; `None` for a type that it is not defined for.
+    pub fn combine(self, ty: Type) -> Option<Combine> {
+        let row = self.row();
+        match ty {
+            Type::Index => row.of_indices.map(|(combine, _)| combine),
+            Type::Bool => row.of_truths,
+            Type::Element(element) => row.domain.has(element).then_some(row.of_numbers),
+        }
+    }
+
+    /// The operator that distributes over it: an operand of it that does not change in a reduction may as well be combined with
+    /// the result.
+    pub fn distributes(self) -> Option<BinaryOperator> {
+        self.row().distributes
+    }
+
+    /// Whether another order gives other bits.
+    pub fn is_ordered(self, element: ElementType) -> bool {
+        element.is_rounded() && self.row().rounds
+    }
+
+    /// Whether combining what chunks have, the identity where one has nothing, keeps every value of an element type.
+    pub fn keeps_all(self, element: ElementType) -> bool {
+        self.row().keeps_nan || !element.is_float()
+    }
+
+    /// An operator that values of a type have, for where each element is written once and it does not matter which.
+    pub fn of_any(element: ElementType) -> ReduceOperator {
+        if element == ElementType::Bool { ReduceOperator::Or } else { ReduceOperator::Add }
+    }
+
+    /// An operator that starts from `fill` and keeps every other value as it is, for elements that are written at most once.
+    pub fn that_keeps(fill: Literal) -> Option<ReduceOperator> {
+        let keeps = |operator: &ReduceOperator| operator.keeps_all(fill.element()) && operator.is_identity(fill);
+        ReduceOperator::ALL.into_iter().find(keeps)
+    }
+
+    /// Whether values of this type can be reduced with it.
+    pub fn reduces(self, ty: Type) -> bool {
+        self.combine(ty).is_some()
+    }
+
+    /// What it makes of two constants of one type; `None` where the type lacks the operator.
+    pub fn of(self, left: Literal, right: Literal) -> Option<Literal> {
+        match self.combine(Type::of(left.element()))? {
+            Combine::Operator(operator) => constant::binary(operator, left, right),
+            Combine::Function(function) => constant::call(function, &[left, right]),
+        }
+    }
+}
+
+impl fmt::Display for ReduceOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_row_for_each_operator_and_identities_change_nothing() {
+        for operator in ReduceOperator::ALL {
+            assert_eq!(operator.row().operator, operator);
+            assert_eq!(ReduceOperator::from_reduction(operator.row().reduction), Some(operator));
+            assert_eq!(ReduceOperator::from_sign(operator.name()), Some(operator));
+            for element in ElementType::ALL {
+                let Some(identity) = operator.identity(element) else { continue };
+                for value in [element.zero(), Literal::new(element, 1.0).expect("every type has a one")] {
+                    let combined = operator.of(identity, value);
+                    assert_eq!(combined, operator.of(value, identity), "{operator} {element}");
+                    assert!(combined.is_some_and(|combined| combined.equals(value)), "{operator} {element}");
+                    let is_same = operator.of(value, value).is_some_and(|twice| twice.equals(value));
+                    assert!(is_same || !operator.row().is_idempotent, "{operator} {element}");
+                }
+            }
+        }
+    }
+}
