@@ -36,6 +36,7 @@ mod parse;
 pub(crate) mod precedence;
 mod print;
 pub mod tables;
+mod term;
 mod types;
 mod verify;
 mod walk;
@@ -47,6 +48,7 @@ pub use print::Shown;
 pub use tables::{
     BinaryOperator, Combine, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator, UnaryOperator,
 };
+pub use term::{Factor, Term};
 pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth};
@@ -345,42 +347,9 @@ pub enum Expr {
         /// One more than the largest that each of them may be.
         extents: Vec<Expr>,
     },
-    /// The sum, in any order, of products of floating point numbers: of what each factor has for the first place of its run, for the
-    /// second, and so on. All runs are of one length; a sum over none is zero.
-    Dot(Vec<Factor>),
-}
-
-/// A factor of [`Expr::Dot`], at a place `n`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Factor {
-    /// `run[n]`
-    Run(ArrayId),
-    /// `of[run[n]]`
-    At {
-        /// The array of values.
-        of: ArrayId,
-        /// An index array.
-        run: ArrayId,
-        /// Whether places of the run may be filled up with the largest number of its type: nothing is added there, whatever the
-        /// other factors have.
-        filled: bool,
-    },
-}
-
-impl Factor {
-    /// The array whose places are those of the sum.
-    pub fn run(self) -> ArrayId {
-        match self {
-            Factor::Run(run) | Factor::At { run, .. } => run,
-        }
-    }
-
-    /// The array of values.
-    pub fn values(self) -> ArrayId {
-        match self {
-            Factor::Run(of) | Factor::At { of, .. } => of,
-        }
-    }
+    /// The terms of all places of runs combined, in any order: of the first place, of the second, and so on. All runs are of one
+    /// length; where that is none, it is the operator's identity. Sums of floating point numbers lose nothing, however long.
+    Fold(ReduceOperator, Box<Term>),
 }
 
 /// A value of an element type.
@@ -483,14 +452,14 @@ pub enum Statement {
         /// Their first value.
         fill: Expr,
     },
-    /// Sets the elements of an array to sums of products.
-    Dots {
-        /// The array; not empty, where nothing says what each sum is between.
-        sums: ArrayId,
-        /// An [`Expr::Dot`].
-        products: Expr,
-        /// An index array of one element more than there are sums, ascending: the `n`-th sum is that of the products at the places
-        /// from its `n`-th element up to the next. `None`: the places are a multiple of the sums, and of `n` sums the first is that of
+    /// Sets the elements of an array to totals of terms.
+    Folds {
+        /// The array; not empty, where nothing says what each total is between.
+        totals: ArrayId,
+        /// An [`Expr::Fold`].
+        terms: Expr,
+        /// An index array of one element more than there are totals, ascending: the `n`-th total is that of the terms at the places
+        /// from its `n`-th element up to the next. `None`: the places are a multiple of the totals, and of `n` totals the first is that of
         /// places 0, n, 2n, …, in this order.
         between: Option<ArrayId>,
     },

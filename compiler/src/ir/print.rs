@@ -79,7 +79,7 @@ impl Statement {
             Statement::Store(..) => "store",
             Statement::Reduce(..) => "reduce",
             Statement::Allocate { .. } => "allocate",
-            Statement::Dots { .. } => "dots",
+            Statement::Folds { .. } => "folds",
             Statement::Fill(..) => "fill",
             Statement::View { .. } => "view",
             Statement::Numbers { .. } => "numbers",
@@ -277,6 +277,27 @@ impl Shown<'_, Expr> {
     }
 }
 
+impl Display for Shown<'_, Term> {
+    /// What is between two terms stands in parentheses, always.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kernel = self.kernel;
+        match self.node {
+            Term::Load(Factor::Run(run)) => write!(f, "{}", kernel.show(run)),
+            Term::Load(Factor::At { of, run, filled }) => {
+                let at = if *filled { "at filled" } else { "at" };
+                write!(f, "{} {at} {}", kernel.show(of), kernel.show(run))
+            }
+            Term::Same(value) => write!(f, "same({})", kernel.show(&**value)),
+            Term::Binary(operator, left, right) => {
+                write!(f, "({} {} {})", kernel.show(&**left), operator.symbol(), kernel.show(&**right))
+            }
+            Term::Call(function, left, right) => {
+                write!(f, "{}({}, {})", function.name(), kernel.show(&**left), kernel.show(&**right))
+            }
+        }
+    }
+}
+
 impl Display for Shown<'_, Expr> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let kernel = self.kernel;
@@ -314,19 +335,7 @@ impl Display for Shown<'_, Expr> {
                 write!(f, "{}, {}, {}", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))?;
                 if *stride == 1 { write!(f, ")") } else { write!(f, "; {stride})") }
             }
-            Expr::Dot(factors) => {
-                let factors: Vec<String> = factors
-                    .iter()
-                    .map(|factor| match factor {
-                        Factor::Run(run) => kernel.show(run).to_string(),
-                        Factor::At { of, run, filled } => {
-                            let at = if *filled { "at filled" } else { "at" };
-                            format!("{} {at} {}", kernel.show(of), kernel.show(run))
-                        }
-                    })
-                    .collect();
-                write!(f, "dot({})", factors.join(", "))
-            }
+            Expr::Fold(operator, term) => write!(f, "fold({operator}, {})", kernel.show(&**term)),
             Expr::Mask { part, extents } => {
                 let extents: Vec<String> = extents.iter().map(|extent| kernel.show(extent).to_string()).collect();
                 write!(f, "mask({part}; {})", extents.join(", "))
@@ -376,8 +385,8 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         Statement::Allocate { array: id, length, fill } => {
             write!(f, "allocate {}[{}] = {}", array(id), expr(length), expr(fill))
         }
-        Statement::Dots { sums, products, between } => {
-            write!(f, "dots {} = {}", array(sums), expr(products))?;
+        Statement::Folds { totals, terms, between } => {
+            write!(f, "folds {} = {}", array(totals), expr(terms))?;
             between.iter().try_for_each(|positions| write!(f, " between {}", array(positions)))
         }
         Statement::Fill(id, value) => write!(f, "fill {} = {}", array(id), expr(value)),

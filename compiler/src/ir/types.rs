@@ -81,7 +81,7 @@ impl Kernel {
                     ArrayElement::Value(_) => Err(format!("{} is searched, but holds values", self.show(array))),
                 }
             }
-            Expr::Dot(factors) => self.type_of_dot(factors),
+            Expr::Fold(operator, term) => self.type_of_fold(*operator, term),
             Expr::Mask { part, extents } => {
                 extents.iter().try_for_each(|e| self.expect(e, Type::Index))?;
                 match extents.get(*part) {
@@ -90,29 +90,6 @@ impl Kernel {
                 }
             }
         }
-    }
-
-    fn type_of_dot(&self, factors: &[Factor]) -> Result<Type, String> {
-        let Some(first) = factors.first() else { return Err("`dot` has no factors".to_owned()) };
-        let element = self.array(first.values()).element;
-        if !matches!(element, ArrayElement::Value(element) if element.is_float()) {
-            return Err(format!("`dot` is not defined for `{}`", element.ty()));
-        }
-        for factor in factors {
-            if self.array(factor.values()).element != element {
-                return Err(format!(
-                    "{} is of another type than {}",
-                    self.show(&factor.values()),
-                    self.show(&first.values())
-                ));
-            }
-            if let Factor::At { run, .. } = factor
-                && self.array(*run).element.ty() != Type::Index
-            {
-                return Err(format!("{} holds values, not places", self.show(run)));
-            }
-        }
-        Ok(element.ty())
     }
 
     /// That an expression is of a type.

@@ -11,8 +11,8 @@ impl Expr {
             | Expr::Literal(_)
             | Expr::Variable(_)
             | Expr::Dimension(_)
-            | Expr::Length(_)
-            | Expr::Dot(_) => {}
+            | Expr::Length(_) => {}
+            Expr::Fold(_, term) => term.for_each_value(visit),
             Expr::Load(_, operand) | Expr::Unary(_, operand) | Expr::Cast(_, operand) => visit(operand),
             Expr::Binary(_, left, right) => {
                 visit(left);
@@ -35,8 +35,8 @@ impl Expr {
             | Expr::Literal(_)
             | Expr::Variable(_)
             | Expr::Dimension(_)
-            | Expr::Length(_)
-            | Expr::Dot(_) => self,
+            | Expr::Length(_) => self,
+            Expr::Fold(operator, term) => Expr::Fold(operator, Box::new(term.map_values(replace))),
             Expr::Load(array, index) => Expr::Load(array, boxed(index)),
             Expr::Unary(operator, operand) => Expr::Unary(operator, boxed(operand)),
             Expr::Cast(ty, operand) => Expr::Cast(ty, boxed(operand)),
@@ -60,10 +60,10 @@ impl Expr {
     pub fn for_each_array(&self, visit: &mut dyn FnMut(ArrayId)) {
         match self {
             Expr::Length(array) | Expr::Load(array, _) | Expr::Search { array, .. } => visit(*array),
-            Expr::Dot(factors) => factors.iter().for_each(|factor| {
+            Expr::Fold(_, term) => term.factors().into_iter().for_each(|factor| {
                 visit(factor.values());
                 if let Factor::At { run, .. } = factor {
-                    visit(*run);
+                    visit(run);
                 }
             }),
             _ => {}
@@ -92,7 +92,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
-            | Statement::Dots { products: e, .. }
+            | Statement::Folds { terms: e, .. }
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -145,7 +145,7 @@ impl Statement {
             | Statement::Assign(_, e)
             | Statement::Update(_, _, e)
             | Statement::Fill(_, e)
-            | Statement::Dots { products: e, .. }
+            | Statement::Folds { terms: e, .. }
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
@@ -236,7 +236,7 @@ impl Statement {
             Statement::Store(array, ..)
             | Statement::Reduce(array, ..)
             | Statement::Fill(array, _)
-            | Statement::Dots { sums: array, .. }
+            | Statement::Folds { totals: array, .. }
             | Statement::Push(array, _)
             | Statement::Extend { array, .. }
             | Statement::Insert { keys: array, .. }

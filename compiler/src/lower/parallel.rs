@@ -423,7 +423,7 @@ impl Written {
             Store(array, ..)
             | Reduce(array, ..)
             | Fill(array, _)
-            | Dots { sums: array, .. }
+            | Folds { totals: array, .. }
             | Push(array, _)
             | Extend { array, .. } => {
                 self.arrays.insert(*array);

@@ -75,10 +75,10 @@ pub(super) fn loaded(kernel: &ir::Kernel) -> Loaded {
 /// Notes the arrays that a statement reads again and again.
 fn find_loads(statement: &Statement, in_loop: bool, arrays: &mut BTreeSet<ArrayId>) {
     let is_while = matches!(statement, Statement::While(..) | Statement::Intersect { .. });
-    if let Statement::Dots { between, .. } = statement {
+    if let Statement::Folds { between, .. } = statement {
         arrays.extend(between);
     }
-    if in_loop || is_while || matches!(statement, Statement::Dots { .. }) {
+    if in_loop || is_while || matches!(statement, Statement::Folds { .. }) {
         if let Statement::View { of, .. } = statement {
             arrays.insert(*of);
         }

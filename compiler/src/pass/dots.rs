@@ -1,4 +1,4 @@
-//! Sums of products over runs of stored entries, and over dense rows, become one expression, which a target computes in the
+//! Reductions over runs of stored entries, as sums of products, and over dense rows, become one expression, which a target computes in the
 //! lanes that it has.
 //!
 //! ```text
@@ -31,8 +31,12 @@
 //! t += dot(A_run, x at filled A_crd_run)
 //! ```
 //!
-//! That adds in another order, as `lanes` does, and for the same reason. Here nothing is computed but products of what lies side by
-//! side, and of what inputs have at coordinates that do: a lane without an entry can hold zeros.
+//! So it is for any operator that has an identity, and for a term that is a tree of loads and operators: a sum of lengths in a graph is
+//! `fold(min, (A_run + x at A_crd_run))`. That combines in another order, as `lanes` does, and for the same reason. Here nothing is
+//! computed but what lies side by side, what inputs have at coordinates that do, and what is the same at every place: a lane without
+//! an entry can hold what changes nothing.
+//!
+//! Dense rows of integers stay loops: a target's compiler takes these in vectors itself, as their order makes no difference.
 
 use super::lanes::size;
 use super::replacing;
@@ -40,13 +44,13 @@ use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
 use crate::format::level::vacancy;
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, TensorId,
-    Type, VariableId,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Statement,
+    TensorId, Term, Type, UnaryOperator, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 
-/// The kernel with its sums of products over runs as one expression each.
+/// The kernel with its reductions over runs as one expression each.
 pub(super) fn dots(kernel: Kernel) -> Kernel {
     replacing(kernel, &|kernel, statement, behind, done| match Sum::of(kernel, &statement, behind) {
         Some(sum) => done.extend(sum.into_dot(kernel)),
@@ -61,8 +65,9 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let source = |array: ArrayId| kernel.array(views.source(array));
     let name = |array: ArrayId| source(array).name.trim_end_matches("_vals").to_owned();
     let mut see = |expr: &Expr| {
-        let Expr::Dot(factors) = expr else { return };
-        let terms: Vec<String> = factors.iter().map(|factor| name(factor.values())).collect();
+        let Expr::Fold(operator, term) = expr else { return };
+        let factors = term.factors();
+        let term = shown(term, &name);
         let mut walked = factors.iter().filter_map(|factor| source(factor.run()).role.tensor());
         let is_walked = |tensor: &TensorId| !kernel.tensor(*tensor).format.is_dense();
         let over = match walked.find(is_walked) {
@@ -70,9 +75,16 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
             None => "dense rows".to_owned(),
         };
         found.push(Decision {
-            what: format!("sums of {} over {over} are taken in vector lanes", terms.join(" * ")),
-            why: "a sum in one variable waits for each addition before it begins the next; in lanes it adds in another order"
-                .to_owned(),
+            what: format!("{} of {term} over {over} are taken in vector lanes", totals(*operator)),
+            why: match operator {
+                ReduceOperator::Add => {
+                    "a sum in one variable waits for each addition before it begins the next; in lanes it adds in another order"
+                }
+                _ => {
+                    "a total in one variable waits for each operation before it begins the next; in lanes it combines in another order"
+                }
+            }
+            .to_owned(),
         });
     };
     kernel.body.iter().for_each(|statement| {
@@ -81,29 +93,74 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     found
 }
 
-/// `for counter in begin..end: total += factor * factor * …`
+/// What totals by an operator are called.
+pub(super) fn totals(operator: ReduceOperator) -> &'static str {
+    match operator {
+        ReduceOperator::Add => "sums",
+        ReduceOperator::Multiply => "products",
+        ReduceOperator::Min => "minima",
+        ReduceOperator::Max => "maxima",
+        ReduceOperator::Or => "unions",
+        ReduceOperator::And => "intersections",
+    }
+}
+
+/// A term with the names of tensors.
+fn shown(term: &Term, name: &dyn Fn(ArrayId) -> String) -> String {
+    let operand = |operand: &Term, is_right: bool| match operand {
+        Term::Binary(BinaryOperator::Multiply, ..) if !is_right => shown(operand, name),
+        Term::Binary(..) => format!("({})", shown(operand, name)),
+        operand => shown(operand, name),
+    };
+    match term {
+        Term::Load(factor) => name(factor.values()),
+        Term::Same(value) => match **value {
+            Expr::Literal(Literal::Float(_, number)) => number.to_string(),
+            Expr::Literal(Literal::Integer(_, number)) => number.to_string(),
+            _ => "a value".to_owned(),
+        },
+        Term::Binary(operator, left, right) => {
+            format!("{} {} {}", operand(left, false), operator.symbol(), operand(right, true))
+        }
+        Term::Call(function, left, right) => {
+            format!("{}({}, {})", function.name(), shown(left, name), shown(right, name))
+        }
+    }
+}
+
+/// `for counter in begin..end: total = total operator term`
 pub(super) struct Sum {
     pub(super) begin: Expr,
     pub(super) end: Expr,
     pub(super) total: VariableId,
-    /// Each with what its run is a part of, and the place there of the loop's first; `None`: the loop's own.
-    pub(super) factors: Vec<(Factor, Option<Expr>)>,
+    pub(super) operator: ReduceOperator,
+    pub(super) element: ElementType,
+    pub(super) term: Term,
+    /// For each factor of the term, the place of the loop's first in what its run is a part of; `None`: the loop's own.
+    begins: Vec<Option<Expr>>,
 }
 
-/// Rows that are shorter are added in one sum.
+/// Rows that are shorter are combined in one variable.
 const LEAST_ROW: u64 = 4;
+
+/// The element type of a variable, if it holds a value.
+pub(super) fn element_of(kernel: &Kernel, variable: VariableId) -> Option<ElementType> {
+    match kernel.variable(variable).ty {
+        Type::Element(element) => Some(element),
+        Type::Bool => Some(ElementType::Bool),
+        Type::Index => None,
+    }
+}
 
 impl Sum {
     /// `behind` is what follows in the loop's block.
     pub(super) fn of(kernel: &Kernel, statement: &Statement, behind: &[Statement]) -> Option<Sum> {
         let Statement::For { variable: counter, begin, end, vector: false, body } = statement else { return None };
         let (last, lets) = body.split_last()?;
-        let Statement::Update(total, ReduceOperator::Add, term) = last else { return None };
-        let Type::Element(element @ (ElementType::F32 | ElementType::F64)) = kernel.variable(*total).ty else {
-            return None;
-        };
+        let Statement::Update(total, operator, value) = last else { return None };
+        let element = element_of(kernel, *total).filter(|element| operator.folds(*element))?;
         let is_row = *begin == Expr::Index(0) && size(kernel, end).is_none_or(|size| size >= LEAST_ROW);
-        if !is_row && walked(kernel, begin).is_none() {
+        if !is_row && walked(kernel, begin).is_none() || is_row && !element.is_float() {
             return None;
         }
         let mut coordinates = BTreeMap::new();
@@ -118,20 +175,22 @@ impl Sum {
         }
         let (filled, with_filling) = with_filling(kernel, end);
         let of = |filled: Option<ArrayId>| {
-            let mut factors = Vec::new();
+            let mut begins = Vec::new();
             let coordinates = coordinates.clone();
-            let product = Product { kernel, counter: *counter, element, is_row, coordinates, filled };
-            product.find(term, &mut factors).map(|()| factors)
+            let terms = Terms { kernel, counter: *counter, total: *total, element, is_row, coordinates, filled };
+            let term = terms.find(value, &mut begins)?;
+            (!begins.is_empty()).then_some((term, begins))
         };
         // Something must be gathered by what tells where there is nothing.
-        let tells =
-            |factors: &Vec<_>| factors.iter().any(|(factor, _)| matches!(factor, Factor::At { filled: true, .. }));
-        let (factors, end) = match of(filled).filter(tells) {
-            Some(factors) => (factors, with_filling),
+        let tells = |(term, _): &(Term, Vec<_>)| {
+            term.factors().iter().any(|factor| matches!(factor, Factor::At { filled: true, .. }))
+        };
+        let ((term, begins), end) = match of(filled).filter(tells) {
+            Some(found) => (found, with_filling),
             None => (of(None)?, end.clone()),
         };
-        let are_apart = factors.iter().all(|(factor, _)| !is_touched(behind, factor.run(), false));
-        are_apart.then(|| Sum { begin: begin.clone(), end, total: *total, factors })
+        let are_apart = term.factors().iter().all(|factor| !is_touched(behind, factor.run(), false));
+        are_apart.then(|| Sum { begin: begin.clone(), end, total: *total, operator: *operator, element, term, begins })
     }
 
     fn into_dot(self, kernel: &mut Kernel) -> Vec<Statement> {
@@ -150,12 +209,16 @@ impl Sum {
             statements.push(Statement::View { array, of, begin, length, mutable: false });
             array
         };
-        let factors = self.factors.into_iter().map(|(factor, begin)| match factor {
-            Factor::Run(run) => Factor::Run(view(kernel, run, begin)),
-            Factor::At { of, run, filled } => Factor::At { of, run: view(kernel, run, begin), filled },
+        let mut begins = self.begins.into_iter();
+        let term = self.term.map_factors(&mut |factor| {
+            let begin = begins.next().flatten();
+            match factor {
+                Factor::Run(run) => Factor::Run(view(kernel, run, begin)),
+                Factor::At { of, run, filled } => Factor::At { of, run: view(kernel, run, begin), filled },
+            }
         });
-        let dot = Expr::Dot(factors.collect());
-        where_any(statements, Statement::Update(self.total, ReduceOperator::Add, dot))
+        let fold = Expr::Fold(self.operator, Box::new(term));
+        where_any(statements, Statement::Update(self.total, self.operator, fold))
     }
 }
 
@@ -207,15 +270,20 @@ pub(super) fn run_of(kernel: &Kernel, expr: &Expr, counter: VariableId) -> Optio
     }
 }
 
-/// Whether a value is zero.
-pub(super) fn is_zero(value: &Expr) -> bool {
-    matches!(value, Expr::Literal(literal) if *literal == literal.zero())
+/// Whether a value is an operator's identity.
+pub(super) fn is_identity(operator: ReduceOperator, element: ElementType, value: &Expr) -> bool {
+    match (operator.identity(element), value) {
+        (Some(identity), Expr::Literal(literal)) => *literal == identity,
+        (Some(Literal::Integer(ElementType::Bool, identity)), Expr::Bool(value)) => *value == (identity != 0),
+        _ => false,
+    }
 }
 
-/// Where the factors of a product come from.
-pub(super) struct Product<'a> {
+/// What a term is made of.
+pub(super) struct Terms<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) counter: VariableId,
+    pub(super) total: VariableId,
     pub(super) element: ElementType,
     /// Whether the loop goes over a dense mode.
     pub(super) is_row: bool,
@@ -225,20 +293,67 @@ pub(super) struct Product<'a> {
     pub(super) filled: Option<ArrayId>,
 }
 
-impl Product<'_> {
-    /// The factors, unless something else is in it.
-    pub(super) fn find(&self, term: &Expr, factors: &mut Vec<(Factor, Option<Expr>)>) -> Option<()> {
+impl Terms<'_> {
+    /// The term, unless something else is in it, with the places that its factors begin at.
+    pub(super) fn find(&self, term: &Expr, begins: &mut Vec<Option<Expr>>) -> Option<Term> {
+        if !self.differs(term) {
+            return Some(Term::Same(Box::new(term.clone())));
+        }
         match term {
-            Expr::Binary(BinaryOperator::Multiply, left, right) => {
-                self.find(left, factors)?;
-                self.find(right, factors)
-            }
             Expr::Load(of, place) if self.kernel.array(*of).element == ArrayElement::Value(self.element) => {
-                factors.push(if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) });
-                Some(())
+                let (factor, begin) = if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
+                begins.push(begin);
+                Some(Term::Load(factor))
+            }
+            Expr::Binary(BinaryOperator::Multiply, left, right) if self.element.is_float() => {
+                let left = self.find(left, begins)?;
+                self.times(left, right, begins)
+            }
+            Expr::Binary(operator, left, right) if Term::has_operator(*operator, self.element) => {
+                let left = Box::new(self.find(left, begins)?);
+                Some(Term::Binary(*operator, left, Box::new(self.find(right, begins)?)))
+            }
+            Expr::Unary(UnaryOperator::Negate, operand) if self.element != ElementType::Bool => {
+                // What is taken from the negative zero has another sign, whatever it is.
+                let zero = match self.element.zero() {
+                    Literal::Float(element, _) => Literal::Float(element, -0.0),
+                    zero => zero,
+                };
+                let operand = Box::new(self.find(operand, begins)?);
+                Some(Term::Binary(BinaryOperator::Subtract, Box::new(Term::Same(Box::new(Expr::Literal(zero)))), operand))
+            }
+            Expr::Call(function, arguments) if Term::has_function(*function, self.element) => {
+                let [left, right] = &arguments[..] else { return None };
+                let left = Box::new(self.find(left, begins)?);
+                Some(Term::Call(*function, left, Box::new(self.find(right, begins)?)))
             }
             _ => None,
         }
+    }
+
+    /// A term times the factors of a product, from left to right.
+    fn times(&self, left: Term, right: &Expr, begins: &mut Vec<Option<Expr>>) -> Option<Term> {
+        match right {
+            Expr::Binary(BinaryOperator::Multiply, one, other) if self.differs(right) => {
+                let left = self.times(left, one, begins)?;
+                self.times(left, other, begins)
+            }
+            right => {
+                let right = Box::new(self.find(right, begins)?);
+                Some(Term::Binary(BinaryOperator::Multiply, Box::new(left), right))
+            }
+        }
+    }
+
+    /// Whether an expression may have another value in another iteration.
+    fn differs(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.for_each(&mut |expr| {
+            if let Expr::Variable(variable) = expr {
+                found |= [self.counter, self.total].contains(variable) || self.coordinates.contains_key(variable);
+            }
+        });
+        found
     }
 
     fn in_row(&self, of: ArrayId, place: &Expr) -> Option<(Factor, Option<Expr>)> {

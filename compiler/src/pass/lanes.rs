@@ -28,8 +28,8 @@
 //! t += lanes[0] + lanes[1]
 //! ```
 //!
-//! That adds in another order, so it is done where the language leaves the order open (a sum) and where it matters: in floating
-//! point, which a target's compiler may not reorder.
+//! So it is with any operator that has an identity, which lanes begin with. That combines in another order, so it is done where the
+//! language leaves the order open (a reduction) and where it matters: in floating point, which a target's compiler may not reorder.
 
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
@@ -55,6 +55,8 @@ struct Sum {
     /// What the term is made of: declared for each place.
     lets: Vec<(VariableId, Expr)>,
     total: VariableId,
+    operator: ReduceOperator,
+    identity: Literal,
     term: Expr,
     element: ElementType,
     /// How many lanes.
@@ -65,7 +67,7 @@ impl Sum {
     fn of(kernel: &Kernel, statement: &Statement) -> Option<Sum> {
         let Statement::For { variable, begin, end, vector: false, body } = statement else { return None };
         let (last, lets) = body.split_last()?;
-        let Statement::Update(total, ReduceOperator::Add, term) = last else { return None };
+        let Statement::Update(total, operator, term) = last else { return None };
         let Type::Element(element) = kernel.variable(*total).ty else { return None };
         let lets = lets.iter().filter(|statement| !matches!(statement, Statement::Comment(_)));
         let lets = lets.map(|statement| match statement {
@@ -78,6 +80,7 @@ impl Sum {
         let count = if is_row { lane_count(element) } else { LANES_OF_RUNS };
         let enough = !is_row || size(kernel, end).is_none_or(|size| size >= count);
         let is_run = || walked(kernel, begin).is_some() && parts().any(|part| walks_entries(kernel, part, *variable));
+        let identity = operator.identity(element)?;
         let takes_total = parts().any(|part| part.uses(*total));
         (element.is_rounded() && enough && !takes_total && (is_row && term.uses(*variable) || is_run())).then(|| Sum {
             counter: *variable,
@@ -85,6 +88,8 @@ impl Sum {
             end: end.clone(),
             lets,
             total: *total,
+            operator: *operator,
+            identity,
             term: term.clone(),
             element,
             count,
@@ -92,9 +97,9 @@ impl Sum {
     }
 
     fn in_lanes(self, kernel: &mut Kernel) -> Vec<Statement> {
-        let zero = Expr::Literal(Literal::Float(self.element, 0.0));
+        let identity = Expr::Literal(self.identity);
         let lanes = kernel.declare_array("lanes", ArrayElement::Value(self.element), ArrayRole::Local);
-        let mut statements = vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: zero }];
+        let mut statements = vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: identity }];
         let (first, blocks) = self.blocks(kernel, &mut statements);
         let whole = match &blocks {
             Expr::Index(blocks) => Expr::Index(blocks * self.count),
@@ -107,11 +112,11 @@ impl Sum {
             begin: Expr::Index(0),
             end: blocks,
             vector: false,
-            body: vec![self.add_block(lanes, lane, &place)],
+            body: vec![self.combine_block(lanes, lane, &place)],
         });
         if size(kernel, &self.end).is_none_or(|size| size % self.count != 0) {
             let lets = self.lets.iter().map(|(variable, value)| Statement::Let(*variable, value.clone()));
-            let update = Statement::Update(self.total, ReduceOperator::Add, self.term.clone());
+            let update = Statement::Update(self.total, self.operator, self.term.clone());
             statements.push(Statement::For {
                 variable: self.counter,
                 begin: first.plus(whole),
@@ -125,12 +130,12 @@ impl Sum {
         while half > 1 {
             let lane = kernel.declare_index("lane");
             let other = Expr::load(lanes, Expr::Variable(lane).plus(Expr::Index(half)));
-            statements.push(add_in_lanes(lanes, lane, half, Vec::new(), other));
+            statements.push(combine_in_lanes(lanes, lane, self.operator, half, Vec::new(), other));
             half /= 2;
         }
         let element = |lane| Expr::load(lanes, Expr::Index(lane));
-        let both = Expr::binary(BinaryOperator::Add, element(0), element(1));
-        statements.push(Statement::Update(self.total, ReduceOperator::Add, both));
+        let both = self.operator.combined(self.element, element(0), element(1)).expect("it has an identity");
+        statements.push(Statement::Update(self.total, self.operator, both));
         statements
     }
 
@@ -157,10 +162,10 @@ impl Sum {
     }
 
     /// The loop over the lanes of a block that begins at a place.
-    fn add_block(&self, lanes: ArrayId, lane: VariableId, place: &Expr) -> Statement {
+    fn combine_block(&self, lanes: ArrayId, lane: VariableId, place: &Expr) -> Statement {
         let here = |expr: &Expr| in_block(expr.clone(), self.counter, place, lane);
         let lets = self.lets.iter().map(|(variable, value)| Statement::Let(*variable, here(value))).collect();
-        add_in_lanes(lanes, lane, self.count, lets, here(&self.term))
+        combine_in_lanes(lanes, lane, self.operator, self.count, lets, here(&self.term))
     }
 }
 
@@ -223,7 +228,14 @@ fn in_block(expr: Expr, counter: VariableId, place: &Expr, lane: VariableId) -> 
     }
 }
 
-fn add_in_lanes(lanes: ArrayId, lane: VariableId, count: u64, mut lets: Vec<Statement>, value: Expr) -> Statement {
-    lets.push(Statement::Reduce(lanes, Expr::Variable(lane), ReduceOperator::Add, value));
+fn combine_in_lanes(
+    lanes: ArrayId,
+    lane: VariableId,
+    operator: ReduceOperator,
+    count: u64,
+    mut lets: Vec<Statement>,
+    value: Expr,
+) -> Statement {
+    lets.push(Statement::Reduce(lanes, Expr::Variable(lane), operator, value));
     Statement::For { variable: lane, begin: Expr::Index(0), end: Expr::Index(count), vector: true, body: lets }
 }

@@ -38,7 +38,7 @@
 //! added to in memory, as long as it has at most [`SHORT`] elements; of longer ones each element gets fewer terms, as a rule, and
 //! what stands for them would leave the caches. Complex numbers of two `f32` are treated the same.
 //!
-//! ([`Expr::Dot`] and [`Statement::Dots`] say themselves that they lose nothing. Blocked sums: Higham, The Accuracy of Floating Point
+//! ([`Expr::Fold`] and [`Statement::Folds`] say themselves that they lose nothing. Blocked sums: Higham, The Accuracy of Floating Point
 //! Summation, 1993.)
 
 use super::lanes::size;
@@ -106,7 +106,9 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let mut of_few = false;
     let mut see = |expr: &Expr| {
         of_few |= match expr {
-            Expr::Dot(factors) => factors.first().is_some_and(|factor| is_of_few_bits(kernel, factor.values())),
+            Expr::Fold(ReduceOperator::Add, term) => {
+                term.factors().first().is_some_and(|factor| is_of_few_bits(kernel, factor.values()))
+            }
             _ => false,
         };
     };
@@ -386,7 +388,7 @@ impl Arrays<'_> {
             }
             Statement::Fill(array, value) if !is_zero(value) => self.is_other(*array),
             Statement::Store(array, ..) => self.is_other(*array),
-            Statement::Dots { sums, .. } => self.is_dot(*sums),
+            Statement::Folds { totals, .. } => self.is_dot(*totals),
             Statement::Parallel(node) => {
                 for node in node.alternatives() {
                     node.sharing.iter().for_each(|(array, _)| self.is_other(*array));
@@ -397,8 +399,8 @@ impl Arrays<'_> {
         let mut dots = Vec::new();
         statement.for_each_expr(&mut |expr| {
             expr.for_each(&mut |expr| {
-                if let Expr::Dot(factors) = expr {
-                    dots.extend(factors.iter().flat_map(|factor| [factor.run(), factor.values()]));
+                if let Expr::Fold(_, term) = expr {
+                    dots.extend(term.factors().iter().flat_map(|factor| [factor.run(), factor.values()]));
                 }
             });
         });
@@ -518,9 +520,9 @@ fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
                     inner.for_each_expr(&mut |expr| {
                         expr.for_each(&mut |expr| match expr {
                             Expr::Load(other, _) | Expr::Length(other) => is_added_to &= !is_it(*other),
-                            Expr::Dot(factors) => {
+                            Expr::Fold(_, term) => {
                                 is_added_to &=
-                                    !factors.iter().any(|factor| is_it(factor.run()) || is_it(factor.values()));
+                                    !term.factors().iter().any(|factor| is_it(factor.run()) || is_it(factor.values()));
                             }
                             _ => {}
                         });

@@ -35,13 +35,14 @@
 //!
 //! What is short and what is long is found at run time, a few runs at a time. Each sum may add in another order, as `dots` does.
 
-use super::dots::{Sum, is_zero};
+use super::dots::{Sum, is_identity, totals};
 use super::replacing;
 use super::runs::is_run_of_parent;
 use super::slices::{changes, divided_up};
 use super::views::{base, declare, is_touched};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Factor, Kernel, Parallel, Sharing, Statement, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
+    Sharing, Statement, Term, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
@@ -65,16 +66,19 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Dots { between: Some(positions), .. } = statement else { return };
+        let Statement::Folds { terms: Expr::Fold(operator, _), between: Some(positions), .. } = statement else { return };
         let ArrayRole::Positions { tensor, level } = kernel.array(views.source(*positions)).role else { return };
         found.push(Decision {
             what: format!(
-                "sums over runs of level {} of {} are taken for eight at once where they are short",
+                "{} over runs of level {} of {} are taken for eight at once where they are short",
+                totals(*operator),
                 level + 1,
                 kernel.tensor(tensor).name
             ),
-            why: "runs lie one behind the other, so that the entries of several are one vector, with a sum of each in a lane"
-                .to_owned(),
+            why: format!(
+                "runs lie one behind the other, so that the entries of several are one vector, with {} of each in a lane",
+                if *operator == ReduceOperator::Add { "a sum" } else { "a total" }
+            ),
         });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
@@ -115,11 +119,12 @@ struct Neighbours {
     body: Vec<Statement>,
     at: usize,
     total: VariableId,
-    factors: Vec<Factor>,
+    operator: ReduceOperator,
+    term: Term,
     positions: ArrayId,
     /// What the place of a row's positions is beside the row.
     base: Expr,
-    element: ArrayElement,
+    element: ElementType,
 }
 
 impl Neighbours {
@@ -135,11 +140,12 @@ impl Neighbours {
                 return None;
             };
             let base = fixed_base(place, *row, body)?;
-            let factors: Vec<Factor> = sum.factors.iter().map(|(factor, _)| *factor).collect();
             let of_inputs =
-                kernel.is_of_input(*positions) && factors.iter().all(|factor| kernel.is_of_input(factor.run()));
+                kernel.is_of_input(*positions) && sum.term.factors().iter().all(|factor| kernel.is_of_input(factor.run()));
             let starts = |statement: &Statement| match statement {
-                Statement::Let(variable, value) => *variable == sum.total && is_zero(value),
+                Statement::Let(variable, value) => {
+                    *variable == sum.total && is_identity(sum.operator, sum.element, value)
+                }
                 _ => false,
             };
             let start = body[..at].iter().position(starts)?;
@@ -151,8 +157,9 @@ impl Neighbours {
                 body: body.clone(),
                 at,
                 total: sum.total,
-                element: kernel.array(factors[0].values()).element,
-                factors,
+                term: sum.term.clone(),
+                operator: sum.operator,
+                element: sum.element,
                 positions: *positions,
                 base,
             })
@@ -186,11 +193,11 @@ impl Neighbours {
         let (array, base) = self.target().expect("asked before");
         let mut statements = self.comments();
         let (first, count) = self.rows(kernel, node, &mut statements);
-        let (products, positions) = self.products(kernel, &first, &count, &mut statements);
+        let (terms, positions) = self.terms(kernel, &first, &count, &mut statements);
         let sums = declare(kernel, array, "_run");
         let begin = base.plus(first);
         statements.push(Statement::View { array: sums, of: array, begin, length: count, mutable: true });
-        statements.push(Statement::Dots { sums, products, between: Some(positions) });
+        statements.push(Statement::Folds { totals: sums, terms, between: Some(positions) });
         statements
     }
 
@@ -225,8 +232,8 @@ impl Neighbours {
         self.body[..self.at].iter().filter(is_comment).cloned().collect()
     }
 
-    /// The products whose sums are those of `count` rows from `first` on, and the positions between which these are.
-    fn products(
+    /// The terms whose totals are those of `count` rows from `first` on, and the positions between which these are.
+    fn terms(
         &self,
         kernel: &mut Kernel,
         first: &Expr,
@@ -244,11 +251,11 @@ impl Neighbours {
         let mut views: BTreeMap<ArrayId, ArrayId> = BTreeMap::new();
         let mut run =
             |of: ArrayId| *views.entry(of).or_insert_with(|| view(kernel, of, Expr::Index(0), places.clone()));
-        let factors = self.factors.iter().map(|factor| match *factor {
+        let term = self.term.clone().map_factors(&mut |factor| match factor {
             Factor::Run(of) => Factor::Run(run(of)),
             Factor::At { of, run: coordinates, filled } => Factor::At { of, run: run(coordinates), filled },
         });
-        (Expr::Dot(factors.collect()), positions)
+        (Expr::Fold(self.operator, Box::new(term)), positions)
     }
 
     /// The loop over blocks of rows.
@@ -262,16 +269,16 @@ impl Neighbours {
             Statement::Let(first, place),
             Statement::Let(count, Expr::binary(BinaryOperator::Minimum, rest, Expr::Index(BLOCK))),
         ];
-        let (products, positions) = self.products(kernel, &first_row, &rows, &mut body);
-        let ArrayElement::Value(element) = self.element else { unreachable!("sums are of values") };
-        let sums = kernel.declare_array("sums", self.element, ArrayRole::Local);
-        let fill = Expr::Literal(element.zero());
+        let (terms, positions) = self.terms(kernel, &first_row, &rows, &mut body);
+        let sums = kernel.declare_array("sums", ArrayElement::Value(self.element), ArrayRole::Local);
+        let identity = self.operator.identity(self.element).expect("what is folded has an identity");
+        let fill = Expr::Literal(identity);
         body.push(Statement::Allocate { array: sums, length: Expr::Index(BLOCK), fill });
         let run = declare(kernel, sums, "_run");
         let begin = Expr::Index(0);
         body.push(Statement::View { array: run, of: sums, begin, length: rows.clone(), mutable: true });
         body.extend(self.comment().map(|place| self.body[place].clone()));
-        body.push(Statement::Dots { sums: run, products, between: Some(positions) });
+        body.push(Statement::Folds { totals: run, terms, between: Some(positions) });
         let sum = Expr::load(run, Expr::Variable(self.row).minus(first_row.clone()));
         let is_changed = |(place, statement): (usize, &Statement)| place != self.at && changes(statement, self.total);
         kernel.variables[self.total.index()].mutable = self.body.iter().enumerate().any(is_changed);

@@ -24,14 +24,14 @@
 //!
 //! Each sum adds in the order of its row.
 
-use super::dots::{Product, is_zero, run_of};
+use super::dots::{Terms, element_of, is_identity, run_of, totals};
 use super::replacing;
 use super::views::declare;
 use crate::format::LevelKind;
 use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Factor, Kernel, Parallel, ReduceOperator, Sharing,
-    Statement, Type, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
+    Sharing, Statement, Term, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
@@ -54,12 +54,20 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Dots { products: Expr::Dot(factors), between: None, .. } = statement else { return };
+        let Statement::Folds { terms: Expr::Fold(operator, term), between: None, .. } = statement else { return };
+        let factors = term.factors();
         let runs = factors.iter().map(|factor| views.source(factor.run()));
         let Some(tensor) = runs.filter_map(|run| kernel.array(run).role.tensor()).next() else { return };
         found.push(Decision {
-            what: format!("sums over rows of {} are taken for all rows of a slice at once", kernel.tensor(tensor).name),
-            why: "entries of rows that lie side by side are one vector, with a sum of each row in a lane".to_owned(),
+            what: format!(
+                "{} over rows of {} are taken for all rows of a slice at once",
+                totals(*operator),
+                kernel.tensor(tensor).name
+            ),
+            why: format!(
+                "entries of rows that lie side by side are one vector, with {} of each row in a lane",
+                if *operator == ReduceOperator::Add { "a sum" } else { "a total" }
+            ),
         });
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
@@ -75,12 +83,13 @@ struct Rows {
     body: Vec<Statement>,
     sum: usize,
     total: VariableId,
-    factors: Vec<Factor>,
+    operator: ReduceOperator,
+    term: Term,
     /// How many lie side by side.
     count: u64,
     /// Where slices begin.
     positions: ArrayId,
-    element: ArrayElement,
+    element: ElementType,
 }
 
 impl Rows {
@@ -95,9 +104,9 @@ impl Rows {
             return None;
         }
         (0..body.len()).find_map(|sum| {
-            let (total, factors, slices) = sum_over_slices(kernel, *row, &body[sum])?;
+            let Found { total, operator, element, term, slices } = sum_over_slices(kernel, *row, &body[sum])?;
             let is_start = |statement: &Statement| match statement {
-                Statement::Let(variable, value) => *variable == total && is_zero(value),
+                Statement::Let(variable, value) => *variable == total && is_identity(operator, element, value),
                 _ => false,
             };
             body[..sum].iter().any(is_start).then(|| Rows {
@@ -106,8 +115,9 @@ impl Rows {
                 body: body.clone(),
                 sum,
                 total,
-                element: kernel.array(factors[0].values()).element,
-                factors,
+                operator,
+                element,
+                term,
                 count: slices.format.rows,
                 positions: slices.positions.expect("slices begin somewhere"),
             })
@@ -133,20 +143,19 @@ impl Rows {
                 array
             })
         };
-        let factors = self.factors.into_iter().map(|factor| match factor {
+        let term = self.term.map_factors(&mut |factor| match factor {
             Factor::Run(run) => Factor::Run(view(kernel, run)),
             Factor::At { of, run, filled } => Factor::At { of, run: view(kernel, run), filled },
         });
-        let dots = Expr::Dot(factors.collect());
-        let ArrayElement::Value(element) = self.element else { unreachable!("sums are of values") };
-        let sums = kernel.declare_array("sums", self.element, ArrayRole::Local);
-        let fill = Expr::Literal(element.zero());
+        let terms = Expr::Fold(self.operator, Box::new(term));
+        let sums = kernel.declare_array("sums", ArrayElement::Value(self.element), ArrayRole::Local);
+        let fill = Expr::Literal(self.operator.identity(self.element).expect("what is folded has an identity"));
         body.push(Statement::Allocate { array: sums, length: count.clone(), fill });
         let comment = self.sum.checked_sub(1).map(|before| &self.body[before]);
         let comment = comment.filter(|statement| matches!(statement, Statement::Comment(_))).cloned();
         let spoken = comment.as_ref().map(|_| self.sum - 1);
         body.extend(comment);
-        body.push(Statement::Dots { sums, products: dots, between: None });
+        body.push(Statement::Folds { totals: sums, terms, between: None });
         body.push(Statement::Let(first, at.times(count.clone())));
         let sum = Expr::load(sums, Expr::Variable(self.row).minus(first_row.clone()));
         let is_changed = |(place, statement): (usize, &Statement)| place != self.sum && changes(statement, self.total);
@@ -226,12 +235,17 @@ fn replaced(expr: Expr, variable: VariableId, value: &Expr) -> Expr {
     }
 }
 
-/// The total, the factors and the slices of `for n in …: let p = …; total += factor * factor * …`.
-fn sum_over_slices(
-    kernel: &Kernel,
-    row: VariableId,
-    statement: &Statement,
-) -> Option<(VariableId, Vec<Factor>, Storage)> {
+/// `for n in …: let p = …; total = total operator term`
+struct Found {
+    total: VariableId,
+    operator: ReduceOperator,
+    element: ElementType,
+    term: Term,
+    slices: Storage,
+}
+
+/// The reduction over the entries of a row, where rows lie side by side.
+fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> Option<Found> {
     let Statement::For { variable: number, begin, end, vector: false, body } = statement else { return None };
     let slices = sliced_levels(kernel, row).find(|storage| {
         let parents = Parents { begin: Expr::Variable(row), end: None };
@@ -240,22 +254,26 @@ fn sum_over_slices(
     })?;
     let position = level::of(slices.format.kind).position(&slices, Expr::Variable(*number))?;
     let (last, lets) = body.split_last()?;
-    let Statement::Update(total, ReduceOperator::Add, term) = last else { return None };
-    let Type::Element(element) = kernel.variable(*total).ty else { return None };
+    let Statement::Update(total, operator, value) = last else { return None };
+    let (total, operator) = (*total, *operator);
+    let element = element_of(kernel, total).filter(|element| operator.folds(*element))?;
     let mut lets = lets.iter().filter(|statement| !matches!(statement, Statement::Comment(_)));
-    let Some(Statement::Let(here, value)) = lets.next() else { return None };
-    if *value != position || !element.is_float() {
+    let Some(Statement::Let(here, place)) = lets.next() else { return None };
+    if *place != position {
         return None;
     }
     let mut coordinates = BTreeMap::new();
     for statement in lets {
-        let Statement::Let(variable, value) = statement else { return None };
-        coordinates.insert(*variable, run_of(kernel, value, *here)?);
+        let Statement::Let(variable, place) = statement else { return None };
+        coordinates.insert(*variable, run_of(kernel, place, *here)?);
     }
-    let mut factors = Vec::new();
-    let product = Product { kernel, counter: *here, element, is_row: false, coordinates, filled: slices.coordinates };
-    product.find(term, &mut factors)?;
-    let factors: Vec<Factor> = factors.into_iter().map(|(factor, _)| factor).collect();
+    let filled = slices.coordinates;
+    let term = Terms { kernel, counter: *here, total, element, is_row: false, coordinates, filled };
+    let term = term.find(value, &mut Vec::new())?;
+    if term.uses(*number) {
+        return None;
+    }
+    let factors = term.factors();
     let is_of_slices = |factor: &Factor| match factor {
         Factor::Run(run) => {
             let role = kernel.array(*run).role;
@@ -264,7 +282,7 @@ fn sum_over_slices(
         Factor::At { filled, .. } => *filled,
     };
     let tells = |factor: &Factor| matches!(factor, Factor::At { .. });
-    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some((*total, factors, slices))
+    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found { total, operator, element, term, slices })
 }
 
 /// The levels of inputs with rows side by side, as a parent's.

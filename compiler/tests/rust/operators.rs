@@ -81,7 +81,7 @@ fn value(expr: &Expr, variables: &[Value]) -> Option<Value> {
         },
         Expr::Binary(operator, left, right) => binary(*operator, of(left)?, of(right)?)?,
         // What generated expressions are made of has no runs of one length.
-        Expr::Dot(_) => return None,
+        Expr::Fold(..) => return None,
         Expr::Mask { part, extents } => {
             let extent = |extent: &Expr| if let Some(Value::Index(extent)) = of(extent) { Some(extent) } else { None };
             let extents: Option<Vec<u64>> = extents.iter().map(extent).collect();

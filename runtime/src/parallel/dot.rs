@@ -1,13 +1,17 @@
-//! Sums of products over runs of stored entries, as the values of a row times what a vector has at their coordinates, and over
-//! dense rows.
+//! Reductions of terms over runs of stored entries, as the sum of the values of a row times what a vector has at their coordinates, and
+//! over dense rows. A term is a tree of loads and operators; it may be combined by any operator that has an identity.
 //!
 //! ```
-//! use spc::parallel::{at, run};
+//! use spc::parallel::{Maximum, at, run};
 //!
 //! let (coordinates, values) = ([1_u32, 3], [2.0, 5.0]);
 //! let x = [1.0, 10.0, 100.0, 1000.0];
 //! assert_eq!(run(&values).times(at(&x, &coordinates)).sum(), 5020.0);
+//! assert_eq!(run(&values).plus(at(&x, &coordinates)).reduce(Maximum), 1005.0);
 //! ```
+//!
+//! A smallest or largest passes over NaN: lanes begin with the identity, which is no NaN, and no later operand puts one there. Lanes
+//! without an entry hold the identity.
 //!
 //! No sum takes more than [`LONG`] terms in a lane before it is added to one of `f64`, which loses nothing of millions of them: in
 //! `f32`, terms that are small beside their sum are lost.
@@ -17,60 +21,34 @@
 //! under a mask: most rows are short, and nobody can guess how short the next one is. AMD's processors, which take longer to gather
 //! than to load one by one, take short runs in fours.
 
-use super::Fused;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+use super::combine::{
+    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value,
+};
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 use super::segments;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch};
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+use super::wide::{Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch, lanes_of_length};
+use std::marker::PhantomData;
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 use std::ops::RangeInclusive;
 
 /// How many terms a lane takes before its sum is added to one of `f64`.
 pub(super) const LONG: usize = 64;
 
-/// What sums are made of: `f32` and `f64`.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-pub trait Number: Fused + Wide + Widened + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+/// What terms are of.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+pub trait Number: Value + Wide {}
 
-/// What sums are made of: `f32` and `f64`.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
-pub trait Number: Fused + Widened + Default + std::ops::Mul<Output = Self> + std::ops::AddAssign {}
+/// What terms are of.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+pub trait Number: Value {}
 
 impl Number for f32 {}
 impl Number for f64 {}
-
-/// Numbers that are `f64` without loss.
-pub trait Widened {
-    /// As an `f64`.
-    fn widened(self) -> f64;
-
-    /// The nearest to an `f64`.
-    fn rounded(wide: f64) -> Self;
-}
-
-impl Widened for f32 {
-    #[inline(always)]
-    fn widened(self) -> f64 {
-        self.into()
-    }
-
-    #[inline(always)]
-    fn rounded(wide: f64) -> Self {
-        wide as f32
-    }
-}
-
-impl Widened for f64 {
-    #[inline(always)]
-    fn widened(self) -> f64 {
-        self
-    }
-
-    #[inline(always)]
-    fn rounded(wide: f64) -> Self {
-        wide
-    }
-}
+impl Number for i32 {}
+impl Number for i64 {}
+impl Number for u8 {}
+impl Number for bool {}
 
 mod sealed {
     /// Nobody else's type is a coordinate: those of four bytes are loaded as bits.
@@ -111,59 +89,89 @@ macro_rules! coordinates {
 
 coordinates!(u8 u16 u32 u64);
 
-/// Numbers side by side, one for each place of a run.
-pub trait Factor: Copy {
+/// Values side by side, one for each place of a run.
+pub trait Term: Copy {
     /// Their type.
     type Number: Number;
 
     /// Whether some lie at coordinates: they are loaded one by one, where a processor has nothing better.
     const IS_GATHERED: bool;
 
+    /// Whether there may be nothing at some places.
+    const IS_FILLED: bool = false;
+
+    /// Whether it is one value, at as many places as anything else has.
+    const IS_SAME: bool = false;
+
+    /// Whether lanes without a place hold zeros.
+    const IS_ZERO_OUTSIDE: bool = true;
+
     /// How many there are.
     fn length(self) -> usize;
 
     /// How many elements the longest array has that some are gathered from.
-    fn longest(self) -> usize;
+    fn longest(self) -> usize {
+        0
+    }
 
     /// Those of `first..first + length`.
     fn part(self, first: usize, length: usize) -> Self;
 
     /// Has what is stored for places from one on, where there are any, brought near.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     fn fetch(self, place: usize);
 
-    /// Whether there may be nothing at some places.
-    const IS_FILLED: bool;
-
     /// Whether there is something at a place.
-    fn has(self, place: usize) -> bool;
+    #[inline(always)]
+    fn has(self, _place: usize) -> bool {
+        true
+    }
 
     /// The one at a place where there is one.
     fn get(self, place: usize) -> Self::Number;
 
-    /// Adds the one at a place to a sum, where there is one.
-    fn add_to(self, sum: &mut Self::Number, place: usize);
+    /// Combines the one at a place with a total, where there is one.
+    #[inline(always)]
+    fn combine_into<C: Monoid>(self, total: &mut Self::Number, place: usize) {
+        if self.has(place) {
+            *total = Value::apply(C::OP, *total, self.get(place));
+        }
+    }
 
-    /// All of them, at most as many as there are lanes; zero in the other lanes.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    /// All of them, at most as many as there are lanes.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
 
     /// In which lanes there is something, of at most as many.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-    fn mask<L: Lanes<Number = Self::Number>>(self) -> u32;
-
-    /// Adds all of them to sums in lanes.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
-    fn add_lanes<L: Lanes<Number = Self::Number>>(self, sums: L) -> L {
-        sums.add(self.lanes())
+    fn mask<L: Lanes<Number = Self::Number>>(self) -> u32 {
+        lanes_of_length(self.length())
     }
 
-    /// Sums of all of them in lanes.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    /// Combines all of them with totals in lanes, none of which is NaN where the operator passes over NaN.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
-    fn first_lanes<L: Lanes<Number = Self::Number>>(self) -> L {
-        if Self::IS_FILLED { self.add_lanes(L::load(&[])) } else { self.lanes() }
+    fn combine_lanes<C: Monoid, L: Lanes<Number = Self::Number>>(self, totals: L) -> L {
+        let all = L::combine(C::OP, self.lanes(), totals);
+        if C::IS_SUM && Self::IS_ZERO_OUTSIDE && !Self::IS_FILLED {
+            return all;
+        }
+        totals.select(self.mask::<L>(), all)
+    }
+
+    /// Totals of all of them in lanes: the identity where there is nothing.
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn first_lanes<C: Monoid, L: Lanes<Number = Self::Number>>(self) -> L {
+        if Self::IS_FILLED {
+            return self.combine_lanes::<C, L>(L::identity(C::OP));
+        }
+        let all: L = self.lanes();
+        if C::IS_SUM && Self::IS_ZERO_OUTSIDE {
+            return all;
+        }
+        L::identity(C::OP).select(lanes_of_length(self.length()), all.without_nan(C::OP))
     }
 }
 
@@ -182,41 +190,82 @@ pub struct At<'a, T, C> {
 #[derive(Debug, Clone, Copy)]
 pub struct AtSome<'a, T, C>(At<'a, T, C>);
 
-/// What [`Products::times`] gives.
+/// What [`same`] gives.
 #[derive(Debug, Clone, Copy)]
-pub struct Times<A, B>(A, B);
+pub struct Same<T>(T);
 
-/// Products side by side, one for each place of a run.
+/// Two terms with an operator between them.
 #[derive(Debug, Clone, Copy)]
-pub struct Products<F>(F);
+pub struct Both<O, A, B>(A, B, PhantomData<O>);
+
+/// Terms side by side, one for each place of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<F>(F);
 
 /// The elements of a run.
 #[inline(always)]
-pub fn run<T: Number>(elements: &[T]) -> Products<Run<'_, T>> {
-    Products(Run(elements))
+pub fn run<T: Number>(elements: &[T]) -> Terms<Run<'_, T>> {
+    Terms(Run(elements))
 }
 
 /// What an array has at the coordinates of a run.
 #[inline(always)]
-pub fn at<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Products<At<'a, T, C>> {
-    Products(At { of, coordinates })
+pub fn at<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<At<'a, T, C>> {
+    Terms(At { of, coordinates })
 }
 
 /// What an array has at the coordinates of a run that may be filled up with the largest number of their type: nothing there.
 #[inline(always)]
-pub fn at_some<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Products<AtSome<'a, T, C>> {
-    Products(AtSome(At { of, coordinates }))
+pub fn at_some<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<AtSome<'a, T, C>> {
+    Terms(AtSome(At { of, coordinates }))
 }
 
-impl<F: Factor> Products<F> {
-    /// Each multiplied by what another has at the same place.
-    ///
-    /// # Panics
-    /// When there are more of one than of the other.
+/// A value at every place.
+#[inline(always)]
+pub fn same<T: Number>(value: T) -> Terms<Same<T>> {
+    Terms(Same(value))
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident $operator:ident;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Panics
+            /// When there are more of one than of the other.
+            #[inline(always)]
+            pub fn $name<G: Term<Number = F::Number>>(self, other: Terms<G>) -> Terms<Both<$operator, F, G>> {
+                self.with(other)
+            }
+        )*
+    };
+}
+
+impl<F: Term> Terms<F> {
+    methods! {
+        /// Each plus what another has at the same place.
+        plus Sum;
+        /// Each minus what another has at the same place.
+        minus Difference;
+        /// Each multiplied by what another has at the same place.
+        times Product;
+        /// Each divided by what another has at the same place: floating point numbers.
+        over Quotient;
+        /// The smaller of each and what another has at the same place.
+        min Minimum;
+        /// The larger of each and what another has at the same place.
+        max Maximum;
+        /// Each `&` what another has at the same place.
+        and All;
+        /// Each `|` what another has at the same place.
+        or Any;
+    }
+
     #[inline(always)]
-    pub fn times<G: Factor<Number = F::Number>>(self, other: Products<G>) -> Products<Times<F, G>> {
-        assert!(self.0.length() == other.0.length(), "runs side by side are of one length");
-        Products(Times(self.0, other.0))
+    fn with<O: Operator, G: Term<Number = F::Number>>(self, other: Terms<G>) -> Terms<Both<O, F, G>> {
+        let is_long_enough = F::IS_SAME || G::IS_SAME || self.0.length() == other.0.length();
+        assert!(is_long_enough, "runs side by side are of one length");
+        Terms(Both(self.0, other.0, PhantomData))
     }
 
     /// The sum of all.
@@ -225,7 +274,23 @@ impl<F: Factor> Products<F> {
     /// When a coordinate lies beyond its array.
     #[inline(always)]
     pub fn sum(self) -> F::Number {
-        sum(self.0)
+        reduce::<Sum, F>(self.0)
+    }
+
+    /// All combined.
+    ///
+    /// ```
+    /// use spc::parallel::{Minimum, at, run};
+    ///
+    /// let lengths = run(&[2.0, 5.0]).plus(at(&[1.0, 10.0, -9.0], &[1_u32, 2]));
+    /// assert_eq!(lengths.reduce(Minimum), -4.0);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`Terms::sum`].
+    #[inline(always)]
+    pub fn reduce<C: Monoid>(self, _: C) -> F::Number {
+        reduce::<C, F>(self.0)
     }
 
     /// Their sums in turns: of `n`, the first is that of places 0, n, 2n, …
@@ -242,9 +307,18 @@ impl<F: Factor> Products<F> {
     /// When the places are no multiple of the sums, or a coordinate lies beyond its array.
     #[inline(always)]
     pub fn sums_in_turns(self, sums: &mut [F::Number]) {
-        assert!(self.0.length().is_multiple_of(sums.len()), "as many products for each sum");
-        sums.fill(F::Number::default());
-        add_in_turns(self.0, sums);
+        self.reduce_in_turns(Sum, sums);
+    }
+
+    /// The same with another operator.
+    ///
+    /// # Panics
+    /// As [`Terms::sums_in_turns`].
+    #[inline(always)]
+    pub fn reduce_in_turns<C: Monoid>(self, _: C, totals: &mut [F::Number]) {
+        assert!(self.0.length().is_multiple_of(totals.len()), "as many terms for each total");
+        totals.fill(F::Number::identity(C::OP));
+        combine_in_turns::<C, F>(self.0, totals);
     }
 
     /// Their sums between positions: the first is that of places `positions[0]..positions[1]`, and so on.
@@ -262,239 +336,259 @@ impl<F: Factor> Products<F> {
     /// beyond its array.
     #[inline(always)]
     pub fn sums_between<P: Coordinate>(self, positions: &[P], sums: &mut [F::Number]) {
-        assert!(positions.len() == sums.len() + 1, "each sum has its end");
-        sums_between(self.0, positions, sums);
+        self.reduce_between(Sum, positions, sums);
+    }
+
+    /// The same with another operator: the identity where there are no places.
+    ///
+    /// # Panics
+    /// As [`Terms::sums_between`].
+    #[inline(always)]
+    pub fn reduce_between<C: Monoid, P: Coordinate>(self, _: C, positions: &[P], totals: &mut [F::Number]) {
+        assert!(positions.len() == totals.len() + 1, "each sum has its end");
+        reduce_between::<C, F, P>(self.0, positions, totals);
     }
 }
 
+/// Whether long reductions are formed in parts, which are added in `f64`: sums that are rounded.
+const fn is_in_parts<C: Monoid, F: Term>() -> bool {
+    C::IS_SUM && F::Number::IS_ROUNDED
+}
+
 /// In vectors, the last of them under a mask.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sum<F: Factor>(factor: F) -> F::Number {
+fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
-        return sum_in::<<F::Number as Wide>::Row, F>(factor);
+        return reduce_in::<C, <F::Number as Wide>::Row, F>(term);
     }
-    if LOADS_ONE_BY_ONE && factor.length() < SHORT && factor.longest() <= GATHERED {
-        return sum_of_loaded(factor);
+    if LOADS_ONE_BY_ONE && term.length() < SHORT && term.longest() <= GATHERED {
+        return reduce_loaded::<C, F>(term);
     }
-    match factor.length() {
+    match term.length() {
         // Where there are no others, this is a branch that is always the same; where there are, one entry is the most frequent.
-        0 | 1 => sum_one_by_one(factor),
-        _ if factor.longest() > GATHERED => sum_of_far(factor),
-        _ => sum_in::<<F::Number as Wide>::Gathered, F>(factor),
+        0 | 1 => reduce_one_by_one::<C, F>(term),
+        _ if term.longest() > GATHERED => reduce_far::<C, F>(term),
+        _ => reduce_in::<C, <F::Number as Wide>::Gathered, F>(term),
     }
 }
 
 /// Runs that are shorter have less to gain from wide vectors than they lose at their ends.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 const SHORT: usize = 32;
 
-/// In vectors of four, and one by one what is left.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// In vectors of few lanes, and one by one what is left.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sum_of_loaded<F: Factor>(factor: F) -> F::Number {
-    const LANES: usize = 4;
-    let length = factor.length();
-    if length < LANES {
-        return sum_one_by_one(factor);
+fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
+    let lanes = <F::Number as Wide>::Loaded::COUNT;
+    let length = term.length();
+    if length < lanes {
+        return reduce_one_by_one::<C, F>(term);
     }
-    let mut sums = factor.part(0, LANES).first_lanes::<<F::Number as Wide>::Loaded>();
-    let mut place = LANES;
-    while place + LANES <= length {
-        sums = factor.part(place, LANES).add_lanes(sums);
-        place += LANES;
+    let mut totals = term.part(0, lanes).first_lanes::<C, <F::Number as Wide>::Loaded>();
+    let mut place = lanes;
+    while place + lanes <= length {
+        totals = term.part(place, lanes).combine_lanes::<C, _>(totals);
+        place += lanes;
     }
-    let mut total = sums.total();
+    let mut total = totals.fold(C::OP);
     while place < length {
-        factor.add_to(&mut total, place);
+        term.combine_into::<C>(&mut total, place);
         place += 1;
     }
     total
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sum_in<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> F::Number {
-    lanes_of::<L, F>(factor).total()
+fn reduce_in<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> F::Number {
+    lanes_of::<C, L, F>(term).fold(C::OP)
 }
 
-/// Sums in lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// Totals in lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn lanes_of<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
-    let length = factor.length();
+fn lanes_of<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
+    let length = term.length();
     if length <= L::COUNT {
-        return factor.first_lanes();
+        return term.first_lanes::<C, L>();
     }
-    if length > LONG * L::COUNT {
-        return lanes_of_long(factor);
+    if is_in_parts::<C, F>() && length > LONG * L::COUNT {
+        return lanes_of_long::<C, L, F>(term);
     }
-    lanes_of_some(factor)
+    lanes_of_some::<C, L, F>(term)
 }
 
 /// Sums in lanes of so many that they are added up in parts.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(never)]
-fn lanes_of_long<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
-    let (mut sums, mut place, length) = (L::none(), 0, factor.length());
+fn lanes_of_long<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
+    let (mut sums, mut place, length) = (L::none(), 0, term.length());
     while length - place > LONG * L::COUNT {
-        sums = lanes_of_some::<L, F>(factor.part(place, LONG * L::COUNT)).add_to(sums);
+        sums = lanes_of_some::<C, L, F>(term.part(place, LONG * L::COUNT)).add_to(sums);
         place += LONG * L::COUNT;
     }
     // There is at least one left, and it may be alone.
-    L::rounded(lanes_of::<L, F>(factor.part(place, length - place)).add_to(sums))
+    L::rounded(lanes_of::<C, L, F>(term.part(place, length - place)).add_to(sums))
 }
 
-/// Sums in lanes of more than there are lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// Totals in lanes of more than there are lanes.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn lanes_of_some<L: Lanes<Number = F::Number>, F: Factor>(factor: F) -> L {
-    let length = factor.length();
-    let mut sums = factor.part(0, L::COUNT).first_lanes::<L>();
-    let mut rest = factor.part(L::COUNT, length - L::COUNT);
-    while rest.length() >= L::COUNT {
-        sums = rest.part(0, L::COUNT).add_lanes(sums);
-        rest = rest.part(L::COUNT, rest.length() - L::COUNT);
+fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
+    let length = term.length();
+    let mut totals = term.part(0, L::COUNT).first_lanes::<C, L>();
+    let mut rest = term.part(L::COUNT, length - L::COUNT);
+    let mut left = length - L::COUNT;
+    while left >= L::COUNT {
+        totals = rest.part(0, L::COUNT).combine_lanes::<C, L>(totals);
+        left -= L::COUNT;
+        rest = rest.part(L::COUNT, left);
     }
-    if rest.length() > 0 {
-        sums = rest.add_lanes(sums);
+    if left > 0 {
+        totals = rest.combine_lanes::<C, L>(totals);
     }
-    sums
+    totals
 }
 
 /// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
 /// having to guess. Fewer are a block of a loop that has more.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 const REMEMBERED: RangeInclusive<usize> = 65..=2048;
 
-/// The sums of runs that lie one behind the other.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// The totals of runs that lie one behind the other.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    if factor.longest() > GATHERED {
-        return sums_between_of_far(factor, positions, sums);
+fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    if term.longest() > GATHERED {
+        return reduce_between_of_far::<C, F, P>(term, positions, totals);
     }
-    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&sums.len()) {
-        return sum_each(factor, positions, sums);
+    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&totals.len()) {
+        return reduce_each::<C, F, P>(term, positions, totals);
     }
-    segments::sums_between(factor, positions, sums);
+    segments::reduce_between::<C, F, P>(term, positions, totals);
 }
 
-/// The sums of runs that lie one behind the other, eight at a time.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// The totals of runs that lie one behind the other, eight at a time.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(never)]
-pub(super) fn eights<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    let (eights, rest) = sums.as_chunks_mut::<8>();
+pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    let (eights, rest) = totals.as_chunks_mut::<8>();
     let mut positions = positions;
-    for sums in eights {
+    for totals in eights {
         let Some(bounds) = positions.first_chunk() else { return };
-        eight_sums::<<F::Number as Wide>::Gathered, F, P>(factor, bounds).store(sums);
+        eight_totals::<C, <F::Number as Wide>::Gathered, F, P>(term, bounds).store(totals);
         positions = &positions[8..];
     }
-    sum_each(factor, positions, rest);
+    reduce_each::<C, F, P>(term, positions, rest);
 }
 
 /// Most runs of tensors are short. What eight short runs have together is a few vectors, so that few lanes are without an entry; then
-/// the first products of all runs are added to the second, and so on. The vectors are whole, with what comes behind: how much of
+/// the first terms of all runs are combined with the second, and so on. The vectors are whole, with what comes behind: how much of
 /// one is asked for nobody can guess. Longer runs have vectors of their own.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn eight_sums<L: EightLanes<Number = F::Number>, F: Factor, P: Coordinate>(factor: F, bounds: &[P; 9]) -> L {
+fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordinate>(term: F, bounds: &[P; 9]) -> L {
     let first = bounds[0].place();
     let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
     let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
     let all = bounds[8].place().wrapping_sub(first);
     let longest = (0..8).fold(0, |longest, number| place(number + 1).wrapping_sub(place(number)).max(longest)) as usize;
-    let there = factor.length().saturating_sub(first);
+    let there = term.length().saturating_sub(first);
     let fit = |vectors: usize| all <= vectors * L::COUNT && vectors * L::COUNT <= there;
+    let pair = |number| pair::<C, L, F>(term, first, number);
     if fit(1) {
-        let one = vector(factor, first, 0);
-        L::sums_between([[one, one]], begins, ends)
+        let one = vector::<C, L, F>(term, first, 0);
+        L::totals_between(C::OP, [[one, one]], begins, ends)
     } else if fit(2) {
-        L::sums_between([pair(factor, first, 0)], begins, ends)
+        L::totals_between(C::OP, [pair(0)], begins, ends)
     } else if longest <= L::COUNT && fit(4) {
-        L::sums_between([pair(factor, first, 0), pair(factor, first, 1)], begins, ends)
+        L::totals_between(C::OP, [pair(0), pair(1)], begins, ends)
     } else if LOADS_ONE_BY_ONE && all == 8 * longest {
         // Runs of one length have ends that can be guessed.
-        let mut sums = [F::Number::default(); 8];
-        sum_each(factor, bounds, &mut sums);
-        L::load(&sums)
+        let mut totals = [F::Number::default(); 8];
+        reduce_each::<C, F, P>(term, bounds, &mut totals);
+        L::load(&totals)
     } else if longest <= L::COUNT && fit(6) {
-        L::sums_between([pair(factor, first, 0), pair(factor, first, 1), pair(factor, first, 2)], begins, ends)
+        L::totals_between(C::OP, [pair(0), pair(1), pair(2)], begins, ends)
     } else {
-        let mut lanes = [L::load(&[]); 8];
-        let runs = bounds.windows(2).map(|ends| factor.part(ends[0].place(), ends[1].place() - ends[0].place()));
+        let mut lanes = [L::identity(C::OP); 8];
+        let runs = bounds.windows(2).map(|ends| term.part(ends[0].place(), ends[1].place() - ends[0].place()));
         if longest <= L::COUNT {
-            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = run.first_lanes());
+            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = run.first_lanes::<C, L>());
         } else {
-            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = lanes_of(run));
+            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = lanes_of::<C, L, F>(run));
         }
-        L::totals(lanes)
+        L::totals(C::OP, lanes)
     }
 }
 
-/// Products from a place on, the vectors `2 * number` and `2 * number + 1`.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// Terms from a place on, the vectors `2 * number` and `2 * number + 1`.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn pair<L: EightLanes<Number = F::Number>, F: Factor>(factor: F, first: usize, number: usize) -> [L; 2] {
-    [vector(factor, first, 2 * number), vector(factor, first, 2 * number + 1)]
+fn pair<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(term: F, first: usize, number: usize) -> [L; 2] {
+    [vector::<C, L, F>(term, first, 2 * number), vector::<C, L, F>(term, first, 2 * number + 1)]
 }
 
-/// Products from a place on, the vector of a number.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// Terms from a place on, the vector of a number.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn vector<L: EightLanes<Number = F::Number>, F: Factor>(factor: F, first: usize, number: usize) -> L {
-    factor.part(first + number * L::COUNT, L::COUNT).first_lanes()
+fn vector<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(term: F, first: usize, number: usize) -> L {
+    term.part(first + number * L::COUNT, L::COUNT).first_lanes::<C, L>()
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[cold]
 #[inline(never)]
-fn sums_between_of_far<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    sum_each(factor, positions, sums);
+fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    reduce_each::<C, F, P>(term, positions, totals);
 }
 
 /// One after the other.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(always)]
-fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    sum_each(factor, positions, sums);
+fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    reduce_each::<C, F, P>(term, positions, totals);
 }
 
 #[inline(always)]
-fn sum_each<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    for (to, bounds) in sums.iter_mut().zip(positions.windows(2)) {
+fn reduce_each<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    for (to, bounds) in totals.iter_mut().zip(positions.windows(2)) {
         let (first, end) = (bounds[0].place(), bounds[1].place());
-        *to = sum(factor.part(first, end - first));
+        *to = reduce::<C, F>(term.part(first, end - first));
     }
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[cold]
 #[inline(never)]
-fn sum_of_far<F: Factor>(factor: F) -> F::Number {
-    sum_in_parts(factor, LONG, &sum_one_by_one)
+fn reduce_far<C: Monoid, F: Term>(term: F) -> F::Number {
+    if is_in_parts::<C, F>() {
+        return sum_in_parts(term, LONG, &reduce_one_by_one::<C, F>);
+    }
+    reduce_one_by_one::<C, F>(term)
 }
 
-/// In vectors, a lane for each sum.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+/// In vectors, a lane for each total.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
-    if factor.longest() > GATHERED {
-        return add_in_turns_of_far(factor, sums);
+fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
+    if term.longest() > GATHERED {
+        return combine_in_turns_of_far::<C, F>(term, totals);
     }
-    let (all, length) = (sums.len(), factor.length());
-    for (block, sums) in sums.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
-        let mut lanes = <F::Number as Wide>::Gathered::load(sums);
+    let (all, length) = (totals.len(), term.length());
+    for (block, totals) in totals.chunks_mut(<F::Number as Wide>::Gathered::COUNT).enumerate() {
+        let mut lanes = <F::Number as Wide>::Gathered::load(totals);
         let mut place = block * <F::Number as Wide>::Gathered::COUNT;
-        if length > LONG * all {
+        if is_in_parts::<C, F>() && length > LONG * all {
             let mut total = <F::Number as Wide>::Gathered::none();
             while place < length {
                 let end = length.min(place + LONG * all);
                 while place < end {
-                    lanes = factor.part(place, sums.len()).add_lanes(lanes);
+                    lanes = term.part(place, totals.len()).combine_lanes::<C, _>(lanes);
                     place += all;
                 }
                 total = lanes.add_to(total);
@@ -503,38 +597,38 @@ fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
             lanes = <F::Number as Wide>::Gathered::rounded(total);
         }
         while place < length {
-            lanes = factor.part(place, sums.len()).add_lanes(lanes);
+            lanes = term.part(place, totals.len()).combine_lanes::<C, _>(lanes);
             place += all;
         }
-        lanes.store(sums);
+        lanes.store(totals);
     }
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[cold]
 #[inline(never)]
-fn add_in_turns_of_far<F: Factor>(factor: F, sums: &mut [F::Number]) {
-    add_one_by_one(factor, sums);
+fn combine_in_turns_of_far<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
+    combine_one_by_one::<C, F>(term, totals);
 }
 
 /// One after the other.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(always)]
-fn add_in_turns<F: Factor>(factor: F, sums: &mut [F::Number]) {
-    add_one_by_one(factor, sums);
+fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
+    combine_one_by_one::<C, F>(term, totals);
 }
 
 #[inline(always)]
-fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
-    let (all, mut first) = (sums.len(), 0);
-    if factor.length() > LONG * all {
-        return add_each(factor, sums);
+fn combine_one_by_one<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
+    let (all, mut first) = (totals.len(), 0);
+    if is_in_parts::<C, F>() && term.length() > LONG * all {
+        return add_each::<C, F>(term, totals);
     }
-    while first < factor.length() {
-        let products = factor.part(first, all);
-        for (place, sum) in sums.iter_mut().enumerate() {
-            products.add_to(sum, place);
+    while first < term.length() {
+        let terms = term.part(first, all);
+        for (place, total) in totals.iter_mut().enumerate() {
+            terms.combine_into::<C>(total, place);
         }
         first += all;
     }
@@ -542,13 +636,13 @@ fn add_one_by_one<F: Factor>(factor: F, sums: &mut [F::Number]) {
 
 /// One sum after the other, as each has many terms.
 #[inline(never)]
-fn add_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
+fn add_each<C: Monoid, F: Term>(term: F, sums: &mut [F::Number]) {
     let all = sums.len();
     for (first, sum) in sums.iter_mut().enumerate() {
         let mut total = 0.0;
-        for place in (first..factor.length()).step_by(all) {
+        for place in (first..term.length()).step_by(all) {
             let mut product = F::Number::default();
-            factor.add_to(&mut product, place);
+            term.combine_into::<C>(&mut product, place);
             total += product.widened();
         }
         *sum = F::Number::rounded(total);
@@ -557,87 +651,82 @@ fn add_each<F: Factor>(factor: F, sums: &mut [F::Number]) {
 
 /// The sum of the sums of parts of some length.
 #[inline(always)]
-fn sum_in_parts<F: Factor>(factor: F, length: usize, sum: &dyn Fn(F) -> F::Number) -> F::Number {
+fn sum_in_parts<F: Term>(term: F, length: usize, sum: &dyn Fn(F) -> F::Number) -> F::Number {
     let mut total = 0.0;
     let mut first = 0;
-    while first < factor.length() {
-        let part = factor.part(first, length.min(factor.length() - first));
+    while first < term.length() {
+        let part = term.part(first, length.min(term.length() - first));
         total += sum(part).widened();
         first += length;
     }
     F::Number::rounded(total)
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 #[inline(always)]
-fn sum_one_by_one<F: Factor>(factor: F) -> F::Number {
-    let mut total = F::Number::default();
-    for place in 0..factor.length() {
-        factor.add_to(&mut total, place);
+fn reduce_one_by_one<C: Monoid, F: Term>(term: F) -> F::Number {
+    let mut total = F::Number::identity(C::OP);
+    for place in 0..term.length() {
+        term.combine_into::<C>(&mut total, place);
     }
     total
 }
 
-/// In several sums, and one for the last entries.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+/// In several totals, and one for the last entries.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(always)]
-fn sum<F: Factor>(factor: F) -> F::Number {
-    if F::IS_GATHERED { sum_of_all::<4, F>(factor) } else { sum_of_all::<8, F>(factor) }
+fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
+    if F::IS_GATHERED { reduce_all::<4, C, F>(term) } else { reduce_all::<8, C, F>(term) }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(always)]
-fn sum_of_all<const LANES: usize, F: Factor>(factor: F) -> F::Number {
-    if factor.length() > LONG * LANES { sum_of_long::<LANES, F>(factor) } else { sum_in::<LANES, F>(factor) }
+fn reduce_all<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
+    if is_in_parts::<C, F>() && term.length() > LONG * LANES {
+        return sum_of_long::<LANES, C, F>(term);
+    }
+    reduce_in::<LANES, C, F>(term)
 }
 
 /// Of so many that they are added up in parts.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(never)]
-fn sum_of_long<const LANES: usize, F: Factor>(factor: F) -> F::Number {
-    sum_in_parts(factor, LONG * LANES, &sum_in::<LANES, F>)
+fn sum_of_long<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
+    sum_in_parts(term, LONG * LANES, &reduce_in::<LANES, C, F>)
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl")))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
 #[inline(always)]
-fn sum_in<const LANES: usize, F: Factor>(factor: F) -> F::Number {
-    let mut sums = [F::Number::default(); LANES];
-    let length = factor.length();
+fn reduce_in<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
+    let mut totals = [F::Number::identity(C::OP); LANES];
+    let length = term.length();
     let blocks = length / LANES;
     for block in 0..blocks {
-        let block = factor.part(block * LANES, LANES);
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            block.add_to(sum, lane);
+        let block = term.part(block * LANES, LANES);
+        for (lane, total) in totals.iter_mut().enumerate() {
+            block.combine_into::<C>(total, lane);
         }
     }
-    let mut total = F::Number::default();
-    let rest = factor.part(blocks * LANES, length - blocks * LANES);
-    for place in 0..rest.length() {
-        rest.add_to(&mut total, place);
+    let mut total = F::Number::identity(C::OP);
+    let left = length - blocks * LANES;
+    let rest = term.part(blocks * LANES, left);
+    for place in 0..left {
+        rest.combine_into::<C>(&mut total, place);
     }
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {
-            let other = sums[lane + half];
-            sums[lane] += other;
+            totals[lane] = Value::apply(C::OP, totals[lane], totals[lane + half]);
         }
         half /= 2;
     }
-    total += sums[0];
-    total
+    Value::apply(C::OP, total, totals[0])
 }
 
-impl<T: Number> Factor for Run<'_, T> {
+impl<T: Number> Term for Run<'_, T> {
     type Number = T;
 
     const IS_GATHERED: bool = false;
-
-    const IS_FILLED: bool = false;
-
-    #[inline(always)]
-    fn has(self, _: usize) -> bool {
-        true
-    }
 
     #[inline(always)]
     fn length(self) -> usize {
@@ -645,16 +734,11 @@ impl<T: Number> Factor for Run<'_, T> {
     }
 
     #[inline(always)]
-    fn longest(self) -> usize {
-        0
-    }
-
-    #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
         Run(&self.0[first..first + length])
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         fetch(self.0, place);
@@ -665,35 +749,17 @@ impl<T: Number> Factor for Run<'_, T> {
         self.0[place]
     }
 
-    #[inline(always)]
-    fn add_to(self, sum: &mut T, place: usize) {
-        *sum += self.get(place);
-    }
-
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::load(self.0)
     }
-
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-    #[inline(always)]
-    fn mask<L: Lanes<Number = T>>(self) -> u32 {
-        u32::MAX
-    }
 }
 
-impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
+impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
     type Number = T;
 
     const IS_GATHERED: bool = true;
-
-    const IS_FILLED: bool = false;
-
-    #[inline(always)]
-    fn has(self, _: usize) -> bool {
-        true
-    }
 
     #[inline(always)]
     fn length(self) -> usize {
@@ -710,7 +776,7 @@ impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
         At { coordinates: &self.coordinates[first..first + length], ..self }
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         fetch(self.coordinates, place);
@@ -721,25 +787,14 @@ impl<T: Number, C: Coordinate> Factor for At<'_, T, C> {
         self.of[self.coordinates[place].place()]
     }
 
-    #[inline(always)]
-    fn add_to(self, sum: &mut T, place: usize) {
-        *sum += self.get(place);
-    }
-
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather(self.of, self.coordinates)
     }
-
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
-    #[inline(always)]
-    fn mask<L: Lanes<Number = T>>(self) -> u32 {
-        u32::MAX
-    }
 }
 
-impl<T: Number, C: Coordinate> Factor for AtSome<'_, T, C> {
+impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
     type Number = T;
 
     const IS_GATHERED: bool = true;
@@ -766,7 +821,7 @@ impl<T: Number, C: Coordinate> Factor for AtSome<'_, T, C> {
         AtSome(self.0.part(first, length))
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         self.0.fetch(place);
@@ -777,32 +832,65 @@ impl<T: Number, C: Coordinate> Factor for AtSome<'_, T, C> {
         self.0.get(place)
     }
 
-    #[inline(always)]
-    fn add_to(self, sum: &mut T, place: usize) {
-        if self.has(place) {
-            *sum += self.get(place);
-        }
-    }
-
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather_some(self.0.of, self.0.coordinates)
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn mask<L: Lanes<Number = T>>(self) -> u32 {
         L::some(self.0.coordinates)
     }
 }
 
-impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
+impl<T: Number> Term for Same<T> {
+    type Number = T;
+
+    const IS_GATHERED: bool = false;
+
+    const IS_SAME: bool = true;
+
+    const IS_ZERO_OUTSIDE: bool = false;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn part(self, _: usize, _: usize) -> Self {
+        self
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn fetch(self, _: usize) {}
+
+    #[inline(always)]
+    fn get(self, _: usize) -> T {
+        self.0
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T>>(self) -> L {
+        L::splat(self.0)
+    }
+}
+
+impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
     type Number = A::Number;
 
     const IS_GATHERED: bool = A::IS_GATHERED || B::IS_GATHERED;
 
     const IS_FILLED: bool = A::IS_FILLED || B::IS_FILLED;
+
+    const IS_SAME: bool = A::IS_SAME && B::IS_SAME;
+
+    const IS_ZERO_OUTSIDE: bool =
+        A::IS_ZERO_OUTSIDE && B::IS_ZERO_OUTSIDE && matches!(O::OP, Op::Add | Op::Subtract | Op::Multiply);
 
     #[inline(always)]
     fn has(self, place: usize) -> bool {
@@ -811,7 +899,7 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
 
     #[inline(always)]
     fn length(self) -> usize {
-        self.0.length()
+        if A::IS_SAME { self.1.length() } else { self.0.length() }
     }
 
     #[inline(always)]
@@ -821,10 +909,10 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
 
     #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
-        Times(self.0.part(first, length), self.1.part(first, length))
+        Both(self.0.part(first, length), self.1.part(first, length), PhantomData)
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         self.0.fetch(place);
@@ -833,34 +921,47 @@ impl<A: Factor, B: Factor<Number = A::Number>> Factor for Times<A, B> {
 
     #[inline(always)]
     fn get(self, place: usize) -> A::Number {
-        self.0.get(place) * self.1.get(place)
+        Value::apply(O::OP, self.0.get(place), self.1.get(place))
     }
 
     #[inline(always)]
-    fn add_to(self, sum: &mut A::Number, place: usize) {
-        if self.has(place) {
-            *sum = self.0.get(place).multiply_add(self.1.get(place), *sum);
+    fn combine_into<C: Monoid>(self, total: &mut A::Number, place: usize) {
+        if !self.has(place) {
+            return;
         }
+        *total = if C::IS_SUM && matches!(O::OP, Op::Multiply) {
+            self.0.get(place).times_plus(self.1.get(place), *total)
+        } else {
+            Value::apply(C::OP, *total, self.get(place))
+        };
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = A::Number>>(self) -> L {
-        self.0.lanes::<L>().times(self.1.lanes())
+        L::apply(O::OP, self.0.lanes(), self.1.lanes())
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
-    fn add_lanes<L: Lanes<Number = A::Number>>(self, sums: L) -> L {
-        if Self::IS_FILLED {
-            return sums.add_some_products(self.mask::<L>(), self.0.lanes(), self.1.lanes());
+    fn combine_lanes<C: Monoid, L: Lanes<Number = A::Number>>(self, totals: L) -> L {
+        let is_plain = C::IS_SUM && Self::IS_ZERO_OUTSIDE && !Self::IS_FILLED;
+        match (C::IS_SUM && matches!(O::OP, Op::Multiply), is_plain) {
+            (true, true) => totals.add_products(self.0.lanes(), self.1.lanes()),
+            (true, false) => totals.add_some_products(self.mask::<L>(), self.0.lanes(), self.1.lanes()),
+            (false, true) => L::combine(C::OP, self.lanes(), totals),
+            (false, false) => totals.select(self.mask::<L>(), L::combine(C::OP, self.lanes(), totals)),
         }
-        sums.add_products(self.0.lanes(), self.1.lanes())
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
     #[inline(always)]
     fn mask<L: Lanes<Number = A::Number>>(self) -> u32 {
-        self.0.mask::<L>() & self.1.mask::<L>()
+        match (A::IS_FILLED, B::IS_FILLED) {
+            (true, true) => self.0.mask::<L>() & self.1.mask::<L>(),
+            (true, false) => self.0.mask::<L>(),
+            (false, true) => self.1.mask::<L>(),
+            (false, false) => lanes_of_length(self.length()),
+        }
     }
 }

@@ -27,6 +27,7 @@
 mod bitmap;
 mod bits;
 mod chunks;
+mod combine;
 mod dot;
 mod few;
 mod intersect;
@@ -47,7 +48,10 @@ mod workspace;
 pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
-pub use dot::{At, AtSome, Coordinate, Factor, Number, Products, Run, Times, at, at_some, run};
+pub use combine::{
+    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value,
+};
+pub use dot::{At, AtSome, Both, Coordinate, Number, Run, Same, Term, Terms, at, at_some, run, same};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};

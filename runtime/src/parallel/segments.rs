@@ -1,11 +1,11 @@
-//! Sums over runs that lie one behind the other, vector after vector, wherever runs end.
+//! Totals over runs that lie one behind the other, vector after vector, wherever runs end.
 //!
 //! How long the next run is a processor has to guess where loops or branches depend on it, and each wrong guess takes as long as
-//! dozens of products. Here nothing depends on it: each lane adds up what its run has at up to seven places before, in three steps,
-//! and then what the same lane had in the vector before, where the run is longer. Lanes in which a run ends then have its sum:
+//! dozens of terms. Here nothing depends on it: each lane combines what its run has at up to seven places before, in three steps,
+//! and then what the same lane had in the vector before, where the run is longer. Lanes in which a run ends then have its total:
 //!
 //! ```text
-//! products             a   b   c    d    e    f    g    h         runs  a b | c | d e f g | h …
+//! terms                a   b   c    d    e    f    g    h         runs  a b | c | d e f g | h …
 //! one before           a   ab  c    d    de   ef   fg   h
 //! two before           a   ab  c    d    de   def  defg h
 //! four, eight before   nothing here
@@ -14,10 +14,11 @@
 //!
 //! (Blelloch, Heroux & Zagha, Segmented Operations for Sparse Matrix Computation on Vector Multiprocessors, 1993.)
 
-#![cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#![cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 
 use super::Coordinate;
-use super::dot::{Factor, LONG, eights};
+use super::combine::{Monoid, Value};
+use super::dot::{LONG, Term, eights};
 use super::wide::{EightLanes, Wide, fetch, set_bytes};
 
 /// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
@@ -39,27 +40,27 @@ struct Marks {
 
 /// The sums of runs between positions.
 #[inline(always)]
-pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P], sums: &mut [F::Number]) {
-    let runs = sums.len();
+pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    let runs = totals.len();
     if runs < RUNS {
-        return eights(factor, positions, sums);
+        return eights::<C, F, P>(term, positions, totals);
     }
     let bounds = |block: usize| &positions[(block * RUNS).min(runs)..((block + 1) * RUNS).min(runs) + 1];
     let mut marks = [const { Marks { last: [0; ENTRIES + 1], count: 0, has_empty: false } }; 2];
     let mut found = [F::Number::default(); RUNS + 8];
-    let mut is_marked = mark(factor, bounds(0), &mut marks[0]);
-    for (block, sums) in sums.chunks_mut(RUNS).enumerate() {
-        let is_next_marked = mark(factor, bounds(block + 1), &mut marks[(block + 1) % 2]);
+    let mut is_marked = mark(term, bounds(0), &mut marks[0]);
+    for (block, totals) in totals.chunks_mut(RUNS).enumerate() {
+        let is_next_marked = mark(term, bounds(block + 1), &mut marks[(block + 1) % 2]);
         if is_marked {
             (0..RUNS).step_by(64 / size_of::<P>()).for_each(|run| fetch(positions, (block + 2) * RUNS + run));
-            add_up::<<F::Number as Wide>::Gathered, F>(factor, bounds(block)[0].place(), &marks[block % 2], &mut found);
+            add_up::<C, <F::Number as Wide>::Gathered, F>(term, bounds(block)[0].place(), &marks[block % 2], &mut found);
             if marks[block % 2].has_empty {
-                spread(&found, bounds(block), sums);
+                spread(F::Number::identity(C::OP), &found, bounds(block), totals);
             } else {
-                sums.copy_from_slice(&found[..sums.len()]);
+                totals.copy_from_slice(&found[..totals.len()]);
             }
         } else {
-            eights(factor, bounds(block), sums);
+            eights::<C, F, P>(term, bounds(block), totals);
         }
         is_marked = is_next_marked;
     }
@@ -68,11 +69,11 @@ pub(super) fn sums_between<F: Factor, P: Coordinate>(factor: F, positions: &[P],
 /// Marks the last entry of each run, where there are runs that are neither short nor long: those of one or two entries are guessed
 /// right.
 #[inline(always)]
-fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks) -> bool {
+fn mark<F: Term, P: Coordinate>(term: F, positions: &[P], marks: &mut Marks) -> bool {
     let [first, .., end] = positions else { return false };
     let (first, end, runs) = (first.place(), end.place(), positions.len() - 1);
     let all = end.wrapping_sub(first);
-    if factor.length() < end.saturating_add(7) || all > 16 * runs || 4 * all < 5 * runs {
+    if term.length() < end.saturating_add(7) || all > 16 * runs || 4 * all < 5 * runs {
         return false;
     }
     let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
@@ -88,26 +89,26 @@ fn mark<F: Factor, P: Coordinate>(factor: F, positions: &[P], marks: &mut Marks)
     true
 }
 
-/// Takes sums of runs that have entries where they belong.
+/// Takes totals of runs that have entries where they belong; others have none.
 #[inline(always)]
-fn spread<T: Copy + Default, P: Coordinate>(found: &[T], positions: &[P], sums: &mut [T]) {
+fn spread<T: Copy, P: Coordinate>(none: T, found: &[T], positions: &[P], totals: &mut [T]) {
     let mut at = 0;
-    for (sum, bounds) in sums.iter_mut().zip(positions.windows(2)) {
+    for (total, bounds) in totals.iter_mut().zip(positions.windows(2)) {
         let (has_entries, next) = (bounds[0].place() != bounds[1].place(), found[at]);
-        *sum = if has_entries { next } else { T::default() };
+        *total = if has_entries { next } else { none };
         at += usize::from(has_entries);
     }
 }
 
-/// Appends the sums of the runs of marked entries from a place on.
+/// Appends the totals of the runs of marked entries from a place on.
 #[inline(always)]
-fn add_up<L: EightLanes<Number = F::Number>, F: Factor>(
-    factor: F,
+fn add_up<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(
+    term: F,
     first: usize,
     marks: &Marks,
-    sums: &mut [F::Number],
+    totals: &mut [F::Number],
 ) {
-    let [mut one, mut two, mut four, mut eight] = [L::load(&[]); 4];
+    let [mut one, mut two, mut four, mut eight] = [L::identity(C::OP); 4];
     // What is known of the last entries of the word before.
     let (mut ended, mut of_two, mut of_four, mut of_eight) = (1, 0, 0, 0);
     let mut found = 0;
@@ -122,14 +123,14 @@ fn add_up<L: EightLanes<Number = F::Number>, F: Factor>(
         let mut lanes = [ends, has_one, has_two, has_four, has_eight];
         for vector in 0..(marks.count - 64 * word).div_ceil(8).min(8) {
             let place = first + 64 * word + 8 * vector;
-            factor.fetch(place + AHEAD);
+            term.fetch(place + AHEAD);
             let [ends, has_one, has_two, has_four, has_eight] = lanes.map(|lanes| lanes as u8);
-            let products: L = factor.part(place, 8).first_lanes();
-            let pairs = products.add_before::<1>(has_one, one);
-            let fours = pairs.add_before::<2>(has_two, two);
-            let all = fours.add_before::<4>(has_four, four).add_some(has_eight, eight);
-            (one, two, four, eight) = (products, pairs, fours, all);
-            all.packed(ends).store(&mut sums[found..found + 8]);
+            let terms: L = term.part(place, 8).first_lanes::<C, L>();
+            let pairs = terms.combine_before::<1>(C::OP, has_one, one);
+            let fours = pairs.combine_before::<2>(C::OP, has_two, two);
+            let all = fours.combine_before::<4>(C::OP, has_four, four).combine_some(C::OP, has_eight, eight);
+            (one, two, four, eight) = (terms, pairs, fours, all);
+            all.packed(ends).store(&mut totals[found..found + 8]);
             found += ends.count_ones() as usize;
             lanes = lanes.map(|lanes| lanes >> 8);
         }

@@ -3,10 +3,11 @@
 //! This file stands by itself too: tests of the compiler include it.
 
 /// What kernels call.
-const CALLED: [(&str, &str); 10] = [
+const CALLED: [(&str, &str); 11] = [
     ("bitmap", include_str!("bitmap.rs")),
     ("bits", include_str!("bits.rs")),
     ("chunks", include_str!("chunks.rs")),
+    ("combine", include_str!("combine.rs")),
     ("dot", include_str!("dot.rs")),
     ("intersect", include_str!("intersect.rs")),
     ("joined", include_str!("joined.rs")),

@@ -1,9 +1,11 @@
 //! Vector registers of processors with AVX-512, whose loads and gathers leave out lanes.
 
-#![cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+#![cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
 
 use super::Coordinate;
+use super::combine::{Op, Value};
 use std::arch::x86_64::*;
+use std::convert::identity;
 
 /// Registers that are added up in lanes of `f64`, which lose nothing of so many.
 pub trait Lasting: Copy {
@@ -20,11 +22,45 @@ pub trait Lasting: Copy {
     fn rounded(sums: Self::Sums) -> Self;
 }
 
-/// Numbers in the lanes of a register.
-pub trait Lanes: Lasting {
-    /// Their type.
-    type Number: Copy;
+/// What operators do in lanes.
+pub trait Arithmetic: Copy {
+    /// What is in a lane.
+    type Number: Value;
 
+    /// One value in all lanes.
+    fn splat(value: Self::Number) -> Self;
+
+    /// What changes nothing, in all lanes.
+    #[inline(always)]
+    fn identity(op: Op) -> Self {
+        Self::splat(Self::Number::identity(op))
+    }
+
+    /// Another in some lanes.
+    fn select(self, lanes: u32, other: Self) -> Self;
+
+    /// As [`Value::apply`].
+    fn apply(op: Op, one: Self, other: Self) -> Self;
+
+    /// As [`Value::apply`] for an operator of reductions, where the other is not NaN: it stays where the one is, of a smallest or
+    /// largest.
+    fn combine(op: Op, one: Self, other: Self) -> Self;
+
+    /// The identity where there is NaN, of a smallest or largest.
+    fn without_nan(self, op: Op) -> Self;
+
+    /// `self + one * other`
+    fn add_products(self, one: Self, other: Self) -> Self;
+
+    /// The same in some lanes; the others stay.
+    fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self;
+
+    /// All lanes combined.
+    fn fold(self, op: Op) -> Self::Number;
+}
+
+/// Numbers in the lanes of a register.
+pub trait Lanes: Lasting + Arithmetic {
     /// How many lanes there are.
     const COUNT: usize;
 
@@ -48,36 +84,21 @@ pub trait Lanes: Lasting {
 
     /// The lanes whose coordinates do not fill up, of at most as many.
     fn some<C: Coordinate>(coordinates: &[C]) -> u32;
-
-    /// Sums.
-    fn add(self, other: Self) -> Self;
-
-    /// Products.
-    fn times(self, other: Self) -> Self;
-
-    /// `self + one * other`
-    fn add_products(self, one: Self, other: Self) -> Self;
-
-    /// The same in some lanes; the others stay.
-    fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self;
-
-    /// The sum of all lanes.
-    fn total(self) -> Self::Number;
 }
 
 /// Numbers in eight lanes.
 pub trait EightLanes: Lanes {
-    /// The sum in each lane of the elements from a place to another that registers have one behind the other, in pairs.
-    fn sums_between<const PAIRS: usize>(of: [[Self; 2]; PAIRS], begins: [u32; 8], ends: [u32; 8]) -> Self;
+    /// The total in each lane of the elements from a place to another that registers have one behind the other, in pairs.
+    fn totals_between<const PAIRS: usize>(op: Op, of: [[Self; 2]; PAIRS], begins: [u32; 8], ends: [u32; 8]) -> Self;
 
-    /// The sum in each lane of all lanes of one.
-    fn totals(of: [Self; 8]) -> Self;
+    /// The total in each lane of all lanes of one.
+    fn totals(op: Op, of: [Self; 8]) -> Self;
 
-    /// Adds in some lanes what lies one, two or four lanes before, where another register lies before the first.
-    fn add_before<const BY: usize>(self, lanes: u8, before: Self) -> Self;
+    /// Combines in some lanes with what lies one, two or four lanes before, where another register lies before the first.
+    fn combine_before<const BY: usize>(self, op: Op, lanes: u8, before: Self) -> Self;
 
-    /// Sums in some lanes; the others stay.
-    fn add_some(self, lanes: u8, other: Self) -> Self;
+    /// Combines in some lanes; the others stay.
+    fn combine_some(self, op: Op, lanes: u8, other: Self) -> Self;
 
     /// Some lanes side by side.
     fn packed(self, lanes: u8) -> Self;
@@ -88,7 +109,7 @@ pub trait Wide: Copy {
     /// One of eight lanes: as many as there are entries in most rows, and gathers take a time for each lane, used or not.
     type Gathered: EightLanes<Number = Self>;
 
-    /// One of four lanes, for processors that load elements one by one in less time than they gather them.
+    /// One of few lanes, for processors that load elements one by one in less time than they gather them.
     type Loaded: Lanes<Number = Self>;
 
     /// The widest, for what lies side by side.
@@ -112,6 +133,23 @@ impl Wide for f64 {
     type Gathered = F64x8;
     type Loaded = F64x4;
     type Row = F64x8;
+}
+
+macro_rules! wide {
+    ($($number:ty: $gathered:ident $loaded:ident;)*) => {
+        $(impl Wide for $number {
+            type Gathered = $gathered;
+            type Loaded = $loaded;
+            type Row = $gathered;
+        })*
+    };
+}
+
+wide! {
+    i32: I32x8 I32x4;
+    i64: I64x8 I64x4;
+    u8: U8x8 U8x8;
+    bool: Boolx8 Boolx8;
 }
 
 /// How many elements an array may have to be gathered from: a gather takes places as signed numbers of 32 bits.
@@ -140,7 +178,7 @@ pub fn set_bytes(bytes: &[u8; 64]) -> u64 {
 
 /// The lanes of an array of so many elements, or more than there are lanes: all.
 #[inline(always)]
-fn mask(length: usize) -> u32 {
+pub fn lanes_of_length(length: usize) -> u32 {
     1u32.checked_shl(length as u32).unwrap_or(0).wrapping_sub(1)
 }
 
@@ -166,8 +204,7 @@ macro_rules! lanes {
     (
         $name:ident, $number:ty, $register:ty, $count:literal, $mask_type:ty, $places:ty, $load:ident, $store:ident,
         $load_places:ident, $set_places:ident, $at_least:ident, $differ:ident, |$mask:ident, $at:ident, $of:ident| $gather:expr,
-        $set:ident($($lane:literal)*),
-        $add:ident, $multiply:ident, $multiply_add:ident, $some_multiply_add:ident, |$all:ident| $total:expr
+        $set:ident($($lane:literal)*)
     ) => {
         #[doc = concat!(stringify!($count), " numbers.")]
         #[derive(Debug, Clone, Copy)]
@@ -175,27 +212,25 @@ macro_rules! lanes {
 
         // SAFETY of all: the crate is compiled for processors that have these instructions.
         impl Lanes for $name {
-            type Number = $number;
-
             const COUNT: usize = $count;
 
             #[inline(always)]
             fn load(elements: &[$number]) -> Self {
                 // SAFETY: lanes beyond the elements are not loaded.
-                Self(unsafe { $load(mask(elements.len()) as $mask_type, elements.as_ptr()) })
+                Self(unsafe { $load(lanes_of_length(elements.len()) as $mask_type, elements.as_ptr()) })
             }
 
             #[inline(always)]
             fn store(self, elements: &mut [$number]) {
                 // SAFETY: lanes beyond the elements are not stored.
-                unsafe { $store(elements.as_mut_ptr(), mask(elements.len()) as $mask_type, self.0) }
+                unsafe { $store(elements.as_mut_ptr(), lanes_of_length(elements.len()) as $mask_type, self.0) }
             }
 
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
                 match coordinates.first_chunk() {
                     Some(coordinates) if LOADS_ONE_BY_ONE && Self::is_near(of) => Self::load_at(of, coordinates),
-                    _ => Self::gather_at(of, Self::places(coordinates, false), mask(coordinates.len()) as $mask_type),
+                    _ => Self::gather_at(of, Self::places(coordinates, false), lanes_of_length(coordinates.len()) as $mask_type),
                 }
             }
 
@@ -204,7 +239,7 @@ macro_rules! lanes {
                 let some = Self::some(coordinates) as $mask_type;
                 match coordinates.first_chunk() {
                     Some(coordinates)
-                        if LOADS_ONE_BY_ONE && Self::is_near(of) && some == mask($count) as $mask_type =>
+                        if LOADS_ONE_BY_ONE && Self::is_near(of) && some == lanes_of_length($count) as $mask_type =>
                     {
                         Self::load_at(of, coordinates)
                     }
@@ -215,34 +250,8 @@ macro_rules! lanes {
             #[inline(always)]
             fn some<C: Coordinate>(coordinates: &[C]) -> u32 {
                 let places = Self::places(coordinates, true);
-                let lanes = mask(coordinates.len()) as $mask_type;
+                let lanes = lanes_of_length(coordinates.len()) as $mask_type;
                 u32::from(unsafe { $differ(lanes, places, $set_places(-1)) })
-            }
-
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                Self(unsafe { $add(self.0, other.0) })
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                Self(unsafe { $multiply(self.0, other.0) })
-            }
-
-            #[inline(always)]
-            fn add_products(self, one: Self, other: Self) -> Self {
-                Self(unsafe { $multiply_add(one.0, other.0, self.0) })
-            }
-
-            #[inline(always)]
-            fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self {
-                Self(unsafe { $some_multiply_add(one.0, other.0, self.0, lanes as $mask_type) })
-            }
-
-            #[inline(always)]
-            fn total(self) -> $number {
-                let $all = self.0;
-                unsafe { $total }
             }
         }
 
@@ -253,7 +262,7 @@ macro_rules! lanes {
                 // SAFETY: coordinates are loaded where there are any; they are 32 bits wide where they are loaded as such.
                 unsafe {
                     if size_of::<C>() == 4 {
-                        $load_places(mask(coordinates.len()) as $mask_type, coordinates.as_ptr().cast())
+                        $load_places(lanes_of_length(coordinates.len()) as $mask_type, coordinates.as_ptr().cast())
                     } else {
                         std::mem::transmute::<[u32; $count], $places>(narrowed(coordinates, is_filled))
                     }
@@ -277,7 +286,7 @@ macro_rules! lanes {
                 // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded. Coordinates are
                 // read where they are, once more: compilers would take them out of the register, which takes longer.
                 unsafe {
-                    if $at_least(mask($count) as $mask_type, at, $set_places(of.len() as i32)) != 0 {
+                    if $at_least(lanes_of_length($count) as $mask_type, at, $set_places(of.len() as i32)) != 0 {
                         beyond(of.len());
                     }
                     let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
@@ -296,7 +305,7 @@ macro_rules! lanes {
                     if $at_least($mask, $at, $set_places(of.len() as i32)) != 0 {
                         beyond(of.len());
                     }
-                    let $of = of.as_ptr();
+                    let $of = of;
                     Self($gather)
                 }
             }
@@ -317,13 +326,8 @@ lanes!(
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
-    |mask, at, of| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, at, of.cast()),
-    _mm512_set_pd(7 6 5 4 3 2 1 0),
-    _mm512_add_pd,
-    _mm512_mul_pd,
-    _mm512_fmadd_pd,
-    _mm512_mask3_fmadd_pd,
-    |all| _mm512_reduce_add_pd(all)
+    |mask, at, of| _mm512_mask_i32gather_pd::<8>(_mm512_setzero_pd(), mask, at, of.as_ptr().cast()),
+    _mm512_set_pd(7 6 5 4 3 2 1 0)
 );
 lanes!(
     F32x8,
@@ -338,13 +342,8 @@ lanes!(
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
-    |mask, at, of| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, at, of.cast()),
-    _mm256_set_ps(7 6 5 4 3 2 1 0),
-    _mm256_add_ps,
-    _mm256_mul_ps,
-    _mm256_fmadd_ps,
-    _mm256_mask3_fmadd_ps,
-    |all| of_four(_mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all)))
+    |mask, at, of| _mm256_mmask_i32gather_ps::<4>(_mm256_setzero_ps(), mask, at, of.as_ptr().cast()),
+    _mm256_set_ps(7 6 5 4 3 2 1 0)
 );
 lanes!(
     F32x16,
@@ -359,13 +358,8 @@ lanes!(
     _mm512_set1_epi32,
     _mm512_mask_cmpge_epu32_mask,
     _mm512_mask_cmpneq_epu32_mask,
-    |mask, at, of| _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, at, of.cast()),
-    _mm512_set_ps(15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0),
-    _mm512_add_ps,
-    _mm512_mul_ps,
-    _mm512_fmadd_ps,
-    _mm512_mask3_fmadd_ps,
-    |all| _mm512_reduce_add_ps(all)
+    |mask, at, of| _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), mask, at, of.as_ptr().cast()),
+    _mm512_set_ps(15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0)
 );
 lanes!(
     F64x4,
@@ -380,16 +374,8 @@ lanes!(
     _mm_set1_epi32,
     _mm_mask_cmpge_epu32_mask,
     _mm_mask_cmpneq_epu32_mask,
-    |mask, at, of| _mm256_mmask_i32gather_pd::<8>(_mm256_setzero_pd(), mask, at, of.cast()),
-    _mm256_set_pd(3 2 1 0),
-    _mm256_add_pd,
-    _mm256_mul_pd,
-    _mm256_fmadd_pd,
-    _mm256_mask3_fmadd_pd,
-    |all| {
-        let half = _mm_add_pd(_mm256_castpd256_pd128(all), _mm256_extractf128_pd::<1>(all));
-        _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)))
-    }
+    |mask, at, of| _mm256_mmask_i32gather_pd::<8>(_mm256_setzero_pd(), mask, at, of.as_ptr().cast()),
+    _mm256_set_pd(3 2 1 0)
 );
 lanes!(
     F32x4,
@@ -404,14 +390,398 @@ lanes!(
     _mm_set1_epi32,
     _mm_mask_cmpge_epu32_mask,
     _mm_mask_cmpneq_epu32_mask,
-    |mask, at, of| _mm_mmask_i32gather_ps::<4>(_mm_setzero_ps(), mask, at, of.cast()),
-    _mm_set_ps(3 2 1 0),
-    _mm_add_ps,
-    _mm_mul_ps,
-    _mm_fmadd_ps,
-    _mm_mask3_fmadd_ps,
-    |all| of_four(all)
+    |mask, at, of| _mm_mmask_i32gather_ps::<4>(_mm_setzero_ps(), mask, at, of.as_ptr().cast()),
+    _mm_set_ps(3 2 1 0)
 );
+
+lanes!(
+    I64x8,
+    i64,
+    __m512i,
+    8,
+    u8,
+    __m256i,
+    _mm512_maskz_loadu_epi64,
+    _mm512_mask_storeu_epi64,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm512_mask_i32gather_epi64::<8>(_mm512_setzero_si512(), mask, at, of.as_ptr().cast()),
+    _mm512_set_epi64(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    I64x4,
+    i64,
+    __m256i,
+    4,
+    u8,
+    __m128i,
+    _mm256_maskz_loadu_epi64,
+    _mm256_mask_storeu_epi64,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm256_mmask_i32gather_epi64::<8>(_mm256_setzero_si256(), mask, at, of.as_ptr().cast()),
+    _mm256_set_epi64x(3 2 1 0)
+);
+lanes!(
+    I32x8,
+    i32,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    _mm256_maskz_loadu_epi32,
+    _mm256_mask_storeu_epi32,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm256_mmask_i32gather_epi32::<4>(_mm256_setzero_si256(), mask, at, of.as_ptr().cast()),
+    _mm256_set_epi32(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    I32x4,
+    i32,
+    __m128i,
+    4,
+    u8,
+    __m128i,
+    _mm_maskz_loadu_epi32,
+    _mm_mask_storeu_epi32,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm_mmask_i32gather_epi32::<4>(_mm_setzero_si128(), mask, at, of.as_ptr().cast()),
+    _mm_set_epi32(3 2 1 0)
+);
+lanes!(
+    U8x8,
+    u8,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    load_bytes,
+    store_bytes,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| gather_bytes(mask, at, of),
+    set_bytes_in_lanes(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    Boolx8,
+    bool,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    load_bytes,
+    store_bytes,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| gather_bytes(mask, at, of),
+    set_bytes_in_lanes(7 6 5 4 3 2 1 0)
+);
+
+/// Bytes in lanes of 32 bits, which they fill up with zeros; zero in the lanes that are left out.
+#[inline(always)]
+unsafe fn load_bytes<T>(mask: u8, bytes: *const T) -> __m256i {
+    const { assert!(size_of::<T>() == 1) };
+    // SAFETY: as above.
+    unsafe { _mm256_cvtepu8_epi32(_mm_maskz_loadu_epi8(u16::from(mask), bytes.cast())) }
+}
+
+/// Stores the lowest byte of some lanes.
+#[inline(always)]
+unsafe fn store_bytes<T>(bytes: *mut T, mask: u8, lanes: __m256i) {
+    const { assert!(size_of::<T>() == 1) };
+    // SAFETY: as above.
+    unsafe { _mm256_mask_cvtepi32_storeu_epi8(bytes.cast(), mask, lanes) }
+}
+
+/// Bytes in lanes of 32 bits, the last first.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn set_bytes_in_lanes<T: Into<i32>>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
+    // SAFETY: as above.
+    unsafe {
+        _mm256_set_epi32(g.into(), f.into(), e.into(), d.into(), c.into(), b.into(), a.into(), first.into())
+    }
+}
+
+/// Bytes at places, which are below the array's length in the lanes of the mask. Four bytes are gathered for each: from where the
+/// last four of the array begin, at the latest.
+#[inline(always)]
+unsafe fn gather_bytes<T: Copy>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
+    const { assert!(size_of::<T>() == 1) };
+    let mut few = [0_u8; 4];
+    // SAFETY: as above; all bytes that are gathered are those of the array, or of a copy that is filled up.
+    unsafe {
+        let (bytes, length): (*const u8, usize) = if of.len() < few.len() {
+            std::ptr::copy_nonoverlapping(of.as_ptr().cast::<u8>(), few.as_mut_ptr(), of.len());
+            (few.as_ptr(), few.len())
+        } else {
+            (of.as_ptr().cast(), of.len())
+        };
+        let from = _mm256_min_epu32(at, _mm256_set1_epi32((length - few.len()) as i32));
+        let words = _mm256_mmask_i32gather_epi32::<1>(_mm256_setzero_si256(), mask, from, bytes.cast());
+        let behind = _mm256_slli_epi32::<3>(_mm256_sub_epi32(at, from));
+        _mm256_maskz_and_epi32(mask, _mm256_srlv_epi32(words, behind), _mm256_set1_epi32(0xff))
+    }
+}
+
+macro_rules! floats {
+    (
+        $name:ident, $number:ty, $mask_type:ty, $splat:ident, $blend:ident, $is_nan:ident,
+        [$add:ident $subtract:ident $multiply:ident $divide:ident $min:ident $max:ident $multiply_add:ident $some_multiply_add:ident],
+        |$all:ident| $total:expr, $first:ident, $bits:ident, $from_bits:ident, $align:ident($($by:literal)*)
+    ) => {
+        // SAFETY of all: as above.
+        impl Arithmetic for $name {
+            type Number = $number;
+
+            #[inline(always)]
+            fn splat(value: $number) -> Self {
+                Self(unsafe { $splat(value) })
+            }
+
+            #[inline(always)]
+            fn select(self, lanes: u32, other: Self) -> Self {
+                Self(unsafe { $blend(lanes as $mask_type, self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn apply(op: Op, one: Self, other: Self) -> Self {
+                let is_nan = || unsafe { $is_nan::<_CMP_UNORD_Q>(other.0, other.0) };
+                match op {
+                    Op::Add => Self(unsafe { $add(one.0, other.0) }),
+                    Op::Subtract => Self(unsafe { $subtract(one.0, other.0) }),
+                    Op::Multiply => Self(unsafe { $multiply(one.0, other.0) }),
+                    Op::Divide => Self(unsafe { $divide(one.0, other.0) }),
+                    // The instructions give the other where either is NaN.
+                    Op::Min => Self(unsafe { $min(one.0, other.0) }).select(is_nan().into(), one),
+                    Op::Max => Self(unsafe { $max(one.0, other.0) }).select(is_nan().into(), one),
+                    Op::And | Op::Or => undefined(),
+                }
+            }
+
+            #[inline(always)]
+            fn combine(op: Op, one: Self, other: Self) -> Self {
+                match op {
+                    Op::Min => Self(unsafe { $min(one.0, other.0) }),
+                    Op::Max => Self(unsafe { $max(one.0, other.0) }),
+                    op => Self::apply(op, one, other),
+                }
+            }
+
+            #[inline(always)]
+            fn without_nan(self, op: Op) -> Self {
+                match op {
+                    Op::Min | Op::Max => Self::combine(op, self, Self::identity(op)),
+                    _ => self,
+                }
+            }
+
+            #[inline(always)]
+            fn add_products(self, one: Self, other: Self) -> Self {
+                Self(unsafe { $multiply_add(one.0, other.0, self.0) })
+            }
+
+            #[inline(always)]
+            fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self {
+                Self(unsafe { $some_multiply_add(one.0, other.0, self.0, lanes as $mask_type) })
+            }
+
+            #[inline(always)]
+            fn fold(self, op: Op) -> $number {
+                if let Op::Add = op {
+                    let $all = self.0;
+                    return unsafe { $total };
+                }
+                let mut all = self;
+                $(
+                    let other = Self(unsafe { $from_bits($align::<$by>($bits(all.0), $bits(all.0))) });
+                    all = Self::combine(op, all, other);
+                )*
+                unsafe { $first(all.0) }
+            }
+        }
+    };
+}
+
+floats!(
+    F64x8, f64, u8, _mm512_set1_pd, _mm512_mask_blend_pd, _mm512_cmp_pd_mask,
+    [_mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd
+        _mm512_mask3_fmadd_pd],
+    |all| _mm512_reduce_add_pd(all),
+    _mm512_cvtsd_f64, _mm512_castpd_si512, _mm512_castsi512_pd, _mm512_alignr_epi64(4 2 1)
+);
+floats!(
+    F32x8, f32, u8, _mm256_set1_ps, _mm256_mask_blend_ps, _mm256_cmp_ps_mask,
+    [_mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps
+        _mm256_mask3_fmadd_ps],
+    |all| of_four(_mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all))),
+    _mm256_cvtss_f32, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_alignr_epi32(4 2 1)
+);
+floats!(
+    F32x16, f32, u16, _mm512_set1_ps, _mm512_mask_blend_ps, _mm512_cmp_ps_mask,
+    [_mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps
+        _mm512_mask3_fmadd_ps],
+    |all| _mm512_reduce_add_ps(all),
+    _mm512_cvtss_f32, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_alignr_epi32(8 4 2 1)
+);
+floats!(
+    F64x4, f64, u8, _mm256_set1_pd, _mm256_mask_blend_pd, _mm256_cmp_pd_mask,
+    [_mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd
+        _mm256_mask3_fmadd_pd],
+    |all| {
+        let half = _mm_add_pd(_mm256_castpd256_pd128(all), _mm256_extractf128_pd::<1>(all));
+        _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)))
+    },
+    _mm256_cvtsd_f64, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_alignr_epi64(2 1)
+);
+floats!(
+    F32x4, f32, u8, _mm_set1_ps, _mm_mask_blend_ps, _mm_cmp_ps_mask,
+    [_mm_add_ps _mm_sub_ps _mm_mul_ps _mm_div_ps _mm_min_ps _mm_max_ps _mm_fmadd_ps
+        _mm_mask3_fmadd_ps],
+    |all| of_four(all),
+    _mm_cvtss_f32, _mm_castps_si128, _mm_castsi128_ps, _mm_alignr_epi32(2 1)
+);
+
+macro_rules! integers {
+    (
+        $name:ident, $number:ty, $splat:ident, $blend:ident,
+        [$add:ident $subtract:ident $multiply:ident $min:ident $max:ident $and:ident $or:ident],
+        |$wide:ident| $narrowed:expr, |$all:ident| $first:expr, $align:ident($($by:literal)*)
+    ) => {
+        // SAFETY of all: as above.
+        impl Arithmetic for $name {
+            type Number = $number;
+
+            #[inline(always)]
+            fn splat(value: $number) -> Self {
+                Self(unsafe { $splat(value.into()) })
+            }
+
+            #[inline(always)]
+            fn select(self, lanes: u32, other: Self) -> Self {
+                Self(unsafe { $blend(lanes as u8, self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn apply(op: Op, one: Self, other: Self) -> Self {
+                let $wide = match op {
+                    Op::Add => unsafe { $add(one.0, other.0) },
+                    Op::Subtract => unsafe { $subtract(one.0, other.0) },
+                    Op::Multiply => unsafe { $multiply(one.0, other.0) },
+                    Op::Min => return Self(unsafe { $min(one.0, other.0) }),
+                    Op::Max => return Self(unsafe { $max(one.0, other.0) }),
+                    Op::And => return Self(unsafe { $and(one.0, other.0) }),
+                    Op::Or => return Self(unsafe { $or(one.0, other.0) }),
+                    Op::Divide => undefined(),
+                };
+                Self(unsafe { $narrowed })
+            }
+
+            #[inline(always)]
+            fn combine(op: Op, one: Self, other: Self) -> Self {
+                Self::apply(op, one, other)
+            }
+
+            #[inline(always)]
+            fn without_nan(self, _: Op) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn add_products(self, one: Self, other: Self) -> Self {
+                Self::apply(Op::Add, self, Self::apply(Op::Multiply, one, other))
+            }
+
+            #[inline(always)]
+            fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self {
+                self.select(lanes, self.add_products(one, other))
+            }
+
+            #[inline(always)]
+            fn fold(self, op: Op) -> $number {
+                let mut all = self;
+                $(
+                    let other = Self(unsafe { $align::<$by>(all.0, all.0) });
+                    all = Self::combine(op, all, other);
+                )*
+                let $all = all.0;
+                unsafe { $first }
+            }
+        }
+
+        /// Integers lose nothing, however many there are.
+        impl Lasting for $name {
+            type Sums = Self;
+
+            #[inline(always)]
+            fn none() -> Self {
+                Self::load(&[])
+            }
+
+            #[inline(always)]
+            fn add_to(self, sums: Self) -> Self {
+                Self::apply(Op::Add, self, sums)
+            }
+
+            #[inline(always)]
+            fn rounded(sums: Self) -> Self {
+                sums
+            }
+        }
+    };
+}
+
+integers!(
+    I64x8, i64, _mm512_set1_epi64, _mm512_mask_blend_epi64,
+    [_mm512_add_epi64 _mm512_sub_epi64 _mm512_mullo_epi64 _mm512_min_epi64 _mm512_max_epi64 _mm512_and_si512 _mm512_or_si512],
+    |wide| wide, |all| _mm_cvtsi128_si64(_mm512_castsi512_si128(all)), _mm512_alignr_epi64(4 2 1)
+);
+integers!(
+    I64x4, i64, _mm256_set1_epi64x, _mm256_mask_blend_epi64,
+    [_mm256_add_epi64 _mm256_sub_epi64 _mm256_mullo_epi64 _mm256_min_epi64 _mm256_max_epi64 _mm256_and_si256 _mm256_or_si256],
+    |wide| wide, |all| _mm_cvtsi128_si64(_mm256_castsi256_si128(all)), _mm256_alignr_epi64(2 1)
+);
+integers!(
+    I32x8, i32, _mm256_set1_epi32, _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| wide, |all| _mm256_cvtsi256_si32(all), _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    I32x4, i32, _mm_set1_epi32, _mm_mask_blend_epi32,
+    [_mm_add_epi32 _mm_sub_epi32 _mm_mullo_epi32 _mm_min_epi32 _mm_max_epi32 _mm_and_si128 _mm_or_si128],
+    |wide| wide, |all| _mm_cvtsi128_si32(all), _mm_alignr_epi32(2 1)
+);
+integers!(
+    U8x8, u8, _mm256_set1_epi32, _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| _mm256_and_si256(wide, _mm256_set1_epi32(0xff)), |all| _mm256_cvtsi256_si32(all) as u8,
+    _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    Boolx8, bool, _mm256_set1_epi32, _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| wide, |all| _mm256_cvtsi256_si32(all) != 0, _mm256_alignr_epi32(4 2 1)
+);
+
+#[cold]
+#[inline(never)]
+fn undefined() -> ! {
+    unreachable!("operators are defined for the elements that they are applied to")
+}
 
 macro_rules! lasting {
     ($($name:ident: $sums:ty, $none:expr, |$lanes:ident, $into:ident| $add:expr, $rounded:expr;)*) => {
@@ -457,21 +827,26 @@ lasting! {
 
 macro_rules! eight_lanes {
     (
-        $name:ident, $add:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, $pack:ident,
-        $bits:ident, $from_bits:ident, $align:ident, |$of:ident| $totals:expr
+        $name:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, $pack:ident,
+        $bits:ident, $from_bits:ident, $align:ident, |$op:ident, $of:ident| $totals:expr
     ) => {
         // SAFETY of all: as above; what is picked from a pair is in it, whatever the number.
         impl EightLanes for $name {
             #[inline(always)]
-            fn sums_between<const PAIRS: usize>(of: [[Self; 2]; PAIRS], begins: [u32; 8], ends: [u32; 8]) -> Self {
+            fn totals_between<const PAIRS: usize>(
+                op: Op,
+                of: [[Self; 2]; PAIRS],
+                begins: [u32; 8],
+                ends: [u32; 8],
+            ) -> Self {
                 unsafe {
                     let [mut $numbers, ends] =
                         [begins, ends].map(|numbers| std::mem::transmute::<[u32; 8], __m256i>(numbers));
-                    let mut sums = Self::load(&[]).0;
+                    let mut totals = Self::identity(op);
                     loop {
                         let there = _mm256_cmplt_epu32_mask($numbers, ends);
                         if there == 0 {
-                            return Self(sums);
+                            return totals;
                         }
                         let places = $places;
                         let mut found = $pick(of[0][0].0, places, of[0][1].0);
@@ -479,20 +854,19 @@ macro_rules! eight_lanes {
                             let is_behind = _mm256_cmpge_epu32_mask($numbers, _mm256_set1_epi32(16 * pair as i32));
                             found = $blend(is_behind, found, $pick(one.0, places, other.0));
                         }
-                        sums = $add(sums, there, sums, found);
+                        totals = totals.combine_some(op, there, Self(found));
                         $numbers = _mm256_add_epi32($numbers, _mm256_set1_epi32(1));
                     }
                 }
             }
 
             #[inline(always)]
-            fn totals(of: [Self; 8]) -> Self {
-                let $of = of.map(|one| one.0);
-                unsafe { Self($totals) }
+            fn totals($op: Op, $of: [Self; 8]) -> Self {
+                unsafe { $totals }
             }
 
             #[inline(always)]
-            fn add_before<const BY: usize>(self, lanes: u8, before: Self) -> Self {
+            fn combine_before<const BY: usize>(self, op: Op, lanes: u8, before: Self) -> Self {
                 const { assert!(BY == 1 || BY == 2 || BY == 4) };
                 unsafe {
                     let (here, before) = ($bits(self.0), $bits(before.0));
@@ -501,13 +875,13 @@ macro_rules! eight_lanes {
                         2 => $align::<6>(here, before),
                         _ => $align::<4>(here, before),
                     };
-                    Self($add(self.0, lanes, self.0, $from_bits(shifted)))
+                    self.combine_some(op, lanes, Self($from_bits(shifted)))
                 }
             }
 
             #[inline(always)]
-            fn add_some(self, lanes: u8, other: Self) -> Self {
-                Self(unsafe { $add(self.0, lanes, self.0, other.0) })
+            fn combine_some(self, op: Op, lanes: u8, other: Self) -> Self {
+                self.select(lanes.into(), Self::combine(op, self, other))
             }
 
             #[inline(always)]
@@ -518,9 +892,44 @@ macro_rules! eight_lanes {
     };
 }
 
+/// The totals of eight registers of eight numbers of 64 bits, by neighbours, then pairs, then fours.
+macro_rules! totals_of_64_bits {
+    ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
+        let combine = |one: __m512d, other: __m512d| {
+            $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
+        };
+        let of = $of.map(|one| $float(one.0));
+        let pairs = |one, other| combine(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
+        let halves = |one, other| {
+            let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
+            combine(even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
+        };
+        let [first, second] =
+            [[0, 2], [4, 6]].map(|[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+        $name($from_float(halves(first, second)))
+    }};
+}
+
+/// The same of numbers of 32 bits.
+macro_rules! totals_of_32_bits {
+    ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
+        let combine = |one: __m256, other: __m256| {
+            $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
+        };
+        let of = $of.map(|one| $float(one.0));
+        let pairs = |one, other| {
+            let even = _mm256_shuffle_ps::<0b10_00_10_00>(one, other);
+            combine(even, _mm256_shuffle_ps::<0b11_01_11_01>(one, other))
+        };
+        let [first, second] =
+            [[0, 2], [4, 6]].map(|[one, other]| pairs(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+        let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
+        $name($from_float(combine(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))))
+    }};
+}
+
 eight_lanes!(
     F64x8,
-    _mm512_mask_add_pd,
     |numbers| _mm512_cvtepu32_epi64(numbers),
     _mm512_mask_blend_pd,
     _mm512_permutex2var_pd,
@@ -528,20 +937,21 @@ eight_lanes!(
     _mm512_castpd_si512,
     _mm512_castsi512_pd,
     _mm512_alignr_epi64,
-    |of| {
-        let pairs = |one, other| _mm512_add_pd(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
-        let halves = |one, other| {
-            let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
-            _mm512_add_pd(even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
-        };
-        let [first, second] =
-            [[0, 2], [4, 6]].map(|[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
-        halves(first, second)
-    }
+    |op, of| totals_of_64_bits!(F64x8, op, of, identity, identity)
+);
+eight_lanes!(
+    I64x8,
+    |numbers| _mm512_cvtepu32_epi64(numbers),
+    _mm512_mask_blend_epi64,
+    _mm512_permutex2var_epi64,
+    _mm512_maskz_compress_epi64,
+    identity,
+    identity,
+    _mm512_alignr_epi64,
+    |op, of| totals_of_64_bits!(I64x8, op, of, _mm512_castsi512_pd, _mm512_castpd_si512)
 );
 eight_lanes!(
     F32x8,
-    _mm256_mask_add_ps,
     |numbers| numbers,
     _mm256_mask_blend_ps,
     _mm256_permutex2var_ps,
@@ -549,14 +959,36 @@ eight_lanes!(
     _mm256_castps_si256,
     _mm256_castsi256_ps,
     _mm256_alignr_epi32,
-    |of| {
-        let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
-            _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
-        });
-        let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
-        _mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))
+    |op, of| match op {
+        Op::Add => {
+            let of = of.map(|one| one.0);
+            let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
+                _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
+            });
+            let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
+            F32x8(_mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second)))
+        }
+        op => totals_of_32_bits!(F32x8, op, of, identity, identity),
     }
 );
+
+macro_rules! eight_integers {
+    ($($name:ident)*) => {
+        $(eight_lanes!(
+            $name,
+            |numbers| numbers,
+            _mm256_mask_blend_epi32,
+            _mm256_permutex2var_epi32,
+            _mm256_maskz_compress_epi32,
+            identity,
+            identity,
+            _mm256_alignr_epi32,
+            |op, of| totals_of_32_bits!($name, op, of, _mm256_castsi256_ps, _mm256_castps_si256)
+        );)*
+    };
+}
+
+eight_integers!(I32x8 U8x8 Boolx8);
 
 /// The sum of four lanes.
 #[inline(always)]

@@ -109,15 +109,20 @@ impl Printer<'_> {
                     quote!(let mut #name = #helpers::array(#fill, [#(#shape),*]);)
                 }
             }
-            Statement::Dots { sums, products, between } => {
-                let Expr::Dot(factors) = products else { unreachable!("verified: sums of products") };
-                let (name, products) = (self.arrays[sums].clone(), self.products(factors));
-                match between {
-                    Some(positions) => {
-                        let positions = &self.arrays[positions];
-                        quote!(#products.sums_between(#positions, #name);)
+            Statement::Folds { totals, terms, between } => {
+                let Expr::Fold(operator, term) = terms else { unreachable!("verified: totals of terms") };
+                let (name, terms) = (self.arrays[totals].clone(), self.term(term));
+                let positions = between.as_ref().map(|positions| &self.arrays[positions]);
+                match (operator, positions) {
+                    (ReduceOperator::Add, Some(positions)) => quote!(#terms.sums_between(#positions, #name);),
+                    (ReduceOperator::Add, None) => quote!(#terms.sums_in_turns(&mut #name);),
+                    (operator, positions) => {
+                        let operator = self.monoid(*operator);
+                        match positions {
+                            Some(positions) => quote!(#terms.reduce_between(#operator, #positions, #name);),
+                            None => quote!(#terms.reduce_in_turns(#operator, &mut #name);),
+                        }
                     }
-                    None => quote!(#products.sums_in_turns(&mut #name);),
                 }
             }
             Statement::Fill(array, value) => {

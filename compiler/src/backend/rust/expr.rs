@@ -5,8 +5,8 @@ use super::{Printer, element, ident};
 use crate::format::level::vacancy;
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, Size, Type,
-    UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal,
+    ReduceOperator, Size, Term, Type, UnaryOperator,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
@@ -72,7 +72,7 @@ impl Printer<'_> {
                 let bits = self.bits(expr);
                 quote!(#bits.mask())
             }
-            Expr::Dot(factors) => self.dot(factors),
+            Expr::Fold(operator, term) => self.fold(*operator, term),
         }
     }
 
@@ -85,26 +85,45 @@ impl Printer<'_> {
     }
 
     /// `run(A_run).times(at(x, A_crd_run)).sum()`
-    fn dot(&self, factors: &[Factor]) -> TokenStream {
-        let products = self.products(factors);
-        quote!(#products.sum())
+    fn fold(&self, operator: ReduceOperator, term: &Term) -> TokenStream {
+        let terms = self.term(term);
+        if operator == ReduceOperator::Add {
+            return quote!(#terms.sum());
+        }
+        let operator = self.monoid(operator);
+        quote!(#terms.reduce(#operator))
+    }
+
+    /// The operator of a reduction, for what combines terms by it.
+    pub(super) fn monoid(&self, operator: ReduceOperator) -> TokenStream {
+        let helpers = &self.options.parallel;
+        let name = ident(spelling::monoid(operator));
+        quote!(#helpers::#name)
     }
 
     /// `run(A_run).times(at(x, A_crd_run))`
-    pub(super) fn products(&self, factors: &[Factor]) -> TokenStream {
+    pub(super) fn term(&self, term: &Term) -> TokenStream {
         let helpers = &self.options.parallel;
-        let mut factors = factors.iter().map(|factor| match factor {
-            Factor::Run(run) => {
+        let both = |left: &Term, method: &str, right: &Term| {
+            let (left, method, right) = (self.term(left), ident(method), self.term(right));
+            quote!(#left.#method(#right))
+        };
+        match term {
+            Term::Load(Factor::Run(run)) => {
                 let run = &self.arrays[run];
                 quote!(#helpers::run(#run))
             }
-            Factor::At { of, run, filled } => {
+            Term::Load(Factor::At { of, run, filled }) => {
                 let (of, run) = (&self.arrays[of], &self.arrays[run]);
                 if *filled { quote!(#helpers::at_some(#of, #run)) } else { quote!(#helpers::at(#of, #run)) }
             }
-        });
-        let first = factors.next();
-        quote!(#first #(.times(#factors))*)
+            Term::Same(value) => {
+                let value = self.expr(value);
+                quote!(#helpers::same(#value))
+            }
+            Term::Binary(operator, left, right) => both(left, spelling::of_terms(*operator), right),
+            Term::Call(function, left, right) => both(left, function.method(), right),
+        }
     }
 
     /// A mask, with what it takes to gather and scatter bits by it.

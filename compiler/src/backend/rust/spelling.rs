@@ -58,6 +58,31 @@ pub(super) fn reduce(operator: ReduceOperator, ty: Type) -> Reduction {
     }
 }
 
+/// The operator of a reduction, as what combines terms by it is called.
+pub(super) fn monoid(operator: ReduceOperator) -> &'static str {
+    match operator {
+        ReduceOperator::Add => "Sum",
+        ReduceOperator::Multiply => "Product",
+        ReduceOperator::Min => "Minimum",
+        ReduceOperator::Max => "Maximum",
+        ReduceOperator::Or => "Any",
+        ReduceOperator::And => "All",
+    }
+}
+
+/// The method of terms that an operator between two of them is.
+pub(super) fn of_terms(operator: BinaryOperator) -> &'static str {
+    match operator {
+        BinaryOperator::Add => "plus",
+        BinaryOperator::Subtract => "minus",
+        BinaryOperator::Multiply => "times",
+        BinaryOperator::Divide => "over",
+        BinaryOperator::And | BinaryOperator::BitAnd => "and",
+        BinaryOperator::Or | BinaryOperator::BitOr => "or",
+        other => unreachable!("verified: terms have no {other:?}"),
+    }
+}
+
 /// A function of elements.
 pub(super) fn function(function: Function, element: ElementType) -> Spelling {
     match function {

@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
             }
             "search" => self.search(),
             "mask" => self.mask(),
-            "dot" => self.dot(),
+            "fold" => self.fold(),
             _ => match literal(word, false) {
                 Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
                 None => self.call(word),
@@ -169,25 +169,60 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `dot(a0, a1 at a2, a3 at filled a4)`
-    fn dot(&mut self) -> Result<Tree> {
+    /// `fold(+, (a0 * a1 at a2))`
+    fn fold(&mut self) -> Result<Tree> {
         self.next()?;
         self.require("(")?;
-        let mut factors = Vec::new();
-        while !self.at(")")? {
-            let of = self.array()?;
-            factors.push(if self.accept("at")? {
-                let filled = self.accept("filled")?;
-                Factor::At { of, run: self.array()?, filled }
-            } else {
-                Factor::Run(of)
-            });
-            if !self.accept(",")? {
-                break;
-            }
-        }
+        let operator = self.reduce_operator()?;
+        self.require(",")?;
+        let (term, height) = self.term()?;
         self.require(")")?;
-        Ok((Expr::Dot(factors), 1))
+        self.node(Expr::Fold(operator, Box::new(term)), height)
+    }
+
+    /// A term and its height.
+    fn term(&mut self) -> Result<(Term, usize)> {
+        self.deeper(|parser| {
+            let word = match *parser.peek()? {
+                Token::Sign("(") => {
+                    parser.next()?;
+                    let left = parser.term()?;
+                    let Some((operator, _)) = parser.operator_ahead()? else {
+                        return parser.expected("an operator between terms");
+                    };
+                    parser.next()?;
+                    let right = parser.term()?;
+                    parser.require(")")?;
+                    let height = left.1.max(right.1) + 1;
+                    return Ok((Term::Binary(operator, Box::new(left.0), Box::new(right.0)), height));
+                }
+                Token::Word(word) => word,
+                _ => return parser.expected("a term"),
+            };
+            if word == "same" {
+                parser.next()?;
+                parser.require("(")?;
+                let (value, height) = parser.inner(Precedence::Or)?;
+                parser.require(")")?;
+                return Ok((Term::Same(Box::new(value)), height));
+            }
+            if let Some(function) = Function::ALL.into_iter().find(|function| function.name() == word) {
+                parser.next()?;
+                parser.require("(")?;
+                let left = parser.term()?;
+                parser.require(",")?;
+                let right = parser.term()?;
+                parser.require(")")?;
+                let height = left.1.max(right.1) + 1;
+                return Ok((Term::Call(function, Box::new(left.0), Box::new(right.0)), height));
+            }
+            let of = parser.array()?;
+            if !parser.accept("at")? {
+                return Ok((Term::Load(Factor::Run(of)), 0));
+            }
+            let filled = parser.accept("filled")?;
+            Ok((Term::Load(Factor::At { of, run: parser.array()?, filled }), 0))
+        })
     }
 
     /// `mask(1; d0, d1)`

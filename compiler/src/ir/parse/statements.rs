@@ -28,7 +28,7 @@ impl<'t> Parser<'t> {
     /// What nests is parsed by functions of its own, so that little lies on the stack for each level.
     fn statement_of(&mut self, word: &'t str) -> Result<Statement> {
         match word {
-            "let" | "allocate" | "dots" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
+            "let" | "allocate" | "folds" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
             "view" => self.view(),
             "numbers" => self.numbers(),
             "list" | "table" | "bitmap" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
@@ -85,11 +85,11 @@ impl<'t> Parser<'t> {
                 self.require("=")?;
                 Ok(Statement::Allocate { array, length, fill: self.expr()? })
             }
-            "dots" => {
+            "folds" => {
                 self.require("=")?;
-                let products = self.expr()?;
+                let terms = self.expr()?;
                 let between = if self.accept("between")? { Some(self.array()?) } else { None };
-                Ok(Statement::Dots { sums: array, products, between })
+                Ok(Statement::Folds { totals: array, terms, between })
             }
             "fill" => {
                 self.require("=")?;

@@ -362,13 +362,7 @@ impl Random {
             6 => Expr::Select(inner(self), inner(self), inner(self)),
             7 => Expr::Cast(self.ty(), inner(self)),
             8 => Expr::Mask { part: self.below(5), extents: self.many(3, |r| *inner(r)) },
-            9 => Expr::Dot(self.many(3, |r| {
-                if r.yes() {
-                    Factor::Run(r.array())
-                } else {
-                    Factor::At { of: r.array(), run: r.array(), filled: r.yes() }
-                }
-            })),
+            9 => Expr::Fold(self.operator(), Box::new(self.term(depth))),
             _ => Expr::Search {
                 array: self.array(),
                 begin: inner(self),
@@ -376,6 +370,23 @@ impl Random {
                 value: inner(self),
                 stride: 1 + self.below(3) as u64,
             },
+        }
+    }
+
+    fn term(&mut self, depth: usize) -> Term {
+        let below = |r: &mut Self| {
+            let less = r.below(depth);
+            Box::new(r.term(less))
+        };
+        match if depth == 0 { self.below(2) } else { self.below(5) } {
+            0 => Term::Load(Factor::Run(self.array())),
+            1 => Term::Load(Factor::At { of: self.array(), run: self.array(), filled: self.yes() }),
+            2 => Term::Same(Box::new(self.expr(depth - 1))),
+            3 => {
+                let operators = [BinaryOperator::Add, BinaryOperator::Multiply, BinaryOperator::BitOr];
+                Term::Binary(self.one(&operators), below(self), below(self))
+            }
+            _ => Term::Call(self.one(&[Function::Min, Function::Max]), below(self), below(self)),
         }
     }
 
@@ -395,8 +406,8 @@ impl Random {
             5 => Statement::Reduce(self.array(), self.expr(3), self.operator(), self.expr(4)),
             6 => Statement::Allocate { array: self.array(), length: self.expr(3), fill: self.expr(3) },
             7 if self.yes() => {
-                let (sums, products) = (self.array(), self.expr(3));
-                Statement::Dots { sums, products, between: self.yes().then(|| self.array()) }
+                let (totals, terms) = (self.array(), self.expr(3));
+                Statement::Folds { totals, terms, between: self.yes().then(|| self.array()) }
             }
             7 => Statement::Fill(self.array(), self.expr(3)),
             8 if self.yes() => {

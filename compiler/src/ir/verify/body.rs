@@ -132,16 +132,16 @@ impl<'k> Body<'k> {
                 self.expr(fill, self.element_type(*array));
                 self.make(*array, Made::Allocated { when: self.declared.len() });
             }
-            Statement::Dots { sums, products, between } => {
-                self.expr(products, self.element_type(*sums));
-                if !matches!(products, Expr::Dot(_)) {
-                    self.report(4, format!("{} gets sums of no products", self.name(*sums)));
+            Statement::Folds { totals, terms, between } => {
+                self.expr(terms, self.element_type(*totals));
+                if !matches!(terms, Expr::Fold(..)) {
+                    self.report(4, format!("{} gets totals of no terms", self.name(*totals)));
                 }
                 if let Some(positions) = between {
                     self.indices(*positions);
                     self.touch(*positions, Access::Read);
                 }
-                self.touch(*sums, Access::Fill);
+                self.touch(*totals, Access::Fill);
             }
             Statement::Fill(id, value) => {
                 self.expr(value, self.element_type(*id));

@@ -92,9 +92,9 @@ impl Ids<'_> {
                 [*array, *codes].into_iter().for_each(|id| self.array(id));
                 [mask, below].into_iter().for_each(|e| self.expr(e));
             }
-            Statement::Dots { sums, products, between } => {
-                [Some(*sums), *between].into_iter().flatten().for_each(|id| self.array(id));
-                self.expr(products);
+            Statement::Folds { totals, terms, between } => {
+                [Some(*totals), *between].into_iter().flatten().for_each(|id| self.array(id));
+                self.expr(terms);
             }
             Statement::Fill(id, value) | Statement::Push(id, value) | Statement::Mark(id, value) => {
                 self.array(*id);

@@ -4,7 +4,7 @@ use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
 use spc_compiler::format::level::vacancy;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Type};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, ReduceOperator, Term, Type};
 
 /// An element: its buffer, and where in it.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ impl Machine<'_> {
                 let (begin, end) = (self.index(begin)?, self.index(end)?);
                 self.search(*array, begin, end, self.index(value)?, *stride).map(Value::Index)
             }
-            Expr::Dot(factors) => self.dot(factors),
+            Expr::Fold(operator, term) => self.fold(*operator, term),
             Expr::Mask { part, extents } => {
                 let extents = extents.iter().map(|extent| self.index(extent)).collect::<Result<Vec<u64>>>()?;
                 match interleave::mask(&extents, *part) {
@@ -102,56 +102,63 @@ impl Machine<'_> {
     }
 
     /// In order.
-    fn dot(&self, factors: &[Factor]) -> Result<Value> {
-        let Some(first) = factors.first() else { return problem("a sum of products of nothing".to_owned()) };
+    fn fold(&self, operator: ReduceOperator, term: &Term) -> Result<Value> {
+        let (factors, length) = self.runs(term)?;
+        self.total(operator, term, &factors, 0..length)
+    }
+
+    /// What a term loads, and the length of its runs.
+    pub(super) fn runs(&self, term: &Term) -> Result<(Vec<Factor>, u64)> {
+        let factors = term.factors();
+        let Some(first) = factors.first() else { return problem("a reduction of terms that load nothing".to_owned()) };
         let length = self.length(first.run());
         if let Some(other) = factors.iter().find(|factor| self.length(factor.run()) != length) {
             return problem(format!("{} and {} are not of one length", self.name(first.run()), self.name(other.run())));
         }
-        let ArrayElement::Value(element) = self.kernel.array(first.values()).element else {
-            return problem("a sum of products of indices".to_owned());
-        };
-        self.sum(element, factors, 0..length)
+        Ok((factors, length))
     }
 
-    /// The sum of the products at some places, formed in `f64`.
-    pub(super) fn sum(
+    /// The terms at some places combined: sums of floating point numbers in `f64`.
+    pub(super) fn total(
         &self,
-        element: ElementType,
+        operator: ReduceOperator,
+        term: &Term,
         factors: &[Factor],
         places: impl Iterator<Item = u64>,
     ) -> Result<Value> {
-        let wide = Type::Element(ElementType::F64);
-        let mut sum = Value::of_literal(ElementType::F64.zero())?;
+        let ArrayElement::Value(element) = self.kernel.array(factors[0].values()).element else {
+            return problem("a reduction of indices".to_owned());
+        };
+        let is_wide = operator == ReduceOperator::Add && element.is_float();
+        let wide = if is_wide { Type::Element(ElementType::F64) } else { Type::of(element) };
+        let mut total = values::identity(operator, wide)?;
         for place in places {
-            if let Some(product) = self.product(factors, place)? {
-                sum = values::binary(BinaryOperator::Add, sum, values::cast(wide, product)?)?;
+            let mut is_filling = false;
+            for factor in factors {
+                is_filling |= self.is_filling(*factor, place)?;
             }
+            if is_filling {
+                continue;
+            }
+            let value = self.term(term, place)?;
+            total = values::reduce(operator, total, if is_wide { values::cast(wide, value)? } else { value })?;
         }
-        values::cast(Type::Element(element), sum)
+        if is_wide { values::cast(Type::Element(element), total) } else { Ok(total) }
     }
 
-    /// The product at a place, unless there is none.
-    pub(super) fn product(&self, factors: &[Factor], place: u64) -> Result<Option<Value>> {
-        let mut is_filling = false;
-        for factor in factors {
-            is_filling |= self.is_filling(*factor, place)?;
+    /// A term at a place.
+    fn term(&self, term: &Term, place: u64) -> Result<Value> {
+        match term {
+            Term::Load(Factor::Run(run)) => self.load(*run, place),
+            Term::Load(Factor::At { of, run, .. }) => self.load(*of, self.load(*run, place)?.index()?),
+            Term::Same(value) => self.eval(value),
+            Term::Binary(operator, left, right) => {
+                values::binary(*operator, self.term(left, place)?, self.term(right, place)?)
+            }
+            Term::Call(function, left, right) => {
+                values::call(*function, &[self.term(left, place)?, self.term(right, place)?])
+            }
         }
-        if is_filling {
-            return Ok(None);
-        }
-        let mut product: Option<Value> = None;
-        for factor in factors {
-            let value = match *factor {
-                Factor::Run(run) => self.load(run, place)?,
-                Factor::At { of, run, .. } => self.load(of, self.load(run, place)?.index()?)?,
-            };
-            product = Some(match product {
-                Some(product) => values::binary(BinaryOperator::Multiply, product, value)?,
-                None => value,
-            });
-        }
-        Ok(product)
     }
 
     pub(super) fn length(&self, array: ArrayId) -> u64 {

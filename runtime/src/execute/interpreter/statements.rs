@@ -7,7 +7,7 @@ use super::{ArrayValue, Machine};
 use crate::parallel;
 use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, Factor, ReduceOperator, Statement, VariableId, Walk,
+    ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +38,7 @@ impl Machine<'_> {
                 let fill = self.eval(fill)?;
                 self.allocate(*array, length, fill)?;
             }
-            Statement::Dots { sums, products, between } => self.dots(*sums, products, *between)?,
+            Statement::Folds { totals, terms, between } => self.folds(*totals, terms, *between)?,
             Statement::Fill(array, value) => self.fill(*array, value)?,
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
@@ -203,45 +203,29 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn dots(&mut self, array: ArrayId, products: &Expr, between: Option<ArrayId>) -> Result<()> {
-        let Expr::Dot(factors) = products else { return problem("sums of no products".to_owned()) };
-        let (sums, Some(first)) = (self.length(array), factors.first()) else {
-            return problem("a sum of products of nothing".to_owned());
-        };
-        let length = self.length(first.run());
-        let is_of_turns = || sums > 0 && length.is_multiple_of(sums);
-        let fits = between.map_or_else(is_of_turns, |positions| self.length(positions) == sums + 1);
-        if factors.iter().any(|factor| self.length(factor.run()) != length) || !fits {
-            return problem(format!("{} is not filled from as many products for each", self.name(array)));
+    fn folds(&mut self, array: ArrayId, terms: &Expr, between: Option<ArrayId>) -> Result<()> {
+        let Expr::Fold(operator, term) = terms else { return problem("totals of no terms".to_owned()) };
+        let (factors, length) = self.runs(term)?;
+        let totals = self.length(array);
+        let is_of_turns = || totals > 0 && length.is_multiple_of(totals);
+        if !between.map_or_else(is_of_turns, |positions| self.length(positions) == totals + 1) {
+            return problem(format!("{} is not filled from as many terms for each", self.name(array)));
         }
-        for number in 0..sums {
+        for number in 0..totals {
             let places = match between {
                 Some(positions) => {
                     let (begin, end) = (self.load(positions, number)?, self.load(positions, number + 1)?);
                     (begin.index()?..end.index()?).step_by(1)
                 }
-                None => (number..length).step_by(usize::try_from(sums).unwrap_or(usize::MAX)),
+                None => (number..length).step_by(usize::try_from(totals).unwrap_or(usize::MAX)),
             };
-            self.store_sum(array, number, factors, places)?;
+            let total = self.total(*operator, term, &factors, places)?;
+            let element = self.place(array, number)?;
+            self.check_write(array, element)?;
+            let result = self.buffers[element.buffer].data.set(element.at, total);
+            result.map_err(|problem| problem.about(self.name(array)))?;
         }
         Ok(())
-    }
-
-    fn store_sum(
-        &mut self,
-        array: ArrayId,
-        number: u64,
-        factors: &[Factor],
-        places: impl Iterator<Item = u64>,
-    ) -> Result<()> {
-        let ArrayElement::Value(element) = self.kernel.array(array).element else {
-            return problem(format!("{} holds no values", self.name(array)));
-        };
-        let sum = self.sum(element, factors, places)?;
-        let element = self.place(array, number)?;
-        self.check_write(array, element)?;
-        let result = self.buffers[element.buffer].data.set(element.at, sum);
-        result.map_err(|problem| problem.about(self.name(array)))
     }
 
     fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {

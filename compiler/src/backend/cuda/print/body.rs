@@ -86,7 +86,7 @@ impl Printer<'_> {
                 self.fill(&name, &length, &fill);
             }
             // As of sums of products.
-            Statement::Dots { .. } => unreachable!("sums of several rows are made for a CPU"),
+            Statement::Folds { .. } => unreachable!("totals of several rows are made for a CPU"),
             Statement::Fill(array, value) => {
                 let (name, value) = (self.arrays[array].clone(), self.expr(value));
                 let length = self.extents.get(array).unwrap_or_else(|| &self.lengths[array]).clone();

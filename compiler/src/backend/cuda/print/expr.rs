@@ -34,7 +34,7 @@ impl Printer<'_> {
                 format!("{search}({name}, {begin}, {end}, {value})")
             }
             // The passes of a GPU leave loops, whose places are its threads' affair.
-            Expr::Dot(_) => unreachable!("sums of products are made for a CPU"),
+            Expr::Fold(..) => unreachable!("reductions over runs are made for a CPU"),
             Expr::Mask { part, extents } => {
                 let mask = self.helpers.mask(extents.len());
                 let extents: Vec<String> = extents.iter().map(|extent| self.expr(extent)).collect();

@@ -181,7 +181,7 @@ fn gains_by_wide_vectors(kernel: &ir::Kernel) -> bool {
             expr.for_each(&mut |expr| {
                 found |= match expr {
                     Expr::Mask { .. } => true,
-                    Expr::Dot(factors) => factors.iter().all(|factor| matches!(factor, Factor::Run(_))),
+                    Expr::Fold(_, term) => term.factors().iter().all(|factor| matches!(factor, Factor::Run(_))),
                     _ => false,
                 }
             });
