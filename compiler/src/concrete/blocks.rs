@@ -19,7 +19,7 @@ use super::factor::Nest;
 use super::schedule::Scheduler;
 use super::{Access, Decision, IndexVariable, Kernel, Target};
 use crate::format::Coordinate;
-use crate::format::level::is_located;
+use crate::level::is_located;
 
 /// So many sums may be at hand where each is one number.
 const MOST_SUMS: u64 = 1024;

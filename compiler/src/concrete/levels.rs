@@ -26,9 +26,9 @@ use super::{
     Access, Computed, Decision, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target,
     TensorId, TensorKind, Variable,
 };
-use crate::format::level::{ascends, is_located};
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, ReduceOperator, Size};
+use crate::level::{ascends, is_located};
 use crate::notation::simplify::literal;
 
 /// What the loops of a statement are chosen for.
@@ -131,7 +131,7 @@ impl Scheduler<'_> {
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
         // Slots of a hash table are shared by no result.
-        let has_slots = tensor.format.levels.iter().any(|level| level.format.kind == format::LevelKind::Hashed);
+        let has_slots = tensor.format.levels.iter().any(|level| level.format.kind.has_vacancies());
         let is_in_order = tensor.format.levels.iter().all(|level| ascends(level.format));
         let is_read = match tensor.format.mode_order() {
             _ if tensor.kind != TensorKind::Input => false,
@@ -265,6 +265,6 @@ impl Scheduler<'_> {
 
 /// Whether loops know how to walk or locate a level.
 fn is_walkable(level: &format::LevelFormat) -> bool {
-    use format::LevelKind::{Compressed, Dense, Hashed, Singleton};
-    matches!(level.kind, Dense | Compressed | Singleton | Hashed)
+    let kind = level.kind;
+    kind.is_dense() || kind.is_compressed() || kind.is_singleton() || kind.vacancies == format::Vacancies::Slots
 }

@@ -9,7 +9,7 @@ use super::{Access, Decision, Expr, IndexVariable, Kernel, OutputStructure, Tens
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::notation as codes;
 use crate::format::Format;
-use crate::format::level::is_located;
+use crate::level::is_located;
 use std::collections::BTreeMap;
 
 /// `before` must be an outer loop of `after`.

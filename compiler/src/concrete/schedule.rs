@@ -15,8 +15,8 @@ use super::{
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::format::Level;
-use crate::format::level;
 use crate::ir::{ElementType, ReduceOperator};
+use crate::level;
 use crate::notation::{self, Role};
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::order::{level_variables, storage_edges, stored_levels, topological};
 use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
-use crate::format::level::{is_contiguous, is_located};
+use crate::level::{is_contiguous, is_located};
 use crate::notation::simplify::literal;
 
 /// What the structure of an output is decided from.

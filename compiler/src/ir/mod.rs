@@ -45,7 +45,7 @@ pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
 
-use crate::format::{Format, IndexWidth};
+use crate::format::{Format, IndexWidth, Role};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -347,6 +347,14 @@ pub enum ArrayRole {
 }
 
 impl ArrayRole {
+    /// The array of a level that has a role there.
+    pub fn of_level(role: Role, tensor: TensorId, level: usize) -> Self {
+        match role {
+            Role::Positions => ArrayRole::Positions { tensor, level },
+            Role::Coordinates => ArrayRole::Coordinates { tensor, level },
+        }
+    }
+
     /// The tensor it belongs to.
     pub fn tensor(self) -> Option<TensorId> {
         match self {

@@ -12,9 +12,9 @@
 use super::assemble::Assembly;
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Run, Statement};
-use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{self, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Point};
+use crate::level::{self, Parents, Positions, Storage};
 
 /// A loop that is being lowered.
 #[derive(Clone)]
@@ -196,7 +196,7 @@ impl Lowering<'_> {
         let point = loops.lattice.points.last().expect("a loop with one operand has its point").clone();
         let name = self.name_of_level(access, *depth);
         if end == begin.clone().plus(Expr::Index(1)) {
-            debug_assert!(!level::of(storage.format.kind).has_vacancies());
+            debug_assert!(!storage.format.kind.has_vacancies());
             return self.single_position(loops, &storage, begin, &point, out);
         }
         out.push(self.comment(loops));
@@ -210,7 +210,7 @@ impl Lowering<'_> {
             out.push(ir::Statement::Marked { variable, bitmap, body });
             return;
         }
-        if storage.format.unique {
+        if storage.format.unique() {
             let position = self.fresh(name, Type::Index, false);
             let mut body = Vec::new();
             let parents = Parents { begin: Expr::Variable(position), end: None };

@@ -38,11 +38,11 @@ use super::lanes::size;
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
-use crate::format::level::vacancy;
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, ReduceOperator, Statement, TensorId,
     Type, VariableId,
 };
+use crate::level::vacancy;
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 

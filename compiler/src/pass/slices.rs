@@ -27,12 +27,12 @@
 use super::dots::{Product, is_zero, run_of};
 use super::replacing;
 use super::views::declare;
-use crate::format::LevelKind;
-use crate::format::level::{self, Parents, Positions, Storage};
+use crate::format::Children;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Factor, Kernel, Parallel, ReduceOperator, Sharing,
     Statement, Type, VariableId,
 };
+use crate::level::{self, Parents, Positions, Storage};
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ impl Rows {
                 total,
                 element: kernel.array(factors[0].values()).element,
                 factors,
-                count: slices.format.rows,
+                count: slices.format.count().unwrap_or(1),
                 positions: slices.positions.expect("slices begin somewhere"),
             })
         })
@@ -275,7 +275,7 @@ fn sliced_levels(kernel: &Kernel, parent: VariableId) -> impl Iterator<Item = St
         let ArrayRole::Coordinates { tensor, level } = role else { return None };
         let format = kernel.tensor(tensor).format.levels[level].format;
         let positions = with_role(ArrayRole::Positions { tensor, level }).map(|(id, _)| id);
-        (format.kind == LevelKind::Sliced && !kernel.is_output(tensor)).then_some(Storage {
+        (format.kind.children == Children::Slices && !kernel.is_output(tensor)).then_some(Storage {
             format,
             positions,
             coordinates: with_role(role).map(|(id, _)| id),

@@ -1,23 +1,58 @@
-//! Level formats: one file each, one contract.
+//! Kinds of level: one file each, one contract.
 //!
-//! A level maps positions of the level above (its parents) to positions of its own, each with a coordinate. What a level
-//! can do is what its methods return `Some` for; the code they return is the only place where its arrays are read or
-//! written. Everything else asks through [`Level`].
+//! A level maps positions of the level above (its parents) to positions of its own, each with a coordinate. What it is, its file
+//! declares as data ([`Declaration`]): parameters, arrays, and how positions and coordinates are told. The run time packs, checks
+//! and reads tensors by that alone. What kernels can do with a level is what the methods of [`Level`] return `Some` for; the code
+//! they return is the only place where kernels read or write its arrays.
 
-mod banded;
-mod bitmap;
-mod compressed;
-mod dense;
-mod diagonal;
-mod flagged;
-pub mod hashed;
-mod padded;
-mod run;
-mod singleton;
-mod sliced;
+mod plain;
+#[cfg(test)]
+mod tests;
+pub mod types;
 
-use super::{IndexWidth, LevelFormat, LevelKind};
+#[cfg(doc)]
+use crate::format::Declaration;
+use crate::format::{Format, IndexWidth, LevelFormat, LevelKind, Role};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Statement};
+
+macro_rules! levels {
+    ($($file:ident $name:ident $constant:ident;)*) => {
+        $(mod $file;)*
+
+        /// Every kind of level.
+        pub const ALL: &[&dyn Level] = &[$(&$file::$name),*];
+
+        /// What the files of the levels begin with.
+        const PAGES: &[(LevelKind, &str)] = &[$(($file::KIND, include_str!(concat!(stringify!($file), ".rs")))),*];
+
+        impl LevelFormat {
+            $(
+                #[doc = concat!("A level of the kind `", stringify!($file), "`, with the usual parameters.")]
+                pub const $constant: LevelFormat = LevelFormat::new($file::KIND);
+            )*
+        }
+
+        /// The types of every kind of level.
+        pub mod level_types {
+            $(pub use super::$file::types::*;)*
+        }
+    };
+}
+
+// The list that a new kind of level joins.
+levels! {
+    dense Dense DENSE;
+    compressed Compressed COMPRESSED;
+    singleton Singleton SINGLETON;
+    padded Padded PADDED;
+    bitmap Bitmap BITMAP;
+    hashed Hashed HASHED;
+    diagonal Diagonal DIAGONAL;
+    banded Banded BANDED;
+    run Run RUN;
+    flagged Flagged FLAGGED;
+    sliced Sliced SLICED;
+}
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.
 #[derive(Debug, Clone)]
@@ -54,36 +89,6 @@ pub struct Positions {
     pub end: Expr,
 }
 
-/// Which arrays a level stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrays {
-    /// Neither positions nor coordinates.
-    None,
-    /// Coordinates only.
-    Coordinates,
-    /// Positions and coordinates.
-    PositionsAndCoordinates,
-}
-
-/// What may be said of a level in its parentheses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Property {
-    /// `nonunique`
-    Nonunique,
-    /// `unordered`
-    Unordered,
-    /// `morton`
-    Morton,
-    /// The width of coordinates: `u8`, `crd = u8`.
-    Coordinates,
-    /// The width of positions: `pos = u64`.
-    Positions,
-    /// The number of positions of each parent: `width = 2`.
-    Width,
-    /// The number of parents side by side: `rows = 8`.
-    Rows,
-}
-
 /// What stands for a coordinate where there is none, in levels that fill up with such places: the largest number of the
 /// type, which is then no coordinate. It comes after all that are.
 pub fn vacancy(width: IndexWidth) -> u64 {
@@ -92,32 +97,8 @@ pub fn vacancy(width: IndexWidth) -> u64 {
 
 /// The contract of a level format. Capabilities return `None` where the level lacks them.
 pub trait Level: Sync {
-    /// Its name in the language.
-    fn name(&self) -> &'static str;
-
-    /// One line on what it stores, for messages and listings.
-    fn summary(&self) -> &'static str;
-
-    /// The arrays that it stores.
-    fn arrays(&self, format: LevelFormat) -> Arrays;
-
-    /// What may be said of it.
-    fn properties(&self) -> &'static [Property];
-
-    /// Whether a property may be said of it.
-    fn takes(&self, property: Property) -> bool {
-        self.properties().contains(&property)
-    }
-
-    /// Whether it stores places that have no entry, as entries of the fill value.
-    fn fills(&self) -> bool {
-        false
-    }
-
-    /// Whether it has positions that are no entries: padding, empty slots.
-    fn has_vacancies(&self) -> bool {
-        false
-    }
+    /// What it is.
+    fn kind(&self) -> LevelKind;
 
     /// **iterate**: the positions under `parents`, whose coordinates [`Level::coordinate`] gives in order. Where these are not side
     /// by side, the numbers of children, which [`Level::position`] finds: what is said here of a walked position is said of them.
@@ -199,41 +180,14 @@ pub trait Level: Sync {
     }
 }
 
-/// Every kind of level: the list that a new level joins.
-pub const ALL: &[(LevelKind, &dyn Level)] = &[
-    (LevelKind::Dense, &dense::Dense),
-    (LevelKind::Compressed, &compressed::Compressed),
-    (LevelKind::Singleton, &singleton::Singleton),
-    (LevelKind::Padded, &padded::Padded),
-    (LevelKind::Bitmap, &bitmap::Bitmap),
-    (LevelKind::Hashed, &hashed::Hashed),
-    (LevelKind::Diagonal, &diagonal::Diagonal),
-    (LevelKind::Banded, &banded::Banded),
-    (LevelKind::Run, &run::Run),
-    (LevelKind::Flagged, &flagged::Flagged),
-    (LevelKind::Sliced, &sliced::Sliced),
-];
-
-/// The level format of a kind.
+/// The code of a kind of level.
 pub fn of(kind: LevelKind) -> &'static dyn Level {
-    ALL.iter().find(|(candidate, _)| *candidate == kind).expect("every kind is listed").1
+    *ALL.iter().find(|level| level.kind() == kind).expect("every kind is listed")
 }
 
 /// What the page of a kind of level says: what it stores, with a picture of its arrays. Code is indented.
 pub fn page(kind: LevelKind) -> String {
-    let text = match kind {
-        LevelKind::Dense => include_str!("dense.rs"),
-        LevelKind::Compressed => include_str!("compressed.rs"),
-        LevelKind::Singleton => include_str!("singleton.rs"),
-        LevelKind::Padded => include_str!("padded.rs"),
-        LevelKind::Bitmap => include_str!("bitmap.rs"),
-        LevelKind::Hashed => include_str!("hashed.rs"),
-        LevelKind::Diagonal => include_str!("diagonal.rs"),
-        LevelKind::Banded => include_str!("banded.rs"),
-        LevelKind::Run => include_str!("run.rs"),
-        LevelKind::Flagged => include_str!("flagged.rs"),
-        LevelKind::Sliced => include_str!("sliced.rs"),
-    };
+    let text = PAGES.iter().find(|(candidate, _)| *candidate == kind).map_or("", |(_, text)| text);
     let mut page = String::new();
     let mut is_code = false;
     for line in text.lines().map_while(|line| line.strip_prefix("//!")) {
@@ -249,18 +203,13 @@ pub fn page(kind: LevelKind) -> String {
     page.replace("[`", "`").replace("`]", "`")
 }
 
-/// The arrays of a level.
-pub fn arrays(format: LevelFormat) -> Arrays {
-    of(format.kind).arrays(format)
-}
-
-/// A level whose arrays nobody reads, for asking what it can do.
+/// A level whose arrays nothing reads, for asking what it can do.
 fn anywhere(format: LevelFormat) -> Storage {
-    let arrays = arrays(format);
+    let id = |role: Role| format.array(role).map(|_| ArrayId(role as u32));
     Storage {
         format,
-        positions: (arrays == Arrays::PositionsAndCoordinates).then_some(ArrayId(0)),
-        coordinates: (arrays != Arrays::None).then_some(ArrayId(1)),
+        positions: id(Role::Positions),
+        coordinates: id(Role::Coordinates),
         extent: Expr::Index(0),
         parent: Expr::Index(0),
         above: Some(Expr::Index(0)),
@@ -304,7 +253,7 @@ pub fn is_walked(format: LevelFormat) -> bool {
 
 /// Whether coordinates under one parent ascend with their positions.
 pub fn ascends(format: LevelFormat) -> bool {
-    format.ordered && of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_none()
+    format.ordered() && of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_none()
 }
 
 /// Whether the children of a parent lie side by side, and those of the next behind them.
@@ -339,119 +288,28 @@ pub fn is_appended(format: LevelFormat) -> bool {
 }
 
 /// The kind of level with a name in the language.
-pub fn from_name(name: &str) -> Option<LevelKind> {
-    ALL.iter().find(|(_, level)| level.name() == name).map(|(kind, _)| *kind)
+pub fn named(name: &str) -> Option<LevelKind> {
+    ALL.iter().map(|level| level.kind()).find(|kind| kind.name == name)
 }
 
-/// What the tests of each level need, and the laws that hold for all of them.
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::VariableId;
+pub use hashed::{slot, slots};
 
-    /// A level with its arrays: positions `a0`, coordinates `a1`, extent `d0`.
-    pub(super) fn storage(format: LevelFormat) -> Storage {
-        Storage { extent: Expr::Dimension(crate::ir::DimensionId(0)), parent: v(0), ..anywhere(format) }
+impl Format {
+    /// All modes dense, in order.
+    pub fn dense(order: usize) -> Self {
+        Self::of_levels(vec![LevelFormat::DENSE; order])
     }
 
-    /// A variable of the test: `v0`, …
-    pub(super) fn v(id: u32) -> Expr {
-        Expr::Variable(VariableId(id))
+    /// Compressed sparse fibers.
+    pub fn csf(order: usize) -> Self {
+        Self::of_levels(vec![LevelFormat::COMPRESSED; order])
     }
 
-    /// One parent, `v0`.
-    pub(super) fn one_parent() -> Parents {
-        Parents { begin: v(0), end: None }
-    }
-
-    /// The parents `v0..v1`.
-    pub(super) fn parents() -> Parents {
-        Parents { begin: v(0), end: Some(v(1)) }
-    }
-
-    fn storages() -> impl Iterator<Item = (&'static dyn Level, Storage)> {
-        ALL.iter().map(|&(kind, level)| (level, storage(LevelFormat::new(kind))))
-    }
-
-    #[test]
-    fn every_level_has_a_name_of_its_own() {
-        for (kind, level) in ALL {
-            assert_eq!(from_name(level.name()), Some(*kind));
-            assert_eq!(of(*kind).name(), level.name());
-            assert!(!level.summary().is_empty());
-        }
-        assert_eq!(from_name("sparse"), None);
-    }
-
-    #[test]
-    fn positions_have_coordinates() {
-        for (level, storage) in storages() {
-            let positions = level.positions(&storage, &one_parent());
-            assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.name());
-            let is_found = positions.is_none_or(|positions| level.search(&storage, &positions, v(1)).is_some());
-            assert!(is_found, "{}", level.name());
-            let is_probed = level.probe(&storage, v(0), v(1)).is_some();
-            assert_eq!(is_probed, level.has_entry(&storage, v(0)).is_some(), "{}", level.name());
-        }
-    }
-
-    #[test]
-    fn positions_have_parents() {
-        for (level, storage) in storages() {
-            let is_direct = is_walked(storage.format) && is_contiguous(storage.format) || is_located(storage.format);
-            assert_eq!(level.parent(&storage, v(0)).is_some(), is_direct, "{}", level.name());
-        }
-    }
-
-    #[test]
-    fn properties_are_those_of_what_is_stored() {
-        for (level, Storage { format, .. }) in storages() {
-            let arrays = level.arrays(format);
-            assert!(!level.takes(Property::Positions) || arrays == Arrays::PositionsAndCoordinates, "{}", level.name());
-            assert!(!level.takes(Property::Coordinates) || arrays != Arrays::None, "{}", level.name());
-            assert!(!format.lacks_sense(), "{}", level.name());
-            assert_eq!(format.nonunique().lacks_sense(), !level.takes(Property::Nonunique), "{}", level.name());
-        }
-    }
-
-    #[test]
-    fn what_is_appended_is_stored_and_closed() {
-        for (level, storage) in storages() {
-            let appends = level.append(&storage, v(0));
-            assert!(appends.is_none() || level.arrays(storage.format) != Arrays::None, "{}", level.name());
-            assert_eq!(appends.is_some(), level.close_parent(&storage, v(0)).is_some(), "{}", level.name());
-        }
-    }
-
-    #[test]
-    fn a_level_touches_the_arrays_that_it_says_and_no_others() {
-        for (level, storage) in storages() {
-            let mut touched: Vec<ArrayId> = Vec::new();
-            let mut see = |expr: &Expr| {
-                expr.for_each(&mut |expr| {
-                    if let Expr::Load(array, _) | Expr::Length(array) | Expr::Search { array, .. } = expr {
-                        touched.push(*array)
-                    }
-                });
-            };
-            if let Some(positions) = level.positions(&storage, &parents()) {
-                see(&positions.begin);
-                see(&positions.end);
-            }
-            level.coordinate(&storage, v(0)).iter().for_each(&mut see);
-            level.parent(&storage, v(0)).iter().for_each(&mut see);
-            level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
-            level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
-            level.has_entry(&storage, v(0)).iter().for_each(&mut see);
-            level.occupied(&storage, v(0)).iter().for_each(&mut see);
-            let statements = level.append(&storage, v(0)).into_iter().chain(level.close_parent(&storage, v(0)));
-            touched.extend(statements.flatten().filter_map(|statement| statement.written_array()));
-            touched.sort_unstable();
-            touched.dedup();
-            let declared: Vec<ArrayId> = storage.positions.into_iter().chain(storage.coordinates).collect();
-            let is_read = is_direct(storage.format) || has_positions(storage.format);
-            let expected = if is_read { declared } else { Vec::new() };
-            assert_eq!(touched, expected, "{}", level.name());
-        }
+    /// Coordinates, sorted.
+    pub fn coo(order: usize) -> Self {
+        Self::of_levels((0..order).map(|level| {
+            let format = if level == 0 { LevelFormat::COMPRESSED } else { LevelFormat::SINGLETON };
+            if level + 1 < order { format.nonunique() } else { format }
+        }))
     }
 }
