@@ -28,7 +28,7 @@ use super::{
 };
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, ReduceOperator, Size};
-use crate::level::{ascends, is_located};
+use crate::level::{ascends, is_located, is_sequential};
 use crate::notation::simplify::literal;
 
 /// What the loops of a statement are chosen for.
@@ -126,7 +126,11 @@ impl Scheduler<'_> {
     /// Whether loops can go through what an operand stores, and find all else from that.
     fn is_driver(&self, driver: &Access, statement: &Statement) -> bool {
         let tensor = self.kernel.tensor(driver.tensor);
-        let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
+        // A loop over positions is cut anywhere, but coordinates that are told one after the other begin at a parent.
+        let is_cut = |level: &format::Level| is_sequential(level.format);
+        let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format))
+            && !tensor.format.levels.first().is_some_and(is_cut)
+            && (self.kernel.asked.parallel.is_empty() || !tensor.format.levels.iter().any(is_cut));
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
@@ -149,7 +153,8 @@ impl Scheduler<'_> {
         let is_alike =
             |other: &Access| other.indices == first.indices && self.kernel.tensor(other.tensor).format == *format;
         // What is found by counting may lie outside of the tensors, where a loop of the one alone would have to leave it out.
-        let is_merged = |level: &format::Level| ascends(level.format) && !is_located(level.format);
+        let is_merged =
+            |level: &format::Level| ascends(level.format) && !is_located(level.format) && !is_sequential(level.format);
         others.is_empty()
             || self.kernel.target == Target::Cpu && others.iter().all(is_alike) && format.levels.iter().all(is_merged)
     }
@@ -266,5 +271,9 @@ impl Scheduler<'_> {
 /// Whether loops know how to walk or locate a level.
 fn is_walkable(level: &format::LevelFormat) -> bool {
     let kind = level.kind;
-    kind.is_dense() || kind.is_compressed() || kind.is_singleton() || kind.vacancies == format::Vacancies::Slots
+    kind.is_dense()
+        || kind.is_compressed()
+        || kind.is_singleton()
+        || kind.vacancies == format::Vacancies::Slots
+        || is_sequential(*level)
 }

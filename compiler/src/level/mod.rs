@@ -124,7 +124,16 @@ pub trait Level: Sync {
         None
     }
 
-    /// Whether there is an entry at a position that is walked; `None` where there is one at each. Coordinates then come in any order.
+    /// How far the coordinates have come at a position, where they are told one after the other: from how far they had come at the
+    /// position before it under the same parent, or 0. It is the coordinate, where there is an entry. Such a level is walked from a
+    /// parent's first position on, alone, and has no [`Level::coordinate`].
+    fn reached(&self, storage: &Storage, position: Expr, before: Expr) -> Option<Expr> {
+        let _ = (storage, position, before);
+        None
+    }
+
+    /// Whether there is an entry at a position that is walked; `None` where there is one at each. Coordinates then come in any order,
+    /// unless [`Level::reached`] tells them.
     fn occupied(&self, storage: &Storage, position: Expr) -> Option<Expr> {
         let _ = (storage, position);
         None
@@ -246,14 +255,20 @@ pub fn has_parents(format: LevelFormat) -> bool {
     of(format.kind).parent(&anywhere(format), Expr::Index(0)).is_some()
 }
 
-/// Whether kernels walk the positions of a level, in the order of its coordinates.
+/// Whether kernels walk the positions of a level, in the order of its coordinates, side by side with those of other operands.
 pub fn is_walked(format: LevelFormat) -> bool {
-    ascends(format) && has_positions(format)
+    ascends(format) && has_positions(format) && !is_sequential(format)
+}
+
+/// Whether coordinates are told one after the other.
+pub fn is_sequential(format: LevelFormat) -> bool {
+    of(format.kind).reached(&anywhere(format), Expr::Index(0), Expr::Index(0)).is_some()
 }
 
 /// Whether coordinates under one parent ascend with their positions.
 pub fn ascends(format: LevelFormat) -> bool {
-    format.ordered() && of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_none()
+    let has_gaps = || of(format.kind).occupied(&anywhere(format), Expr::Index(0)).is_some();
+    format.ordered() && (is_sequential(format) || !has_gaps())
 }
 
 /// Whether the children of a parent lie side by side, and those of the next behind them.

@@ -44,8 +44,11 @@ fn every_level_has_a_name_of_its_own() {
 fn positions_have_coordinates() {
     for (level, storage) in storages() {
         let positions = level.positions(&storage, &one_parent());
-        assert_eq!(positions.is_some(), level.coordinate(&storage, v(0)).is_some(), "{}", level.kind().name);
-        let is_found = positions.is_none_or(|positions| level.search(&storage, &positions, v(1)).is_some());
+        let (reached, coordinate) = (level.reached(&storage, v(0), v(1)), level.coordinate(&storage, v(0)));
+        assert!(reached.is_none() || coordinate.is_none(), "{}", level.kind().name);
+        assert_eq!(positions.is_some(), reached.or(coordinate).is_some(), "{}", level.kind().name);
+        let is_found = is_sequential(storage.format)
+            || positions.is_none_or(|positions| level.search(&storage, &positions, v(1)).is_some());
         assert!(is_found, "{}", level.kind().name);
         let is_probed = level.probe(&storage, v(0), v(1)).is_some();
         assert_eq!(is_probed, level.has_entry(&storage, v(0)).is_some(), "{}", level.kind().name);
@@ -108,6 +111,7 @@ fn a_level_touches_the_arrays_that_it_says_and_no_others() {
             see(&positions.end);
         }
         level.coordinate(&storage, v(0)).iter().for_each(&mut see);
+        level.reached(&storage, v(0), v(1)).iter().for_each(&mut see);
         level.parent(&storage, v(0)).iter().for_each(&mut see);
         level.locate(&storage, v(0), v(1)).iter().for_each(&mut see);
         level.probe(&storage, v(0), v(1)).iter().for_each(&mut see);
