@@ -133,11 +133,11 @@ pub(crate) fn coordinates(shape: &[usize]) -> Format {
     let mut format = Format::coo(shape.len());
     for (level, &extent) in format.levels.iter_mut().zip(shape) {
         if extent as u64 > IndexWidth::U32.maximum() {
-            level.format.coordinates = IndexWidth::U64;
+            level.format = level.format.with_coordinates(IndexWidth::U64);
         }
     }
     if let Some(level) = format.levels.first_mut() {
-        level.format.positions = IndexWidth::U64;
+        level.format = level.format.with_positions(IndexWidth::U64);
     }
     format
 }

@@ -6,9 +6,9 @@ use crate::source;
 use clap::Args;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Indices, layout_text, pack};
 use spc_compiler::diagnostics::topics::{self, Kind};
-use spc_compiler::format::level::{self, Level};
 use spc_compiler::format::resolve::{self, Definitions, Orders};
 use spc_compiler::format::{Format, LevelFormat, prelude};
+use spc_compiler::level::{self, Level};
 use spc_compiler::syntax::{self, FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, Program};
 use std::fmt::Write;
 
@@ -74,7 +74,8 @@ fn listing(definitions: &Definitions<'_>) -> String {
     let heads = |heads: [&str; 3]| heads.map(str::to_owned).to_vec();
     let formats = std::iter::once(heads(["format", "order", "stores"]));
     let formats: Vec<Vec<String>> = formats.chain(own.chain(prelude::definitions()).map(row)).collect();
-    let level = |&(kind, level): &(_, &dyn Level)| {
+    let level = |level: &&dyn Level| {
+        let kind = level.kind();
         let format = LevelFormat::new(kind);
         let loops = match () {
             () if level::is_located(format) => "locate",
@@ -82,7 +83,7 @@ fn listing(definitions: &Definitions<'_>) -> String {
             () if level::is_probed(format) => "probe",
             () => "copy",
         };
-        vec![level.name().to_owned(), loops.to_owned(), level.summary().to_owned()]
+        vec![kind.name.to_owned(), loops.to_owned(), kind.summary.to_owned()]
     };
     let levels = std::iter::once(heads(["level", "loops", "stores"]));
     let levels: Vec<Vec<String>> = levels.chain(level::ALL.iter().map(level)).collect();
@@ -100,7 +101,7 @@ fn shown(text: &str, order: Option<usize>, definitions: &Definitions<'_>) -> Res
         source::rendered(&[(text, "<format>", problems)])
     };
     // A level by itself is that of a vector.
-    let is_level = level::from_name(text).is_some() && find(text, definitions).is_none();
+    let is_level = level::named(text).is_some() && find(text, definitions).is_none();
     let mut text = if is_level { format!("[{text}]") } else { text.to_owned() };
     let mut parsed = syntax::parse_format(&text).map_err(|problems| refuse(&text, problems))?;
     if let Some(arguments) = example_arguments(&parsed, definitions) {

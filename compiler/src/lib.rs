@@ -31,6 +31,7 @@ pub mod guide;
 pub mod ir;
 #[cfg(feature = "compile")]
 pub mod lattice;
+pub mod level;
 #[cfg(feature = "compile")]
 pub mod lower;
 #[cfg(feature = "cuda")]

@@ -1,7 +1,7 @@
 //! The words that `spc explain` knows: README.md says the same of directives and levels, and examples are programs.
 
 use spc_compiler::diagnostics::topics::{self, Kind, directives};
-use spc_compiler::format::level;
+use spc_compiler::level;
 use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::{notation, syntax};
 
@@ -27,7 +27,7 @@ fn the_readme_says_what_directives_ask_for() {
 #[test]
 fn the_readme_has_every_level() {
     let rows: Vec<String> = table("| level |").into_iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
-    let mut known: Vec<&str> = level::ALL.iter().map(|(_, level)| level.name()).collect();
+    let mut known: Vec<&str> = level::ALL.iter().map(|level| level.kind().name).collect();
     let mut said: Vec<&str> = rows.iter().map(String::as_str).collect();
     known.sort_unstable();
     said.sort_unstable();

@@ -12,7 +12,7 @@ use proc_macro2::TokenStream;
 use spc::io::{mtx, npy, spct, tns};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::resolve::{self, Definitions};
-use spc_compiler::{backend, compile_notation, ir, notation, syntax};
+use spc_compiler::{backend, compile_notation, ir, level, notation, syntax};
 
 pub use mutate::mutated;
 
@@ -92,9 +92,9 @@ fn format(bytes: &[u8]) {
 
 /// A kernel in loop IR. What it prints is read as the same kernel.
 fn loop_ir(bytes: &[u8]) {
-    let Some(kernel) = text(bytes).and_then(|text| ir::parse(text).ok()) else { return };
+    let Some(kernel) = text(bytes).and_then(|text| ir::parse(text, level::named).ok()) else { return };
     let printed = kernel.to_string();
-    let again = ir::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    let again = ir::parse(&printed, level::named).unwrap_or_else(|error| panic!("{error}\n{printed}"));
     assert_eq!(again.to_string(), printed);
     if let Ok(verified) = ir::verify(kernel) {
         _ = backend::rust::text(&verified);

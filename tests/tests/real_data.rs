@@ -6,7 +6,7 @@
 
 use spc::execute::{Entries, Operand, Program, ProgramOptions};
 use spc::io::{ReadOptions, read_as};
-use spc::tensor::{AnyTensor, Coordinates, Indices, LevelStorage, Values};
+use spc::tensor::{AnyTensor, Coordinates, Indices, LevelArrays, Values};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
 use spc_tests::harness::{Skip, Suite, options};
@@ -151,7 +151,7 @@ impl Case {
         let shape: Vec<usize> = self.dense[operand].chars().map(|name| extents[&name]).collect();
         let mut values = Vec::new();
         spc_tests::data::for_each_index(&shape, &mut |index| values.push(element(operand, index)));
-        let levels = vec![LevelStorage::Dense; shape.len()];
+        let levels = vec![LevelArrays::NONE; shape.len()];
         let format = Format::dense(shape.len());
         AnyTensor::from_parts(shape, format, levels, Values::from(values)).expect("dense operands are valid")
     }

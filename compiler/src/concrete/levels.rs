@@ -2,7 +2,7 @@
 
 use super::{Access, IndexVariable};
 use crate::format::Format;
-use crate::format::level::is_located;
+use crate::level::is_located;
 
 /// The index variable of each level, outermost first.
 pub(crate) fn level_variables(access: &Access, format: &Format) -> Vec<IndexVariable> {

@@ -476,7 +476,7 @@ impl Kernel {
         let Some(stored) = &self.tensor(*tensor).stored else { return false };
         let is_block = |level: &crate::format::Level| {
             let divides = matches!(&level.coordinate, Coordinate::Divide(a, _) if **a == Coordinate::Mode(*mode));
-            divides && level.format.ordered
+            divides && level.format.ordered()
         };
         used.iter().any(|&level| levels[level] == variable && is_block(&stored.format.levels[level]))
     }

@@ -1,13 +1,13 @@
 //! Storage formats: a **map** from modes to levels and a **level format** for each level.
 //!
-//! [`Format`] is what the rest of the compiler and the run time know of a tensor's storage; [`level`] says how each
-//! level format iterates, locates and appends; `prelude.ti` defines the named formats in the language itself.
+//! [`Format`] is what the rest of the compiler and the run time know of a tensor's storage. What a level is, is declared in the
+//! files of [`crate::level`], which say how it iterates, locates and appends as well; `prelude.ti` defines the named formats in the
+//! language itself.
 
+mod declaration;
 pub mod interleave;
-pub mod level;
 mod map;
 mod number;
-mod plain;
 #[cfg(feature = "compile")]
 pub mod prelude;
 #[cfg(feature = "compile")]
@@ -18,6 +18,10 @@ mod spelling;
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
 pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");
 
+pub use declaration::{
+    Children, Code, Count, Declaration, Length, LevelArray, LevelKind, LevelTypeName, PARAMETERS, Parameter, Role,
+    Told, Vacancies,
+};
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
 #[cfg(feature = "compile")]
@@ -66,53 +70,24 @@ pub enum Coordinate {
     Interleave(Vec<Coordinate>),
 }
 
-/// How one level is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// How one level is stored: its kind, and what its parameters are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LevelFormat {
     /// The kind of level.
     pub kind: LevelKind,
-    /// Whether a coordinate occurs at most once under one parent.
-    pub unique: bool,
-    /// Whether coordinates under one parent ascend.
-    pub ordered: bool,
-    /// Whether coordinates are sorted by their interleaved bits together with those of the singletons below, not one by one:
-    /// each by itself is in no order.
-    pub morton: bool,
-    /// The width of stored coordinates.
-    pub coordinates: IndexWidth,
-    /// The width of stored positions.
-    pub positions: IndexWidth,
-    /// How many positions each parent has, where the format says it: `padded(width = 2)`.
-    pub width: Option<u64>,
-    /// How many parents lie side by side: `sliced(rows = 8)`; else 1.
-    pub rows: u64,
+    /// The value of each parameter of its declaration, in that order.
+    values: [u64; PARAMETERS],
 }
 
-/// The kinds of level; each is one file under [`level`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LevelKind {
-    /// Every coordinate of the mode, none stored.
-    Dense,
-    /// The coordinates that occur under each parent: `pos`, `crd`.
-    Compressed,
-    /// One coordinate for each parent position: `crd`.
-    Singleton,
-    /// Rows of one width: `width`, `crd`, the rest filled up.
-    Padded,
-    /// Every coordinate, with a flag that says which have an entry: `flags`.
-    Bitmap,
-    /// The coordinates under each parent in a hash table: `pos`, `crd`.
-    Hashed,
-    /// The coordinate of the level above, none stored.
-    Diagonal,
-    /// One interval of coordinates for each parent: `pos`, `first`.
-    Banded,
-    /// Equal neighbours once: `pos`, `ends`.
-    Run,
-    /// The coordinates under each parent, the first of each flagged: `flags`, `crd`.
-    Flagged,
-    /// Slices of rows side by side, each of one width: `pos`, `crd`, the rest filled up.
-    Sliced,
+/// The order of coordinates under one parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// They ascend.
+    Ascending,
+    /// Any.
+    Any,
+    /// They are sorted by their interleaved bits together with those of the singletons below: each by itself is in no order.
+    Morton,
 }
 
 /// The width of a stored index.
@@ -163,73 +138,185 @@ impl IndexWidth {
     }
 }
 
+/// A parameter among those of a level; no two are alike.
+const fn number(parameter: &Parameter) -> u8 {
+    match parameter {
+        Parameter::Nonunique => NONUNIQUE,
+        Parameter::Order { .. } => ORDER,
+        Parameter::Count(_) => COUNT,
+        Parameter::Width(role) => WIDTH + *role as u8,
+    }
+}
+
+const NONUNIQUE: u8 = 0;
+const ORDER: u8 = 1;
+const COUNT: u8 = 2;
+const WIDTH: u8 = 3;
+
 impl LevelFormat {
-    /// A level of this kind with the usual properties: unique, ordered, `u32` coordinates and positions. What is a flag takes
-    /// a byte, and hash tables are in no order.
+    /// A level of this kind with the usual parameters: unique, in order, `u32` coordinates and positions, a byte for a flag.
     pub const fn new(kind: LevelKind) -> Self {
-        let usual = Self {
-            kind,
-            unique: true,
-            ordered: true,
-            morton: false,
-            coordinates: IndexWidth::U32,
-            positions: IndexWidth::U32,
-            width: None,
-            rows: 1,
-        };
-        match kind {
-            LevelKind::Bitmap => Self { coordinates: IndexWidth::U8, ..usual },
-            LevelKind::Flagged => Self { positions: IndexWidth::U8, ..usual },
-            LevelKind::Sliced => Self { rows: 8, ..usual },
-            LevelKind::Hashed => Self { ordered: false, ..usual },
-            _ => usual,
+        let mut values = [0; PARAMETERS];
+        let mut place = 0;
+        while place < kind.parameters().len() {
+            values[place] = Self::usual(kind, place);
+            place += 1;
+        }
+        Self { kind, values }
+    }
+
+    /// What a parameter is where nothing is said.
+    const fn usual(kind: LevelKind, place: usize) -> u64 {
+        match kind.parameters()[place] {
+            Parameter::Nonunique | Parameter::Order { .. } => 0,
+            Parameter::Width(role) => kind.array_width(role) as u64,
+            Parameter::Count(count) => count.usual,
         }
     }
 
-    /// The most rows that may lie side by side.
-    pub const MOST_ROWS: u64 = 1024;
+    const fn place(self, wanted: u8) -> Option<usize> {
+        let parameters = self.kind.parameters();
+        let mut place = 0;
+        while place < parameters.len() {
+            if number(&parameters[place]) == wanted {
+                return Some(place);
+            }
+            place += 1;
+        }
+        None
+    }
 
-    /// `dense`
-    pub const DENSE: LevelFormat = LevelFormat::new(LevelKind::Dense);
-    /// `compressed`
-    pub const COMPRESSED: LevelFormat = LevelFormat::new(LevelKind::Compressed);
-    /// `singleton`
-    pub const SINGLETON: LevelFormat = LevelFormat::new(LevelKind::Singleton);
-    /// `padded`
-    pub const PADDED: LevelFormat = LevelFormat::new(LevelKind::Padded);
-    /// `bitmap`
-    pub const BITMAP: LevelFormat = LevelFormat::new(LevelKind::Bitmap);
-    /// `hashed`
-    pub const HASHED: LevelFormat = LevelFormat::new(LevelKind::Hashed);
-    /// `diagonal`
-    pub const DIAGONAL: LevelFormat = LevelFormat::new(LevelKind::Diagonal);
-    /// `banded`
-    pub const BANDED: LevelFormat = LevelFormat::new(LevelKind::Banded);
-    /// `run`
-    pub const RUN: LevelFormat = LevelFormat::new(LevelKind::Run);
-    /// `flagged`
-    pub const FLAGGED: LevelFormat = LevelFormat::new(LevelKind::Flagged);
-    /// `sliced`
-    pub const SLICED: LevelFormat = LevelFormat::new(LevelKind::Sliced);
+    const fn value(self, wanted: u8) -> Option<u64> {
+        match self.place(wanted) {
+            Some(place) => Some(self.values[place]),
+            None => None,
+        }
+    }
 
-    /// The same level, where a coordinate may occur several times under one parent.
-    pub const fn nonunique(mut self) -> Self {
-        self.unique = false;
+    /// The same level with a parameter of this value; unchanged where the level does not take it.
+    const fn with(mut self, wanted: u8, value: u64) -> Self {
+        if let Some(place) = self.place(wanted) {
+            self.values[place] = value;
+        }
         self
     }
 
-    /// Whether the level has a property that its kind of level does not take; formats that are written don't.
-    pub fn lacks_sense(self) -> bool {
-        let usual = LevelFormat::new(self.kind);
-        let takes = |property| level::of(self.kind).takes(property);
-        self.unique != usual.unique && !takes(level::Property::Nonunique)
-            || self.ordered != usual.ordered && !takes(level::Property::Unordered)
-            || self.morton && !takes(level::Property::Morton)
-            || self.coordinates != usual.coordinates && !takes(level::Property::Coordinates)
-            || self.positions != usual.positions && !takes(level::Property::Positions)
-            || self.width.is_some() && !takes(level::Property::Width)
-            || self.rows != usual.rows && !takes(level::Property::Rows)
-            || !(1..=LevelFormat::MOST_ROWS).contains(&self.rows)
+    /// Whether a coordinate occurs at most once under one parent.
+    pub const fn unique(self) -> bool {
+        !matches!(self.value(NONUNIQUE), Some(1))
+    }
+
+    /// Whether coordinates under one parent ascend.
+    pub const fn ordered(self) -> bool {
+        matches!(self.order(), Order::Ascending)
+    }
+
+    /// Whether coordinates are sorted by their interleaved bits together with those of the singletons below, not one by one.
+    pub const fn morton(self) -> bool {
+        matches!(self.order(), Order::Morton)
+    }
+
+    /// The order of coordinates under one parent.
+    pub const fn order(self) -> Order {
+        match self.value(ORDER) {
+            Some(0) => Order::Ascending,
+            Some(1) => Order::Any,
+            Some(_) => Order::Morton,
+            None if self.kind.is_ordered() => Order::Ascending,
+            None => Order::Any,
+        }
+    }
+
+    /// The width of an array's elements; that of the usual arrays where there is none.
+    pub const fn width(self, role: Role) -> IndexWidth {
+        match self.value(WIDTH + role as u8) {
+            Some(0) => IndexWidth::U8,
+            Some(1) => IndexWidth::U16,
+            Some(2) => IndexWidth::U32,
+            Some(_) => IndexWidth::U64,
+            None => self.kind.array_width(role),
+        }
+    }
+
+    /// The width of the array that tells coordinates.
+    pub const fn coordinates(self) -> IndexWidth {
+        self.width(Role::Coordinates)
+    }
+
+    /// The width of the array that tells where children are.
+    pub const fn positions(self) -> IndexWidth {
+        self.width(Role::Positions)
+    }
+
+    /// The level's number: how many positions each parent has (`padded(width = 2)`), how many parents are side by side
+    /// (`sliced(rows = 8)`); `None` where it takes none, or the data tell it.
+    pub const fn count(self) -> Option<u64> {
+        match self.value(COUNT) {
+            Some(0) | None => None,
+            number => number,
+        }
+    }
+
+    /// The arrays that such a level stores.
+    pub fn arrays(self) -> impl Iterator<Item = &'static LevelArray> {
+        let is_said = self.count().is_some();
+        self.kind.declared_arrays().iter().filter(move |array| !(is_said && array.length == Length::One))
+    }
+
+    /// The array of a role that such a level stores.
+    pub fn array(self, role: Role) -> Option<&'static LevelArray> {
+        self.arrays().find(|array| array.role == role)
+    }
+
+    /// The same level, where a coordinate may occur several times under one parent, if such levels can be so.
+    pub const fn nonunique(self) -> Self {
+        self.with(NONUNIQUE, 1)
+    }
+
+    /// The same level, unique or not; unchanged where such levels are unique.
+    pub const fn with_unique(self, unique: bool) -> Self {
+        self.with(NONUNIQUE, !unique as u64)
+    }
+
+    /// The same level in another order, if such levels can be so.
+    pub const fn with_order(self, order: Order) -> Self {
+        self.with(
+            ORDER,
+            match order {
+                Order::Ascending => 0,
+                Order::Any => 1,
+                Order::Morton => 2,
+            },
+        )
+    }
+
+    /// The same level with elements of another width in an array, if such levels can have them.
+    pub const fn with_width(self, role: Role, width: IndexWidth) -> Self {
+        self.with(WIDTH + role as u8, width as u64)
+    }
+
+    /// The same level with coordinates of another width.
+    pub const fn with_coordinates(self, width: IndexWidth) -> Self {
+        self.with_width(Role::Coordinates, width)
+    }
+
+    /// The same level with positions of another width.
+    pub const fn with_positions(self, width: IndexWidth) -> Self {
+        self.with_width(Role::Positions, width)
+    }
+
+    /// The same level with another number, if it takes one.
+    pub const fn with_count(self, number: u64) -> Self {
+        self.with(COUNT, number)
+    }
+
+    /// Whether its number is within bounds, and its order one of those that it can have.
+    pub fn has_sense(self) -> bool {
+        let is_within = |count: &Count| {
+            self.value(COUNT)
+                .is_some_and(|number| (count.least..=count.most).contains(&number) || number == 0 && count.usual == 0)
+        };
+        self.kind.count().is_none_or(is_within) && (!self.morton() || self.kind.takes_morton())
     }
 }
 
@@ -242,14 +329,18 @@ impl Level {
     pub fn settle(levels: &mut [Level]) {
         let mut is_interleaved = false;
         for place in 0..levels.len() {
-            let is_last = levels.get(place + 1).is_none_or(|next| next.format.kind != LevelKind::Singleton);
+            let is_last = levels.get(place + 1).is_none_or(|next| !next.format.kind.is_singleton());
             let format = &mut levels[place].format;
-            format.unique |= is_last;
-            if format.morton && is_last {
-                (format.morton, format.ordered) = (false, true);
+            if is_last {
+                *format = format.with_unique(true);
             }
-            is_interleaved = format.morton || is_interleaved && format.kind == LevelKind::Singleton;
-            format.ordered &= !is_interleaved;
+            if format.morton() && is_last {
+                *format = format.with_order(Order::Ascending);
+            }
+            is_interleaved = format.morton() || is_interleaved && format.kind.is_singleton();
+            if is_interleaved && !format.morton() {
+                *format = format.with_order(Order::Any);
+            }
         }
     }
 }
@@ -279,27 +370,9 @@ impl Format {
         Self { order: modes.len(), levels }
     }
 
-    /// All modes dense, in order.
-    pub fn dense(order: usize) -> Self {
-        Self::of_levels(vec![LevelFormat::DENSE; order])
-    }
-
-    /// Compressed sparse fibers.
-    pub fn csf(order: usize) -> Self {
-        Self::of_levels(vec![LevelFormat::COMPRESSED; order])
-    }
-
-    /// Coordinates, sorted.
-    pub fn coo(order: usize) -> Self {
-        Self::of_levels((0..order).map(|level| {
-            let format = if level == 0 { LevelFormat::COMPRESSED } else { LevelFormat::SINGLETON };
-            if level + 1 < order { format.nonunique() } else { format }
-        }))
-    }
-
     /// Whether every level is dense.
     pub fn is_dense(&self) -> bool {
-        self.levels.iter().all(|level| level.format.kind == LevelKind::Dense)
+        self.levels.iter().all(|level| level.format.kind.is_dense())
     }
 
     /// The mode that each level stores, where every level stores a mode as it is.
@@ -314,32 +387,73 @@ impl Format {
     }
 }
 
+impl Coordinate {
+    /// Calls `visit` on each mode in it, from left to right.
+    pub fn for_each_mode(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Coordinate::Mode(mode) => visit(*mode),
+            Coordinate::Constant(_) | Coordinate::Extent(_) => {}
+            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_mode(visit)),
+            Coordinate::Add(a, b)
+            | Coordinate::Subtract(a, b)
+            | Coordinate::Multiply(a, b)
+            | Coordinate::Divide(a, b)
+            | Coordinate::Remainder(a, b) => {
+                a.for_each_mode(visit);
+                b.for_each_mode(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` on each mode whose extent is in it.
+    pub fn for_each_extent(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Coordinate::Extent(mode) => visit(*mode),
+            Coordinate::Mode(_) | Coordinate::Constant(_) => {}
+            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_extent(visit)),
+            Coordinate::Add(a, b)
+            | Coordinate::Subtract(a, b)
+            | Coordinate::Multiply(a, b)
+            | Coordinate::Divide(a, b)
+            | Coordinate::Remainder(a, b) => {
+                a.for_each_extent(visit);
+                b.for_each_extent(visit);
+            }
+        }
+    }
+
+    /// Whether a mode is in it.
+    pub fn mentions(&self, mode: usize) -> bool {
+        let mut found = false;
+        self.for_each_mode(&mut |other| found |= other == mode);
+        found
+    }
+}
+
 impl fmt::Display for LevelFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(level::of(self.kind).name())?;
-        let usual = LevelFormat::new(self.kind);
+        f.write_str(self.kind.name)?;
         let mut arguments = Vec::new();
-        if let Some(width) = self.width {
-            arguments.push(format!("width = {width}"));
-        }
-        if self.rows != usual.rows {
-            arguments.push(format!("rows = {}", self.rows));
-        }
-        if !self.unique {
-            arguments.push("nonunique".to_owned());
-        }
-        if self.morton {
-            arguments.push("morton".to_owned());
-        } else if self.ordered != usual.ordered {
-            arguments.push("unordered".to_owned());
-        }
-        if self.coordinates != usual.coordinates {
-            arguments.push(self.coordinates.name().to_owned());
-        }
-        if self.positions != usual.positions {
-            arguments.push(format!("pos = {}", self.positions.name()));
+        for (place, parameter) in self.kind.parameters().iter().enumerate() {
+            let value = self.values[place];
+            if value == Self::usual(self.kind, place) {
+                continue;
+            }
+            arguments.push(match parameter {
+                Parameter::Nonunique => "nonunique".to_owned(),
+                Parameter::Order { .. } => if self.morton() { "morton" } else { "unordered" }.to_owned(),
+                Parameter::Width(Role::Coordinates) => self.coordinates().name().to_owned(),
+                Parameter::Width(role) => format!("{} = {}", role.key(), self.width(*role).name()),
+                Parameter::Count(count) => format!("{} = {value}", count.name),
+            });
         }
         if arguments.is_empty() { Ok(()) } else { write!(f, "({})", arguments.join(", ")) }
+    }
+}
+
+impl fmt::Debug for LevelFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Formats by the names that other libraries and papers have for them.
 
-use super::{level, mode_name, resolve};
+use super::{mode_name, resolve};
+use crate::level;
 use crate::syntax::parse_format;
 
 /// The format that is meant by a name that no format has: the same in other letters, or another library's.
@@ -31,7 +32,7 @@ pub(super) fn format<'a>(name: &str, mut known: impl Iterator<Item = &'a str>) -
 /// The level format that is meant by a name that none has.
 pub(super) fn level(name: &str) -> Option<&'static str> {
     let plain = plain(name);
-    let own = level::ALL.iter().map(|(_, level)| level.name()).find(|own| *own == plain);
+    let own = level::ALL.iter().map(|level| level.kind().name).find(|own| *own == plain);
     own.or(match plain.as_str() {
         "sparse" | "sparselist" | "list" => Some("compressed"),
         "sparsehash" | "hash" | "dict" | "sparsedict" => Some("hashed"),

@@ -4,7 +4,7 @@ use super::append::Histories;
 use super::plan::{Function, Module, Step, Threads, bytes};
 use super::rewrite::{changed, declared, mentioned, replace_statements, substituted, without_dead};
 use super::{Options, Refusal};
-use crate::format::{Coordinate, IndexWidth, LevelKind};
+use crate::format::{Coordinate, IndexWidth};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, TensorId, Type,
     VariableId,
@@ -190,7 +190,7 @@ fn outermost(kernel: &Kernel, expr: Expr) -> Expr {
     let expr = expr.map_children(&mut |child| outermost(kernel, child));
     let Expr::Load(array, index) = &expr else { return expr };
     let ArrayRole::Positions { tensor, level } = kernel.array(*array).role else { return expr };
-    if kernel.tensor(tensor).format.levels[level].format.kind != LevelKind::Compressed || kernel.is_output(tensor) {
+    if !kernel.tensor(tensor).format.levels[level].format.kind.is_compressed() || kernel.is_output(tensor) {
         return expr;
     }
     match &**index {
@@ -211,11 +211,11 @@ fn parents(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
 fn positions(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
     let own = &kernel.tensor(tensor).format.levels[level];
     match (own.format.kind, &own.coordinate) {
-        (LevelKind::Dense, Coordinate::Mode(mode)) => {
+        (kind, Coordinate::Mode(mode)) if kind.is_dense() => {
             let extent = Expr::Dimension(kernel.tensor(tensor).dimensions[*mode]);
             Some(parents(kernel, tensor, level)?.times(extent))
         }
-        (LevelKind::Compressed, _) => {
+        (kind, _) if kind.is_compressed() => {
             let coordinates = ArrayRole::Coordinates { tensor, level };
             kernel.parameters().find(|(_, array)| array.role == coordinates).map(|(array, _)| Expr::Length(array))
         }

@@ -51,7 +51,7 @@ pub use tables::{
 pub use term::{Factor, Term};
 pub use verify::{Verified, Violation, verify};
 
-use crate::format::{Format, IndexWidth};
+use crate::format::{Format, IndexWidth, Role};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -276,6 +276,14 @@ pub enum ArrayRole {
 }
 
 impl ArrayRole {
+    /// The array of a level that has a role there.
+    pub fn of_level(role: Role, tensor: TensorId, level: usize) -> Self {
+        match role {
+            Role::Positions => ArrayRole::Positions { tensor, level },
+            Role::Coordinates => ArrayRole::Coordinates { tensor, level },
+        }
+    }
+
     /// The tensor it belongs to.
     pub fn tensor(self) -> Option<TensorId> {
         match self {

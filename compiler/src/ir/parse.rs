@@ -16,6 +16,7 @@ mod tests;
 mod tokens;
 
 use super::*;
+use crate::format::LevelKind;
 use tokens::{Token, Tokens};
 
 /// How deep expressions and statements may nest, so that no stack overflows on their way through the compiler.
@@ -42,12 +43,15 @@ impl std::error::Error for ParseError {}
 
 type Result<T> = std::result::Result<T, ParseError>;
 
+/// The kind of level with a name: [`crate::level::named`], which this module is below.
+pub(super) type LevelNames = fn(&str) -> Option<LevelKind>;
+
 /// Reads a kernel.
 ///
 /// # Errors
 /// The first place where the text is not a kernel.
-pub fn parse(text: &str) -> Result<Kernel> {
-    let mut parser = Parser { tokens: Tokens::new(text), kernel: empty_kernel(), depth: 0 };
+pub fn parse(text: &str, levels: LevelNames) -> Result<Kernel> {
+    let mut parser = Parser { tokens: Tokens::new(text), levels, kernel: empty_kernel(), depth: 0 };
     parser.kernel()?;
     Ok(parser.kernel)
 }
@@ -68,6 +72,7 @@ fn empty_kernel() -> Kernel {
 
 struct Parser<'t> {
     tokens: Tokens<'t>,
+    levels: LevelNames,
     /// What was read so far.
     kernel: Kernel,
     /// How deep the parser stands in statements and expressions.

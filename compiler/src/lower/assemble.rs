@@ -6,9 +6,8 @@
 
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Statement, TensorId};
-use crate::format::LevelKind;
-use crate::format::level;
 use crate::ir::{self, ArrayRole, Expr, Type};
+use crate::level;
 
 /// The level of an appended output that a loop assembles.
 pub(super) struct Assembly {
@@ -71,7 +70,7 @@ impl Lowering<'_> {
     fn chain(&self, tensor: TensorId, depth: usize) -> std::ops::RangeInclusive<usize> {
         let levels = &self.concrete.tensor(tensor).format.levels;
         let mut first = depth;
-        while first > 0 && levels[first].format.kind == LevelKind::Singleton && !levels[first - 1].format.unique {
+        while first > 0 && levels[first].format.kind.is_singleton() && !levels[first - 1].format.unique() {
             first -= 1;
         }
         first..=depth
@@ -169,7 +168,7 @@ impl Lowering<'_> {
     pub(super) fn visits_all(&self, assembly: Option<&Assembly>) -> bool {
         assembly.is_some_and(|assembly| {
             let levels = &self.concrete.tensor(assembly.target.tensor).format.levels;
-            levels[assembly.depth].format.kind == LevelKind::Dense
+            levels[assembly.depth].format.kind.is_dense()
         })
     }
 
@@ -190,7 +189,7 @@ impl Lowering<'_> {
     pub(super) fn open_parent(&mut self, assembly: &mut Assembly, out: &mut Vec<ir::Statement>) {
         let stored = self.storage(assembly.target.tensor, assembly.depth).format;
         let below = self.storage(assembly.target.tensor, assembly.depth + 1);
-        let is_counted = !level::is_located(stored) && stored.unique;
+        let is_counted = !level::is_located(stored) && stored.unique();
         assembly.before = below.coordinates.filter(|_| is_counted).map(|coordinates| {
             let name = format!("{}_begin", self.kernel.array(coordinates).name);
             let before = self.fresh(name, Type::Index, false);
@@ -215,7 +214,7 @@ impl Lowering<'_> {
                 false => self.close_children(target.tensor, depth + 1, out),
             };
         }
-        if !stored.unique {
+        if !stored.unique() {
             return;
         }
         let mut close = Vec::new();

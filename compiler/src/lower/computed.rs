@@ -21,9 +21,9 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{Access, Computed, IndexVariable, Run, Statement};
-use crate::format::level::{self, Parents, Positions};
 use crate::ir::{self, BinaryOperator, Expr, IndexExpr, IndexOperator, Type};
 use crate::lattice::{Lattice, Operands, Point};
+use crate::level::{self, Parents, Positions};
 
 /// A loop whose variable serves to compute another, where the other's coordinates are stored and can be walked instead.
 pub(super) struct Walk<'s> {
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         let (begin, end) = (search(coordinate_of(low)), search(coordinate_of(high)));
         let rest = coordinate_of(Expr::Index(0));
         let end = self.bind_end(&format!("{name}_window"), end, out);
-        let is_unique = storage.format.unique;
+        let is_unique = storage.format.unique();
         let position = self.fresh(name.clone(), Type::Index, !is_unique);
         let here = Expr::Variable(position);
 

@@ -2,7 +2,7 @@
 
 use super::{Lowering, Scope, Workspace, computed};
 use crate::concrete::{self, Computed, ExtentOf, OutputStructure, TensorId, TensorKind};
-use crate::format::level::{self, Arrays};
+use crate::format::Role;
 use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
 use std::collections::BTreeMap;
 
@@ -96,16 +96,10 @@ impl<'a> Lowering<'a> {
         let is_given = matches!(source, Source::Output { structure: Structure::Shared { .. } | Structure::Dense, .. });
         let only_values = is_given || tensor.pattern.is_some();
         for (level, stored) in tensor.format.levels.iter().enumerate().filter(|_| !only_values) {
-            let arrays = level::arrays(stored.format);
-            if arrays == Arrays::PositionsAndCoordinates {
-                let role = ArrayRole::Positions { tensor: id, level };
-                let name = format!("{}{}_pos", tensor.name, level + 1);
-                self.declare_array(name, ArrayElement::Index(stored.format.positions), role);
-            }
-            if arrays != Arrays::None {
-                let role = ArrayRole::Coordinates { tensor: id, level };
-                let name = format!("{}{}_crd", tensor.name, level + 1);
-                self.declare_array(name, ArrayElement::Index(stored.format.coordinates), role);
+            for role in Role::ALL.into_iter().filter(|role| stored.format.array(*role).is_some()) {
+                let name = format!("{}{}_{}", tensor.name, level + 1, role.key());
+                let element = ArrayElement::Index(stored.format.width(role));
+                self.declare_array(name, element, ArrayRole::of_level(role, id, level));
             }
         }
         let name = if tensor.format.is_dense() { tensor.name.clone() } else { format!("{}_vals", tensor.name) };

@@ -12,9 +12,9 @@
 use super::assemble::Assembly;
 use super::{Lowering, Scope};
 use crate::concrete::{Access, IndexVariable, Run, Statement};
-use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{self, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Point};
+use crate::level::{self, Parents, Positions, Storage};
 
 /// A loop that is being lowered.
 #[derive(Clone)]
@@ -196,10 +196,13 @@ impl Lowering<'_> {
         let point = loops.lattice.points.last().expect("a loop with one operand has its point").clone();
         let name = self.name_of_level(access, *depth);
         if end == begin.clone().plus(Expr::Index(1)) {
-            debug_assert!(!level::of(storage.format.kind).has_vacancies());
+            debug_assert!(!storage.format.kind.has_vacancies());
             return self.single_position(loops, &storage, begin, &point, out);
         }
         out.push(self.comment(loops));
+        if level::is_sequential(storage.format) {
+            return self.sequential_loop(loops, bounds, &point, out);
+        }
         if let Some(bitmap) = self.sparse.get(&access.tensor).and_then(|sparse| sparse.drained()) {
             let variable = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
             let key = Expr::Variable(variable);
@@ -210,7 +213,7 @@ impl Lowering<'_> {
             out.push(ir::Statement::Marked { variable, bitmap, body });
             return;
         }
-        if storage.format.unique {
+        if storage.format.unique() {
             let position = self.fresh(name, Type::Index, false);
             let mut body = Vec::new();
             let parents = Parents { begin: Expr::Variable(position), end: None };
@@ -233,6 +236,34 @@ impl Lowering<'_> {
         self.case(loops, coordinate, &[(0, parents)], &point.statement, &mut body);
         body.push(ir::Statement::Assign(position, Expr::Variable(run_end)));
         out.push(ir::Statement::While(here.less(end), body));
+    }
+
+    /// One operand whose coordinates are told one after the other, from the parent's first on; what is outside of bounds is passed
+    /// by.
+    fn sequential_loop(&mut self, loops: &Loop, bounds: Option<&Bounds>, point: &Point, out: &mut Vec<ir::Statement>) {
+        let (access, depth) = &loops.operands[0];
+        let (storage, Positions { begin, end }) = self.positions(access, *depth, loops.scope);
+        let level = level::of(storage.format.kind);
+        let position = self.fresh(self.name_of_level(access, *depth), Type::Index, false);
+        let reached = self.fresh("reached", Type::Index, true);
+        let here = Expr::Variable(position);
+        out.push(ir::Statement::Let(reached, Expr::Index(0)));
+        let next = level.reached(&storage, here.clone(), Expr::Variable(reached)).expect("the level is sequential");
+        let mut body = Vec::new();
+        let coordinate = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
+        body.push(ir::Statement::Let(coordinate, Expr::Variable(reached)));
+        let coordinate = Expr::Variable(coordinate);
+        let parents = Parents { begin: here.clone(), end: None };
+        self.case(loops, coordinate, &[(0, parents)], &point.statement, &mut body);
+        let inside = bounds.map(|bounds| {
+            let is_above = bounds.low.clone().less(here.clone().plus(Expr::Index(1)));
+            is_above.and(here.clone().less(bounds.high.clone()))
+        });
+        for condition in inside.into_iter().chain(level.occupied(&storage, here)) {
+            body = vec![ir::Statement::If(vec![(condition, body)], Vec::new())];
+        }
+        body.insert(0, ir::Statement::Assign(reached, next));
+        out.push(ir::Statement::For { variable: position, begin, end, vector: false, body });
     }
 
     /// One operand with one position: no loop.

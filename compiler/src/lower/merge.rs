@@ -18,9 +18,9 @@ use super::Lowering;
 use super::forall::{Bounds, Loop};
 use super::mapped::TightRange;
 use crate::concrete::{Access, IndexVariable, Statement};
-use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Operands, Point};
+use crate::level::{self, Parents, Positions, Storage};
 
 /// An operand's place in a merge. Where the operand is probed, the position is found anew at each coordinate.
 pub(super) struct Cursor {
@@ -171,7 +171,7 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(position, search));
             let here = Expr::Variable(position);
             let end = positions.end;
-            let run_end = (!storage.format.unique).then(|| {
+            let run_end = (!storage.format.unique()).then(|| {
                 let rest = Positions { begin: here.clone(), end: end.clone() };
                 let search = self.search(&storage, &rest, coordinate.clone().plus(Expr::Index(1)));
                 let run_end = self.fresh(format!("{name}_run"), Type::Index, false);
@@ -279,7 +279,7 @@ impl Lowering<'_> {
         let mut cursors = self.cursors(loops, bounds, true, out);
         for walked in loops.lattice.loops() {
             let last = walked.iter().next().filter(|_| walked.count() == 1);
-            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique) {
+            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique()) {
                 self.tail_loop(loops, &cursors[operand], operand, out);
                 continue;
             }
@@ -360,7 +360,7 @@ impl Lowering<'_> {
                 cursor.present = Some(Expr::Variable(flag));
                 continue;
             }
-            if !cursor.storage.format.unique {
+            if !cursor.storage.format.unique() {
                 let name = self.name_of_level(&cursor.access, cursor.depth);
                 let run_end = self.run_end(&cursor.storage, &name, here.clone(), &cursor.end, coordinate.clone(), out);
                 cursor.run_end = Some(run_end);
@@ -444,7 +444,7 @@ fn walked_alone(
     let mut walked = (0..operands.len()).filter(|&operand| !probed[operand]);
     let (Some(alone), None) = (walked.next(), walked.next()) else { return None };
     let (access, depth) = &operands[alone];
-    let is_unique = lowering.storage(access.tensor, *depth).format.unique;
+    let is_unique = lowering.storage(access.tensor, *depth).format.unique();
     let is_there = lattice.points.iter().all(|point| point.operands.contains(alone));
     (is_unique && is_there).then_some(alone)
 }

@@ -93,7 +93,7 @@ struct Scope {
     /// The value of each index variable whose loop is outside.
     coordinates: BTreeMap<IndexVariable, ir::Expr>,
     /// The positions of levels that were walked, for each access and level.
-    positions: BTreeMap<(TensorId, Vec<IndexVariable>, usize), crate::format::level::Parents>,
+    positions: BTreeMap<(TensorId, Vec<IndexVariable>, usize), crate::level::Parents>,
     /// The position of the entry that was appended last to an output with dense inner levels.
     appended: Option<ir::Expr>,
     /// The output whose entry is appended when the first of its values is known, at the position `appended`.
@@ -119,7 +119,7 @@ impl Scope {
         scope
     }
 
-    fn walk(&mut self, access: &Access, level: usize, parents: crate::format::level::Parents) {
+    fn walk(&mut self, access: &Access, level: usize, parents: crate::level::Parents) {
         self.positions.insert((access.tensor, access.indices.clone(), level), parents);
     }
 }

@@ -5,9 +5,9 @@ use super::{Lowering, Scope};
 use crate::concrete::{
     Access, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent, simplify,
 };
-use crate::format::level::{self, Arrays, Parents};
-use crate::format::{Level, LevelKind};
+use crate::format::{Level, Role};
 use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
+use crate::level::{self, Parents};
 use crate::schedule::{Conflict, Cut, Meeting, Told};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +107,7 @@ impl Lowering<'_> {
     fn aligned(&self, places: &Places) -> Option<ArrayId> {
         let Places::Positions(access, depth) = places else { return None };
         let storage = self.storage(access.tensor, *depth);
-        storage.coordinates.filter(|_| !storage.format.unique)
+        storage.coordinates.filter(|_| !storage.format.unique())
     }
 
     /// How much work lies before a place: the leaf positions of the operands that the range cuts. Where several are merged, coordinates
@@ -156,7 +156,7 @@ impl Lowering<'_> {
             let levels = &self.concrete.tensor(access.tensor).format.levels;
             let starts_here = !levels.is_empty()
                 && !self.concrete.tensor(access.tensor).kind.is_workspace()
-                && levels[0].format.kind == LevelKind::Dense
+                && levels[0].format.kind.is_dense()
                 && self.level_variable(access, 0) == loops.variable;
             if starts_here && !rows.iter().any(|other| other.same_place(access)) {
                 rows.push(access.clone());
@@ -195,7 +195,7 @@ impl Lowering<'_> {
             if tensor.kind != TensorKind::Output(OutputStructure::Appended) {
                 return;
             }
-            let has_coordinates = |level: &Level| level::arrays(level.format) != Arrays::None;
+            let has_coordinates = |level: &Level| level.format.array(Role::Coordinates).is_some();
             let tells_all = |access: &&&Access| target.indices.iter().all(|index| access.indices.contains(index));
             let elsewhere = counted
                 .iter()
@@ -243,7 +243,7 @@ impl Lowering<'_> {
     pub(super) fn descend(&self, tensor: TensorId, levels: std::ops::Range<usize>, position: Expr) -> Option<Expr> {
         let stores = |depth: usize| {
             let format = self.concrete.tensor(tensor).format.levels[depth].format;
-            level::arrays(format) == Arrays::PositionsAndCoordinates
+            format.array(Role::Positions).is_some()
         };
         levels.clone().any(stores).then(|| self.first_below(tensor, levels, position))
     }

@@ -3,8 +3,8 @@
 use super::{Lowering, Scope, Workspace};
 use crate::concrete::{Access, IndexVariable, OutputStructure, TensorId, TensorKind};
 use crate::format::Coordinate;
-use crate::format::level::{self, Parents, Storage};
 use crate::ir::{self, ArrayRole, Expr};
+use crate::level::{self, Parents, Storage};
 
 impl Lowering<'_> {
     /// The arrays and extent of one level.

@@ -10,9 +10,9 @@
 
 use super::{Lowering, Scope};
 use crate::concrete::{Access, Assign, Statement, TensorId, changes_nothing, simplify_expr, without};
-use crate::format::level::{self, Parents};
 use crate::ir;
 use crate::lattice::Operands;
+use crate::level::Parents;
 use crate::notation::simplify::literal;
 
 /// When a value is an entry.
@@ -178,7 +178,7 @@ impl Lowering<'_> {
         let parent = depth.checked_sub(1).map(|parent| (access.tensor, access.indices.clone(), parent));
         let fills = |depth: usize| {
             let above = self.concrete.tensor(access.tensor).format.levels[depth].format;
-            level::of(above.kind).fills()
+            above.kind.fills
         };
         parent.is_some_and(|key| scope.positions.contains_key(&key))
             && depth.checked_sub(1).is_none_or(|above| !fills(above))

@@ -32,8 +32,8 @@
 use super::{Lowering, Scope};
 use crate::concrete::{Access, Assign, Collect, Run, Statement, Target, TensorId, TensorKind};
 use crate::format::IndexWidth;
-use crate::format::level::{Positions, Storage};
 use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
+use crate::level::{Positions, Storage};
 
 /// The arrays of a sparse workspace.
 #[derive(Debug, Clone)]
@@ -251,7 +251,7 @@ impl Lowering<'_> {
         let extents = declaration.extents[..levels].iter().map(|&extent| self.size(extent));
         let extent = extents.reduce(Expr::times).expect("a sparse workspace has a level with coordinates");
         let widths: Vec<IndexWidth> =
-            declaration.format.levels[..levels].iter().map(|level| level.format.coordinates).collect();
+            declaration.format.levels[..levels].iter().map(|level| level.format.coordinates()).collect();
         let element = ArrayElement::Value(declaration.element);
         let fill = Expr::Literal(declaration.fill);
         let block = declaration.extents[levels..].iter().fold(Expr::Index(1), |n, &extent| n.times(self.size(extent)));

@@ -26,9 +26,8 @@
 use super::forall::{Bounds, Loop};
 use super::{Lowering, Scope};
 use crate::concrete::{self, Access, OutputStructure, Run, Share, Statement, TensorKind};
-use crate::format::LevelKind;
-use crate::format::level::{self, Positions};
 use crate::ir::{self, ArrayId, BinaryOperator, Expr, ReduceOperator, Sharing, Type, Work};
+use crate::level::{self, Positions};
 use crate::schedule::{Conflict, Cut, Meeting, Told};
 
 /// The positions of an operand that loops over its levels are kept to.
@@ -178,7 +177,7 @@ impl Lowering<'_> {
         for depth in share.levels.clone().rev() {
             // Vacancies behind the entries of a parent are not walked.
             let kind = self.storage(share.access.tensor, depth).format.kind;
-            let is_outermost = depth == share.levels.start && !level::of(kind).has_vacancies();
+            let is_outermost = depth == share.levels.start && !kind.has_vacancies();
             levels.push(KeptLevel { depth, begin: begin.clone(), end: end.clone(), is_outermost });
             if depth == share.levels.start {
                 break;
@@ -206,7 +205,7 @@ impl Lowering<'_> {
             return value;
         }
         // At a dense outermost level, positions are coordinates.
-        let is_coordinate = depth == 0 && self.storage(share.access.tensor, 0).format.kind == LevelKind::Dense;
+        let is_coordinate = depth == 0 && self.storage(share.access.tensor, 0).format.kind.is_dense();
         let name = match is_coordinate {
             true => self.concrete.variable(self.level_variable(&share.access, 0)).to_owned(),
             false => self.name_of_level(&share.access, depth),
@@ -250,7 +249,7 @@ impl Lowering<'_> {
     ) -> Option<(usize, Expr)> {
         let (depth, parents) = self.resolve(access, scope);
         let stored = self.concrete.tensor(access.tensor).format.levels.get(depth)?;
-        let is_dense = stored.format.kind == LevelKind::Dense;
+        let is_dense = stored.format.kind.is_dense();
         (is_dense && self.level_variable(access, depth) == variable).then_some((depth, parents.begin))
     }
 
@@ -261,7 +260,7 @@ impl Lowering<'_> {
         let levels = self.concrete.tensor(share.access.tensor).format.levels.len();
         let leaves = self.descend(share.access.tensor, share.levels.end..levels, position.clone());
         let root = self.storage(share.access.tensor, 0).format.kind;
-        let passed = (root == LevelKind::Dense && share.levels.start == 0 && share.by.is_none())
+        let passed = (root.is_dense() && share.levels.start == 0 && share.by.is_none())
             .then(|| self.ancestor(share, 0, position));
         let before = match (leaves, passed) {
             (Some(leaves), Some(passed)) => leaves.plus(passed),
@@ -321,7 +320,7 @@ impl Lowering<'_> {
     /// The position that the coordinates of an operand down to a position at `depth` would have if all levels were dense.
     fn dense_position(&self, share: &Share, depth: usize, position: Expr) -> Expr {
         let tensor = share.access.tensor;
-        let is_dense = |depth: usize| self.storage(tensor, depth).format.kind == LevelKind::Dense;
+        let is_dense = |depth: usize| self.storage(tensor, depth).format.kind.is_dense();
         if (0..=depth).all(is_dense) {
             return position;
         }
@@ -341,13 +340,13 @@ impl Lowering<'_> {
     /// The coordinate of a position at a walked level under a parent.
     fn coordinate_below(&self, share: &Share, depth: usize, parent: Expr, position: Expr) -> Expr {
         let mut storage = self.storage(share.access.tensor, depth);
-        if storage.format.kind == LevelKind::Diagonal {
+        if storage.format.kind.is_diagonal() {
             let above = self.coordinate_of(share, depth - 1, parent.clone());
             storage.above = Some(above);
         }
         storage.parent = parent.clone();
         let coordinate = self.coordinate_at(&storage, position);
-        if storage.format.kind == LevelKind::Padded {
+        if storage.format.kind.has_vacancies() {
             // What fills a row up stands before the next row, behind all coordinates of this one.
             return Expr::binary(BinaryOperator::Minimum, coordinate, storage.extent);
         }
@@ -363,8 +362,8 @@ impl Lowering<'_> {
         let above = depth.checked_sub(1)?;
         let storage = self.storage(share.access.tensor, above);
         match storage.format.kind {
-            LevelKind::Padded => Some(self.coordinate_at(&storage, position).less(storage.extent)),
-            LevelKind::Singleton => self.is_below_entry(share, above, position),
+            kind if kind.has_vacancies() => Some(self.coordinate_at(&storage, position).less(storage.extent)),
+            kind if kind.is_singleton() => self.is_below_entry(share, above, position),
             _ => None,
         }
     }
@@ -376,9 +375,9 @@ impl Lowering<'_> {
             0 => Expr::Index(0),
             _ => self.parent(share, depth, position.clone()),
         };
-        match storage.format.kind {
-            LevelKind::Dense => position.minus(parent.times(storage.extent)),
-            _ => self.coordinate_below(share, depth, parent, position),
+        match storage.format.kind.is_dense() {
+            true => position.minus(parent.times(storage.extent)),
+            false => self.coordinate_below(share, depth, parent, position),
         }
     }
 }

@@ -407,7 +407,7 @@ fn unique_coordinates(
         return Vec::new();
     }
     let ArrayRole::Positions { tensor, level } = kernel.array(*positions).role else { return Vec::new() };
-    if !kernel.tensor(tensor).format.levels[level].format.unique {
+    if !kernel.tensor(tensor).format.levels[level].format.unique() {
         return Vec::new();
     }
     let coordinates = ArrayRole::Coordinates { tensor, level };

@@ -4,8 +4,8 @@ use super::Sizes;
 use crate::concrete::{
     Access, Assign, ExtentOf, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind,
 };
-use crate::format::level::{is_located, is_probed};
 use crate::ir::Size;
+use crate::level::{is_located, is_probed};
 use crate::notation::{BinaryOperator, Expr};
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ mod tests;
 mod walk;
 
 use crate::diagnostics::{Diagnostic, Span};
-use crate::format::{Format, LevelKind};
+use crate::format::Format;
 use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::ir::{BinaryOperator, UnaryOperator};
@@ -251,7 +251,7 @@ pub(crate) fn scatters<'v>(
     };
     let mut computed = target.indices.iter().filter_map(|&index| value(index)).peekable();
     let is_sparse = !format.is_dense();
-    let has_dense = || format.levels.iter().any(|level| level.format.kind == LevelKind::Dense);
+    let has_dense = || format.levels.iter().any(|level| level.format.kind.is_dense());
     is_sparse && computed.peek().is_some() && (has_dense() || !computed.all(ascends))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator, Variable, running};
 use crate::diagnostics::Span;
-use crate::format::{Format, LevelKind};
+use crate::format::Format;
 use crate::ir::{ElementType, Literal};
 
 impl Expr {
@@ -237,5 +237,5 @@ impl Kernel {
 }
 
 fn is_sparse(format: &Format) -> bool {
-    format.levels.iter().any(|level| level.format.kind != LevelKind::Dense)
+    format.levels.iter().any(|level| !level.format.kind.is_dense())
 }

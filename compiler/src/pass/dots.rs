@@ -42,11 +42,11 @@ use super::lanes::size;
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
-use crate::format::level::vacancy;
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Statement,
     TensorId, Term, Type, UnaryOperator, VariableId,
 };
+use crate::level::vacancy;
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 
@@ -301,7 +301,8 @@ impl Terms<'_> {
         }
         match term {
             Expr::Load(of, place) if self.kernel.array(*of).element == ArrayElement::Value(self.element) => {
-                let (factor, begin) = if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
+                let (factor, begin) =
+                    if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
                 begins.push(begin);
                 Some(Term::Load(factor))
             }
@@ -320,7 +321,11 @@ impl Terms<'_> {
                     zero => zero,
                 };
                 let operand = Box::new(self.find(operand, begins)?);
-                Some(Term::Binary(BinaryOperator::Subtract, Box::new(Term::Same(Box::new(Expr::Literal(zero)))), operand))
+                Some(Term::Binary(
+                    BinaryOperator::Subtract,
+                    Box::new(Term::Same(Box::new(Expr::Literal(zero)))),
+                    operand,
+                ))
             }
             Expr::Call(function, arguments) if Term::has_function(*function, self.element) => {
                 let [left, right] = &arguments[..] else { return None };

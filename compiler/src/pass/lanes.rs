@@ -99,7 +99,8 @@ impl Sum {
     fn in_lanes(self, kernel: &mut Kernel) -> Vec<Statement> {
         let identity = Expr::Literal(self.identity);
         let lanes = kernel.declare_array("lanes", ArrayElement::Value(self.element), ArrayRole::Local);
-        let mut statements = vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: identity }];
+        let mut statements =
+            vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: identity }];
         let (first, blocks) = self.blocks(kernel, &mut statements);
         let whole = match &blocks {
             Expr::Index(blocks) => Expr::Index(blocks * self.count),

@@ -66,7 +66,9 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Folds { terms: Expr::Fold(operator, _), between: Some(positions), .. } = statement else { return };
+        let Statement::Folds { terms: Expr::Fold(operator, _), between: Some(positions), .. } = statement else {
+            return;
+        };
         let ArrayRole::Positions { tensor, level } = kernel.array(views.source(*positions)).role else { return };
         found.push(Decision {
             what: format!(
@@ -140,8 +142,8 @@ impl Neighbours {
                 return None;
             };
             let base = fixed_base(place, *row, body)?;
-            let of_inputs =
-                kernel.is_of_input(*positions) && sum.term.factors().iter().all(|factor| kernel.is_of_input(factor.run()));
+            let of_inputs = kernel.is_of_input(*positions)
+                && sum.term.factors().iter().all(|factor| kernel.is_of_input(factor.run()));
             let starts = |statement: &Statement| match statement {
                 Statement::Let(variable, value) => {
                     *variable == sum.total && is_identity(sum.operator, sum.element, value)

@@ -27,12 +27,12 @@
 use super::dots::{Terms, element_of, is_identity, run_of, totals};
 use super::replacing;
 use super::views::declare;
-use crate::format::LevelKind;
-use crate::format::level::{self, Parents, Positions, Storage};
+use crate::format::Children;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
     Sharing, Statement, Term, VariableId,
 };
+use crate::level::{self, Parents, Positions, Storage};
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ impl Rows {
                 operator,
                 element,
                 term,
-                count: slices.format.rows,
+                count: slices.format.count().unwrap_or(1),
                 positions: slices.positions.expect("slices begin somewhere"),
             })
         })
@@ -282,7 +282,13 @@ fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> O
         Factor::At { filled, .. } => *filled,
     };
     let tells = |factor: &Factor| matches!(factor, Factor::At { .. });
-    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found { total, operator, element, term, slices })
+    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found {
+        total,
+        operator,
+        element,
+        term,
+        slices,
+    })
 }
 
 /// The levels of inputs with rows side by side, as a parent's.
@@ -293,7 +299,7 @@ fn sliced_levels(kernel: &Kernel, parent: VariableId) -> impl Iterator<Item = St
         let ArrayRole::Coordinates { tensor, level } = role else { return None };
         let format = kernel.tensor(tensor).format.levels[level].format;
         let positions = with_role(ArrayRole::Positions { tensor, level }).map(|(id, _)| id);
-        (format.kind == LevelKind::Sliced && !kernel.is_output(tensor)).then_some(Storage {
+        (format.kind.children == Children::Slices && !kernel.is_output(tensor)).then_some(Storage {
             format,
             positions,
             coordinates: with_role(role).map(|(id, _)| id),

@@ -5,7 +5,7 @@ use super::{
     lanes::lanes, long::long, masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips,
     tidy::tidy, views::views,
 };
-use crate::ir::{Kernel, parse, verify};
+use crate::ir::{Kernel, verify};
 use insta::assert_snapshot;
 
 const DECLARATIONS: &str = "kernel k {
@@ -42,7 +42,8 @@ fn after(pass: fn(Kernel) -> Kernel, body: &str) -> String {
 }
 
 fn after_in(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
-    let kernel = parse(&format!("{declarations}{body}}} }}")).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let kernel = crate::ir::parse(&format!("{declarations}{body}}} }}"), crate::level::named)
+        .unwrap_or_else(|error| panic!("{error}: {body}"));
     let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}")).into_inner();
     let after = verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}"));
     let text = after.to_string();

@@ -1,7 +1,7 @@
 //! Other schedules that a kernel could have. Which of them is the fastest depends on data and machine: tuning measures it.
 
 use super::{IndexVariable, Kernel, Options, Program, Run, TensorKind, schedule};
-use crate::format::level;
+use crate::level;
 use crate::notation::{self, Role};
 use crate::syntax::{self, Schedule};
 

@@ -19,7 +19,7 @@ use super::factor::Nest;
 use super::scheduler::Scheduler;
 use super::{Access, IndexVariable, Kernel, Target};
 use crate::format::Coordinate;
-use crate::format::level::is_located;
+use crate::level::is_located;
 use crate::remark::{What, Why};
 
 /// So many sums may be at hand where each is one number.

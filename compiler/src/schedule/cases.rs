@@ -5,8 +5,8 @@
 
 use super::level_variables;
 use super::{Access, IndexVariable, Kernel, Statement, TensorKind};
-use crate::format::level::is_located;
 use crate::lattice::Lattice;
+use crate::level::is_located;
 
 /// So many cases make some three thousand lines. LLVM's time grows much faster than they do: at eighteen thousand it did not
 /// come to an end in ten minutes.

@@ -17,9 +17,9 @@ use super::{
     Access, Computed, IndexVariable, Kernel, Output, OutputStructure, Share, Statement, Target, TensorId, TensorKind,
 };
 use crate::diagnostics::{Diagnostic, codes::notation as codes};
-use crate::format::level;
 use crate::ir::ReduceOperator;
 use crate::lattice::Lattice;
+use crate::level;
 use crate::remark::{Meeting as Said, Remark, What, Why};
 
 /// What is cut into chunks.
@@ -227,7 +227,7 @@ impl Kernel {
                 let told = own.iter().zip(&of_operand).zip(&operand.levels[..depth]);
                 let told =
                     told.take_while(|((own, other), level)| own == other && level::ascends(level.format)).count();
-                let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique);
+                let is_unique = operand.levels[..depth].iter().all(|level| level.format.unique());
                 (told > 0).then_some((Told::Levels(told), told == depth && is_unique))
             }
             _ => None,

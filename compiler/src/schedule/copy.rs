@@ -11,8 +11,8 @@
 use super::scheduler::{Scheduler, Term};
 use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind};
 use super::{level_variables, stored_levels};
-use crate::format::level::is_located;
-use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
+use crate::format::{Coordinate, Format, Level, LevelFormat};
+use crate::level::is_located;
 use crate::remark::{What, Why};
 
 impl Scheduler<'_> {
@@ -151,9 +151,9 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     let mut modes: Vec<usize> = (0..format.order).collect();
     modes.sort_by_key(|&mode| place(access.indices[mode]));
     let as_compressed = |level: &Level| match (level.format.kind, &level.coordinate) {
-        (LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton, _) => level.format,
+        (kind, _) if kind.is_dense() || kind.is_compressed() || kind.is_singleton() => level.format,
         // What others hold in one order they may not hold, or fill up otherwise, in another.
-        (_, Coordinate::Mode(mode)) => LevelFormat { unique: level.format.unique, ..format.plain_level(*mode) },
+        (_, Coordinate::Mode(mode)) => format.plain_level(*mode).with_unique(level.format.unique()),
         _ => LevelFormat::COMPRESSED,
     };
     let formats: Vec<_> = format.levels.iter().map(as_compressed).collect();
@@ -161,10 +161,8 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     if !dense_inside {
         return Format::permuted(&modes, &formats);
     }
-    let widths = |mut level: LevelFormat, depth: usize| {
-        level.coordinates = formats[depth].coordinates;
-        level.positions = formats[depth].positions;
-        level
+    let widths = |level: LevelFormat, depth: usize| {
+        level.with_coordinates(formats[depth].coordinates()).with_positions(formats[depth].positions())
     };
     let compressed: Vec<_> = (0..formats.len()).map(|depth| widths(LevelFormat::COMPRESSED, depth)).collect();
     Format::permuted(&modes, &compressed)

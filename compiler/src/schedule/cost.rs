@@ -7,7 +7,7 @@
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
 use super::{level_variables, stored_levels};
 use crate::format::Format;
-use crate::format::level::is_located;
+use crate::level::is_located;
 use crate::notation::BinaryOperator;
 
 /// The extent of a mode that is stored sparsely somewhere, or above one that is.

@@ -322,7 +322,7 @@ pub(super) fn can_be_cut(kernel: &Kernel, statement: &Statement) -> bool {
 pub(super) fn can_be_cut_inside(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> bool {
     let walked = operands(kernel, variable, body);
     let is_unique =
-        |access: &super::Access| kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique);
+        |access: &super::Access| kernel.tensor(access.tensor).format.levels.iter().all(|level| level.format.unique());
     let is_everywhere = || Lattice::new(&kernel.tensors, body, &walked).everywhere().is_some();
     let has_cursor = !walked.is_empty() && (walked.len() > 1 || !walked.iter().all(is_unique) || is_everywhere());
     !has_cursor && can_be_cut(kernel, body)

@@ -26,9 +26,9 @@ use super::{
     TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr, without};
-use crate::format::level::{ascends, is_located};
 use crate::format::{self, Coordinate, Format, Map};
 use crate::ir::{ElementType, ReduceOperator, Size};
+use crate::level::{ascends, is_located, is_sequential};
 use crate::notation::simplify::literal;
 use crate::remark::{What, Why};
 
@@ -119,12 +119,16 @@ impl Scheduler<'_> {
     /// Whether loops can go through what an operand stores, and find all else from that.
     fn is_driver(&self, driver: &Access, statement: &Statement) -> bool {
         let tensor = self.kernel.tensor(driver.tensor);
-        let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format));
+        // A loop over positions is cut anywhere, but coordinates that are told one after the other begin at a parent.
+        let is_cut = |level: &format::Level| is_sequential(level.format);
+        let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format))
+            && !tensor.format.levels.first().is_some_and(is_cut)
+            && (self.kernel.asked.parallel.is_empty() || !tensor.format.levels.iter().any(is_cut));
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
         // Slots of a hash table are shared by no result.
-        let has_slots = tensor.format.levels.iter().any(|level| level.format.kind == format::LevelKind::Hashed);
+        let has_slots = tensor.format.levels.iter().any(|level| level.format.kind.has_vacancies());
         let is_in_order = tensor.format.levels.iter().all(|level| ascends(level.format));
         let is_read = match tensor.format.mode_order() {
             _ if tensor.kind != TensorKind::Input => false,
@@ -142,7 +146,8 @@ impl Scheduler<'_> {
         let is_alike =
             |other: &Access| other.indices == first.indices && self.kernel.tensor(other.tensor).format == *format;
         // What is found by counting may lie outside of the tensors, where a loop of the one alone would have to leave it out.
-        let is_merged = |level: &format::Level| ascends(level.format) && !is_located(level.format);
+        let is_merged =
+            |level: &format::Level| ascends(level.format) && !is_located(level.format) && !is_sequential(level.format);
         others.is_empty()
             || self.kernel.target == Target::Cpu && others.iter().all(is_alike) && format.levels.iter().all(is_merged)
     }
@@ -258,6 +263,10 @@ impl Scheduler<'_> {
 
 /// Whether loops know how to walk or locate a level.
 fn is_walkable(level: &format::LevelFormat) -> bool {
-    use format::LevelKind::{Compressed, Dense, Hashed, Singleton};
-    matches!(level.kind, Dense | Compressed | Singleton | Hashed)
+    let kind = level.kind;
+    kind.is_dense()
+        || kind.is_compressed()
+        || kind.is_singleton()
+        || kind.vacancies == format::Vacancies::Slots
+        || is_sequential(*level)
 }

@@ -9,7 +9,7 @@ use super::{Access, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::notation as codes;
-use crate::format::level::is_located;
+use crate::level::is_located;
 use crate::remark::{What, Why};
 use std::collections::BTreeMap;
 

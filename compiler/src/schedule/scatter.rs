@@ -32,9 +32,9 @@ use super::{
 };
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Span;
-use crate::format::level::is_located;
-use crate::format::{Format, IndexWidth, Level, LevelFormat};
+use crate::format::{Format, IndexWidth, Level, LevelFormat, Order};
 use crate::ir::{ElementType, Literal, ReduceOperator};
+use crate::level::is_located;
 use crate::notation::{self, BinaryOperator, UnaryOperator};
 use crate::remark::{Entries, Storage, What, Why};
 
@@ -198,7 +198,7 @@ impl Scheduler<'_> {
         // The key of a workspace's entry has 64 bits; what is dense above a stored level is known to be short.
         let bits = format.levels[depth..stored].iter().map(|level| match is_located(level.format) {
             true => 32,
-            false => 8 * level.format.coordinates.bytes(),
+            false => 8 * level.format.coordinates().bytes(),
         });
         if stored - depth > 1 && bits.sum::<usize>() > 64 {
             return None;
@@ -400,7 +400,7 @@ impl Scheduler<'_> {
         let is_computed = |variable: &IndexVariable| self.kernel.variables[variable.0].value.is_some();
         let (computed, variables): (Vec<IndexVariable>, Vec<IndexVariable>) =
             self.kernel.loops_of(&level_variables(&term.target, &target.format)).into_iter().partition(is_computed);
-        let is_plain = target.format.levels.iter().all(|level| level.format.ordered)
+        let is_plain = target.format.levels.iter().all(|level| level.format.ordered())
             && (self.scatters(&term.target) || !term.target.indices.iter().any(is_computed));
         if !is_plain {
             return None;
@@ -549,13 +549,11 @@ impl Scheduler<'_> {
     fn sparse_workspace(&mut self, term: &Term, sum: &SumPlan, result: &Format, levels: &[IndexVariable]) -> Access {
         let width = |variable: &IndexVariable| {
             let depth = levels.iter().position(|other| other == variable);
-            depth.map_or(LevelFormat::COMPRESSED.coordinates, |depth| result.levels[depth].format.coordinates)
+            depth.map_or(LevelFormat::COMPRESSED.coordinates(), |depth| result.levels[depth].format.coordinates())
         };
         let coordinates = Format::coo(sum.levels).levels.into_iter().map(|level| level.format);
-        let coordinates = coordinates.zip(&sum.indices).map(|(mut level, variable)| {
-            level.coordinates = width(variable);
-            level
-        });
+        let coordinates =
+            coordinates.zip(&sum.indices).map(|(level, variable)| level.with_coordinates(width(variable)));
         let dense = std::iter::repeat_n(LevelFormat::DENSE, sum.indices.len() - sum.levels);
         let format = Format::of_levels(coordinates.chain(dense));
         let kind = TensorKind::SparseWorkspace(sum.collecting.collect);
@@ -628,10 +626,10 @@ impl Scheduler<'_> {
 /// Entries of a result, in any order, some of them several times.
 fn list_format(result: &Format) -> Format {
     let levels = Format::coo(result.order).levels.into_iter().zip(&result.levels).map(|(listed, level)| {
-        let is_narrow = !is_located(level.format) && level.format.coordinates <= IndexWidth::U32;
+        let is_narrow = !is_located(level.format) && level.format.coordinates() <= IndexWidth::U32;
         let coordinates = if is_narrow { IndexWidth::U32 } else { IndexWidth::U64 };
-        let positions = IndexWidth::U64;
-        let format = LevelFormat { unique: false, ordered: false, coordinates, positions, ..listed.format };
+        let format = listed.format.nonunique().with_order(Order::Any).with_coordinates(coordinates);
+        let format = format.with_positions(IndexWidth::U64);
         Level { coordinate: level.coordinate.clone(), format }
     });
     Format { order: result.order, levels: levels.collect() }

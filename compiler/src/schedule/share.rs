@@ -24,9 +24,9 @@ use super::{
     Variable,
 };
 use super::{absent, is_identity, simplify};
-use crate::format::LevelKind;
-use crate::format::level::{self, Arrays};
+use crate::format::Role;
 use crate::ir::ReduceOperator;
+use crate::level;
 use crate::notation::UnaryOperator;
 use crate::remark::{What, Why};
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Kernel {
     /// The levels of an operand from `first` on whose last has as many positions as any: further ones have one for each.
     pub(super) fn shareable_levels(&self, access: &Access, first: usize, last: usize) -> Option<Range<usize>> {
         let levels = &self.tensor(access.tensor).format.levels;
-        let has_own = |level: &usize| !matches!(levels[*level].format.kind, LevelKind::Singleton | LevelKind::Diagonal);
+        let has_own = |level: &usize| !levels[*level].format.kind.is_one_each();
         let last = (first..=last).rev().find(has_own)?;
         (first..=last).all(|level| level::has_parents(levels[level].format)).then_some(first..last + 1)
     }
@@ -228,10 +228,10 @@ impl Scheduler<'_> {
             let format = &self.kernel.tensor(access.tensor).format;
             format.mode_order()?;
             (level_variables(access, format).first() == Some(variable)).then_some(())?;
-            let stores = |level: &crate::format::Level| level::arrays(level.format) == Arrays::PositionsAndCoordinates;
+            let stores = |level: &crate::format::Level| level.format.array(Role::Positions).is_some();
             let last = format.levels.iter().rposition(stores)?;
             let levels = self.kernel.shareable_levels(access, 0, last)?;
-            let is_worth = levels.end > 1 || !format.levels[0].format.unique;
+            let is_worth = levels.end > 1 || !format.levels[0].format.unique();
             let share = is_worth.then(|| self.kernel.share(statement, access, levels, None)).and_then(Result::ok)?;
             self.is_walked_alone(statement, &share).then_some(share)
         })

@@ -3,7 +3,7 @@
 use super::order::{storage_edges, topological};
 use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
 use super::{level_variables, stored_levels};
-use crate::format::level::{is_contiguous, is_located};
+use crate::level::{is_contiguous, is_located};
 use crate::notation::simplify::literal;
 use crate::remark::Why;
 

@@ -484,7 +484,7 @@ fn expected(value: Value) -> String {
 
 #[test]
 fn every_pair_of_operators_means_in_rust_what_it_means_in_the_loop_ir() {
-    let mut header = parse(HEADER).expect("the header is a kernel");
+    let mut header = parse(HEADER, spc_compiler::level::named).expect("the header is a kernel");
     header.variables = VARIABLES.map(|(name, ty, _)| Variable { name: name.to_owned(), ty, mutable: false }).into();
     let operators = operators(&header);
     let values = VARIABLES.map(|(_, _, value)| value);

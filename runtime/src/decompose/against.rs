@@ -2,7 +2,7 @@
 
 use super::{DecomposeError, Factor, entries::checked, show};
 use crate::memory;
-use crate::tensor::{AnyTensor, LevelStorage, Values};
+use crate::tensor::{AnyTensor, LevelArrays, Values};
 use spc_compiler::format::Format;
 
 /// A tensor against a model.
@@ -83,5 +83,5 @@ pub(super) fn room(shape: &[usize]) -> Result<Vec<f64>, DecomposeError> {
 /// A dense tensor of these elements, row after row.
 pub(super) fn dense(shape: Vec<usize>, values: Vec<f64>) -> Result<AnyTensor, DecomposeError> {
     let order = shape.len();
-    Ok(AnyTensor::from_parts(shape, Format::dense(order), vec![LevelStorage::Dense; order], Values::from(values))?)
+    Ok(AnyTensor::from_parts(shape, Format::dense(order), vec![LevelArrays::NONE; order], Values::from(values))?)
 }

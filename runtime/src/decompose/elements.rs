@@ -1,7 +1,7 @@
 //! Numbers as the elements that kernels compute with, and back. Models are of `f64`; factors in kernels are of `f32` or `f64`.
 
 use super::DecomposeError;
-use crate::tensor::{AnyTensor, Element, ElementType, LevelStorage, Values};
+use crate::tensor::{AnyTensor, Element, ElementType, LevelArrays, Values};
 use crate::with_element;
 use spc_compiler::format::Format;
 
@@ -71,6 +71,6 @@ pub(super) fn numbers(tensor: &AnyTensor) -> Vec<f64> {
 }
 
 /// A tensor of arrays that belong together.
-pub(super) fn of_levels(shape: Vec<usize>, format: Format, levels: Vec<LevelStorage>, of: &AnyTensor) -> AnyTensor {
+pub(super) fn of_levels(shape: Vec<usize>, format: Format, levels: Vec<LevelArrays>, of: &AnyTensor) -> AnyTensor {
     AnyTensor::from_parts_trusted(shape, format, levels, of.values().clone())
 }

@@ -173,7 +173,8 @@ mod tests {
     /// The sizes found from what is given, and the error where they do not fit.
     fn sizes(bounds: &str, given: &[Option<usize>]) -> (Vec<Option<usize>>, Option<String>) {
         let names = (0..given.len()).map(|place| format!("dimension d{place} n{place} runtime\n")).collect::<String>();
-        let kernel = ir::parse(&format!("kernel k {{ {names} {bounds} body {{ }} }}")).unwrap();
+        let kernel =
+            ir::parse(&format!("kernel k {{ {names} {bounds} body {{ }} }}"), spc_compiler::level::named).unwrap();
         let names_of = ["n0", "n1", "n2"];
         let mut sizes = given.to_vec();
         let bounds = of_kernel(&kernel);

@@ -40,7 +40,7 @@ use super::array::{Access, Array, Data, Parameter, Stored};
 use super::error::Error;
 use super::extents::{check_outputs, extents};
 use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelStorage, Listed, Shared, Values};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelArrays, Listed, Shared, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
 use std::borrow::Cow;
@@ -353,7 +353,7 @@ impl<'k> Call<'k> {
     }
 
     /// The levels of an output whose structure is given before the kernel runs.
-    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<Cow<'_, LevelStorage>>, Error> {
+    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<Cow<'_, LevelArrays>>, Error> {
         let (operand, count) = match structure {
             Structure::Dense | Structure::Appended => (None, 0),
             Structure::Shared { operand, levels } => {

@@ -44,7 +44,7 @@ impl fmt::Display for Backend {
 ///
 /// ```
 /// use spc::execute::{Backend, Call, Executable};
-/// use spc::tensor::{AnyTensor, LevelStorage, Values};
+/// use spc::tensor::{AnyTensor, LevelArrays, Values};
 /// use spc_compiler::{format::Format, ir};
 ///
 /// let text = "kernel double {
@@ -56,8 +56,8 @@ impl fmt::Display for Backend {
 ///   variable v0 i index
 ///   body { for v0 in 0..d0 { a1[v0] = 2.0f64 * a0[v0] } }
 /// }";
-/// let double = Executable::new(ir::verify(ir::parse(text)?).unwrap(), None, Backend::Interpreter)?;
-/// let x = AnyTensor::from_parts(vec![2], Format::dense(1), vec![LevelStorage::Dense], vec![1.0, 2.0].into())?;
+/// let double = Executable::new(ir::verify(ir::parse(text, spc_compiler::level::named)?).unwrap(), None, Backend::Interpreter)?;
+/// let x = AnyTensor::from_parts(vec![2], Format::dense(1), vec![LevelArrays::NONE], vec![1.0, 2.0].into())?;
 /// let mut call = Call::new(double.kernel(), &[&x])?;
 /// double.run(&mut call)?;
 /// assert_eq!(call.finish()?[0].values(), &Values::from(vec![2.0, 4.0]));

@@ -4,9 +4,9 @@ use super::bounds;
 use super::error::{Error, ExtentSource};
 use crate::memory;
 use crate::tensor::{self, AnyTensor};
-use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Format, LevelKind};
+use spc_compiler::format::{Coordinate, Format, Role};
 use spc_compiler::ir::{DimensionId, Kernel, Size, Source, Structure, Tensor};
+use spc_compiler::level;
 
 /// An extent, and the place where it was met first.
 type Found = Option<(usize, ExtentSource)>;
@@ -92,16 +92,14 @@ fn check_appended(declared: &Tensor, extents: &[usize]) -> Result<(), Error> {
     // Of levels whose coordinates are stored, one is enough for those below.
     let mut parents = 1usize;
     for (level, &extent) in declared.format.levels.iter().zip(extents) {
-        match level::arrays(level.format) {
-            Arrays::None if level.format.kind == LevelKind::Dense => {
-                parents = parents.checked_mul(extent).ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
-            }
-            Arrays::PositionsAndCoordinates => {
-                check(parents.saturating_add(1), level.format.positions.bytes())?;
-                parents = parents.min(1);
-            }
-            Arrays::None | Arrays::Coordinates => parents = parents.min(1),
+        if level.format.kind.is_dense() {
+            parents = parents.checked_mul(extent).ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
+            continue;
         }
+        if level.format.array(Role::Positions).is_some() {
+            check(parents.saturating_add(1), level.format.positions().bytes())?;
+        }
+        parents = parents.min(1);
     }
     check(parents, declared.element.bytes())
 }
@@ -125,7 +123,7 @@ pub(super) fn check_outputs(kernel: &Kernel, extents: &[usize]) -> Result<(), Er
         }
         let levels = declared.format.levels.iter().zip(extents).enumerate();
         for (number, (level, extent)) in levels.filter(|_| structure == Structure::Appended) {
-            let width = level.format.coordinates;
+            let width = level.format.coordinates();
             if level::is_appended(level.format) && extent as u64 > width.maximum().saturating_add(1) {
                 let coordinate = match &level.coordinate {
                     Coordinate::Mode(mode) => format!("mode {}", mode + 1),

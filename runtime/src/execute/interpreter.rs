@@ -25,7 +25,7 @@
 //!   variable v0 i index
 //!   body { for v0 in 0..d0 { a1[v0] = 2.0f64 * a0[v0] } }
 //! }";
-//! let kernel = ir::verify(ir::parse(text)?).unwrap();
+//! let kernel = ir::verify(ir::parse(text, spc_compiler::level::named)?).unwrap();
 //! let mut arrays = [ArrayValue::F64(vec![1.0, 2.0]), ArrayValue::F64(vec![0.0, 0.0])];
 //! run(&kernel, &[2], &mut arrays, &Options::default())?;
 //! assert_eq!(arrays[1], ArrayValue::F64(vec![2.0, 4.0]));

@@ -3,37 +3,39 @@
 use super::array::Data;
 use super::error::Error;
 use crate::parallel::Chunks;
-use crate::tensor::{AnyTensor, Element, IndexArray, LevelStorage, Values, level_extents, values::with_values_mut};
-use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Coordinate, Format, Level};
+use crate::tensor::{AnyTensor, Element, IndexArray, LevelArrays, Values, level_extents, values::with_values_mut};
+use spc_compiler::format::{Coordinate, Format, Level, LevelArray, Role};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
+use spc_compiler::level;
 use std::borrow::Cow;
 
 /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
 pub(super) fn shared_levels<'a>(
     declared: &Tensor,
-    operand: &'a [LevelStorage],
+    operand: &'a [LevelArrays],
     count: usize,
-) -> Option<Vec<Cow<'a, LevelStorage>>> {
-    let mut levels: Vec<Cow<'a, LevelStorage>> = operand.get(..count)?.iter().map(Cow::Borrowed).collect();
-    levels.resize(declared.format.levels.len().max(count), Cow::Owned(LevelStorage::Dense));
+) -> Option<Vec<Cow<'a, LevelArrays>>> {
+    let mut levels: Vec<Cow<'a, LevelArrays>> = operand.get(..count)?.iter().map(Cow::Borrowed).collect();
+    levels.resize(declared.format.levels.len().max(count), Cow::Owned(LevelArrays::NONE));
     let as_declared = levels.len() == declared.format.levels.len()
         && levels.iter().zip(&declared.format.levels).all(|(storage, level)| {
             let format = level.format;
-            storage.kind() == format.kind
-                && storage.positions().is_none_or(|positions| positions.width() == format.positions)
-                && storage.coordinates().is_none_or(|coordinates| coordinates.width() == format.coordinates)
+            let is_wide = |array: &LevelArray| {
+                storage.array(array.role).is_some_and(|found| found.width() == format.width(array.role))
+            };
+            storage.are_of(format) && format.arrays().all(is_wide)
         });
     as_declared.then_some(levels)
 }
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
-pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelStorage>], shape: &[usize]) -> Option<usize> {
+pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelArrays>], shape: &[usize]) -> Option<usize> {
     if is_rectangular(&declared.format) {
         return shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
     }
     let extents = level_extents(&declared.format, shape).ok()?;
-    levels.iter().zip(extents).try_fold(1, |count, (storage, extent)| storage.position_count(count, extent))
+    let levels = levels.iter().zip(&declared.format.levels).zip(extents);
+    levels.fold(Some(1), |count, ((storage, level), extent)| storage.position_count(level.format, count?, extent))
 }
 
 /// Whether a tensor has a value for each index, and none besides.
@@ -43,10 +45,7 @@ fn is_rectangular(format: &Format) -> bool {
 }
 
 /// Whether two tensors of one shape and format have entries at the same places.
-pub(super) fn same_structure<'a>(
-    left: impl ExactSizeIterator<Item = &'a LevelStorage>,
-    right: &[LevelStorage],
-) -> bool {
+pub(super) fn same_structure<'a>(left: impl ExactSizeIterator<Item = &'a LevelArrays>, right: &[LevelArrays]) -> bool {
     let same = |left: Option<&IndexArray>, right: Option<&IndexArray>| match (left, right) {
         (Some(left), Some(right)) => left.shares_or_equals(right),
         (None, None) => true,
@@ -78,20 +77,18 @@ pub(super) fn appended_levels(
     id: TensorId,
     declared: &Tensor,
     find: &mut dyn FnMut(ArrayRole) -> Option<Data>,
-) -> Result<Vec<LevelStorage>, Error> {
+) -> Result<Vec<LevelArrays>, Error> {
     let mut indices = |role: ArrayRole| match find(role) {
         Some(Data::Index(indices)) => Ok(indices),
         _ => Err(wrong(declared, "an index array is missing".to_owned())),
     };
     let mut levels = Vec::with_capacity(declared.format.levels.len());
     for (number, format) in declared.format.levels.iter().enumerate() {
-        let arrays = level::arrays(format.format);
-        let has_positions = arrays == Arrays::PositionsAndCoordinates;
-        let positions =
-            has_positions.then(|| indices(ArrayRole::Positions { tensor: id, level: number })).transpose()?;
-        let has_coordinates = arrays != Arrays::None;
-        let coordinates =
-            has_coordinates.then(|| indices(ArrayRole::Coordinates { tensor: id, level: number })).transpose()?;
+        let mut array = |role: Role| {
+            let declared = format.format.array(role);
+            declared.map(|_| indices(ArrayRole::of_level(role, id, number))).transpose()
+        };
+        let (positions, coordinates) = (array(Role::Positions)?, array(Role::Coordinates)?);
         if let (Some(positions), Some(coordinates)) = (&positions, &coordinates) {
             // Positions were narrowed as they were stored: that they were too large shows here and nowhere else.
             let (count, width) = (coordinates.len(), positions.width());
@@ -99,7 +96,7 @@ pub(super) fn appended_levels(
                 return Err(Error::PositionWidth { tensor: declared.name.clone(), level: number, count, width });
             }
         }
-        levels.extend(LevelStorage::of_arrays(format.format.kind, positions, coordinates));
+        levels.push(LevelArrays::new(positions, coordinates));
     }
     Ok(levels)
 }
@@ -109,7 +106,7 @@ pub(super) fn appended_levels(
 pub(super) fn assemble(
     declared: &Tensor,
     shape: Vec<usize>,
-    levels: Vec<LevelStorage>,
+    levels: Vec<LevelArrays>,
     values: Values,
 ) -> Result<AnyTensor, Error> {
     check_lengths(declared, &shape, &levels, &values)?;
@@ -120,7 +117,7 @@ pub(super) fn assemble(
     Ok(AnyTensor::from_parts_trusted(shape, declared.format.clone(), levels, values).with_fill(declared.fill))
 }
 
-fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], values: &Values) -> Result<(), Error> {
+fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelArrays], values: &Values) -> Result<(), Error> {
     let mut parents = 1usize;
     if is_rectangular(&declared.format) && levels.len() == declared.format.levels.len() {
         parents = shape.iter().product();
@@ -135,17 +132,21 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelStorage], va
             let expected = expected.map_or("none".to_owned(), |expected| expected.to_string());
             Err(wrong(declared, format!("level {} has {found} {what} instead of {expected}", number + 1)))
         };
-        match storage {
-            LevelStorage::Compressed { positions, coordinates } => {
+        let format = declared.format.levels[number].format;
+        let appended = level::is_appended(format);
+        match (storage.positions(), storage.coordinates()) {
+            // No kernel appends to others: they are an operand's.
+            _ if !appended => {}
+            (Some(positions), Some(coordinates)) => {
                 expect("positions", parents.checked_add(1), positions.len())?;
                 expect("coordinates", positions.last(), coordinates.len())?;
             }
-            LevelStorage::Singleton { coordinates } => expect("coordinates", Some(parents), coordinates.len())?,
-            // No kernel appends to others: they are an operand's.
+            (_, Some(coordinates)) => expect("coordinates", Some(parents), coordinates.len())?,
             _ => {}
         }
-        parents =
-            storage.position_count(parents, extent).ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
+        parents = storage
+            .position_count(format, parents, extent)
+            .ok_or_else(|| Error::TooLarge { tensor: declared.name.clone() })?;
     }
     check_count(declared, values, parents)
 }

@@ -1,8 +1,7 @@
 //! Kernels and tensors for tests.
 
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, Indices, Values, pack};
-use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Format, IndexWidth, LevelFormat};
+use spc_compiler::format::{Format, IndexWidth, LevelFormat, Role};
 use spc_compiler::ir::{
     Array, ArrayElement, ArrayRole, Dimension, DimensionId, ElementType, Initial, Kernel, Literal, Size, Source,
     Structure, Tensor, TensorId,
@@ -28,15 +27,9 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
             _ => &format.levels[..],
         };
         for (level, stored) in structure.iter().enumerate() {
-            let arrays = level::arrays(stored.format);
-            let element = ArrayElement::Index;
-            if arrays == Arrays::PositionsAndCoordinates {
-                let role = ArrayRole::Positions { tensor: id, level };
-                array(format!("{tensor}{level}_pos"), element(stored.format.positions), role);
-            }
-            if arrays != Arrays::None {
-                let role = ArrayRole::Coordinates { tensor: id, level };
-                array(format!("{tensor}{level}_crd"), element(stored.format.coordinates), role);
+            for role in Role::ALL.into_iter().filter(|role| stored.format.array(*role).is_some()) {
+                let element = ArrayElement::Index(stored.format.width(role));
+                array(format!("{tensor}{level}_{}", role.key()), element, ArrayRole::of_level(role, id, level));
             }
         }
         array(format!("{tensor}_vals"), ArrayElement::Value(ElementType::F64), ArrayRole::Values { tensor: id });
@@ -100,7 +93,7 @@ pub(super) fn vector(values: Vec<f64>) -> AnyTensor {
 
 /// `[dense, compressed]` with coordinates and positions of these widths.
 pub(super) fn csr_of(coordinates: IndexWidth, positions: IndexWidth) -> Format {
-    let columns = LevelFormat { coordinates, positions, ..LevelFormat::COMPRESSED };
+    let columns = LevelFormat::COMPRESSED.with_coordinates(coordinates).with_positions(positions);
     Format::of_levels([LevelFormat::DENSE, columns])
 }
 
@@ -112,6 +105,6 @@ pub(super) fn values(tensor: &AnyTensor) -> Vec<f64> {
 /// So that a test can say what a tensor of another type is.
 pub(super) fn single_precision(values: Vec<f32>) -> AnyTensor {
     let shape = vec![values.len()];
-    AnyTensor::from_parts(shape, Format::dense(1), vec![crate::tensor::LevelStorage::Dense], Values::from(values))
+    AnyTensor::from_parts(shape, Format::dense(1), vec![crate::tensor::LevelArrays::NONE], Values::from(values))
         .unwrap()
 }

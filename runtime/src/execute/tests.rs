@@ -290,7 +290,7 @@ const APPENDED_DOUBLE: &str = "kernel double {
 }";
 
 fn verified(text: &str) -> Verified<Kernel> {
-    let kernel = ir::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = ir::parse(text, spc_compiler::level::named).unwrap_or_else(|error| panic!("{error}"));
     ir::verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}"))
 }
 

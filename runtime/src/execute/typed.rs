@@ -155,7 +155,7 @@ impl StaticKernel {
     }
 
     fn parts(&self) -> Result<&Parts, Error> {
-        let read = |text: &str| ir::parse(text).map_err(|error| error.to_string());
+        let read = |text: &str| ir::parse(text, spc_compiler::level::named).map_err(|error| error.to_string());
         let read_all = || {
             Ok(Parts {
                 declarations: read(self.declarations)?,

@@ -200,10 +200,8 @@ mod tests {
         for (shape, nnz) in shapes {
             let entries = uniform(shape, nnz, 7).unwrap();
             assert!(entries.values.len() == nnz && entries.values.iter().all(|&value| value > 0.0 && value <= 1.0));
-            let wide = spc_compiler::format::LevelFormat {
-                coordinates: spc_compiler::format::IndexWidth::U64,
-                ..spc_compiler::format::LevelFormat::COMPRESSED
-            };
+            let wide =
+                spc_compiler::format::LevelFormat::COMPRESSED.with_coordinates(spc_compiler::format::IndexWidth::U64);
             let tensor = pack(entries, &Format::of_levels(vec![wide; shape.len()]), Duplicates::Refuse).unwrap();
             assert_eq!(tensor.nnz(), nnz.max(usize::from(shape.is_empty())));
         }

@@ -1,10 +1,10 @@
 //! What a file holds.
 
-use spc_compiler::format::{Format, level};
+use spc_compiler::format::Format;
 
 use super::value::Value;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Buffer, Coordinates, LevelStorage, OutOfMemory};
+use crate::tensor::{AnyTensor, Buffer, Coordinates, LevelArrays, OutOfMemory};
 
 /// A list of entries, and what the others are.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ pub(super) fn same_shape(found: &[usize], stated: Option<&[usize]>) -> Result<()
 /// A dense tensor, its last mode contiguous.
 pub(super) fn dense<T: Value>(shape: Vec<usize>, values: Buffer<T>) -> Result<AnyTensor, ReadError> {
     let format = Format::dense(shape.len());
-    let levels = vec![LevelStorage::Dense; shape.len()];
+    let levels = vec![LevelArrays::NONE; shape.len()];
     AnyTensor::from_parts(shape, format, levels, T::wrap(values)).map_err(ReadError::of_arrays)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn dense<T: Value>(shape: Vec<usize>, values: Buffer<T>) -> Result<An
 /// value is `missing`.
 pub(super) fn present<T: Value>(tensor: &AnyTensor, missing: T) -> Result<Coordinates<T>, OutOfMemory> {
     let mut entries = tensor.try_to_coordinates::<T>()?;
-    if tensor.format().levels.last().is_some_and(|last| level::of(last.format.kind).fills()) {
+    if tensor.format().levels.last().is_some_and(|last| last.format.kind.fills) {
         entries.remove(&missing);
     }
     Ok(entries)

@@ -1,8 +1,8 @@
 //! The sizes of tensors, as the compiler's model asks for them.
 
-use crate::tensor::{AnyTensor, IndexArray, LevelStorage};
+use crate::tensor::{AnyTensor, IndexArray, LevelArrays};
 use spc_compiler::concrete::{self, Access, TensorKind};
-use spc_compiler::format::LevelKind;
+use spc_compiler::format::LevelFormat;
 use spc_compiler::model::{LevelSize, Sizes, TensorSize};
 
 /// The size of a tensor.
@@ -11,8 +11,8 @@ pub fn tensor_size(tensor: &AnyTensor) -> TensorSize {
     let mut levels = Vec::with_capacity(tensor.levels().len());
     let extents = tensor.level_extents();
     for (depth, (storage, extent)) in tensor.levels().iter().zip(extents).enumerate() {
-        let unique = tensor.format().levels[depth].format.unique;
-        parents = parents.children(storage, unique, || tensor.position_count(depth + 1));
+        let format = tensor.format().levels[depth].format;
+        parents = parents.children(storage, format, || tensor.position_count(depth + 1));
         let bytes = |array: Option<&IndexArray>| array.map_or(0.0, |array| array.bytes() as f64);
         levels.push(LevelSize {
             entries: parents.new_count() as f64,
@@ -57,10 +57,10 @@ fn children_of_rows(kernel: &concrete::Kernel, rows: &Access, stored: &[Option<A
     let order = |access: &Access| kernel.tensor(access.tensor).format.mode_order();
     let matrix = of(rows)?;
     let row = rows.indices[*order(rows)?.first()?];
-    if matrix.levels().len() < 2 || matrix.format().levels[0].format.kind != LevelKind::Dense {
+    if matrix.levels().len() < 2 || !matrix.format().levels[0].format.kind.is_dense() {
         return None;
     }
-    let LevelStorage::Compressed { positions, .. } = &matrix.levels()[1] else { return None };
+    let positions = matrix.levels()[1].positions().filter(|_| matrix.format().levels[1].format.kind.is_compressed())?;
     let mut mean = None;
     kernel.body.for_each_read(&mut |access| {
         let leads = || {
@@ -90,19 +90,21 @@ impl Beginnings {
     }
 
     /// Those of the level below.
-    fn children(&self, storage: &LevelStorage, unique: bool, count: impl Fn() -> usize) -> Beginnings {
-        let coordinates = storage.coordinates();
-        let is_new = match (storage, coordinates) {
-            (LevelStorage::Compressed { positions, coordinates }, _) if !unique => {
+    fn children(&self, storage: &LevelArrays, format: LevelFormat, count: impl Fn() -> usize) -> Beginnings {
+        let kind = format.kind;
+        let is_new = match (storage.positions(), storage.coordinates()) {
+            (Some(positions), Some(coordinates)) if kind.is_compressed() && !format.unique() => {
                 let mut is_new = differs(coordinates);
                 positions.iter().filter(|&begin| begin < coordinates.len()).for_each(|begin| is_new[begin] = true);
                 Some(is_new)
             }
-            (LevelStorage::Singleton { coordinates }, _) => self.is_new.as_ref().filter(|_| !unique).map(|parents| {
-                let own = differs(coordinates);
-                parents.iter().zip(own).map(|(&parent, own)| parent || own).collect()
-            }),
-            (storage, _) if storage.kind() == LevelKind::Diagonal => self.is_new.clone(),
+            (_, Some(coordinates)) if kind.is_singleton() => {
+                self.is_new.as_ref().filter(|_| !format.unique()).map(|parents| {
+                    let own = differs(coordinates);
+                    parents.iter().zip(own).map(|(&parent, own)| parent || own).collect()
+                })
+            }
+            _ if kind.is_diagonal() => self.is_new.clone(),
             _ => None,
         };
         let count = is_new.as_ref().map_or_else(count, Vec::len);

@@ -1,9 +1,10 @@
 //! Tensors whose format and element type are known at run time.
 
 use super::layout::Layout;
-use super::{Element, IndexArray, InvalidTensor, LevelStorage, Shared, Values};
+use super::pack::follows;
+use super::{Element, IndexArray, InvalidTensor, LevelArrays, Shared, Values};
 use crate::with_element;
-use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
 
@@ -15,7 +16,7 @@ pub struct Parts {
     /// How it is stored.
     pub format: Format,
     /// The arrays of each level, outermost first.
-    pub levels: Vec<LevelStorage>,
+    pub levels: Vec<LevelArrays>,
     /// A value for each position of the last level; one for a tensor of order 0.
     pub values: Values,
 }
@@ -27,17 +28,14 @@ pub struct Parts {
 /// Index arrays and values are shared between clones; a clone that changes its values makes a copy of them then.
 ///
 /// ```
-/// use spc::tensor::{AnyTensor, IndexArray, LevelStorage, Values};
+/// use spc::tensor::{AnyTensor, LevelArrays, Values};
 /// use spc_compiler::format::{Format, LevelFormat};
 ///
 /// // | 0 2 0 |
 /// // | 3 0 4 |
 /// let csr = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
-/// let columns = LevelStorage::Compressed {
-///     positions: IndexArray::from(vec![0u32, 1, 3]),
-///     coordinates: IndexArray::from(vec![1u32, 0, 2]),
-/// };
-/// let levels = vec![LevelStorage::Dense, columns];
+/// let columns = LevelArrays::of(vec![0u32, 1, 3], vec![1u32, 0, 2]);
+/// let levels = vec![LevelArrays::NONE, columns];
 /// let tensor = AnyTensor::from_parts(vec![2, 3], csr, levels, Values::from(vec![2.0, 3.0, 4.0]))?;
 /// assert_eq!(tensor.nnz(), 3);
 /// assert_eq!(tensor.entries::<f64>()?[2], (vec![1, 2], 4.0));
@@ -47,7 +45,7 @@ pub struct Parts {
 pub struct AnyTensor {
     pub(super) shape: Vec<usize>,
     pub(super) format: Format,
-    pub(super) levels: Vec<LevelStorage>,
+    pub(super) levels: Vec<LevelArrays>,
     pub(super) values: Values,
     pub(super) fill: Literal,
 }
@@ -60,7 +58,7 @@ impl AnyTensor {
     pub fn from_parts(
         shape: Vec<usize>,
         format: Format,
-        levels: Vec<LevelStorage>,
+        levels: Vec<LevelArrays>,
         values: Values,
     ) -> Result<Self, InvalidTensor> {
         let fill = values.element().zero();
@@ -77,7 +75,7 @@ impl AnyTensor {
     pub fn from_filled_parts(
         shape: Vec<usize>,
         format: Format,
-        levels: Vec<LevelStorage>,
+        levels: Vec<LevelArrays>,
         values: Values,
         fill: Literal,
     ) -> Result<Self, InvalidTensor> {
@@ -91,7 +89,7 @@ impl AnyTensor {
     pub(crate) fn from_parts_trusted(
         shape: Vec<usize>,
         format: Format,
-        levels: Vec<LevelStorage>,
+        levels: Vec<LevelArrays>,
         values: Values,
     ) -> Self {
         let fill = values.element().zero();
@@ -102,7 +100,7 @@ impl AnyTensor {
     pub(crate) fn from_filled_parts_trusted(
         shape: Vec<usize>,
         format: Format,
-        levels: Vec<LevelStorage>,
+        levels: Vec<LevelArrays>,
         values: Values,
         fill: Literal,
     ) -> Self {
@@ -130,7 +128,7 @@ impl AnyTensor {
             count = count.checked_mul(extent).ok_or(InvalidTensor::TooLarge { level })?;
         }
         let values = Values::try_zeroed(element, count)?;
-        let levels = vec![LevelStorage::Dense; format.levels.len()];
+        let levels = vec![LevelArrays::NONE; format.levels.len()];
         Ok(Self { shape, format, levels, values, fill: element.zero() })
     }
 
@@ -171,7 +169,7 @@ impl AnyTensor {
     }
 
     /// The arrays of each level, outermost first.
-    pub fn levels(&self) -> &[LevelStorage] {
+    pub fn levels(&self) -> &[LevelArrays] {
         &self.levels
     }
 
@@ -241,16 +239,16 @@ impl AnyTensor {
 
     /// Whether each position of each level is one entry, or padding of a map, or the parent of such.
     pub(super) fn is_plain(&self) -> bool {
-        let has_own_place = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
-        self.format.levels.iter().all(|level| has_own_place(level.format.kind))
+        self.format.levels.iter().all(|level| follows(level.format.kind))
     }
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
     pub fn position_count(&self, depth: usize) -> usize {
         let layout = self.level_layout();
         let mut count = 1;
-        for (storage, extent) in self.levels.iter().zip(layout.extents).take(depth) {
-            count = storage.position_count(count, extent).expect("a tensor's positions have been counted");
+        for (level, storage) in self.levels.iter().enumerate().take(depth) {
+            let (format, extent) = (layout.levels[level], layout.extents[level]);
+            count = storage.position_count(format, count, extent).expect("a tensor's positions have been counted");
         }
         count
     }
@@ -263,13 +261,13 @@ impl AnyTensor {
     /// The bytes of each array.
     #[cfg(feature = "compile")]
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &[u8]> {
-        let levels = self.levels.iter().flat_map(|level| [level.positions(), level.coordinates()]);
-        levels.flatten().map(IndexArray::as_bytes).chain([self.values.as_bytes()])
+        let levels = self.levels.iter().flat_map(LevelArrays::iter);
+        levels.map(IndexArray::as_bytes).chain([self.values.as_bytes()])
     }
 
     /// The number of bytes of all its arrays.
     pub fn storage_bytes(&self) -> usize {
-        self.levels.iter().map(LevelStorage::bytes).sum::<usize>() + self.values.bytes()
+        self.levels.iter().map(LevelArrays::bytes).sum::<usize>() + self.values.bytes()
     }
 
     /// Checks all that a tensor promises. Tensors are valid by construction; this is for tests of what constructs them.

@@ -1,8 +1,8 @@
 //! From one format to another.
 
 use super::values::with_values;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelStorage, PackError, Values, pack_filled};
-use spc_compiler::format::{Coordinate, Format, Level, LevelKind, level};
+use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelArrays, PackError, Values, pack_filled};
+use spc_compiler::format::{Coordinate, Format, Level};
 use spc_compiler::ir::{Literal, ReduceOperator};
 
 /// Entries as a kernel has listed them.
@@ -10,7 +10,7 @@ pub(crate) struct Listed<'a> {
     /// A level for each mode.
     pub(crate) format: &'a Format,
     /// The coordinates.
-    pub(crate) levels: Vec<LevelStorage>,
+    pub(crate) levels: Vec<LevelArrays>,
     /// The values.
     pub(crate) values: &'a Values,
     /// What entries of equal index are combined by.
@@ -95,10 +95,10 @@ impl AnyTensor {
     /// Whether a mode that one of the last levels stores in full, dense or as a band or a run, is stored otherwise in another
     /// format.
     fn leaves_dense(&self, format: &Format) -> bool {
-        let fills = |level: &&Level| level::of(level.format.kind).fills();
+        let fills = |level: &&Level| level.format.kind.fills;
         let stays = |level: &Level| {
             let mut same = format.levels.iter().filter(|other| other.coordinate == level.coordinate);
-            same.any(|other| other.format.kind == LevelKind::Dense || other.format.kind == level.format.kind)
+            same.any(|other| other.format.kind.is_dense() || other.format.kind == level.format.kind)
         };
         self.format.levels.iter().rev().take_while(fills).any(|level| !stays(level))
     }

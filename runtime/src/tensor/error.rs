@@ -1,27 +1,8 @@
 //! What can be wrong with a tensor that is put together from arrays.
 
 use super::{OutOfMemory, WrongType};
-use spc_compiler::format::IndexWidth;
+use spc_compiler::format::{IndexWidth, Role};
 use spc_compiler::ir::ElementType;
-
-/// Which of a level's arrays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LevelArray {
-    /// Where each parent's children begin and end.
-    Positions,
-    /// The coordinates.
-    Coordinates,
-}
-
-impl LevelArray {
-    /// Its name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            LevelArray::Positions => "positions",
-            LevelArray::Coordinates => "coordinates",
-        }
-    }
-}
 
 /// Why arrays do not make a tensor of a format. Levels, modes, positions and coordinates count from 0 in the fields; in
 /// messages, levels and modes count from 1.
@@ -54,18 +35,8 @@ pub enum InvalidTensor {
         /// As handed in.
         found: usize,
     },
-    /// A level has the arrays of another kind of level.
-    #[error("level {nth} is {expected} by the format, but its arrays are those of a {found} level", nth = level + 1)]
-    LevelKind {
-        /// The level.
-        level: usize,
-        /// By the format.
-        expected: &'static str,
-        /// As handed in.
-        found: &'static str,
-    },
     /// A level of a kind has other arrays.
-    #[error("level {level} is {kind}, which has other arrays than those that are given")]
+    #[error("level {nth} is {kind}, which has other arrays than those that are given", nth = level + 1)]
     Arrays {
         /// The level.
         level: usize,
@@ -97,7 +68,7 @@ pub enum InvalidTensor {
         /// The level.
         level: usize,
         /// Which array.
-        array: LevelArray,
+        array: Role,
         /// By the format.
         expected: IndexWidth,
         /// As handed in.
@@ -109,7 +80,7 @@ pub enum InvalidTensor {
         /// The level.
         level: usize,
         /// Which array.
-        array: LevelArray,
+        array: Role,
         /// How many there must be.
         expected: usize,
         /// How many there are.

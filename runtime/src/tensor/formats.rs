@@ -13,8 +13,8 @@
 //! assert_eq!(ByColumn::format().to_string(), "(i, j) -> [j: dense, i: compressed]");
 //! ```
 
-use super::Index;
 use spc_compiler::format::{Format, LevelFormat};
+use spc_compiler::level::types::LevelType;
 use std::marker::PhantomData;
 
 /// A storage format as a type.
@@ -71,151 +71,6 @@ fn scoo(order: usize) -> Format {
     let Some(sparse) = order.checked_sub(1) else { return Format::dense(0) };
     let levels = Format::coo(sparse).levels.into_iter().map(|level| level.format);
     Format::of_levels(levels.chain([LevelFormat::DENSE]))
-}
-
-/// A level format as a type.
-pub trait LevelType: Send + Sync + 'static {
-    /// The level format as data.
-    const FORMAT: LevelFormat;
-}
-
-/// A property of a level that a type stands for.
-pub trait Flag: Send + Sync + 'static {
-    /// Whether the level has it.
-    const VALUE: bool;
-}
-
-macro_rules! flags {
-    ($($(#[$doc:meta])* $name:ident = $value:literal;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $name;
-
-        impl Flag for $name {
-            const VALUE: bool = $value;
-        }
-    )*};
-}
-
-flags! {
-    /// A coordinate occurs at most once under one parent.
-    Unique = true;
-    /// A coordinate may occur several times under one parent.
-    Nonunique = false;
-    /// Coordinates under one parent ascend.
-    Ordered = true;
-    /// Coordinates under one parent are in any order.
-    Unordered = false;
-}
-
-/// `dense`: every coordinate, none stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DenseLevel;
-
-impl LevelType for DenseLevel {
-    const FORMAT: LevelFormat = LevelFormat::DENSE;
-}
-
-/// `compressed`: the coordinates that occur under each parent. `U` is [`Unique`] or [`Nonunique`], `C` and `P` are the types
-/// of stored coordinates and positions, `O` is [`Ordered`] or [`Unordered`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compressed<U = Unique, C = u32, P = u32, O = Ordered>(PhantomData<(U, C, P, O)>);
-
-impl<U: Flag, C: Index, P: Index, O: Flag> LevelType for Compressed<U, C, P, O> {
-    const FORMAT: LevelFormat = LevelFormat {
-        unique: U::VALUE,
-        ordered: O::VALUE,
-        coordinates: C::WIDTH,
-        positions: P::WIDTH,
-        ..LevelFormat::COMPRESSED
-    };
-}
-
-/// `singleton`: one coordinate for each parent position. `U` is [`Unique`] or [`Nonunique`], `C` the type of stored
-/// coordinates, `O` is [`Ordered`] or [`Unordered`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Singleton<U = Unique, C = u32, O = Ordered>(PhantomData<(U, C, O)>);
-
-impl<U: Flag, C: Index, O: Flag> LevelType for Singleton<U, C, O> {
-    const FORMAT: LevelFormat =
-        LevelFormat { unique: U::VALUE, ordered: O::VALUE, coordinates: C::WIDTH, ..LevelFormat::SINGLETON };
-}
-
-/// `padded`: rows of one width, that of the longest, the rest filled up. `U` is [`Unique`] or [`Nonunique`], `C` the type of
-/// stored coordinates, `P` that of the width.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Padded<U = Unique, C = u32, P = u32>(PhantomData<(U, C, P)>);
-
-impl<U: Flag, C: Index, P: Index> LevelType for Padded<U, C, P> {
-    const FORMAT: LevelFormat =
-        LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, positions: P::WIDTH, ..LevelFormat::PADDED };
-}
-
-/// `padded(width = W)`: rows of `W` places, the rest filled up. `U` is [`Unique`] or [`Nonunique`], `C` the type of stored
-/// coordinates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PaddedTo<const W: u64, U = Unique, C = u32>(PhantomData<(U, C)>);
-
-impl<const W: u64, U: Flag, C: Index> LevelType for PaddedTo<W, U, C> {
-    const FORMAT: LevelFormat =
-        LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, width: Some(W), ..LevelFormat::PADDED };
-}
-
-/// `sliced(rows = R)`: slices of `R` rows side by side, each filled up to the width of its longest. `C` and `P` are the types of
-/// stored coordinates and positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sliced<const R: u64 = 8, C = u32, P = u32>(PhantomData<(C, P)>);
-
-impl<const R: u64, C: Index, P: Index> LevelType for Sliced<R, C, P> {
-    const FORMAT: LevelFormat =
-        LevelFormat { rows: R, coordinates: C::WIDTH, positions: P::WIDTH, ..LevelFormat::SLICED };
-}
-
-/// `flagged`: the coordinates that occur under each parent, the first of each flagged. `U` is [`Unique`] or [`Nonunique`], `C`
-/// the type of stored coordinates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Flagged<U = Unique, C = u32>(PhantomData<(U, C)>);
-
-impl<U: Flag, C: Index> LevelType for Flagged<U, C> {
-    const FORMAT: LevelFormat = LevelFormat { unique: U::VALUE, coordinates: C::WIDTH, ..LevelFormat::FLAGGED };
-}
-
-macro_rules! levels_of_widths {
-    ($($(#[$doc:meta])* $name:ident = $format:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $name<C = u32, P = u32>(PhantomData<(C, P)>);
-
-        impl<C: Index, P: Index> LevelType for $name<C, P> {
-            const FORMAT: LevelFormat = LevelFormat { coordinates: C::WIDTH, positions: P::WIDTH, ..$format };
-        }
-    )*};
-}
-
-levels_of_widths! {
-    /// `hashed`: the coordinates under each parent in a hash table. `C` and `P` are the types of stored coordinates and
-    /// positions.
-    Hashed = LevelFormat::HASHED;
-    /// `banded`: one interval of coordinates for each parent. `C` and `P` are the types of stored coordinates and positions.
-    Banded = LevelFormat::BANDED;
-    /// `run`: equal neighbours once. `C` and `P` are the types of stored coordinates and positions.
-    Run = LevelFormat::RUN;
-}
-
-/// `bitmap`: every coordinate, and which have an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bitmap;
-
-impl LevelType for Bitmap {
-    const FORMAT: LevelFormat = LevelFormat::BITMAP;
-}
-
-/// `diagonal`: the coordinate of the level above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Diagonal;
-
-impl LevelType for Diagonal {
-    const FORMAT: LevelFormat = LevelFormat::DIAGONAL;
 }
 
 /// Levels in the order of the modes: a tuple of one to eight level types.
@@ -296,6 +151,8 @@ tuples! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spc_compiler::level::level_types::*;
+    use spc_compiler::level::types::{Nonunique, Unique, Unordered};
 
     fn text<F: StorageFormat>() -> String {
         let format = F::format();

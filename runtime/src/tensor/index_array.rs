@@ -3,6 +3,7 @@
 use super::{Buffer, Shared};
 use bytemuck::Pod;
 use spc_compiler::format::IndexWidth;
+use spc_compiler::level::types::IndexType;
 use std::fmt;
 
 const _: () = assert!(usize::BITS == 64, "spc counts in 64 bits");
@@ -12,10 +13,7 @@ mod sealed {
 }
 
 /// The types of stored indices: `u8 u16 u32 u64`.
-pub trait Index: sealed::Sealed + Pod + Ord + Send + Sync + Default + fmt::Debug + fmt::Display {
-    /// Its width.
-    const WIDTH: IndexWidth;
-
+pub trait Index: sealed::Sealed + Pod + Ord + Send + Sync + Default + fmt::Debug + fmt::Display + IndexType {
     /// Widened.
     fn to_usize(self) -> usize;
 
@@ -214,8 +212,6 @@ macro_rules! indices {
         impl sealed::Sealed for $type {}
 
         impl Index for $type {
-            const WIDTH: IndexWidth = IndexWidth::$variant;
-
             #[inline]
             fn to_usize(self) -> usize {
                 self as usize

@@ -2,11 +2,10 @@
 
 use super::index_array::with_indices;
 use super::layout::Layout;
+use super::level_arrays::StoredLevel;
 use super::tasks;
-use super::walk::{row_width, slice_row};
-use super::{AnyTensor, Coordinates, Element, Index, IndexArray, Indices, LevelStorage, OutOfMemory, WrongElement};
+use super::{AnyTensor, Coordinates, Element, Index, Indices, OutOfMemory, WrongElement};
 use crate::memory;
-use spc_compiler::format::level::{hashed, vacancy};
 use std::ops::Range;
 
 /// How many entries are expanded at once.
@@ -120,7 +119,7 @@ impl AnyTensor {
         }
         let layout = self.level_layout();
         let index = layout.stored(index);
-        self.locate_below(&layout, &index, 0, 0..1)
+        locate_below(&self.stored_levels(&layout), &layout, &index, 0, 0..1)
     }
 
     /// The value at an index, where it is stored.
@@ -186,95 +185,34 @@ impl AnyTensor {
         });
         Ok((indices, is_computed.then_some(is_entry)))
     }
+}
 
-    /// The position of `index[level]` under one parent, in levels that tell it by arithmetic or by a table.
-    fn locate_child(&self, layout: &Layout, index: &[usize], level: usize, parent: usize) -> Option<usize> {
-        let (coordinate, extent) = (index[level], layout.extents[level]);
-        let row = |positions: &IndexArray| positions.get(parent)..positions.get(parent + 1);
-        match &self.levels[level] {
-            LevelStorage::Bitmap { flags } => {
-                let position = parent * extent + coordinate;
-                (flags.get(position) == 1).then_some(position)
-            }
-            LevelStorage::Diagonal => (coordinate == index[level.checked_sub(1)?]).then_some(parent),
-            LevelStorage::Banded { positions, first } => {
-                let row = row(positions);
-                let position = row.start + coordinate.checked_sub(first.get(parent))?;
-                row.contains(&position).then_some(position)
-            }
-            LevelStorage::Run { positions, ends } => with_indices!(ends, |ends| {
-                let row = row(positions);
-                Some(row.start + ends[row].partition_point(|end| end.to_usize() <= coordinate))
-            }),
-            LevelStorage::Hashed { positions, coordinates } => with_indices!(coordinates, |coordinates| {
-                let row = row(positions);
-                probe(&coordinates[row.clone()], coordinate).map(|slot| row.start + slot)
-            }),
-            LevelStorage::Sliced { positions, coordinates } => {
-                let mut row = slice_row(positions, parent, layout.levels[level].rows);
-                row.find(|&position| coordinates.get(position) == coordinate)
-            }
-            LevelStorage::Dense
-            | LevelStorage::Compressed { .. }
-            | LevelStorage::Singleton { .. }
-            | LevelStorage::Padded { .. }
-            | LevelStorage::Flagged { .. } => unreachable!("children of these are searched in a range of parents"),
+/// Searches `index[level..]` under a range of parents that share all coordinates so far.
+fn locate_below(
+    levels: &[StoredLevel<'_>],
+    layout: &Layout,
+    index: &[usize],
+    level: usize,
+    parents: Range<usize>,
+) -> Option<usize> {
+    let below = |found| locate_below(levels, layout, index, level + 1, found);
+    let Some(stored) = levels.get(level) else { return parents.clone().next() };
+    let Some((children, coordinates)) = stored.searched(parents.clone()) else {
+        let above = level.checked_sub(1).map(|above| index[above]);
+        let position = stored.locate(parents.clone().next()?, above, index[level])?;
+        return below(position..position + 1);
+    };
+    with_indices!(coordinates, |coordinates| {
+        let siblings = &coordinates[children.clone()];
+        if layout.levels[level].ordered() {
+            let begin = siblings.partition_point(|coordinate| coordinate.to_usize() < index[level]);
+            let end = siblings.partition_point(|coordinate| coordinate.to_usize() <= index[level]);
+            let found = children.start + begin..children.start + end;
+            return (!found.is_empty()).then(|| below(found))?;
         }
-    }
-
-    /// Searches `index[level..]` under a range of parents that share all coordinates so far.
-    fn locate_below(&self, layout: &Layout, index: &[usize], level: usize, parents: Range<usize>) -> Option<usize> {
-        let Some(storage) = self.levels.get(level) else { return parents.clone().next() };
-        let (children, coordinates) = match storage {
-            LevelStorage::Dense => {
-                let position = parents.clone().next()? * layout.extents[level] + index[level];
-                return self.locate_below(layout, index, level + 1, position..position + 1);
-            }
-            LevelStorage::Compressed { positions, coordinates } => {
-                (positions.get(parents.start)..positions.get(parents.end), coordinates)
-            }
-            LevelStorage::Singleton { coordinates } => (parents, coordinates),
-            LevelStorage::Flagged { flags, coordinates } => (flagged_children(flags, parents), coordinates),
-            LevelStorage::Padded { width, coordinates } => {
-                let width = row_width(width.as_ref(), layout.levels[level].width);
-                (parents.start * width..parents.end * width, coordinates)
-            }
-            _ => {
-                let position = self.locate_child(layout, index, level, parents.start)?;
-                return self.locate_below(layout, index, level + 1, position..position + 1);
-            }
-        };
-        with_indices!(coordinates, |coordinates| {
-            let siblings = &coordinates[children.clone()];
-            if layout.levels[level].ordered {
-                let begin = siblings.partition_point(|coordinate| coordinate.to_usize() < index[level]);
-                let end = siblings.partition_point(|coordinate| coordinate.to_usize() <= index[level]);
-                let found = children.start + begin..children.start + end;
-                return (!found.is_empty()).then(|| self.locate_below(layout, index, level + 1, found))?;
-            }
-            let matching =
-                (children.start..).zip(siblings).filter(|(_, coordinate)| coordinate.to_usize() == index[level]);
-            matching
-                .map(|(position, _)| position)
-                .find_map(|position| self.locate_below(layout, index, level + 1, position..position + 1))
-        })
-    }
-}
-
-/// The children of a range of parents where the first of each parent is flagged.
-fn flagged_children(flags: &IndexArray, parents: Range<usize>) -> Range<usize> {
-    let mut begins = (0..flags.len()).filter(|&position| flags.get(position) == 1);
-    let begin = begins.nth(parents.start).unwrap_or(flags.len());
-    let end = parents.len().checked_sub(1).map_or(Some(begin), |further| begins.nth(further));
-    begin..end.unwrap_or(flags.len())
-}
-
-/// The slot of a coordinate in a table.
-pub(super) fn probe<C: Index>(table: &[C], coordinate: usize) -> Option<usize> {
-    let first = (!table.is_empty()).then(|| hashed::slot(coordinate, table.len()))?;
-    let slots = (0..table.len()).map(|step| (first + step) & (table.len() - 1));
-    let mut taken = slots.take_while(|&slot| table[slot].to_usize() != vacancy(C::WIDTH) as usize);
-    taken.find(|&slot| table[slot].to_usize() == coordinate)
+        let matching = (children.start..).zip(siblings).filter(|(_, coordinate)| coordinate.to_usize() == index[level]);
+        matching.map(|(position, _)| position).find_map(|position| below(position..position + 1))
+    })
 }
 
 /// Finds the indices of ranges of entries, from the last level up.
@@ -298,21 +236,21 @@ impl Expansion<'_> {
         let positions = positions.as_mut_slice();
         let mut column = vec![0; positions.len()];
         for (level, storage) in self.tensor.levels.iter().enumerate().rev() {
-            match storage {
-                LevelStorage::Dense => {
+            let kind = self.layout.levels[level].kind;
+            match (kind.is_dense(), storage.positions(), storage.coordinates()) {
+                (true, ..) => {
                     let extent = self.layout.extents[level];
                     for (coordinate, position) in column.iter_mut().zip(positions.iter_mut()) {
                         (*coordinate, *position) = ((*position % extent) as u64, *position / extent);
                     }
                 }
-                LevelStorage::Singleton { coordinates } => {
+                (_, bounds, Some(coordinates)) if kind.is_singleton() || kind.is_compressed() => {
                     with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
+                    if let Some(bounds) = bounds {
+                        with_indices!(bounds, |bounds| to_parents(bounds, positions));
+                    }
                 }
-                LevelStorage::Compressed { positions: bounds, coordinates } => {
-                    with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
-                    with_indices!(bounds, |bounds| to_parents(bounds, positions));
-                }
-                _ => unreachable!("levels of other kinds are walked from the outermost down"),
+                _ => unreachable!("other levels are walked from the outermost down"),
             }
             write(level, &column);
         }

@@ -8,7 +8,8 @@
 //! * all of that for no entry, one entry, the last row empty, modes of extent 0 and 1.
 
 use super::{AnyTensor, Coordinates, Duplicates, Indices, InvalidTensor, PackError, pack};
-use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind, level};
+use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind, Order, Vacancies};
+use spc_compiler::level;
 use std::collections::BTreeMap;
 
 pub(super) type Entries = BTreeMap<Vec<usize>, f64>;
@@ -16,22 +17,27 @@ pub(super) type Entries = BTreeMap<Vec<usize>, f64>;
 /// Each kind of level with each choice of properties.
 fn level_formats() -> Vec<LevelFormat> {
     let mut formats = Vec::new();
-    for &(kind, _) in level::ALL {
-        let usual = LevelFormat::new(kind);
+    for level in level::ALL {
+        let usual = LevelFormat::new(level.kind());
         for (unique, ordered) in [(true, true), (false, true), (true, false), (false, false)] {
-            for (width, rows) in [(None, usual.rows), (Some(4), usual.rows), (None, 2)] {
-                formats.push(LevelFormat { unique, ordered: ordered && usual.ordered, width, rows, ..usual });
-            }
+            let order = if ordered { usual.order() } else { Order::Any };
+            let format = usual.with_unique(unique).with_order(order);
+            formats.extend([format, format.with_count(4), format.with_count(2)]);
         }
     }
-    formats.retain(|format| !format.lacks_sense());
-    formats.dedup();
+    let mut known = Vec::new();
+    formats.retain(|format| {
+        !known.contains(format) && {
+            known.push(*format);
+            format.has_sense()
+        }
+    });
     formats
 }
 
 /// Those that tell most where there are many combinations.
 fn few_level_formats() -> Vec<LevelFormat> {
-    let repeats = |kind| matches!(kind, LevelKind::Compressed | LevelKind::Singleton);
+    let repeats = |kind: LevelKind| kind.is_compressed() || kind.is_singleton();
     let few = |format: &LevelFormat| {
         let usual = LevelFormat::new(format.kind);
         *format == usual || repeats(format.kind) && *format == usual.nonunique()
@@ -94,7 +100,7 @@ fn obeys(tensor: &AnyTensor, entries: &Entries) {
 
     let modes = tensor.format().mode_order().unwrap();
     let by_level = |index: &[usize]| modes.iter().map(|&mode| index[mode]).collect::<Vec<_>>();
-    let is_hashed = tensor.levels().iter().any(|level| level.kind() == LevelKind::Hashed);
+    let is_hashed = tensor.format().levels.iter().any(|level| level.format.kind.vacancies == Vacancies::Slots);
     assert!(is_hashed || stored.windows(2).all(|pair| by_level(&pair[0].0) < by_level(&pair[1].0)), "{tensor:?}");
 
     let mut positions = Vec::new();
@@ -127,19 +133,19 @@ fn places(shape: &[usize]) -> Vec<Vec<usize>> {
 
 /// Whether the chain itself says that it may not hold all data.
 pub(super) fn may_refuse(format: &Format, error: &PackError) -> bool {
-    let has = |kind| format.levels.iter().any(|level| level.format.kind == kind);
+    let has = |kind: LevelFormat| format.levels.iter().any(|level| level.format.kind == kind.kind);
     match error {
         PackError::Crowded { .. } | PackError::Repeated { .. } | PackError::NoCoordinate { .. } => {
-            has(LevelKind::Singleton)
+            has(LevelFormat::SINGLETON)
         }
-        PackError::OffDiagonal { .. } => has(LevelKind::Diagonal),
+        PackError::OffDiagonal { .. } => has(LevelFormat::DIAGONAL),
         PackError::Invalid(InvalidTensor::Unsupported { reason, .. }) => {
-            has(LevelKind::Diagonal) && reason.contains("diagonal")
+            has(LevelFormat::DIAGONAL) && reason.contains("diagonal")
         }
-        PackError::Width { .. } => format.levels.iter().any(|level| level.format.width.is_some()),
-        PackError::Childless { .. } => has(LevelKind::Flagged),
+        PackError::Width { .. } => format.levels.iter().any(|level| level.format.count().is_some()),
+        PackError::Childless { .. } => has(LevelFormat::FLAGGED),
         PackError::PositionWidth { level, count, .. } => {
-            format.levels.get(*level).is_some_and(|level| *count > level.format.positions.maximum())
+            format.levels.get(*level).is_some_and(|level| *count > level.format.positions().maximum())
         }
         _ => false,
     }
@@ -162,7 +168,7 @@ fn every_chain_of_levels_obeys() {
 
 #[test]
 fn every_mode_order_obeys() {
-    let usual: Vec<LevelFormat> = level::ALL.iter().map(|&(kind, _)| LevelFormat::new(kind)).collect();
+    let usual: Vec<LevelFormat> = level::ALL.iter().map(|level| LevelFormat::new(level.kind())).collect();
     for modes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         for (shape, entries) in data(3) {
             // A share of them, which has each pair of kinds in each place.
@@ -180,20 +186,17 @@ fn every_mode_order_obeys() {
 
 #[test]
 fn every_width_obeys() {
-    for &(kind, _) in level::ALL {
+    for kind in level::ALL.iter().map(|level| level.kind()) {
         for coordinates_width in IndexWidth::ALL {
             for positions in IndexWidth::ALL {
-                let narrow = LevelFormat { coordinates: coordinates_width, positions, ..LevelFormat::new(kind) };
-                if narrow.lacks_sense() {
-                    continue;
-                }
-                let rows = LevelFormat { positions, ..LevelFormat::COMPRESSED.nonunique() };
+                let narrow = LevelFormat::new(kind).with_coordinates(coordinates_width).with_positions(positions);
+                let rows = LevelFormat::COMPRESSED.nonunique().with_positions(positions);
                 for (shape, entries) in data(2) {
                     let format = Format::of_levels([rows, narrow]);
                     match pack(coordinates(&shape, &entries), &format, Duplicates::Refuse) {
                         Ok(tensor) => obeys(&tensor, &entries),
                         Err(error) => {
-                            assert!(kind == LevelKind::Diagonal && may_refuse(&format, &error), "{format}: {error}");
+                            assert!(kind.is_diagonal() && may_refuse(&format, &error), "{format}: {error}");
                         }
                     }
                 }
@@ -208,13 +211,13 @@ fn singletons_hold_one_child_for_each_parent() {
     let diagonal: Entries = (0..4).map(|index| (vec![index; 3], 1.0 + index as f64)).collect();
     for chain in chains(3) {
         let format = Format::of_levels(chain);
-        if matches!(format.levels[0].format.kind, LevelKind::Singleton | LevelKind::Diagonal) {
+        if format.levels[0].format.kind.is_one_each() {
             continue;
         }
         match pack(coordinates(&[4, 4, 4], &diagonal), &format, Duplicates::Refuse) {
             Ok(tensor) => obeys(&tensor, &diagonal),
             Err(error) => {
-                let is_run = format.levels.iter().any(|level| level.format.kind == LevelKind::Run);
+                let is_run = format.levels.iter().any(|level| level.format.kind.is_run());
                 let is_expected = matches!(error, PackError::Childless { .. }) || is_run && may_refuse(&format, &error);
                 assert!(is_expected, "{format}: {error}");
             }

@@ -79,9 +79,9 @@ impl Layout {
 
     /// Of how many levels, from this one on, the coordinates are sorted by their interleaved bits; one for a level by itself.
     pub(crate) fn chain(&self, level: usize) -> usize {
-        let is_singleton = |format: &&LevelFormat| format.kind == LevelKind::Singleton;
+        let is_singleton = |format: &&LevelFormat| format.kind.is_singleton();
         match self.levels.get(level) {
-            Some(format) if format.morton => 1 + self.levels[level + 1..].iter().take_while(is_singleton).count(),
+            Some(format) if format.morton() => 1 + self.levels[level + 1..].iter().take_while(is_singleton).count(),
             _ => 1,
         }
     }
@@ -204,10 +204,10 @@ fn computed_extents(map: &Map, shape: &[usize]) -> Result<Vec<usize>, String> {
 /// Whether each level's format makes sense where it is.
 fn check_levels(format: &Format, extents: &[usize]) -> Result<(), String> {
     for (number, level) in format.levels.iter().enumerate() {
-        if level.format.lacks_sense() {
+        if !level.format.has_sense() {
             return Err(format!("level {number} can't be `{}`", level.format));
         }
-        if level.format.kind == LevelKind::Diagonal {
+        if level.format.kind.is_diagonal() {
             let above = number.checked_sub(1).map(|above| (format.levels[above].format.kind, extents[above]));
             check_diagonal(number, extents[number], above)?;
         }
@@ -220,7 +220,7 @@ fn check_levels(format: &Format, extents: &[usize]) -> Result<(), String> {
 fn check_diagonal(level: usize, extent: usize, above: Option<(LevelKind, usize)>) -> Result<(), String> {
     match above {
         None => Err("a `diagonal` level has the coordinate of the level above it, but is the outermost".to_owned()),
-        Some((LevelKind::Run, _)) => {
+        Some((kind, _)) if kind.is_run() => {
             Err(format!("level {level} is `diagonal`, but a run, as the level above it has, has several coordinates"))
         }
         Some((_, above)) if above > extent => Err(format!(

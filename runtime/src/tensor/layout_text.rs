@@ -12,10 +12,11 @@
 //!     values      2     3  4      f64, 24 bytes
 //! ```
 
-use super::{AnyTensor, Element, IndexArray, LevelStorage};
+use super::level_arrays::StoredLevel;
+use super::{AnyTensor, Element, IndexArray, LevelArrays};
 use crate::with_element;
-use spc_compiler::format::level::{self, vacancy};
-use spc_compiler::format::{LevelFormat, LevelKind};
+use spc_compiler::format::{Children, Length, LevelFormat, Role, Told};
+use spc_compiler::level::vacancy;
 use std::fmt::Write;
 
 /// So many positions of a level are drawn.
@@ -57,8 +58,8 @@ pub fn layout_text(tensor: &AnyTensor) -> String {
     let levels = tensor.levels().iter().zip(&tensor.format().levels).zip(extents).enumerate();
     for (number, ((storage, level), extent)) in levels {
         let drawing = Drawing { storage, format: level.format, parents, extent, above: &above };
-        let count = storage.position_count(parents, extent).unwrap_or_default();
-        let summary = level::of(level.format.kind).summary();
+        let count = storage.position_count(level.format, parents, extent).unwrap_or_default();
+        let summary = level.format.kind.summary;
         _ = writeln!(
             text,
             "level {}: {}, {} ({summary}), {}, {}",
@@ -122,7 +123,7 @@ fn drawn(lines: &[Line], is_cut: bool) -> String {
 
 /// A level, and what is above it.
 struct Drawing<'a> {
-    storage: &'a LevelStorage,
+    storage: &'a LevelArrays,
     format: LevelFormat,
     /// The number of positions above.
     parents: usize,
@@ -136,27 +137,26 @@ impl Drawing<'_> {
     /// numbers.
     fn groups(&self, count: usize) -> Vec<(usize, usize)> {
         let even = |size: usize| (0..self.parents).map(|parent| (parent * size, (parent + 1) * size)).collect();
-        match self.storage {
-            LevelStorage::Dense | LevelStorage::Bitmap { .. } => even(self.extent),
-            LevelStorage::Singleton { .. } | LevelStorage::Diagonal => even(1),
-            LevelStorage::Padded { .. } => even(count.checked_div(self.parents).unwrap_or(0)),
-            LevelStorage::Compressed { positions, .. }
-            | LevelStorage::Hashed { positions, .. }
-            | LevelStorage::Banded { positions, .. }
-            | LevelStorage::Run { positions, .. }
-            | LevelStorage::Sliced { positions, .. } => {
-                (1..positions.len()).map(|next| (positions.get(next - 1), positions.get(next))).collect()
-            }
-            LevelStorage::Flagged { flags, .. } => {
+        match (self.format.kind.children, self.storage.positions()) {
+            (Children::Every, _) => even(self.extent),
+            (Children::One, _) => even(1),
+            (Children::Flags, Some(flags)) => {
                 let begins: Vec<usize> = (0..count).filter(|&place| flags.get(place) == 1).collect();
                 let ends = begins.iter().skip(1).copied().chain([count]);
                 begins.iter().copied().zip(ends).collect()
             }
+            (Children::Bounded | Children::Slices, Some(positions)) => {
+                (1..positions.len()).map(|next| (positions.get(next - 1), positions.get(next))).collect()
+            }
+            _ => even(count.checked_div(self.parents).unwrap_or(0)),
         }
     }
 
     fn columns(&self, count: usize) -> Vec<Column> {
-        let rows = if self.format.kind == LevelKind::Sliced { self.format.rows as usize } else { 1 };
+        let rows = match self.format.kind.children {
+            Children::Slices => self.format.count().unwrap_or(1) as usize,
+            _ => 1,
+        };
         let mut columns = Vec::new();
         for (group, (begin, end)) in self.groups(count).into_iter().enumerate() {
             let first = Some(group);
@@ -178,27 +178,22 @@ impl Drawing<'_> {
 
     /// The coordinate at each position, where it has one.
     fn coordinates(&self, count: usize) -> Vec<Option<usize>> {
-        let vacant = vacancy(self.format.coordinates);
-        let stored = |array: &IndexArray, position: usize| {
-            Some(array.get(position)).filter(|&coordinate| coordinate as u64 != vacant)
-        };
         let mut coordinates = vec![None; count];
-        for (parent, (begin, end)) in self.groups(count).into_iter().enumerate() {
-            for position in begin..end.min(count) {
-                coordinates[position] = match self.storage {
-                    LevelStorage::Dense | LevelStorage::Bitmap { .. } => Some(position - begin),
-                    LevelStorage::Diagonal => self.above.get(parent).copied().flatten(),
-                    LevelStorage::Banded { first, .. } => Some(first.get(parent) + position - begin),
-                    LevelStorage::Run { .. } => None,
-                    LevelStorage::Singleton { coordinates } | LevelStorage::Compressed { coordinates, .. } => {
-                        Some(coordinates.get(position))
-                    }
-                    LevelStorage::Padded { coordinates, .. }
-                    | LevelStorage::Hashed { coordinates, .. }
-                    | LevelStorage::Flagged { coordinates, .. }
-                    | LevelStorage::Sliced { coordinates, .. } => stored(coordinates, position),
-                };
+        // Each slice is drawn as one row, in the order of positions.
+        let by_position = matches!(self.format.kind.told, Told::Stored);
+        let Some(array) = self.storage.coordinates().filter(|_| by_position) else {
+            if !self.format.kind.is_run() {
+                let level = StoredLevel::new(self.format, self.storage, self.extent);
+                for parent in 0..self.parents {
+                    let above = self.above.get(parent).copied().flatten();
+                    level.each_position(parent, above, &mut |coordinate, position| coordinates[position] = coordinate);
+                }
             }
+            return coordinates;
+        };
+        let vacant = self.format.kind.has_vacancies().then(|| vacancy(array.width()));
+        for (place, coordinate) in coordinates.iter_mut().zip(array.iter()) {
+            *place = Some(coordinate).filter(|&coordinate| Some(coordinate as u64) != vacant);
         }
         coordinates
     }
@@ -240,41 +235,26 @@ impl Drawing<'_> {
         if self.parents != 1 || self.above.iter().any(Option::is_some) {
             lines.push(plain("parent", &|column| column.parent));
         }
-        match self.storage {
-            LevelStorage::Dense | LevelStorage::Diagonal => lines.push(told()),
-            LevelStorage::Singleton { coordinates } => lines.push(crd(coordinates)),
-            LevelStorage::Compressed { positions, coordinates }
-            | LevelStorage::Hashed { positions, coordinates }
-            | LevelStorage::Sliced { positions, coordinates } => {
-                lines.push(by_group("pos", positions, true));
-                lines.push(crd(coordinates));
-            }
-            LevelStorage::Padded { width, coordinates } => {
-                lines.extend(width.as_ref().map(|width| Line {
-                    name: "width",
-                    cells: vec![number(width.last())],
-                    array: size(width),
-                }));
-                lines.push(crd(coordinates));
-            }
-            LevelStorage::Bitmap { flags } => {
-                lines.push(told());
-                lines.push(by_position("flags", flags));
-            }
-            LevelStorage::Banded { positions, first } => {
-                lines.push(by_group("pos", positions, true));
-                lines.push(by_group("first", first, false));
-                lines.push(told());
-            }
-            LevelStorage::Run { positions, ends } => {
-                lines.push(by_group("pos", positions, true));
-                lines.push(by_position("ends", ends));
-            }
-            LevelStorage::Flagged { flags, coordinates } => {
-                lines.push(by_position("flags", flags));
-                lines.push(crd(coordinates));
-            }
-        }
+        let name = |role: Role| self.format.array(role).map_or("", |array| array.name);
+        let drawn = |role: Role, array: &IndexArray| match self.format.array(role).map(|array| array.length) {
+            Some(Length::One) => Line { name: name(role), cells: vec![number(array.last())], array: size(array) },
+            Some(Length::Bounds) => by_group(name(role), array, true),
+            Some(Length::Parents) => by_group(name(role), array, false),
+            _ if role == Role::Coordinates && matches!(self.format.kind.told, Told::Stored) => crd(array),
+            _ => by_position(name(role), array),
+        };
+        lines.extend(self.storage.positions().map(|array| drawn(Role::Positions, array)));
+        let is_told = !matches!(self.format.kind.told, Told::Stored | Told::Ends);
+        // What is told of each parent is above what follows from it, what is told of each position below.
+        let (above, below): (Vec<Line>, Vec<Line>) = self
+            .storage
+            .coordinates()
+            .map(|array| drawn(Role::Coordinates, array))
+            .into_iter()
+            .partition(|_| matches!(self.format.kind.told, Told::First));
+        lines.extend(above);
+        lines.extend(is_told.then(told));
+        lines.extend(below);
         lines.push(plain("position", &|column| column.position));
         lines
     }
@@ -284,7 +264,9 @@ impl Drawing<'_> {
 mod tests {
     use super::*;
     use crate::tensor::{Coordinates, Duplicates, Indices, pack};
-    use spc_compiler::format::{Format, level::ALL};
+    use spc_compiler::format::Format;
+    use spc_compiler::format::Vacancies;
+    use spc_compiler::level::ALL;
 
     /// A 3 × 4 matrix with an empty row in a format.
     fn matrix(format: &Format) -> AnyTensor {
@@ -315,9 +297,10 @@ together 76 bytes for 5 stored, 15.2 an entry; every element in order takes 96
     /// All arrays of a tensor are drawn whole, for levels of every kind.
     #[test]
     fn every_number_of_every_array_is_drawn() {
-        for (kind, _) in ALL {
+        for level in ALL {
+            let kind = level.kind();
             for outer in [LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::COMPRESSED.nonunique()] {
-                let format = Format::of_levels([outer, LevelFormat::new(*kind)]);
+                let format = Format::of_levels([outer, LevelFormat::new(kind)]);
                 let indices = vec![Indices::U32(vec![0, 1, 2]), Indices::U32(vec![0, 1, 2])];
                 let entries =
                     Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values: vec![7.0, 8.0, 9.0] };
@@ -332,19 +315,12 @@ together 76 bytes for 5 stored, 15.2 an entry; every element in order takes 96
                     });
                     cells.flat_map(str::split_whitespace).filter_map(|cell| cell.parse().ok()).collect()
                 };
-                for level in tensor.levels() {
-                    let names = [("pos", level.positions()), ("crd", level.coordinates())];
-                    for (name, array) in names {
-                        let Some(array) = array else { continue };
-                        let vacant = vacancy(array.width());
-                        let held: Vec<usize> = array.iter().filter(|&number| number as u64 != vacant).collect();
-                        let name = match (level, name) {
-                            (LevelStorage::Bitmap { .. }, _) | (LevelStorage::Flagged { .. }, "pos") => "flags",
-                            (LevelStorage::Banded { .. }, "crd") => "first",
-                            (LevelStorage::Run { .. }, "crd") => "ends",
-                            (LevelStorage::Padded { .. }, "pos") => "width",
-                            (_, name) => name,
-                        };
+                for (level, declared) in tensor.levels().iter().zip(&format.levels) {
+                    for array in declared.format.arrays() {
+                        let (name, Some(held)) = (array.name, level.array(array.role)) else { continue };
+                        let is_filled = matches!(declared.format.kind.vacancies, Vacancies::Filling | Vacancies::Slots);
+                        let vacant = is_filled.then(|| vacancy(held.width()));
+                        let held: Vec<usize> = held.iter().filter(|&number| Some(number as u64) != vacant).collect();
                         let found = numbers(name);
                         let is_there = found.windows(held.len().max(1)).any(|part| part == held) || held.is_empty();
                         assert!(is_there, "{format}: {name} {held:?} in\n{text}");

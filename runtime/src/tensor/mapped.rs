@@ -11,8 +11,9 @@
 //! assert_eq!(Diagonals::format().to_string(), "(i, j) -> [j - i: compressed, i: dense]");
 //! ```
 
-use super::formats::{LevelType, Mode, StorageFormat};
-use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat};
+use super::formats::{Mode, StorageFormat};
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order};
+use spc_compiler::level::types::LevelType;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -84,7 +85,7 @@ pub struct Interleaved<Parts>(PhantomData<fn() -> Parts>);
 pub struct Morton<L>(PhantomData<fn() -> L>);
 
 impl<L: LevelType> LevelType for Morton<L> {
-    const FORMAT: LevelFormat = LevelFormat { morton: true, ordered: false, ..L::FORMAT };
+    const FORMAT: LevelFormat = L::FORMAT.with_order(Order::Morton);
 }
 
 /// A tensor of order `N` whose levels, a tuple of pairs, store computed coordinates.
@@ -149,7 +150,7 @@ fn each(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, format: L
 
 /// A chain for some modes: the first in a level of this format, the others in singletons of that width.
 fn chain(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, first: LevelFormat) -> Vec<Level> {
-    let singleton = LevelFormat { coordinates: first.coordinates, ..LevelFormat::SINGLETON }.nonunique();
+    let singleton = LevelFormat::SINGLETON.with_coordinates(first.coordinates()).nonunique();
     let mut levels = each(modes, coordinate, singleton);
     if let Some(level) = levels.first_mut() {
         level.format = first.nonunique();
@@ -157,10 +158,10 @@ fn chain(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, first: L
     levels
 }
 
-const MORTON: LevelFormat = LevelFormat { morton: true, ordered: false, ..LevelFormat::COMPRESSED };
+const MORTON: LevelFormat = LevelFormat::COMPRESSED.with_order(Order::Morton);
 
 const fn of_width(coordinates: IndexWidth) -> LevelFormat {
-    LevelFormat { coordinates, ..LevelFormat::COMPRESSED }
+    LevelFormat::COMPRESSED.with_coordinates(coordinates)
 }
 
 /// `i / B`

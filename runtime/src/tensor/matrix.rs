@@ -2,9 +2,10 @@
 
 use super::{
     AnyTensor, Compressed, Coordinates, Csc, Csr, DenseLevel, Duplicates, Element, Index, IndexArray, Indices,
-    InvalidTensor, LevelStorage, Levels, Mode, PackError, Permuted, StorageFormat, Tensor, Unique, WrongElement, pack,
+    InvalidTensor, LevelArrays, Levels, Mode, PackError, Permuted, StorageFormat, Tensor, Unique, WrongElement, pack,
 };
 use spc_compiler::format::{Format, IndexWidth, LevelFormat};
+use spc_compiler::level::types::IndexType;
 
 mod sealed {
     pub trait Sealed {}
@@ -155,7 +156,7 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
         let shape = shape.as_ref().to_vec();
         let column = |indices: &&[I]| {
             let stored = I::stored(indices)?;
-            Ok(match <I::Stored as Index>::WIDTH.bytes() {
+            Ok(match <I::Stored as IndexType>::WIDTH.bytes() {
                 8 => Indices::U64(stored.iter().map(|index| index.to_usize() as u64).collect()),
                 _ => Indices::U32(stored.iter().map(|index| index.to_usize() as u32).collect()),
             })
@@ -231,7 +232,10 @@ impl<T: Element, F: CompressedColumns> Tensor<T, F> {
 
 /// The format of a matrix whose `modes` are dense and compressed.
 pub(super) fn compressed_format(modes: &[usize], positions: IndexWidth, coordinates: IndexWidth) -> Format {
-    Format::permuted(modes, &[LevelFormat::DENSE, LevelFormat { positions, coordinates, ..LevelFormat::COMPRESSED }])
+    Format::permuted(
+        modes,
+        &[LevelFormat::DENSE, LevelFormat::COMPRESSED.with_positions(positions).with_coordinates(coordinates)],
+    )
 }
 
 /// A matrix of arrays, in the format that their widths say.
@@ -245,7 +249,7 @@ pub(super) fn compressed<P: SourceIndex, C: SourceIndex, T: Element>(
     let positions: IndexArray = <P::Stored as Index>::wrap(P::into_stored(positions)?);
     let coordinates: IndexArray = <C::Stored as Index>::wrap(C::into_stored(coordinates)?);
     let format = compressed_format(modes, positions.width(), coordinates.width());
-    let levels = vec![LevelStorage::Dense, LevelStorage::Compressed { positions, coordinates }];
+    let levels = vec![LevelArrays::NONE, LevelArrays::of(positions, coordinates)];
     AnyTensor::from_parts(shape.to_vec(), format, levels, T::wrap(values))
 }
 
@@ -263,11 +267,9 @@ pub(super) fn parts<P: SourceIndex, C: SourceIndex, T: Element>(
     };
     let element = WrongElement { expected: T::TYPE, found: matrix.element() };
     let super::Parts { shape, levels, values, .. } = matrix.into_parts();
-    let arrays = levels.into_iter().nth(1).and_then(|level| match level {
-        LevelStorage::Compressed { positions, coordinates } => {
-            P::Stored::unwrap_owned(positions).zip(C::Stored::unwrap_owned(coordinates))
-        }
-        _ => None,
+    let arrays = levels.into_iter().nth(1).and_then(|level| {
+        let (positions, coordinates) = level.into_arrays();
+        P::Stored::unwrap_owned(positions?).zip(C::Stored::unwrap_owned(coordinates?))
     });
     let (positions, coordinates) = arrays.unwrap_or_default();
     let values = values.into_buffer::<T>().ok_or(super::WrongType::Element(element))?.into_vec();

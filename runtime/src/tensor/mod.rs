@@ -32,12 +32,14 @@ mod coordinates;
 mod error;
 mod foreign;
 mod formats;
+mod hash_table;
 mod index_array;
 mod iterate;
 #[cfg(test)]
 mod law;
 mod layout;
 mod layout_text;
+mod level_arrays;
 #[cfg(test)]
 mod map_law;
 mod mapped;
@@ -46,9 +48,7 @@ mod pack;
 mod parts;
 mod shared;
 mod show;
-mod slots;
 mod statistics;
-mod storage;
 pub(crate) mod tasks;
 mod typed;
 mod validate;
@@ -62,15 +62,14 @@ pub(crate) use convert::Listed;
 #[cfg(test)]
 pub(crate) use convert::same_bits;
 pub use coordinates::{Coordinates, Indices};
-pub use error::{InvalidTensor, LevelArray, WrongElement};
+pub use error::{InvalidTensor, WrongElement};
 pub use formats::{
-    Banded, Bitmap, Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Diagonal, Flag, Flagged, Hashed,
-    LevelList, LevelType, Levels, Mode, ModeList, Nonunique, Ordered, Padded, PaddedTo, Permuted, RowMajor, Run,
-    Scalar, Scoo, Singleton, Sliced, StorageFormat, Unique, Unordered,
+    Coo, Csc, Csf, Csr, Dcsr, Dense, LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, Scoo, StorageFormat,
 };
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
 pub use layout_text::layout_text;
+pub use level_arrays::LevelArrays;
 pub use mapped::{
     Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
     MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
@@ -80,8 +79,9 @@ pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use parts::NotCut;
 pub use shared::Shared;
 pub use spc_compiler::ir::ElementType;
+pub use spc_compiler::level::level_types::*;
+pub use spc_compiler::level::types::{Flag, IndexType, LevelType, Nonunique, Ordered, Unique, Unordered};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
-pub use storage::LevelStorage;
 pub use typed::{Tensor, WrongType};
 pub use values::{Element, Values};
 pub use view::{AnyView, IndexSlice, View};

@@ -12,7 +12,9 @@
 //! ```
 
 use super::layout::Layout;
-use super::{AnyTensor, Element, Index, IndexArray, LevelStorage, Shared, Values};
+use super::pack::follows;
+use super::{AnyTensor, Element, Index, IndexArray, LevelArrays, Shared, Values};
+use spc_compiler::format::LevelKind;
 use std::ops::Range;
 
 /// Why a tensor does not come in parts.
@@ -72,24 +74,24 @@ struct Cut<'a> {
 impl<'a> Cut<'a> {
     fn new(tensor: &'a AnyTensor) -> Result<Self, NotCut> {
         let refuse = |reason: &str| NotCut { format: tensor.format.to_string(), reason: reason.to_owned() };
-        let levels = &tensor.levels;
-        let is_cut = |level: &LevelStorage| {
-            let (dense, compressed) = (LevelStorage::Dense, matches!(level, LevelStorage::Compressed { .. }));
-            *level == dense || compressed || matches!(level, LevelStorage::Singleton { .. })
-        };
-        if let Some(level) = levels.iter().position(|level| !is_cut(level)) {
+        let kinds: Vec<LevelKind> = tensor.format.levels.iter().map(|level| level.format.kind).collect();
+        if let Some(level) = kinds.iter().position(|kind| !follows(*kind)) {
             return Err(refuse(&format!("level {level}, `{}`, can't be cut", tensor.format.levels[level].format)));
         }
-        let level = levels.iter().rposition(|level| matches!(level, LevelStorage::Compressed { .. }));
+        let level = kinds.iter().rposition(|kind| kind.is_compressed());
         let level = level.ok_or_else(|| refuse("it has no `compressed` level"))?;
         let layout = Layout::new(&tensor.format, &tensor.shape).map_err(|error| refuse(&error.to_string()))?;
         let cut = Self { tensor, extents: layout.extents, level };
-        let is_singleton = |level: &LevelStorage| matches!(level, LevelStorage::Singleton { .. });
-        let below_dense = |pair: &[LevelStorage]| is_singleton(&pair[1]) && pair[0] == LevelStorage::Dense;
-        if levels[..=cut.level].windows(2).any(below_dense) {
+        let below_dense = |pair: &[LevelKind]| pair[1].is_singleton() && pair[0].is_dense();
+        if kinds[..=cut.level].windows(2).any(below_dense) {
             return Err(refuse("a `singleton` level is below a `dense` one"));
         }
         Ok(cut)
+    }
+
+    /// The positions and the coordinates of a level: both of a compressed one, the latter of a singleton, none of a dense one.
+    fn arrays(&self, level: usize) -> (Option<&'a IndexArray>, Option<&'a IndexArray>) {
+        (self.tensor.levels[level].positions(), self.tensor.levels[level].coordinates())
     }
 
     fn positions(&self) -> usize {
@@ -102,13 +104,11 @@ impl<'a> Cut<'a> {
         self.keep(self.level + 1, range.clone(), &mut levels);
         let mut kept = range;
         for level in self.level + 1..self.extents.len() {
-            levels.push(match &self.tensor.levels[level] {
-                LevelStorage::Singleton { coordinates } => {
-                    LevelStorage::Singleton { coordinates: coordinates.part(kept.clone()) }
-                }
-                _ => {
+            levels.push(match self.tensor.levels[level].coordinates() {
+                Some(coordinates) => LevelArrays::of_coordinates(coordinates.part(kept.clone())),
+                None => {
                     kept = kept.start * self.extents[level]..kept.end * self.extents[level];
-                    LevelStorage::Dense
+                    LevelArrays::NONE
                 }
             });
         }
@@ -118,18 +118,18 @@ impl<'a> Cut<'a> {
     }
 
     /// The first levels, with at least these positions of the last of them; those that they have.
-    fn keep(&self, depth: usize, needed: Range<usize>, levels: &mut Vec<LevelStorage>) -> Range<usize> {
+    fn keep(&self, depth: usize, needed: Range<usize>, levels: &mut Vec<LevelArrays>) -> Range<usize> {
         let Some(level) = depth.checked_sub(1) else { return 0..1 };
-        match &self.tensor.levels[level] {
-            LevelStorage::Compressed { positions, coordinates } => {
+        match self.arrays(level) {
+            (Some(positions), Some(coordinates)) => {
                 let parents = self.keep(level, parents(positions, &needed), levels);
                 let positions = positions.rebased(parents, &needed);
-                levels.push(LevelStorage::Compressed { positions, coordinates: coordinates.part(needed.clone()) });
+                levels.push(LevelArrays::of(positions, coordinates.part(needed.clone())));
                 needed
             }
-            LevelStorage::Singleton { coordinates } => {
+            (None, Some(coordinates)) => {
                 let kept = self.keep(level, needed, levels);
-                levels.push(LevelStorage::Singleton { coordinates: coordinates.part(kept.clone()) });
+                levels.push(LevelArrays::of_coordinates(coordinates.part(kept.clone())));
                 kept
             }
             _ => {
@@ -139,7 +139,7 @@ impl<'a> Cut<'a> {
                     _ => needed.start / extent..needed.end.div_ceil(extent),
                 };
                 let kept = self.keep(level, rows, levels);
-                levels.push(LevelStorage::Dense);
+                levels.push(LevelArrays::NONE);
                 kept.start * extent..kept.end * extent
             }
         }
@@ -150,15 +150,15 @@ impl<'a> Cut<'a> {
         let between = level + 1..self.level + 1;
         let mut ancestor = position;
         for level in between.clone().rev() {
-            ancestor = match &self.tensor.levels[level] {
-                LevelStorage::Compressed { positions, .. } => parents(positions, &(ancestor..ancestor + 1)).start,
-                LevelStorage::Singleton { .. } => ancestor,
+            ancestor = match self.arrays(level) {
+                (Some(positions), _) => parents(positions, &(ancestor..ancestor + 1)).start,
+                (None, Some(_)) => ancestor,
                 _ => ancestor / self.extents[level].max(1),
             };
         }
-        between.fold(ancestor, |position, level| match &self.tensor.levels[level] {
-            LevelStorage::Compressed { positions, .. } => positions.get(position),
-            LevelStorage::Singleton { .. } => position,
+        between.fold(ancestor, |position, level| match self.arrays(level) {
+            (Some(positions), _) => positions.get(position),
+            (None, Some(_)) => position,
             _ => position * self.extents[level],
         })
     }

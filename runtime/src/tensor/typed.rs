@@ -180,7 +180,7 @@ impl<T: Element, F: RowMajor> Tensor<T, F> {
     /// # Errors
     /// When the shape has another number of modes than the format, or there are more or fewer elements than it says.
     pub fn from_vec(shape: impl AsRef<[usize]>, values: Vec<T>) -> Result<Self, InvalidTensor> {
-        let levels = vec![super::LevelStorage::Dense; F::ORDER];
+        let levels = vec![super::LevelArrays::NONE; F::ORDER];
         let values = T::wrap(Buffer::from(values));
         AnyTensor::from_parts(shape.as_ref().to_vec(), F::format(), levels, values).map(Self::of)
     }

@@ -7,10 +7,10 @@
 
 use super::matrix::{CompressedColumns, CompressedRows, SourceIndex, compressed_format};
 use super::{
-    AnyTensor, Buffer, Element, IndexArray, InvalidTensor, LevelStorage, RowMajor, Shared, StorageFormat, Tensor,
+    AnyTensor, Buffer, Element, IndexArray, InvalidTensor, LevelArrays, RowMajor, Shared, StorageFormat, Tensor,
     Values, WrongType,
 };
-use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind};
+use spc_compiler::format::{Format, IndexWidth, LevelFormat};
 use spc_compiler::ir::Literal;
 use std::fmt;
 use std::marker::PhantomData;
@@ -94,10 +94,11 @@ impl<'a> AnyView<'a> {
         for (number, ([positions, coordinates], level)) in levels.into_iter().zip(&format.levels).enumerate() {
             let arrays = [positions, coordinates].map(|array| array.map(|slice| slice.array));
             let [positions, coordinates] = arrays;
-            let found = LevelStorage::of_arrays(level.format.kind, positions, coordinates);
-            storage.push(
-                found.ok_or_else(|| InvalidTensor::Arrays { level: number, kind: kind_name(level.format.kind) })?,
-            );
+            let arrays = LevelArrays::new(positions, coordinates);
+            if !arrays.are_of(level.format) {
+                return Err(InvalidTensor::Arrays { level: number, kind: level.format.kind.name });
+            }
+            storage.push(arrays);
         }
         Ok(Self::of(AnyTensor::from_parts(shape, format, storage, lent(values))?))
     }
@@ -108,7 +109,7 @@ impl<'a> AnyView<'a> {
     /// When there are more or fewer elements than the shape says.
     pub fn from_slice<T: Element>(shape: impl AsRef<[usize]>, values: &'a [T]) -> Result<Self, InvalidTensor> {
         let shape = shape.as_ref().to_vec();
-        let levels = vec![LevelStorage::Dense; shape.len()];
+        let levels = vec![LevelArrays::NONE; shape.len()];
         AnyTensor::from_parts(shape.clone(), Format::dense(shape.len()), levels, lent(values)).map(Self::of)
     }
 
@@ -123,7 +124,7 @@ impl<'a> AnyView<'a> {
     }
 
     fn in_format<T: Element>(shape: &[usize], format: Format, values: &'a [T]) -> Result<Self, InvalidTensor> {
-        let levels = vec![LevelStorage::Dense; format.levels.len()];
+        let levels = vec![LevelArrays::NONE; format.levels.len()];
         AnyTensor::from_parts(shape.to_vec(), format, levels, lent(values)).map(Self::of)
     }
 
@@ -328,10 +329,6 @@ fn dense_format(shape: &[usize], strides: &[isize]) -> Option<Format> {
     })
 }
 
-fn kind_name(kind: LevelKind) -> &'static str {
-    spc_compiler::format::level::of(kind).name()
-}
-
 impl<'a, T: Element, F: StorageFormat> TryFrom<AnyView<'a>> for View<'a, T, F> {
     type Error = WrongType;
 
@@ -426,10 +423,7 @@ impl AnyTensor {
             // SAFETY: as the caller promises.
             array.map(|array| unsafe { array.alias() })
         };
-        let level = |level: &LevelStorage| {
-            let arrays = (alias(level.positions()), alias(level.coordinates()));
-            LevelStorage::of_arrays(level.kind(), arrays.0, arrays.1).unwrap_or_else(|| level.clone())
-        };
+        let level = |level: &LevelArrays| LevelArrays::new(alias(level.positions()), alias(level.coordinates()));
         let levels = self.levels.iter().map(level).collect();
         // SAFETY: as above.
         let values = unsafe { self.values.alias() };

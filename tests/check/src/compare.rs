@@ -5,7 +5,7 @@ use crate::number::Number;
 use crate::oracle::Expected;
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::OutputStructure;
-use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::format::{Format, LevelKind, Told};
 use spc_compiler::ir::Literal;
 use std::collections::BTreeSet;
 
@@ -84,11 +84,11 @@ fn differences_of<'a>(
 /// The modes of a format's levels down to the last that is not dense; `None` when all are dense, or when some store more
 /// than there is: bands, runs and diagonals.
 fn stored_modes(format: &Format) -> Option<Vec<usize>> {
-    let stores_more = |kind| matches!(kind, LevelKind::Banded | LevelKind::Run | LevelKind::Diagonal);
+    let stores_more = |kind: LevelKind| matches!(kind.told, Told::First | Told::Ends | Told::Above);
     if format.levels.iter().any(|level| stores_more(level.format.kind)) {
         return None;
     }
-    let last = format.levels.iter().rposition(|level| level.format.kind != LevelKind::Dense)?;
+    let last = format.levels.iter().rposition(|level| !level.format.kind.is_dense())?;
     Some(format.mode_order()?[..=last].to_vec())
 }
 

@@ -2,12 +2,12 @@
 
 use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
-use crate::format::level::vacancy;
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal,
-    ReduceOperator, Size, Term, Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, ReduceOperator,
+    Size, Term, Type, UnaryOperator,
 };
+use crate::level::vacancy;
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
 

@@ -4,7 +4,7 @@
 //! fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Coordinate, Format, IndexWidth, LevelFormat, LevelKind, prelude};
+use crate::format::{Coordinate, Format, LevelFormat, LevelTypeName, Order, Parameter, prelude};
 use crate::ir::ElementType;
 use crate::notation::Tensor;
 use proc_macro2::{Literal, TokenStream};
@@ -162,7 +162,7 @@ fn semisparse(order: usize) -> Format {
 }
 
 fn spelled(format: &Format) -> TokenStream {
-    let has_morton = format.levels.iter().any(|level| level.format.morton);
+    let has_morton = format.levels.iter().any(|level| level.format.morton());
     if let Some(named) = (has_morton || format.mode_order().is_none()).then(|| named_map(format)).flatten() {
         return named;
     }
@@ -183,36 +183,40 @@ fn spelled(format: &Format) -> TokenStream {
     }
 }
 
+/// The type of a level: the first of its kind's that has all parameters which are not the usual ones.
 fn level_type(level: LevelFormat) -> TokenStream {
-    if level.morton {
-        let sorted = level_type(LevelFormat { morton: false, ordered: true, ..level });
+    if level.morton() {
+        let sorted = level_type(level.with_order(Order::Ascending));
         return quote!(::spc::tensor::Morton<#sorted>);
     }
+    let is_said = |parameter: &Parameter| matches!(parameter, Parameter::Count(_)) && level.count().is_some();
+    let spells = |spelling: &&LevelTypeName| {
+        let has_count = spelling.parameters.iter().any(|parameter| matches!(parameter, Parameter::Count(_)));
+        has_count == level.kind.parameters.iter().any(is_said)
+    };
+    let types = level.kind.types;
+    let Some(spelling) = types.iter().find(spells).or(types.last()) else { unreachable!("every level has a type") };
+    let name = ident(spelling.name);
+    let parameters = spelling.parameters.iter().map(|parameter| argument(level, parameter));
+    match spelling.parameters {
+        [] => quote!(::spc::tensor::#name),
+        _ => quote!(::spc::tensor::#name<#(#parameters),*>),
+    }
+}
+
+/// What a parameter of a level is, as an argument of its type.
+fn argument(level: LevelFormat, parameter: &Parameter) -> TokenStream {
     let flag = |holds: bool, yes: &str, no: &str| {
         let name = ident(if holds { yes } else { no });
         quote!(::spc::tensor::#name)
     };
-    let unique = flag(level.unique, "Unique", "Nonunique");
-    let ordered = flag(level.ordered, "Ordered", "Unordered");
-    let width = |width: IndexWidth| primitive(width.name());
-    let (coordinates, positions) = (width(level.coordinates), width(level.positions));
-    match level.kind {
-        LevelKind::Dense => quote!(::spc::tensor::DenseLevel),
-        LevelKind::Compressed => quote!(::spc::tensor::Compressed<#unique, #coordinates, #positions, #ordered>),
-        LevelKind::Singleton => quote!(::spc::tensor::Singleton<#unique, #coordinates, #ordered>),
-        LevelKind::Padded => match level.width.map(Literal::u64_unsuffixed) {
-            Some(width) => quote!(::spc::tensor::PaddedTo<#width, #unique, #coordinates>),
-            None => quote!(::spc::tensor::Padded<#unique, #coordinates, #positions>),
-        },
-        LevelKind::Bitmap => quote!(::spc::tensor::Bitmap),
-        LevelKind::Hashed => quote!(::spc::tensor::Hashed<#coordinates, #positions>),
-        LevelKind::Diagonal => quote!(::spc::tensor::Diagonal),
-        LevelKind::Banded => quote!(::spc::tensor::Banded<#coordinates, #positions>),
-        LevelKind::Run => quote!(::spc::tensor::Run<#coordinates, #positions>),
-        LevelKind::Sliced => {
-            let rows = Literal::u64_unsuffixed(level.rows);
-            quote!(::spc::tensor::Sliced<#rows, #coordinates, #positions>)
+    match parameter {
+        Parameter::Nonunique => flag(level.unique(), "Unique", "Nonunique"),
+        Parameter::Order { .. } => flag(level.ordered(), "Ordered", "Unordered"),
+        Parameter::Width(role) => primitive(level.width(*role).name()),
+        Parameter::Count(_) => {
+            let count = Literal::u64_unsuffixed(level.count().unwrap_or(0));
+            quote!(#count)
         }
-        LevelKind::Flagged => quote!(::spc::tensor::Flagged<#unique, #coordinates>),
     }
 }

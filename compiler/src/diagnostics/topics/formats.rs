@@ -1,13 +1,13 @@
 //! Formats and level formats: what `prelude.ti` and the pages of the levels say of them.
 
 use super::{Kind, Topic};
-use crate::format::level::{self, Arrays, Level, Property};
-use crate::format::{LevelFormat, LevelKind, prelude};
+use crate::format::{LevelKind, Parameter, Role, prelude};
+use crate::level;
 use crate::syntax::FormatDefinition;
 
 pub(super) fn topics() -> Vec<Topic> {
     let formats = prelude::definitions().iter().map(format);
-    formats.chain(level::ALL.iter().map(|(kind, level)| of_level(*kind, *level))).collect()
+    formats.chain(level::ALL.iter().map(|level| of_level(level.kind()))).collect()
 }
 
 /// The name of a format with its arguments: `bcsr(B)`.
@@ -40,16 +40,19 @@ fn format(definition: &FormatDefinition) -> Topic {
     Topic { kind: Kind::Format, name: definition.name.name.clone(), others: &[], summary, text }
 }
 
-fn of_level(kind: LevelKind, level: &dyn Level) -> Topic {
-    let name = level.name();
+fn of_level(kind: LevelKind) -> Topic {
+    let name = kind.name;
     let mut text = level::page(kind);
-    let arrays = match level.arrays(LevelFormat::new(kind)) {
-        Arrays::None => "It stores no arrays.",
-        Arrays::Coordinates => "It stores an array `crd`.",
-        Arrays::PositionsAndCoordinates => "It stores arrays `pos` and `crd`.",
+    let arrays = match Role::ALL.map(|role| kind.array(role).is_some()) {
+        [false, false] => "It stores no arrays.",
+        [false, true] => "It stores an array `crd`.",
+        [true, false] => "It stores an array `pos`.",
+        [true, true] => "It stores arrays `pos` and `crd`.",
     };
     text.push_str(&format!("\n{arrays}"));
-    let properties: Vec<&str> = level.properties().iter().map(|property| written(*property)).collect();
+    let (counts, others): (Vec<&Parameter>, _) =
+        kind.parameters.iter().partition(|parameter| matches!(parameter, Parameter::Count(_)));
+    let properties: Vec<String> = others.into_iter().chain(counts).map(written).collect();
     if !properties.is_empty() {
         text.push_str(&format!(" In its parentheses may stand {}.", properties.join(", ")));
     }
@@ -60,17 +63,19 @@ fn of_level(kind: LevelKind, level: &dyn Level) -> Topic {
         text.push_str(&format!("\n\nFormats that have such levels: {}.", formats.join(", ")));
     }
     text.push('\n');
-    Topic { kind: Kind::Level, name: name.to_owned(), others: &[], summary: level.summary().to_owned(), text }
+    Topic { kind: Kind::Level, name: name.to_owned(), others: &[], summary: kind.summary.to_owned(), text }
 }
 
-fn written(property: Property) -> &'static str {
-    match property {
-        Property::Nonunique => "`nonunique`",
-        Property::Unordered => "`unordered`",
-        Property::Morton => "`morton`",
-        Property::Coordinates => "`u8` … `u64` (the width of coordinates)",
-        Property::Positions => "`pos = u64` (the width of positions)",
-        Property::Width => "`width = 2`",
-        Property::Rows => "`rows = 8`",
+fn written(parameter: &Parameter) -> String {
+    match parameter {
+        Parameter::Nonunique => "`nonunique`".to_owned(),
+        Parameter::Order { morton: true } => "`unordered`, `morton`".to_owned(),
+        Parameter::Order { morton: false } => "`unordered`".to_owned(),
+        Parameter::Width(Role::Coordinates) => "`u8` … `u64` (the width of coordinates)".to_owned(),
+        Parameter::Width(role) => format!("`{} = u64` (the width of {})", role.key(), role.name()),
+        // As an example, what is usual; 2 where the data tell it.
+        Parameter::Count(count) => {
+            format!("`{} = {}`", count.name, if count.usual == 0 { 2 } else { count.usual })
+        }
     }
 }

@@ -3,8 +3,8 @@
 use super::Report;
 use super::arguments::{Arguments, Value};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
-use crate::format::level::{self, Level, Property};
-use crate::format::{IndexWidth, LevelFormat, prelude, spelling};
+use crate::format::{Count, IndexWidth, LevelFormat, LevelKind, Order, Role, prelude, spelling};
+use crate::level;
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 
 /// Words that a level takes, for suggestions.
@@ -12,7 +12,7 @@ const PROPERTIES: &[&str] = &["nonunique", "unordered", "morton", "u8", "u16", "
 
 /// The level format that is written `expr`.
 pub(super) fn resolve(expr: &LevelExpr, arguments: &Arguments, report: &mut Report) -> Option<LevelFormat> {
-    let Some(kind) = level::from_name(&expr.name.name) else {
+    let Some(kind) = level::named(&expr.name.name) else {
         report.push(unknown_level(&expr.name));
         return None;
     };
@@ -36,7 +36,7 @@ fn unknown_level(name: &Ident) -> Diagnostic {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    level::ALL.iter().map(|(_, level)| level.name())
+    level::ALL.iter().map(|level| level.kind().name)
 }
 
 fn apply(argument: &FormatArgument, arguments: &Arguments, format: &mut LevelFormat, report: &mut Report) {
@@ -53,14 +53,24 @@ fn apply(argument: &FormatArgument, arguments: &Arguments, format: &mut LevelFor
 }
 
 fn apply_word(word: &Ident, format: &mut LevelFormat, report: &mut Report) {
-    match (word.name.as_str(), width(&word.name)) {
-        (_, Some(width)) => set_coordinates(width, word.span, format, report),
-        ("nonunique", _) if takes(format, Property::Nonunique, word.span, report) => format.unique = false,
-        ("unordered", _) if takes(format, Property::Unordered, word.span, report) => format.ordered = false,
-        ("morton", _) if takes(format, Property::Morton, word.span, report) => {
-            (format.ordered, format.morton) = (false, true);
+    if let Some(width) = width(&word.name) {
+        return set_width(Role::Coordinates, width, word.span, format, report);
+    }
+    let (kind, name) = (format.kind, format.kind.name);
+    let stores_coordinates = kind.takes_width(Role::Coordinates);
+    let stored = |property: &str| match stores_coordinates {
+        true => format!("a `{name}` level can't be `{property}`"),
+        false => format!("a `{name}` level stores no coordinates"),
+    };
+    match word.name.as_str() {
+        "nonunique" if kind.takes_nonunique() => *format = format.nonunique(),
+        "unordered" if kind.takes_unordered() => *format = format.with_order(Order::Any),
+        "morton" if kind.takes_morton() => *format = format.with_order(Order::Morton),
+        property @ ("nonunique" | "unordered") => report.push(not_taken(kind, stored(property), word.span)),
+        "morton" => {
+            let message = "Morton order begins with the `compressed` level above the `singleton` levels".to_owned();
+            report.push(not_taken(kind, message, word.span));
         }
-        ("nonunique" | "unordered" | "morton", _) => {}
         _ => report.push(unknown_property(word)),
     }
 }
@@ -77,39 +87,40 @@ fn apply_setting(
         FormatArgument::Number(number, _) => Value::Number(*number),
         FormatArgument::Setting(..) => return,
     };
-    match (key.name.as_str(), bound) {
-        ("crd" | "pos" | "width" | "rows", Value::Anything) => {}
-        ("crd", value_of_width) => {
+    let role = Role::ALL.into_iter().find(|role| role.key() == key.name);
+    let count = counts().find(|count| count.name == key.name);
+    match (role, count, bound) {
+        (Some(_), _, Value::Anything) | (_, Some(_), Value::Anything) => {}
+        (Some(role), _, value_of_width) => {
             if let Some(width) = index_width(&value_of_width, value.span(), report) {
-                set_coordinates(width, key.span, format, report);
+                set_width(role, width, key.span, format, report);
             }
         }
-        ("pos", value_of_width) => {
-            let width = index_width(&value_of_width, value.span(), report);
-            if width.is_some() && takes(format, Property::Positions, key.span, report) {
-                format.positions = width.unwrap_or(format.positions);
-            }
+        (_, Some(count), _) if format.kind.count().is_none_or(|own| own.name != count.name) => {
+            report.push(not_taken(format.kind, count.foreign.replace("{}", format.kind.name), key.span));
         }
-        ("width", _) if !takes(format, Property::Width, key.span, report) => {}
-        ("width", Value::Number(number)) if number > 0 => format.width = Some(number),
-        ("width", _) => report.push(
-            Diagnostic::new(codes::LEVEL_PROPERTY, value.span(), "a row's width that is not a whole number above 0")
-                .label("not a number of entries")
-                .help("`padded(width = 2)` has two places in each row; `padded` alone has as many as the data need"),
+        (_, Some(count), Value::Number(number)) if (count.least..=count.most).contains(&number) => {
+            *format = format.with_count(number);
+        }
+        (_, Some(count), _) => report.push(
+            Diagnostic::new(codes::LEVEL_PROPERTY, value.span(), count.beyond).label(count.label).help(count.help),
         ),
-        ("rows", _) if !takes(format, Property::Rows, key.span, report) => {}
-        ("rows", Value::Number(number)) if (1..=LevelFormat::MOST_ROWS).contains(&number) => format.rows = number,
-        ("rows", _) => report.push(
-            Diagnostic::new(codes::LEVEL_PROPERTY, value.span(), format!("rows that are not a number from 1 to {}", LevelFormat::MOST_ROWS))
-                .label("not a number of rows")
-                .help("`sliced(rows = 8)` has eight rows side by side, which `sliced` alone has too"),
-        ),
-        _ => report.push(
-            Diagnostic::new(codes::LEVEL_PROPERTY, key.span, format!("a level has no setting `{}`", key.name))
-                .label("unknown setting")
-                .help("the settings are `crd` and `pos`, the widths of coordinates and positions, `width`, the length of rows, and `rows`, how many lie side by side"),
-        ),
+        (None, None, _) => report.push(unknown_setting(key)),
     }
+}
+
+/// The numbers that levels take.
+fn counts() -> impl Iterator<Item = &'static Count> {
+    level::ALL.iter().filter_map(|level| level.kind().count())
+}
+
+fn unknown_setting(key: &Ident) -> Diagnostic {
+    let mut settings = vec!["`crd` and `pos`, the widths of coordinates and positions".to_owned()];
+    settings.extend(counts().map(|count| format!("`{}`, {}", count.name, count.meaning)));
+    let last = settings.pop().unwrap_or_default();
+    Diagnostic::new(codes::LEVEL_PROPERTY, key.span, format!("a level has no setting `{}`", key.name))
+        .label("unknown setting")
+        .help(format!("the settings are {}, and {last}", settings.join(", ")))
 }
 
 fn index_width(value: &Value, span: Span, report: &mut Report) -> Option<IndexWidth> {
@@ -125,37 +136,18 @@ fn index_width(value: &Value, span: Span, report: &mut Report) -> Option<IndexWi
     found
 }
 
-fn set_coordinates(width: IndexWidth, span: Span, format: &mut LevelFormat, report: &mut Report) {
-    if takes(format, Property::Coordinates, span, report) {
-        format.coordinates = width;
+fn set_width(role: Role, width: IndexWidth, span: Span, format: &mut LevelFormat, report: &mut Report) {
+    if format.kind.takes_width(role) {
+        *format = format.with_width(role, width);
+        return;
     }
+    let message = format!("a `{}` level stores no {}", format.kind.name, role.name());
+    report.push(not_taken(format.kind, message, span));
 }
 
-/// Whether a level takes a property; reports where it does not.
-fn takes(format: &LevelFormat, property: Property, span: Span, report: &mut Report) -> bool {
-    let level = level::of(format.kind);
-    let takes = level.takes(property);
-    if !takes {
-        report.push(not_taken(level, property, span));
-    }
-    takes
-}
-
-fn not_taken(level: &dyn Level, property: Property, span: Span) -> Diagnostic {
-    let name = level.name();
-    let message = match property {
-        Property::Nonunique if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `nonunique`"),
-        Property::Unordered if level.takes(Property::Coordinates) => format!("a `{name}` level can't be `unordered`"),
-        Property::Morton => "Morton order begins with the `compressed` level above the `singleton` levels".to_owned(),
-        Property::Nonunique | Property::Unordered | Property::Coordinates => {
-            format!("a `{name}` level stores no coordinates")
-        }
-        Property::Positions => format!("a `{name}` level stores no positions"),
-        Property::Width => format!("the rows of a `{name}` level have no width"),
-        Property::Rows => format!("the rows of a `{name}` level don't lie side by side"),
-    };
+fn not_taken(kind: LevelKind, message: String, span: Span) -> Diagnostic {
     let refused = Diagnostic::new(codes::LEVEL_PROPERTY, span, message).label("has no effect here");
-    if level.properties().is_empty() { refused.help(format!("write `{name}` alone")) } else { refused }
+    if kind.parameters.is_empty() { refused.help(format!("write `{}` alone", kind.name)) } else { refused }
 }
 
 fn width(name: &str) -> Option<IndexWidth> {

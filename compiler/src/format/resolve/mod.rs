@@ -208,7 +208,7 @@ fn wrong_order(format: &FormatExpr, orders: Orders, order: usize) -> Diagnostic 
 
 fn unknown_format(name: &Ident, definitions: &Definitions<'_>) -> Diagnostic {
     let unknown = Diagnostic::new(codes::UNKNOWN_FORMAT, name.span, format!("there is no format `{}`", name.name));
-    if super::level::from_name(&name.name).is_some() {
+    if crate::level::named(&name.name).is_some() {
         return unknown
             .label("a level format")
             .help(format!("a format is a list with a level for each mode: `[{}]`", name.name));

@@ -3,7 +3,7 @@
 use super::Report;
 use super::map::PlacedLevel;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::format::{Coordinate, Format, Level, LevelKind, Map, Unrecoverable};
+use crate::format::{Coordinate, Format, Level, Map, Unrecoverable};
 
 /// The levels, settled; reports what can't be stored that way. Levels in a list, which store the
 /// modes in order, have no names for them.
@@ -18,7 +18,7 @@ pub(super) fn checked(levels: Vec<PlacedLevel>, modes: &[&str], span: Span, repo
 }
 
 fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
-    if let Some(first) = levels.first().filter(|placed| placed.level.format.kind == LevelKind::Diagonal) {
+    if let Some(first) = levels.first().filter(|placed| placed.level.format.kind.is_diagonal()) {
         report.push(
             Diagnostic::new(codes::MISPLACED_SINGLETON, first.span, "a `diagonal` level needs a level above it")
                 .label("has the coordinate of the level above")
@@ -27,7 +27,7 @@ fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
     }
     for pair in levels.windows(2) {
         let [above, level] = [&pair[0], &pair[1]].map(|placed| placed.level.format.kind);
-        if level == LevelKind::Diagonal && above == LevelKind::Run {
+        if level.is_diagonal() && above.is_run() {
             report.push(
                 Diagnostic::new(codes::MISPLACED_SINGLETON, pair[1].span, "a `diagonal` level below a `run` level")
                     .label("has the coordinate of the level above")
@@ -35,10 +35,10 @@ fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
             );
         }
     }
-    let singletons = levels.iter().enumerate().filter(|(_, placed)| placed.level.format.kind == LevelKind::Singleton);
+    let singletons = levels.iter().enumerate().filter(|(_, placed)| placed.level.format.kind.is_singleton());
     for (place, singleton) in singletons {
         let above = place.checked_sub(1).map(|above| &levels[above]);
-        if above.is_none_or(|above| above.level.format.unique) {
+        if above.is_none_or(|above| above.level.format.unique()) {
             report.push(misplaced_singleton(singleton.span, above));
         }
     }
@@ -50,7 +50,7 @@ fn misplaced_singleton(span: Span, above: Option<&PlacedLevel>) -> Diagnostic {
             .label("holds one coordinate for each position of the level above");
     match above.map(|above| above.level.format.kind) {
         None => refusal.help("begin with `compressed(nonunique)`, or use `compressed`"),
-        Some(LevelKind::Dense) => refusal.help("use `compressed` below a `dense` level"),
+        Some(kind) if kind.is_dense() => refusal.help("use `compressed` below a `dense` level"),
         Some(_) => refusal
             .related(above.map(|above| above.span).unwrap_or(span), "holds each coordinate once")
             .help("write `nonunique` in parentheses after the level above"),

@@ -1,7 +1,7 @@
 //! What stands before the body: dimensions, tensors, arrays, variables.
 
 use super::{Parser, Result, Token};
-use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, level};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role};
 use crate::ir::*;
 
 impl<'t> Parser<'t> {
@@ -222,30 +222,35 @@ impl<'t> Parser<'t> {
     }
 
     fn level_format(&mut self) -> Result<LevelFormat> {
-        let kind = self.one_of("a level format", level::ALL.iter().map(|(kind, level)| (level.name(), *kind)))?;
+        let named = match self.peek()? {
+            Token::Word(name) => Some(*name),
+            _ => None,
+        };
+        let Some(kind) = named.and_then(self.levels) else { return self.expected("a level format") };
+        self.next()?;
         let mut format = LevelFormat::new(kind);
         if !self.at("(")? {
             return Ok(format);
         }
         self.list("(", ")", |parser| {
             if parser.accept("nonunique")? {
-                format.unique = false;
+                format = format.nonunique();
             } else if parser.accept("unordered")? {
-                format.ordered = false;
+                format = format.with_order(Order::Any);
             } else if parser.accept("morton")? {
-                (format.ordered, format.morton) = (false, true);
-            } else if parser.accept("pos")? {
+                format = format.with_order(Order::Morton);
+            } else if parser.accept(Role::Positions.key())? {
                 parser.require("=")?;
-                format.positions = parser.width()?;
-            } else if parser.accept("width")? {
+                format = format.with_positions(parser.width()?);
+            } else if let Some(count) = kind.count()
+                && parser.accept(count.name)?
+            {
                 parser.require("=")?;
-                format.width = Some(parser.number()?);
-            } else if parser.accept("rows")? {
-                parser.require("=")?;
-                format.rows = parser.number()?;
+                format = format.with_count(parser.number()?);
             } else {
                 let widths = IndexWidth::ALL.map(|width| (width.name(), width));
-                format.coordinates = parser.one_of("`nonunique`, `unordered`, an index width or `pos`", widths)?;
+                let width = parser.one_of("`nonunique`, `unordered`, an index width or `pos`", widths)?;
+                format = format.with_coordinates(width);
             }
             Ok(())
         })?;

@@ -1,6 +1,10 @@
-use super::parse;
-use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order};
 use crate::ir::*;
+use crate::level;
+
+fn parse(text: &str) -> Result<Kernel, ParseError> {
+    crate::ir::parse(text, level::named)
+}
 
 const SPMV: &str = r#"kernel spmv {
   /// y(i) = A(i, j) * x(j)
@@ -255,18 +259,11 @@ impl Random {
     }
 
     fn level_format(&mut self) -> LevelFormat {
-        LevelFormat {
-            unique: self.yes(),
-            ordered: self.yes(),
-            morton: false,
-            coordinates: self.one(&IndexWidth::ALL),
-            positions: self.one(&IndexWidth::ALL),
-            ..self.one(&[
-                LevelFormat::DENSE,
-                LevelFormat::COMPRESSED,
-                LevelFormat { rows: 3, ..LevelFormat::new(LevelKind::Sliced) },
-            ])
-        }
+        let (unique, ordered) = (self.yes(), self.yes());
+        let widths = [self.one(&IndexWidth::ALL), self.one(&IndexWidth::ALL)];
+        let level = self.one(&[LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::SLICED.with_count(3)]);
+        let level = level.with_unique(unique).with_coordinates(widths[0]).with_positions(widths[1]);
+        if ordered { level } else { level.with_order(Order::Any) }
     }
 
     fn coordinate(&mut self, order: usize, depth: usize) -> Coordinate {

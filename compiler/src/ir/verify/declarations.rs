@@ -1,8 +1,7 @@
 //! Rules 13, 14 and 17: tensors and arrays; of rule 2, the types of variables.
 
 use super::Violation;
-use crate::format::level::{self, Arrays};
-use crate::format::{Coordinate, Level};
+use crate::format::{Coordinate, Level, Role};
 use crate::ir::*;
 use std::collections::BTreeSet;
 
@@ -31,13 +30,8 @@ pub(super) fn expected_arrays(tensor: &Tensor, id: TensorId) -> Vec<(ArrayRole, 
     let shares = matches!(tensor.source, Source::Output { structure: Structure::Shared { .. }, .. });
     let levels = if shares || tensor.pattern.is_some() { &[] } else { tensor.format.levels.as_slice() };
     for (level, Level { format, .. }) in levels.iter().enumerate() {
-        let positions = (ArrayRole::Positions { tensor: id, level }, ArrayElement::Index(format.positions));
-        let coordinates = (ArrayRole::Coordinates { tensor: id, level }, ArrayElement::Index(format.coordinates));
-        match level::arrays(*format) {
-            Arrays::None => {}
-            Arrays::Coordinates => arrays.push(coordinates),
-            Arrays::PositionsAndCoordinates => arrays.extend([positions, coordinates]),
-        }
+        let array = |role| (ArrayRole::of_level(role, id, level), ArrayElement::Index(format.width(role)));
+        arrays.extend(Role::ALL.into_iter().filter(|role| format.array(*role).is_some()).map(array));
     }
     arrays.push((ArrayRole::Values { tensor: id }, ArrayElement::Value(tensor.element)));
     arrays
@@ -171,7 +165,7 @@ fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
 }
 
 fn shared_problem(tensor: &Tensor, operand: &Tensor, levels: usize) -> Option<String> {
-    let arrays = |level: &Level| level::arrays(level.format);
+    let arrays = |level: &Level| Role::ALL.map(|role| level.format.array(role).is_some());
     if matches!(operand.source, Source::Output { .. }) {
         return Some(format!("it shares the structure of `{}`, which is an output", operand.name));
     }
@@ -182,6 +176,6 @@ fn shared_problem(tensor: &Tensor, operand: &Tensor, levels: usize) -> Option<St
         return Some(format!("its first {levels} levels do not have the arrays of those of `{}`", operand.name));
     }
     let rest = &tensor.format.levels[levels..];
-    (!rest.iter().all(|level| arrays(level) == Arrays::None))
+    (!rest.iter().all(|level| level.format.arrays().next().is_none()))
         .then(|| "the levels that it does not share are not all dense".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Kernels that pass, and for each rule changes to their text that must not.
 
 use super::{Violation, verify};
-use crate::ir::{ElementType, Type, parse};
+use crate::ir::{ElementType, Type};
 
 /// y(i) = A(i, j) * x(j), with everything that its loops can carry.
 const SPMV: &str = "kernel spmv {
@@ -123,7 +123,7 @@ const SHARED: &str = "kernel shared {
 }";
 
 fn violations(text: &str) -> Vec<Violation> {
-    let kernel = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let kernel = crate::ir::parse(text, crate::level::named).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(kernel).err().unwrap_or_default()
 }
 
@@ -144,7 +144,7 @@ fn good_kernels_pass() {
 
 #[test]
 fn verified_kernels_can_be_taken_out_again() {
-    let kernel = parse(SPMV).unwrap();
+    let kernel = crate::ir::parse(SPMV, crate::level::named).unwrap();
     let verified = verify(kernel.clone()).unwrap();
     assert_eq!(verified.name, "spmv");
     assert_eq!(verified.into_inner(), kernel);
@@ -194,7 +194,7 @@ fn rule_2_types() {
 
 #[test]
 fn rule_2_truth_values() {
-    let mut kernel = parse(SPMV).unwrap();
+    let mut kernel = crate::ir::parse(SPMV, crate::level::named).unwrap();
     kernel.variables[4].ty = Type::Element(ElementType::Bool);
     let violations = verify(kernel).unwrap_err();
     assert!(

@@ -8,7 +8,7 @@
 //! let n(i) = A(i, j) * A(i, j);           A: csr       n: [dense]
 //! ```
 
-use crate::format::{Coordinate, Format, Level, LevelFormat, LevelKind};
+use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::ir::Literal;
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, Variable, simplify};
 
@@ -83,7 +83,7 @@ impl Stored<'_> {
         let mut levels = self.format.levels.iter();
         levels.any(|level| {
             let stores = self.modes(variable).any(|mode| mentions(&level.coordinate, mode));
-            stores && (level.format.kind != LevelKind::Dense || !matches!(level.coordinate, Coordinate::Mode(_)))
+            stores && (!level.format.kind.is_dense() || !matches!(level.coordinate, Coordinate::Mode(_)))
         })
     }
 
@@ -98,7 +98,7 @@ impl Stored<'_> {
         let same = levels.iter().zip(modes).all(|(level, &mode)| {
             matches!(level.coordinate, Coordinate::Mode(of) if self.access.indices.get(of) == target.indices.get(mode))
         });
-        let unique = levels.last().is_none_or(|level| level.format.unique);
+        let unique = levels.last().is_none_or(|level| level.format.unique());
         (same && unique).then(|| levels.iter().map(|level| level.format).collect())
     }
 }

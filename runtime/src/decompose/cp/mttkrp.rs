@@ -14,7 +14,7 @@ use crate::decompose::{DecomposeError, Engine};
 use crate::execute::Input;
 use crate::memory::budget;
 use crate::tensor::{
-    AnyTensor, Coordinates, Duplicates, Element, ElementType, Indices, InvalidTensor, LevelStorage, Parts, Values, pack,
+    AnyTensor, Coordinates, Duplicates, Element, ElementType, Indices, InvalidTensor, LevelArrays, Parts, Values, pack,
 };
 use plan::{Modes, Part, Planner, Tree, members};
 use rayon::prelude::*;
@@ -272,7 +272,7 @@ impl Growth<'_, '_> {
         let extents: Vec<usize> = shape[..depth].iter().copied().chain([rows]).collect();
         // The levels behind them are what its rows are sums of.
         let shape = [rows].into_iter().chain(shape[depth..].iter().copied()).collect();
-        let levels = [LevelStorage::Dense].into_iter().chain(levels.into_iter().skip(depth)).collect();
+        let levels = [LevelArrays::NONE].into_iter().chain(levels.into_iter().skip(depth)).collect();
         let product = self.product(table, &rest, shape, levels, values);
         let all: Modes = (1 << self.leaves.len()) - 1;
         let room = AnyTensor::zeros(vec![rows, self.setting.rank], Format::dense(2), self.setting.element)?;
@@ -287,12 +287,12 @@ impl Growth<'_, '_> {
         table: &Table<'_, T>,
         modes: &[usize],
         shape: Vec<usize>,
-        levels: Vec<LevelStorage>,
+        levels: Vec<LevelArrays>,
         values: Values,
     ) -> Product {
-        let kind = |level: &LevelStorage| match level {
-            LevelStorage::Dense => LevelFormat::DENSE,
-            _ => LevelFormat::COMPRESSED,
+        let kind = |level: &LevelArrays| match level.positions() {
+            None => LevelFormat::DENSE,
+            Some(_) => LevelFormat::COMPRESSED,
         };
         let format = Format::of_levels(levels.iter().map(kind));
         let tensor = AnyTensor::from_parts_trusted(shape, format, levels, values);

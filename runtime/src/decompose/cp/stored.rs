@@ -133,9 +133,9 @@ impl Stored {
 
 /// Whether kernels read and write a format as it is, and only what is stored.
 fn is_walked(format: &Format) -> bool {
-    let walked = |storage: &spc_compiler::format::Level| {
-        use spc_compiler::format::LevelKind::{Compressed, Dense, Singleton};
-        matches!(storage.format.kind, Dense | Compressed | Singleton)
+    let walked = |level: &spc_compiler::format::Level| {
+        let kind = level.format.kind;
+        kind.is_dense() || kind.is_compressed() || kind.is_singleton()
     };
     !format.is_dense() && format.levels.iter().all(walked)
 }

@@ -13,7 +13,7 @@ fn value(place: usize) -> f64 {
 fn example(shape: &[usize], format: &Format) -> AnyTensor {
     let size: usize = shape.iter().product();
     let values: Vec<f64> = (0..size).map(|place| if place % 3 == 1 { 0.0 } else { value(place) }).collect();
-    let levels = vec![crate::tensor::LevelStorage::Dense; shape.len()];
+    let levels = vec![crate::tensor::LevelArrays::NONE; shape.len()];
     let dense = AnyTensor::from_parts(shape.to_vec(), Format::dense(shape.len()), levels, values.into()).unwrap();
     dense.convert(format).unwrap()
 }
@@ -131,7 +131,7 @@ fn planted(weights: &[f64], vectors: &[Vec<Vec<f64>>]) -> AnyTensor {
         (0..weights.len()).map(term).sum()
     };
     let values: Vec<f64> = (0..size).map(element).collect();
-    let levels = vec![crate::tensor::LevelStorage::Dense; order];
+    let levels = vec![crate::tensor::LevelArrays::NONE; order];
     AnyTensor::from_parts(shape, Format::dense(order), levels, values.into()).unwrap()
 }
 

@@ -8,7 +8,7 @@ use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTens
 use super::subspace::{Form, Search, WHOLE, completed};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
-use crate::tensor::{AnyTensor, ElementType, LevelStorage};
+use crate::tensor::{AnyTensor, ElementType, LevelArrays};
 use spc_compiler::format::{Format, LevelFormat};
 use std::time::{Duration, Instant};
 
@@ -385,7 +385,7 @@ impl Core {
         let order = ranks.len();
         let format = Format::permuted(&self.modes, &vec![LevelFormat::DENSE; order]);
         let values: Vec<f64> = self.numbers.iter().map(|number| number / self.scale).collect();
-        let levels = vec![LevelStorage::Dense; order];
+        let levels = vec![LevelArrays::NONE; order];
         let core = AnyTensor::from_parts(ranks.to_vec(), format, levels, values.into())?;
         Ok(core.convert(&Format::dense(order))?)
     }

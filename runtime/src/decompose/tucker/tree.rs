@@ -17,7 +17,7 @@ use super::super::DecomposeError;
 use super::super::elements::of_levels;
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
-use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, LevelStorage, Values, pack};
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, LevelArrays, Values, pack};
 use spc_compiler::format::{Format, LevelFormat};
 
 /// The tensor as a tree, and room for the products of each level.
@@ -26,7 +26,7 @@ pub(super) struct Tree {
     /// The mode of each level, from the root.
     pub modes: Vec<usize>,
     shape: Vec<usize>,
-    levels: Vec<LevelStorage>,
+    levels: Vec<LevelArrays>,
     /// The last level: a row for each fiber.
     fibers: AnyTensor,
     /// The product of each level but the first, from the second.
@@ -61,7 +61,7 @@ impl Tree {
         let last = modes.len() - 1;
         let rows = packed.position_count(last);
         let csr = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
-        let storage = vec![LevelStorage::Dense, levels[last].clone()];
+        let storage = vec![LevelArrays::NONE, levels[last].clone()];
         let fibers = AnyTensor::from_parts_trusted(vec![rows, shape[modes[last]]], csr, storage, values);
         let products = (0..last).map(|_| None).collect();
         Ok(Self { modes, shape, levels, fibers, products })
@@ -89,7 +89,7 @@ impl Tree {
 
     /// The bytes of the copy and of the products down from a level.
     pub(super) fn bytes(&self, ranks: &[usize]) -> u64 {
-        let arrays: usize = self.levels.iter().map(LevelStorage::bytes).sum();
+        let arrays: usize = self.levels.iter().map(LevelArrays::bytes).sum();
         let element = self.fibers.element().bytes() as u64;
         let rows = |level: usize| self.nodes(level - 1) as u64 * self.width(level, ranks) as u64;
         let products: u64 = (1..self.modes.len()).map(rows).sum();
@@ -127,7 +127,7 @@ impl Tree {
         let parents = if level == 0 { 1 } else { self.nodes(level - 1) };
         let shape = vec![parents, self.shape[self.modes[level]], below.shape()[1..].iter().product()];
         let format = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED, LevelFormat::DENSE]);
-        let levels = vec![LevelStorage::Dense, self.levels[level].clone(), LevelStorage::Dense];
+        let levels = vec![LevelArrays::NONE, self.levels[level].clone(), LevelArrays::NONE];
         of_levels(shape, format, levels, below)
     }
 
@@ -140,7 +140,7 @@ impl Tree {
     pub(super) fn rows(&self) -> AnyTensor {
         let product = self.product(1);
         let shape = vec![product.shape()[0], product.shape()[1..].iter().product()];
-        of_levels(shape, Format::dense(2), vec![LevelStorage::Dense; 2], product)
+        of_levels(shape, Format::dense(2), vec![LevelArrays::NONE; 2], product)
     }
 
     /// Forms the product of a level from that of the level below.

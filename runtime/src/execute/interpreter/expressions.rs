@@ -3,8 +3,8 @@
 use super::Machine;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
-use spc_compiler::format::level::vacancy;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, ReduceOperator, Term, Type};
+use spc_compiler::level::vacancy;
 
 /// An element: its buffer, and where in it.
 #[derive(Clone, Copy)]

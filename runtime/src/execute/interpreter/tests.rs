@@ -9,7 +9,7 @@ use spc_compiler::notation::{FormatOption, check_expression};
 use spc_compiler::{compile_notation, syntax};
 
 fn kernel(text: &str) -> Verified<Kernel> {
-    let kernel = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let kernel = parse(text, spc_compiler::level::named).unwrap_or_else(|error| panic!("{error}\n{text}"));
     verify(kernel).unwrap_or_else(|violations| panic!("{violations:#?}"))
 }
 
@@ -513,7 +513,8 @@ fn lowered_kernels_do_the_same_however_they_are_cut() {
     ];
     for (text, sparse, inputs, expected) in cases {
         let kernel = lowered(text, sparse);
-        let again = parse(&kernel.to_string()).unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
+        let again = parse(&kernel.to_string(), spc_compiler::level::named)
+            .unwrap_or_else(|error| panic!("{error}\n{}", *kernel));
         assert_eq!(again, *kernel);
         for seed in 0..40 {
             let mut call = Call::new(&kernel, inputs).unwrap();

@@ -3,7 +3,6 @@
 use crate::execute::Error;
 use crate::execute::ProgramError;
 use crate::memory;
-use spc_compiler::format::LevelKind;
 use spc_compiler::notation;
 use spc_compiler::schedule;
 
@@ -26,8 +25,9 @@ pub(super) fn check_memory(
             known.and_then(|known| extents.get(known)).copied().unwrap_or(1)
         };
         let count = tensor.extents.iter().map(extent).try_fold(1usize, usize::checked_mul);
-        let stores = |level: &&spc_compiler::format::Level| level.format.kind != LevelKind::Dense;
-        let mut coordinates = result.format.levels.iter().filter(stores).map(|level| level.format.coordinates.bytes());
+        let stores = |level: &&spc_compiler::format::Level| !level.format.kind.is_dense();
+        let mut coordinates =
+            result.format.levels.iter().filter(stores).map(|level| level.format.coordinates().bytes());
         let size = result.element.bytes() + coordinates.next_back().unwrap_or(0);
         memory::check_room(count.unwrap_or(usize::MAX), size)
             .map_err(|source| Error::Memory { tensor: result.name.clone(), source })?;

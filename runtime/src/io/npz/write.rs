@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
-use spc_compiler::format::{Coordinate, LevelKind};
+use spc_compiler::format::Coordinate;
 
 use super::Sparse;
 use crate::io::contents;
@@ -32,7 +32,7 @@ fn write_elements<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Resu
     }
     let mut entries = contents::present(tensor, fill).map_err(short)?;
     let format = match &tensor.format().levels[..] {
-        [rows, columns] if rows.format.kind == LevelKind::Dense && columns.format.kind == LevelKind::Compressed => {
+        [rows, columns] if rows.format.kind.is_dense() && columns.format.kind.is_compressed() => {
             match (&rows.coordinate, &columns.coordinate) {
                 (Coordinate::Mode(0), Coordinate::Mode(1)) => Sparse::Csr,
                 (Coordinate::Mode(1), Coordinate::Mode(0)) => Sparse::Csc,

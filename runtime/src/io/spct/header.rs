@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind, level};
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role};
 use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::level;
 
 use crate::io::entries::quote;
 use crate::io::{ReadError, ReadErrorKind};
@@ -11,6 +12,9 @@ use crate::tensor::AnyTensor;
 
 /// Coordinates nest no deeper.
 const DEPTH: usize = 16;
+/// How orders of coordinates are called.
+const ORDERS: [(Order, &str); 3] =
+    [(Order::Ascending, "ordered"), (Order::Any, "unordered"), (Order::Morton, "morton")];
 /// No more are interleaved.
 const MOST_PARTS: usize = 64;
 
@@ -50,17 +54,11 @@ impl fmt::Display for Header {
         for Level { coordinate, format } in &self.format.levels {
             f.write_str("level")?;
             print_coordinate(f, coordinate)?;
-            let unique = if format.unique { "unique" } else { "nonunique" };
-            let ordered = match (format.morton, format.ordered) {
-                (true, _) => "morton",
-                (_, true) => "ordered",
-                (_, false) => "unordered",
-            };
-            let kind = level::of(format.kind).name();
-            write!(f, " {kind} {unique} {ordered} {} {}", format.coordinates.name(), format.positions.name())?;
-            // The width of a `padded` level, or the rows side by side of a `sliced` one.
-            let number = if has_rows(format.kind) { Some(format.rows) } else { format.width };
-            number.map_or(Ok(()), |number| write!(f, " {number}"))?;
+            let unique = if format.unique() { "unique" } else { "nonunique" };
+            let ordered = ORDERS.iter().find(|(order, _)| *order == format.order()).map_or("", |(_, word)| word);
+            let widths = [format.coordinates(), format.positions()].map(IndexWidth::name);
+            write!(f, " {} {unique} {ordered} {} {}", format.kind.name, widths[0], widths[1])?;
+            format.count().map_or(Ok(()), |number| write!(f, " {number}"))?;
             writeln!(f)?;
         }
         Ok(())
@@ -124,26 +122,26 @@ fn level(line: &str) -> Option<Level> {
         return None;
     }
     let coordinate = coordinate(&mut words, DEPTH)?;
-    let kind = level::from_name(words.next()?)?;
+    let kind = level::named(words.next()?)?;
     let unique = match words.next()? {
         "unique" => true,
         "nonunique" => false,
         _ => return None,
     };
-    let (ordered, morton) = match words.next()? {
-        "ordered" => (true, false),
-        "unordered" => (false, false),
-        "morton" => (false, true),
-        _ => return None,
-    };
+    let ordered = words.next()?;
+    let (order, _) = *ORDERS.iter().find(|(_, word)| *word == ordered)?;
     let (coordinates, positions) = (width(words.next()?)?, width(words.next()?)?);
     let number = words.next().map(str::parse).transpose().ok()?;
-    let usual = LevelFormat { unique, ordered, morton, coordinates, positions, ..LevelFormat::new(kind) };
-    let format = match number {
-        Some(rows) if has_rows(kind) => LevelFormat { rows, ..usual },
-        width => LevelFormat { width, ..usual },
-    };
-    words.next().is_none().then_some(Level { coordinate, format })
+    let mut format = LevelFormat::new(kind).with_unique(unique).with_order(order);
+    format = format.with_coordinates(coordinates).with_positions(positions);
+    format = number.map_or(format, |number| format.with_count(number));
+    // What such a level does not take must be what it is anyway; widths of arrays that it has not mean nothing.
+    let has_width = |role: Role, width| kind.array(role).is_none() || format.width(role) == width;
+    let is_taken = (format.unique(), format.order(), format.count()) == (unique, order, number)
+        && has_width(Role::Coordinates, coordinates)
+        && has_width(Role::Positions, positions)
+        && format.has_sense();
+    (is_taken && words.next().is_none()).then_some(Level { coordinate, format })
 }
 
 fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize) -> Option<Coordinate> {
@@ -170,10 +168,6 @@ fn coordinate<'text>(words: &mut impl Iterator<Item = &'text str>, depth: usize)
     let depth = depth.checked_sub(1)?;
     let a = coordinate(words, depth)?;
     Some(operator(Box::new(a), Box::new(coordinate(words, depth)?)))
-}
-
-fn has_rows(kind: LevelKind) -> bool {
-    level::of(kind).takes(level::Property::Rows)
 }
 
 fn width(word: &str) -> Option<IndexWidth> {

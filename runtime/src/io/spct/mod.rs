@@ -29,8 +29,7 @@ mod header;
 use std::io::{self, Write};
 
 use flate2::Crc;
-use spc_compiler::format::level::{self, Arrays};
-use spc_compiler::format::{Format, IndexWidth};
+use spc_compiler::format::{Format, IndexWidth, Role};
 use spc_compiler::ir::ElementType;
 
 use self::header::Header;
@@ -38,7 +37,7 @@ use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelStorage, OutOfMemory, Plain, Values};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelArrays, OutOfMemory, Plain, Values};
 use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
@@ -73,12 +72,12 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     let mut levels = Vec::with_capacity(header.format.levels.len());
     for level in &header.format.levels {
         let format = level.format;
-        let arrays = level::arrays(format);
-        let has_positions = arrays == Arrays::PositionsAndCoordinates;
-        let positions = has_positions.then(|| rest.indices(format.positions, "positions")).transpose()?;
-        let has_coordinates = arrays != Arrays::None;
-        let coordinates = has_coordinates.then(|| rest.indices(format.coordinates, "coordinates")).transpose()?;
-        levels.extend(LevelStorage::of_arrays(format.kind, positions, coordinates));
+        let mut array = |role: Role| {
+            let declared = format.array(role);
+            declared.map(|_| rest.indices(format.width(role), role.name())).transpose()
+        };
+        let positions = array(Role::Positions)?;
+        levels.push(LevelArrays::new(positions, array(Role::Coordinates)?));
     }
     let values = rest.values(header.element)?;
     if rest.0.len() != checksum.len() {
@@ -133,8 +132,8 @@ pub fn write(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     out.write_all(&VERSION.to_le_bytes())?;
     out.write_all(&(header.len() as u32).to_le_bytes())?; // some lines
     out.write_all(header.as_bytes())?;
-    let arrays = tensor.levels().iter().flat_map(|level| [level.positions(), level.coordinates()]);
-    let arrays: Vec<&[u8]> = arrays.flatten().map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]).collect();
+    let arrays = tensor.levels().iter().flat_map(LevelArrays::iter);
+    let arrays: Vec<&[u8]> = arrays.map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]).collect();
     let work = Work::begin(Unit::Bytes, arrays.iter().map(|array| array.len()).sum());
     for array in arrays {
         out.write_all(&(array.len() as u64).to_le_bytes())?;

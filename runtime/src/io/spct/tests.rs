@@ -3,25 +3,19 @@ use spc_compiler::format::{Coordinate, Format, Level, LevelFormat};
 use spc_compiler::ir::Literal;
 
 fn csr() -> AnyTensor {
-    let columns = LevelStorage::Compressed {
-        positions: IndexArray::from(vec![0u32, 1, 3]),
-        coordinates: IndexArray::from(vec![1u32, 0, 2]),
-    };
+    let columns = LevelArrays::of(IndexArray::from(vec![0u32, 1, 3]), IndexArray::from(vec![1u32, 0, 2]));
     let format = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
-    AnyTensor::from_parts(vec![2, 3], format, vec![LevelStorage::Dense, columns], Values::from(vec![2.0, 3.0, 4.0]))
+    AnyTensor::from_parts(vec![2, 3], format, vec![LevelArrays::NONE, columns], Values::from(vec![2.0, 3.0, 4.0]))
         .unwrap()
 }
 
 fn coo() -> AnyTensor {
     let mut format = Format::coo(2);
-    format.levels[0].format.coordinates = IndexWidth::U8;
-    format.levels[0].format.positions = IndexWidth::U64;
-    format.levels[1].format.coordinates = IndexWidth::U16;
-    let rows = LevelStorage::Compressed {
-        positions: IndexArray::from(vec![0u64, 2]),
-        coordinates: IndexArray::from(vec![4u8, 4]),
-    };
-    let columns = LevelStorage::Singleton { coordinates: IndexArray::from(vec![1u16, 700]) };
+    let [rows, columns] = &mut format.levels[..] else { unreachable!("a matrix has two levels") };
+    rows.format = rows.format.with_coordinates(IndexWidth::U8).with_positions(IndexWidth::U64);
+    columns.format = columns.format.with_coordinates(IndexWidth::U16);
+    let rows = LevelArrays::of(IndexArray::from(vec![0u64, 2]), IndexArray::from(vec![4u8, 4]));
+    let columns = LevelArrays::of_coordinates(IndexArray::from(vec![1u16, 700]));
     AnyTensor::from_parts(vec![5, 1000], format, vec![rows, columns], Values::from(vec![-1i32, 7])).unwrap()
 }
 
@@ -30,7 +24,7 @@ fn scalar() -> AnyTensor {
 }
 
 fn truths() -> AnyTensor {
-    AnyTensor::from_parts(vec![3], Format::dense(1), vec![LevelStorage::Dense], Values::from(vec![true, false, true]))
+    AnyTensor::from_parts(vec![3], Format::dense(1), vec![LevelArrays::NONE], Values::from(vec![true, false, true]))
         .unwrap()
 }
 

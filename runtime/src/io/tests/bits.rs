@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use spc_compiler::format::Format;
 use spc_compiler::format::resolve::{Definitions, resolve};
-use spc_compiler::format::{Format, level};
 use spc_compiler::syntax;
 
 use super::narrow;
@@ -148,7 +148,7 @@ fn check<T: Value>(read: &TensorFile, tensor: &AnyTensor, kind: FileType, contex
         assert_eq!(read.levels(), tensor.levels(), "{context}");
     }
     let (expected, found) = (filled(Contents::<T>::Tensor(tensor.clone())), filled(contents));
-    let fills = tensor.format().levels.last().is_none_or(|last| level::of(last.format.kind).fills());
+    let fills = tensor.format().levels.last().is_none_or(|last| last.format.kind.fills);
     // What is stored stays stored, also where it is what stands for missing entries.
     if kind != FileType::Npy && !fills {
         assert_eq!(found.entries.values.len(), tensor.nnz(), "{context}");

@@ -9,7 +9,7 @@ use crate::io::{
     Contents, Filled, ReadErrorKind, ReadOptions, TensorFile, WriteErrorKind, read_as, read_tensor, write, write_mtx,
     write_tensor, write_tensor_stating_fill, write_tns,
 };
-use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, LevelStorage, Values, pack_filled};
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, IndexArray, LevelArrays, Values, pack_filled};
 use spc_compiler::format::{Format, LevelFormat};
 
 fn x() -> Coordinates<f64> {
@@ -125,13 +125,10 @@ fn refusals() {
 fn packed_tensors() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let columns = LevelStorage::Compressed {
-        positions: IndexArray::from(vec![0u32, 1, 3]),
-        coordinates: IndexArray::from(vec![1u32, 0, 2]),
-    };
+    let columns = LevelArrays::of(IndexArray::from(vec![0u32, 1, 3]), IndexArray::from(vec![1u32, 0, 2]));
     let csr = Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
     let csr =
-        AnyTensor::from_parts(vec![2, 3], csr, vec![LevelStorage::Dense, columns], Values::from(vec![2.0, 0.0, 4.0]))
+        AnyTensor::from_parts(vec![2, 3], csr, vec![LevelArrays::NONE, columns], Values::from(vec![2.0, 0.0, 4.0]))
             .unwrap();
     let options = ReadOptions::default();
     for name in ["a.spct", "a.spct.gz"] {

@@ -80,7 +80,7 @@ impl<T: Element> TryFrom<MatRef<'_, T>> for Tensor<T, ColumnMajor> {
     fn try_from(matrix: MatRef<'_, T>) -> Result<Self, InvalidTensor> {
         let (rows, columns) = (matrix.nrows(), matrix.ncols());
         let values = (0..columns).flat_map(|column| (0..rows).map(move |row| *matrix.get(row, column)));
-        let levels = vec![crate::tensor::LevelStorage::Dense; 2];
+        let levels = vec![crate::tensor::LevelArrays::NONE; 2];
         let values = T::wrap(values.collect::<Vec<T>>());
         Ok(Self::of(crate::tensor::AnyTensor::from_parts(vec![rows, columns], ColumnMajor::format(), levels, values)?))
     }

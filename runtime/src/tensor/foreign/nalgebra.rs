@@ -3,7 +3,7 @@
 use super::{gaps, input};
 use crate::tensor::view::{has_strides, strides_of, wrong_strides};
 use crate::tensor::{
-    AnyTensor, AnyView, ColumnMajor, Element, InvalidTensor, LevelStorage, StorageFormat, Tensor, View,
+    AnyTensor, AnyView, ColumnMajor, Element, InvalidTensor, LevelArrays, StorageFormat, Tensor, View,
 };
 use nalgebra::{DMatrix, DMatrixView, DVector, DVectorView, Dim, Dyn, Matrix, Scalar, Storage, VecStorage};
 
@@ -55,7 +55,7 @@ impl<T: Element + Scalar, F: StorageFormat, C: Dim> TryFrom<Matrix<T, Dyn, C, Ve
         if !has_strides(&format, &shape, &strides) {
             return Err(wrong_strides(&shape, &strides, Some(&format)));
         }
-        let levels = vec![LevelStorage::Dense; shape.len()];
+        let levels = vec![LevelArrays::NONE; shape.len()];
         let values: Vec<T> = matrix.data.into();
         Ok(Self::of(AnyTensor::from_parts(shape, format, levels, T::wrap(values))?))
     }

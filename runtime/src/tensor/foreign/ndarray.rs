@@ -2,7 +2,7 @@
 
 use super::{gaps, input};
 use crate::tensor::view::{has_strides, strides_of, wrong_strides};
-use crate::tensor::{AnyView, Element, InvalidTensor, LevelStorage, StorageFormat, Tensor, View};
+use crate::tensor::{AnyView, Element, InvalidTensor, LevelArrays, StorageFormat, Tensor, View};
 use ndarray::{Array, ArrayBase, ArrayView, Data, Dimension, IxDyn, ShapeBuilder};
 
 impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> TryFrom<&'a ArrayBase<S, D>> for AnyView<'a> {
@@ -56,7 +56,7 @@ impl<T: Element, F: StorageFormat, D: Dimension> TryFrom<Array<T, D>> for Tensor
             }
             false => array.into_dyn().permuted_axes(IxDyn(&order)).iter().copied().collect(),
         };
-        let levels = vec![LevelStorage::Dense; shape.len()];
+        let levels = vec![LevelArrays::NONE; shape.len()];
         Ok(Self::of(crate::tensor::AnyTensor::from_parts(shape, format, levels, T::wrap(values))?))
     }
 }

@@ -8,11 +8,11 @@
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Index, IndexArray, LevelStorage, OutOfMemory, Plain};
+use super::super::{Buffer, Index, IndexArray, LevelArrays, OutOfMemory, Plain};
 use super::PackError;
 use super::key::{Fields, Key};
 use crate::memory;
-use spc_compiler::format::{IndexWidth, LevelKind, level};
+use spc_compiler::format::IndexWidth;
 use std::ops::Range;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
@@ -80,47 +80,47 @@ impl<'a, K: Key> Build<'a, K> {
         self.before[self.chunks.len()][depth]
     }
 
-    pub(super) fn levels(&mut self) -> Result<Vec<LevelStorage>, PackError> {
+    pub(super) fn levels(&mut self) -> Result<Vec<LevelArrays>, PackError> {
         (0..self.layout.depth()).map(|level| self.level(level)).collect()
     }
 
-    fn level(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+    fn level(&mut self, level: usize) -> Result<LevelArrays, PackError> {
         match self.layout.levels[level].kind {
-            LevelKind::Dense => self.dense(level),
-            LevelKind::Compressed => self.compressed(level),
-            LevelKind::Singleton => self.singleton(level),
-            _ => unreachable!("levels of other kinds are grown"),
+            kind if kind.is_dense() => self.dense(level),
+            kind if kind.is_compressed() => self.compressed(level),
+            kind if kind.is_singleton() => self.singleton(level),
+            _ => unreachable!("other levels are grown"),
         }
     }
 
-    fn dense(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+    fn dense(&mut self, level: usize) -> Result<LevelArrays, PackError> {
         let extent = self.layout.extents[level];
         let too_large = PackError::TooLarge { level, count: self.count.saturating_mul(extent) };
         let count = self.count.checked_mul(extent).filter(|&count| count <= LARGEST);
         self.count = count.ok_or(too_large)?;
         self.place.prefix = level + 1;
         self.place.dense.push(level);
-        Ok(LevelStorage::Dense)
+        Ok(LevelArrays::NONE)
     }
 
-    fn compressed(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+    fn compressed(&mut self, level: usize) -> Result<LevelArrays, PackError> {
         let format = self.layout.levels[level];
         let below = &self.layout.levels[level + 1..];
-        let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
-        let prefix = level + 1 + if format.unique { 0 } else { singletons };
+        let singletons = below.iter().take_while(|below| below.kind.is_singleton()).count();
+        let prefix = level + 1 + if format.unique() { 0 } else { singletons };
         let count = self.prefixes(prefix);
-        if count as u64 > format.positions.maximum() {
+        if count as u64 > format.positions().maximum() {
             return Err(PackError::PositionWidth { level, format, count: count as u64 });
         }
         check_coordinate_width(self.layout, self.maxima, level)?;
-        let positions = with_width!(format.positions, |P| self.fill_positions::<P>(level, prefix)?);
-        let coordinates = with_width!(format.coordinates, |C| self.append_coordinates::<C>(level, prefix)?);
+        let positions = with_width!(format.positions(), |P| self.fill_positions::<P>(level, prefix)?);
+        let coordinates = with_width!(format.coordinates(), |C| self.append_coordinates::<C>(level, prefix)?);
         self.place = Place { prefix, numbered: prefix, dense: Vec::new() };
         self.count = count;
-        Ok(LevelStorage::Compressed { positions, coordinates })
+        Ok(LevelArrays::of(positions, coordinates))
     }
 
-    fn singleton(&mut self, level: usize) -> Result<LevelStorage, PackError> {
+    fn singleton(&mut self, level: usize) -> Result<LevelArrays, PackError> {
         let (format, above, prefix) = (self.layout.levels[level], self.place.prefix, level + 1);
         if self.count > 0 && self.layout.extents[level] == 0 {
             return Err(PackError::NoCoordinate { level, mode: self.layout.modes[level] });
@@ -128,12 +128,12 @@ impl<'a, K: Key> Build<'a, K> {
         if prefix > above && self.prefixes(prefix) > self.prefixes(above) {
             return Err(PackError::Crowded { level, index: self.second_entry(above, prefix) });
         }
-        if prefix < above && format.unique && self.prefixes(prefix) < self.prefixes(above) {
+        if prefix < above && format.unique() && self.prefixes(prefix) < self.prefixes(above) {
             return Err(PackError::Repeated { level, index: self.second_entry(prefix, above) });
         }
         check_coordinate_width(self.layout, self.maxima, level)?;
         self.place.prefix = prefix.max(above);
-        let coordinates = with_width!(format.coordinates, |C| {
+        let coordinates = with_width!(format.coordinates(), |C| {
             if self.place.dense.is_empty() && self.prefixes(self.place.prefix) == self.count {
                 self.append_coordinates::<C>(level, self.place.prefix)?
             } else {
@@ -141,7 +141,7 @@ impl<'a, K: Key> Build<'a, K> {
                 self.scatter(level, None, |entry| C::narrowed(coordinate(self.keys[entry])))?.into()
             }
         });
-        Ok(LevelStorage::Singleton { coordinates })
+        Ok(LevelArrays::of_coordinates(coordinates))
     }
 
     /// The index of the first entry that begins a longer prefix within a shorter one.
@@ -162,7 +162,7 @@ impl<'a, K: Key> Build<'a, K> {
         let last = self.layout.depth() - 1;
         // Positions ascend strictly from entry to entry: as many of them as entries are the entries in order.
         if self.count == values.len() {
-            if self.layout.levels[last].kind != LevelKind::Dense {
+            if !self.layout.levels[last].kind.is_dense() {
                 return Ok(values);
             }
             let mut aligned = self.allocate(last, self.count)?;
@@ -405,8 +405,8 @@ fn for_each_begin(begins: &[u16], prefix: usize, mut visit: impl FnMut(usize)) {
 /// Whether a level's coordinates fit their width; where it fills up, the largest number of the type is no coordinate.
 pub(super) fn check_coordinate_width(layout: &Layout, maxima: &[u64], level: usize) -> Result<(), PackError> {
     let (format, coordinate) = (layout.levels[level], maxima[level]);
-    let taken = u64::from(level::of(format.kind).has_vacancies());
-    if coordinate > format.coordinates.maximum() - taken {
+    let taken = u64::from(format.kind.has_vacancies());
+    if coordinate > format.coordinates().maximum() - taken {
         return Err(PackError::CoordinateWidth { level, format, coordinate });
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Why entries do not pack.
 
 use super::super::{InvalidTensor, OutOfMemory};
-use spc_compiler::format::{IndexWidth, LevelFormat, level};
+use spc_compiler::format::{IndexWidth, LevelFormat};
 use spc_compiler::ir::ElementType;
 
 /// Why entries can't be stored in a format. Fields count from 0; messages count indices and modes from 1, as files do.
@@ -69,7 +69,7 @@ pub enum PackError {
     /// A coordinate does not fit the level's index width.
     #[error(
         "level {nth}, `{format}`, would store coordinate {coordinate}, but {} holds up to {} only; write `{}({})`",
-        format.coordinates.name(), largest(format), kind(format), wider(format, *coordinate).name(), nth = level + 1
+        format.coordinates().name(), largest(format), kind(format), wider(format, *coordinate).name(), nth = level + 1
     )]
     CoordinateWidth {
         /// The level.
@@ -82,7 +82,7 @@ pub enum PackError {
     /// A level has more positions than its positions' width can say.
     #[error(
         "level {nth}, `{format}`, would have {count} positions, but {} holds up to {} only; write `{}(pos = {})`",
-        format.positions.name(), format.positions.maximum(), kind(format), needed(*count).name(), nth = level + 1
+        format.positions().name(), format.positions().maximum(), kind(format), needed(*count).name(), nth = level + 1
     )]
     PositionWidth {
         /// The level.
@@ -195,17 +195,17 @@ fn one_based(index: &[usize]) -> String {
 }
 
 fn kind(format: &LevelFormat) -> &'static str {
-    level::of(format.kind).name()
+    format.kind.name
 }
 
 /// The largest coordinate of a level: where it fills up, the largest number of the type is none.
 fn largest(format: &LevelFormat) -> u64 {
-    format.coordinates.maximum() - u64::from(level::of(format.kind).has_vacancies())
+    format.coordinates().maximum() - u64::from(format.kind.has_vacancies())
 }
 
 /// The narrowest width that holds a coordinate in a level of this kind.
 fn wider(format: &LevelFormat, coordinate: u64) -> IndexWidth {
-    let holds = |&width: &IndexWidth| coordinate <= largest(&LevelFormat { coordinates: width, ..*format });
+    let holds = |&width: &IndexWidth| coordinate <= largest(&format.with_coordinates(width));
     IndexWidth::ALL.into_iter().find(holds).unwrap_or(IndexWidth::U64)
 }
 

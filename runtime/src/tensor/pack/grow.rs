@@ -12,18 +12,18 @@
 //!                               rows  0..1 1..2 – – 2..3 –
 //! ```
 
+use super::super::hash_table::FreeSlots;
 use super::super::index_array::with_width;
 use super::super::layout::Layout;
-use super::super::slots::FreeSlots;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Index, IndexArray, LevelStorage, Plain};
+use super::super::{Buffer, Index, IndexArray, LevelArrays, Plain};
 use super::PackError;
 use super::build::{LARGEST, check_coordinate_width};
 use super::key::{Fields, Key};
 use crate::memory;
 use bytemuck::Zeroable;
-use spc_compiler::format::level::{self, hashed, vacancy};
-use spc_compiler::format::{IndexWidth, LevelKind};
+use spc_compiler::format::{Children, Code, IndexWidth, Told, Vacancies};
+use spc_compiler::level::{slots, vacancy};
 use std::ops::Range;
 
 /// The entries below a position, all zeros where the position is no entry: padding and empty slots. Their numbers are as wide as
@@ -139,7 +139,7 @@ fn values_of<T: Plain, I: Index>(owners: &[Entries<I>], values: &[T], fill: T) -
 
 impl<K: Key> Grow<'_, K> {
     /// The arrays of all levels, and which entry each of the last one's positions has.
-    pub(super) fn levels(&self) -> Result<(Vec<LevelStorage>, Owners), PackError> {
+    pub(super) fn levels(&self) -> Result<(Vec<LevelArrays>, Owners), PackError> {
         if u32::try_from(self.keys.len()).is_ok() {
             self.levels_of::<u32>().map(|(levels, owners)| (levels, Owners::Narrow(owners)))
         } else {
@@ -147,7 +147,7 @@ impl<K: Key> Grow<'_, K> {
         }
     }
 
-    fn levels_of<I: Index>(&self) -> Result<(Vec<LevelStorage>, Vec<Entries<I>>), PackError> {
+    fn levels_of<I: Index>(&self) -> Result<(Vec<LevelArrays>, Vec<Entries<I>>), PackError> {
         let mut rows = vec![Entries::of(0..self.keys.len())];
         let mut levels = Vec::with_capacity(self.layout.depth());
         for level in 0..self.layout.depth() {
@@ -159,36 +159,93 @@ impl<K: Key> Grow<'_, K> {
     }
 
     fn level<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
-        let format = self.layout.levels[level];
-        if level::of(format.kind).takes(level::Property::Coordinates) {
+        let kind = self.layout.levels[level].kind;
+        if matches!(kind.told, Told::Stored | Told::First | Told::Ends) {
             check_coordinate_width(self.layout, self.maxima, level)?;
         }
-        match format.kind {
-            LevelKind::Dense => Ok((LevelStorage::Dense, self.every(level, &parents)?)),
-            LevelKind::Bitmap => {
-                let mut rows = self.every(level, &parents)?;
-                let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
-                let parts = flags.chunks_mut(GRAIN).zip(rows.chunks_mut(GRAIN)).collect();
-                tasks::each(parts, &|_, (flags, rows): (&mut [u8], &mut [Entries<I>])| {
-                    for (flag, row) in flags.iter_mut().zip(rows) {
-                        *flag = u8::from(!row.is_empty());
-                        if row.is_empty() {
-                            *row = Entries::none();
-                        }
-                    }
-                });
-                Ok((LevelStorage::Bitmap { flags: flags.into() }, rows))
-            }
-            LevelKind::Compressed => self.compressed(level, &parents),
-            LevelKind::Flagged => self.flagged(level, &parents),
-            LevelKind::Singleton => self.singleton(level, parents),
-            LevelKind::Diagonal => self.diagonal(level, parents),
-            LevelKind::Padded => self.padded(level, &parents),
-            LevelKind::Sliced => self.sliced(level, &parents),
-            LevelKind::Hashed => self.hashed(level, &parents),
-            LevelKind::Banded => self.banded(level, &parents),
-            LevelKind::Run => self.run(level, &parents),
+        match (kind.children, kind.told) {
+            (Children::Every, _) if kind.vacancies == Vacancies::Flagged => self.flagged_places(level, &parents),
+            (Children::Every, _) => Ok((LevelArrays::NONE, self.every(level, &parents)?)),
+            (Children::One, Told::Above) => self.diagonal(level, parents),
+            (Children::One, _) => self.singleton(level, parents),
+            (Children::Width, _) => self.padded(level, &parents),
+            (Children::Slices, _) => self.sliced(level, &parents),
+            (Children::Flags, _) => self.flagged(level, &parents),
+            (Children::Bounded, Told::First) => self.banded(level, &parents),
+            (Children::Bounded, Told::Ends) => self.run(level, &parents),
+            (Children::Bounded, Told::Coded(code)) => self.coded(level, &parents, code),
+            (Children::Bounded, _) if kind.vacancies == Vacancies::Slots => self.hashed(level, &parents),
+            (Children::Bounded, _) => self.compressed(level, &parents),
         }
+    }
+
+    /// A position for each coordinate, and a flag where there is an entry.
+    fn flagged_places<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
+        let mut rows = self.every(level, parents)?;
+        let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
+        let parts = flags.chunks_mut(GRAIN).zip(rows.chunks_mut(GRAIN)).collect();
+        tasks::each(parts, &|_, (flags, rows): (&mut [u8], &mut [Entries<I>])| {
+            for (flag, row) in flags.iter_mut().zip(rows) {
+                *flag = u8::from(!row.is_empty());
+                if row.is_empty() {
+                    *row = Entries::none();
+                }
+            }
+        });
+        Ok((LevelArrays::of_coordinates(flags), rows))
+    }
+
+    /// Coordinates that are decoded one after the other, with the gaps before them.
+    fn coded<I: Index>(&self, level: usize, parents: &[Entries<I>], code: Code) -> Grown<I> {
+        let width = self.layout.levels[level].coordinates();
+        let largest = width.maximum();
+        let ranges = tasks::ranges(parents.len(), SLICES);
+        // For each parent, the place and the number of what is stored for each child, its gaps before it.
+        let count = |parent: &Entries<I>| {
+            let mut before = None;
+            let places = self.each_child(level, parent).map(|(coordinate, _)| {
+                let coordinate = coordinate as u64;
+                let gaps = (code.gaps)(before.replace(coordinate), coordinate, largest);
+                usize::try_from(gaps).map_or(usize::MAX, |gaps| gaps.saturating_add(1))
+            });
+            places.fold(0, usize::saturating_add)
+        };
+        let counts = tasks::map(&ranges, &|range| parents[range].iter().map(count).collect::<Vec<_>>()).concat();
+        let mut positions = vec![0];
+        let mut total = 0;
+        for count in counts {
+            total = room(level, 1, count.saturating_add(total))?;
+            positions.push(total);
+        }
+        let mut rows = entries_of(total)?;
+        let sizes = sizes(&ranges, &positions);
+        let coordinates = with_width!(width, |C| {
+            let mut stored = Buffer::<C>::try_zeroed(total)?;
+            let parts = split(&mut stored, &sizes).into_iter().zip(split(&mut rows, &sizes)).collect();
+            tasks::each(parts, &|task, (stored, rows): (&mut [C], &mut [Entries<I>])| {
+                let mut places = stored.iter_mut().zip(rows);
+                let mut store = |number: u64, entries: Entries<I>| {
+                    if let Some((stored, row)) = places.next() {
+                        (*stored, *row) = (C::narrowed(number as usize), entries);
+                    }
+                };
+                for parent in &parents[ranges[task].clone()] {
+                    let mut before = None;
+                    for (coordinate, child) in self.each_child(level, parent) {
+                        let coordinate = coordinate as u64;
+                        for _ in 0..(code.gaps)(before, coordinate, largest) {
+                            let gap = (code.encode)(before, None, largest);
+                            before = Some((code.decode)(before, gap, largest).0);
+                            store(gap, Entries::none());
+                        }
+                        store((code.encode)(before, Some(coordinate), largest), Entries::of(child));
+                        before = Some(coordinate);
+                    }
+                }
+            });
+            C::wrap(stored)
+        });
+        Ok((LevelArrays::of(self.positions(level, positions)?, coordinates), rows))
     }
 
     fn coordinate(&self, level: usize, entry: usize) -> usize {
@@ -199,8 +256,8 @@ impl<K: Key> Grow<'_, K> {
     /// below it as well.
     fn child_prefix(&self, level: usize) -> usize {
         let below = &self.layout.levels[level + 1..];
-        let singletons = below.iter().take_while(|below| below.kind == LevelKind::Singleton).count();
-        level + 1 + if self.layout.levels[level].unique { 0 } else { singletons }
+        let singletons = below.iter().take_while(|below| below.kind.is_singleton()).count();
+        level + 1 + if self.layout.levels[level].unique() { 0 } else { singletons }
     }
 
     /// The entries of a parent by what makes a child.
@@ -318,21 +375,21 @@ impl<K: Key> Grow<'_, K> {
     }
 
     fn compressed<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
-        let width = self.layout.levels[level].coordinates;
+        let width = self.layout.levels[level].coordinates();
         let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<I, C>(level, parents)?);
         let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Compressed { positions, coordinates }, rows))
+        Ok((LevelArrays::of(positions, coordinates), rows))
     }
 
     fn flagged<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         if parents.iter().any(Entries::is_empty) {
             return Err(PackError::Childless { level });
         }
-        let width = self.layout.levels[level].coordinates;
+        let width = self.layout.levels[level].coordinates();
         let Stored { positions, coordinates, rows } = with_width!(width, |C| self.stored::<I, C>(level, parents)?);
         let mut flags = Buffer::<u8>::try_zeroed(rows.len())?;
         positions[..parents.len()].iter().for_each(|&first| flags[first] = 1);
-        Ok((LevelStorage::Flagged { flags: flags.into(), coordinates }, rows))
+        Ok((LevelArrays::of(flags, coordinates), rows))
     }
 
     fn singleton<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
@@ -345,15 +402,15 @@ impl<K: Key> Grow<'_, K> {
         if let Some(entry) = tasks::first(&ranges, &|range| parents[range].iter().find_map(second)) {
             return Err(PackError::Crowded { level, index: self.index(entry) });
         }
-        if let (true, Some(entry)) = (format.unique, self.repeated(level, &parents)) {
+        if let (true, Some(entry)) = (format.unique(), self.repeated(level, &parents)) {
             return Err(PackError::Repeated { level, index: self.index(entry) });
         }
-        let coordinates = with_width!(format.coordinates, |C| {
+        let coordinates = with_width!(format.coordinates(), |C| {
             let first =
                 |parent: &Entries<I>| if parent.is_empty() { 0 } else { self.coordinate(level, parent.begin()) };
             self.of_each::<I, C>(&parents, &first)?
         });
-        Ok((LevelStorage::Singleton { coordinates }, parents))
+        Ok((LevelArrays::of_coordinates(coordinates), parents))
     }
 
     /// A coordinate for each parent.
@@ -385,14 +442,14 @@ impl<K: Key> Grow<'_, K> {
         let first_off = |range: Range<usize>| parents[range].iter().flat_map(Entries::range).find(off);
         match tasks::first(&tasks::ranges(parents.len(), GRAIN), &first_off) {
             Some(entry) => Err(PackError::OffDiagonal { level, index: self.index(entry) }),
-            None => Ok((LevelStorage::Diagonal, parents)),
+            None => Ok((LevelArrays::NONE, parents)),
         }
     }
 
     fn padded<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
         let most = self.widths(level, parents, 1).into_iter().max().unwrap_or(0);
-        let width = format.width.map_or(most, |width| width as usize);
+        let width = format.count().map_or(most, |width| width as usize);
         room(level, parents.len(), width)?;
         let one_more = |parent| self.each_child(level, parent).nth(width);
         if most > width
@@ -402,20 +459,20 @@ impl<K: Key> Grow<'_, K> {
         }
         let positions: Vec<usize> = (0..=parents.len()).map(|parent| parent * width).collect();
         let (coordinates, rows) =
-            with_width!(format.coordinates, |C| self.side_by_side::<I, C>(level, parents, 1, &positions)?);
-        let width = match format.width {
+            with_width!(format.coordinates(), |C| self.side_by_side::<I, C>(level, parents, 1, &positions)?);
+        let width = match format.count() {
             Some(_) => None,
-            None if width as u64 > format.positions.maximum() => {
+            None if width as u64 > format.positions().maximum() => {
                 return Err(PackError::PositionWidth { level, format, count: width as u64 });
             }
-            None => Some(narrow(vec![width], format.positions)),
+            None => Some(narrow(vec![width], format.positions())),
         };
-        Ok((LevelStorage::Padded { width, coordinates }, rows))
+        Ok((LevelArrays::new(width, Some(coordinates)), rows))
     }
 
     fn sliced<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
         let format = self.layout.levels[level];
-        let rows = format.rows as usize;
+        let rows = format.count().unwrap_or(1) as usize;
         let mut positions = vec![0];
         let mut count = 0;
         for width in self.widths(level, parents, rows) {
@@ -423,9 +480,9 @@ impl<K: Key> Grow<'_, K> {
             positions.push(count);
         }
         let (coordinates, entries) =
-            with_width!(format.coordinates, |C| self.side_by_side::<I, C>(level, parents, rows, &positions)?);
+            with_width!(format.coordinates(), |C| self.side_by_side::<I, C>(level, parents, rows, &positions)?);
         let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Sliced { positions, coordinates }, entries))
+        Ok((LevelArrays::of(positions, coordinates), entries))
     }
 
     /// The most children of a parent, for each slice of so many.
@@ -475,13 +532,13 @@ impl<K: Key> Grow<'_, K> {
         let mut positions = vec![0];
         let mut count = 0;
         for children in self.widths(level, parents, 1) {
-            count = room(level, 1, hashed::slots(children).saturating_add(count))?;
+            count = room(level, 1, slots(children).saturating_add(count))?;
             positions.push(count);
         }
         let (coordinates, rows) =
-            with_width!(format.coordinates, |C| self.slots::<I, C>(level, parents, &positions)?);
+            with_width!(format.coordinates(), |C| self.slots::<I, C>(level, parents, &positions)?);
         let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Hashed { positions, coordinates }, rows))
+        Ok((LevelArrays::of(positions, coordinates), rows))
     }
 
     /// The coordinates and entries of the hash tables of some parents.
@@ -537,9 +594,9 @@ impl<K: Key> Grow<'_, K> {
                 }
             }
         });
-        let width = self.layout.levels[level].coordinates;
+        let width = self.layout.levels[level].coordinates();
         let first = with_width!(width, |C| self.of_each::<I, C>(parents, &first)?);
-        Ok((LevelStorage::Banded { positions: self.positions(level, positions)?, first }, rows))
+        Ok((LevelArrays::of(self.positions(level, positions)?, first), rows))
     }
 
     fn run<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
@@ -554,12 +611,12 @@ impl<K: Key> Grow<'_, K> {
             rows.extend(part.rows);
         }
         if let Some(&end) = ends.iter().max()
-            && end as u64 > format.coordinates.maximum()
+            && end as u64 > format.coordinates().maximum()
         {
             return Err(PackError::CoordinateWidth { level, format, coordinate: end as u64 });
         }
         let positions = self.positions(level, positions)?;
-        Ok((LevelStorage::Run { positions, ends: narrow(ends, format.coordinates) }, rows))
+        Ok((LevelArrays::of(positions, narrow(ends, format.coordinates())), rows))
     }
 
     /// The runs of some parents.
@@ -606,10 +663,10 @@ impl<K: Key> Grow<'_, K> {
     fn positions(&self, level: usize, positions: Vec<usize>) -> Result<IndexArray, PackError> {
         let format = self.layout.levels[level];
         let count = positions.last().map_or(0, |&count| count as u64);
-        if count > format.positions.maximum() {
+        if count > format.positions().maximum() {
             return Err(PackError::PositionWidth { level, format, count });
         }
-        Ok(narrow(positions, format.positions))
+        Ok(narrow(positions, format.positions()))
     }
 
     fn index(&self, entry: usize) -> Vec<usize> {
@@ -632,7 +689,7 @@ struct Runs<I> {
 }
 
 /// A level and the entries below its positions.
-type Grown<I> = Result<(LevelStorage, Vec<Entries<I>>), PackError>;
+type Grown<I> = Result<(LevelArrays, Vec<Entries<I>>), PackError>;
 
 /// How many positions so many parents with so many children have, where they can be stored.
 fn room(level: usize, parents: usize, children: usize) -> Result<usize, PackError> {

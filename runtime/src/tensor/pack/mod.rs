@@ -34,7 +34,7 @@ pub use error::PackError;
 
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelStorage, Plain};
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, Plain};
 use crate::complex::{c32, c64};
 use build::{Build, Spare};
 use bytemuck::Pod;
@@ -213,7 +213,7 @@ fn pack_elements<T: Element>(
 }
 
 /// The arrays of a tensor.
-type Packed<B> = (Vec<LevelStorage>, Buffer<B>);
+type Packed<B> = (Vec<LevelArrays>, Buffer<B>);
 
 struct Packing<'a, B> {
     layout: &'a Layout,
@@ -281,17 +281,22 @@ impl<B: Raw> Packing<'_, B> {
     }
 }
 
-/// Whether positions follow from the prefixes of keys alone.
+/// Whether positions of a level follow from the prefixes of keys alone, and each is one entry, or padding of a map, or the parent of
+/// such.
+pub(super) fn follows(kind: LevelKind) -> bool {
+    kind.is_dense() || kind.is_compressed() || kind.is_singleton()
+}
+
+/// The same of all levels.
 fn is_built(layout: &Layout) -> bool {
-    let follow = |kind| matches!(kind, LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton);
-    layout.levels.iter().all(|format| follow(format.kind))
+    layout.levels.iter().all(|format| follows(format.kind))
 }
 
 /// The largest coordinate that each level stores, or a larger one that its index width holds as well.
 fn level_maxima<K: Key>(layout: &Layout, fields: &Fields, keys: &[K]) -> Vec<u64> {
     let maximum = |level: usize| {
         let largest = layout.extents[level].saturating_sub(1) as u64;
-        if largest < layout.levels[level].coordinates.maximum() {
+        if largest < layout.levels[level].coordinates().maximum() {
             return largest;
         }
         let coordinate = fields.reader::<K>(level);

@@ -19,8 +19,8 @@
 use super::super::buffer::Room;
 use super::super::layout::Layout;
 use super::super::tasks::{self, split};
-use super::super::{Buffer, Coordinates, IndexArray, Indices, LevelStorage, Plain};
-use spc_compiler::format::{IndexWidth, LevelKind};
+use super::super::{Buffer, Coordinates, IndexArray, Indices, LevelArrays, Plain};
+use spc_compiler::format::IndexWidth;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -43,7 +43,7 @@ const NEAR: usize = 1 << 20;
 pub(super) fn matrix<T: Plain>(
     entries: Coordinates<T>,
     layout: &Layout,
-) -> Result<(Vec<LevelStorage>, Buffer<T>), Coordinates<T>> {
+) -> Result<(Vec<LevelArrays>, Buffer<T>), Coordinates<T>> {
     if !is_csr(layout) || entries.indices.len() != 2 {
         return Err(entries);
     }
@@ -57,9 +57,8 @@ pub(super) fn matrix<T: Plain>(
     if !fits || rows.len() != count || columns.len() != count {
         return Err(entries);
     }
-    let stored = |positions: Vec<u32>, coordinates: IndexArray| {
-        vec![LevelStorage::Dense, LevelStorage::Compressed { positions: IndexArray::from(positions), coordinates }]
-    };
+    let stored =
+        |positions: Vec<u32>, coordinates: IndexArray| vec![LevelArrays::NONE, LevelArrays::of(positions, coordinates)];
     match order(rows, columns) {
         Order::Rows if are_rows(rows, columns, extents) => {
             let positions = positions_of(rows, extents[0]);
@@ -81,8 +80,8 @@ pub(super) fn matrix<T: Plain>(
 /// Whether a layout is one that is made here: rows of columns, with indices of 32 bits.
 fn is_csr(layout: &Layout) -> bool {
     let ([outer, inner], true) = (&layout.levels[..], layout.stores_modes()) else { return false };
-    let by_rows = outer.kind == LevelKind::Dense && inner.kind == LevelKind::Compressed && inner.unique;
-    by_rows && inner.coordinates == IndexWidth::U32 && inner.positions == IndexWidth::U32
+    let by_rows = outer.kind.is_dense() && inner.kind.is_compressed() && inner.unique();
+    by_rows && inner.coordinates() == IndexWidth::U32 && inner.positions() == IndexWidth::U32
 }
 
 /// How entries seem to come.
@@ -422,7 +421,7 @@ mod tests {
         entries
     }
 
-    fn scattered(entries: Coordinates<f64>, modes: [usize; 2]) -> Option<(Vec<LevelStorage>, Buffer<f64>)> {
+    fn scattered(entries: Coordinates<f64>, modes: [usize; 2]) -> Option<(Vec<LevelArrays>, Buffer<f64>)> {
         let layout = Layout::new(&Format::permuted(&modes, &CSR), &entries.shape).unwrap();
         matrix(entries, &layout).ok()
     }

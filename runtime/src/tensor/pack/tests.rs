@@ -3,8 +3,8 @@ use crate::parallel::with_threads;
 use crate::tensor::law::may_refuse;
 use crate::tensor::{Indices, InvalidTensor};
 use proptest::prelude::*;
-use spc_compiler::format::level::Property;
-use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind, level};
+use spc_compiler::format::{Format, IndexWidth, LevelFormat, LevelKind, Order, Vacancies};
+use spc_compiler::level;
 use std::collections::BTreeMap;
 
 const DENSE: LevelFormat = LevelFormat::DENSE;
@@ -94,13 +94,13 @@ fn errors_name_the_remedy() {
     let message = |shape: &[usize], entries: &[(&[usize], f64)], levels: &[LevelFormat]| {
         packed(shape, entries, levels).unwrap_err().to_string()
     };
-    let narrow = LevelFormat { coordinates: IndexWidth::U8, ..COMPRESSED };
+    let narrow = COMPRESSED.with_coordinates(IndexWidth::U8);
     let text = message(&[400], &[(&[300], 1.0)], &[narrow]);
     assert_eq!(
         text,
         "level 1, `compressed(u8)`, would store coordinate 300, but u8 holds up to 255 only; write `compressed(u16)`"
     );
-    let narrow = LevelFormat { positions: IndexWidth::U8, ..COMPRESSED };
+    let narrow = COMPRESSED.with_positions(IndexWidth::U8);
     let entries: Vec<[usize; 1]> = (0..256).map(|index| [index]).collect();
     let entries: Vec<(&[usize], f64)> = entries.iter().map(|index| (&index[..], 1.0)).collect();
     let text = message(&[256], &entries, &[narrow]);
@@ -134,7 +134,7 @@ fn errors_name_the_remedy() {
 fn wide_indices_take_wide_keys() {
     let extents = [1usize << 62, 1 << 61, 1 << 50, 1 << 40];
     for order in 1..=4 {
-        let wide = LevelFormat { coordinates: IndexWidth::U64, ..COMPRESSED };
+        let wide = COMPRESSED.with_coordinates(IndexWidth::U64);
         let indices = (0..order).map(|mode| Indices::U64(vec![extents[mode] as u64 - 1, 7, 7])).collect();
         let shape = extents[..order].to_vec();
         let entries = Coordinates { shape, shape_is_stated: true, indices, values: vec![1.0, 2.0, 3.0] };
@@ -165,18 +165,13 @@ fn what_happens_between_two_tasks_is_seen() {
 
 /// Every level of the list, where several kinds of properties make sense all of them.
 fn level_formats() -> impl Strategy<Value = LevelFormat> {
-    let kinds: Vec<LevelKind> = level::ALL.iter().map(|(kind, _)| *kind).collect();
+    let kinds: Vec<LevelKind> = level::ALL.iter().map(|level| level.kind()).collect();
     let width = prop::sample::select(IndexWidth::ALL.to_vec());
     (prop::sample::select(kinds), any::<bool>(), prop::bool::weighted(0.8), width.clone(), width).prop_map(
         |(kind, unique, ordered, coordinates, positions)| {
-            let (usual, takes) = (LevelFormat::new(kind), |property| level::of(kind).takes(property));
-            LevelFormat {
-                unique: unique || !takes(Property::Nonunique),
-                ordered: if takes(Property::Unordered) { ordered } else { usual.ordered },
-                coordinates: if takes(Property::Coordinates) { coordinates } else { usual.coordinates },
-                positions: if takes(Property::Positions) { positions } else { usual.positions },
-                ..usual
-            }
+            let level =
+                LevelFormat::new(kind).with_unique(unique).with_coordinates(coordinates).with_positions(positions);
+            if ordered { level } else { level.with_order(Order::Any) }
         },
     )
 }
@@ -237,7 +232,7 @@ fn assert_in_order(tensor: &AnyTensor) {
     let modes = tensor.format().mode_order().unwrap();
     let entries = tensor.entries::<f64>().unwrap();
     let by_level = |index: &[usize]| modes.iter().map(|&mode| index[mode]).collect::<Vec<_>>();
-    let is_hashed = tensor.levels().iter().any(|level| level.kind() == LevelKind::Hashed);
+    let is_hashed = tensor.format().levels.iter().any(|level| level.format.kind.vacancies == Vacancies::Slots);
     assert!(is_hashed || entries.is_sorted_by_key(|entry| by_level(&entry.0)));
 }
 
@@ -294,8 +289,8 @@ fn threads_make_no_difference() {
     };
     let entries: Vec<([usize; 3], f64)> = (0..6_000).map(entry).collect();
     let entries: Vec<(&[usize], f64)> = entries.iter().map(|(index, value)| (&index[..], *value)).collect();
-    let kinds = level::ALL.iter().map(|&(kind, _)| LevelFormat::new(kind));
-    for format in kinds.filter(|format| !matches!(format.kind, LevelKind::Singleton | LevelKind::Diagonal)) {
+    let kinds = level::ALL.iter().map(|level| LevelFormat::new(level.kind()));
+    for format in kinds.filter(|format| !format.kind.is_one_each()) {
         for chain in [[format, COMPRESSED, COMPRESSED], [COMPRESSED, format, COMPRESSED], [DENSE, COMPRESSED, format]] {
             let packed = || packed(&shape, &entries, &chain);
             let alone = with_threads(1, packed).unwrap();

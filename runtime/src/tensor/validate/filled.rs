@@ -3,12 +3,13 @@
 //! Each deals with one parent at a time, so that the levels above must be unique. A position without an entry is *vacant*;
 //! what is below it is vacant too, or not there.
 
+use super::super::hash_table::Found;
 use super::super::index_array::with_indices;
-use super::super::slots::Found;
-use super::super::walk::{row_width, slice_row};
-use super::super::{Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
+use super::super::level_arrays::{Decoder, slice_row};
+use super::super::{Index, IndexArray, InvalidTensor, LevelArrays};
 use super::{Check, Groups};
-use spc_compiler::format::level::vacancy;
+use spc_compiler::format::{Children, Code, Role, Told};
+use spc_compiler::level::vacancy;
 use std::ops::Range;
 
 /// For each position whether it is vacant; `None` where none is.
@@ -22,7 +23,7 @@ impl Check<'_> {
     /// The number of positions of a level that deals with one parent at a time, their groups, and which are vacant.
     pub(super) fn filled(
         &self,
-        storage: &LevelStorage,
+        storage: &LevelArrays,
         groups: &Groups,
         vacant: &Vacant,
     ) -> Result<(usize, Groups, Vacant), InvalidTensor> {
@@ -30,38 +31,60 @@ impl Check<'_> {
             return Err(InvalidTensor::Shared { level: self.level, position });
         }
         self.widths(storage)?;
-        match storage {
-            LevelStorage::Padded { width, coordinates } => self.padded(width.as_ref(), coordinates, vacant),
-            LevelStorage::Bitmap { flags } => self.bitmap(flags, vacant),
-            LevelStorage::Hashed { positions, coordinates } => self.hashed(positions, coordinates, vacant),
-            LevelStorage::Banded { positions, first } => self.banded(positions, first, vacant),
-            LevelStorage::Run { positions, ends } => self.run(positions, ends, vacant),
-            LevelStorage::Flagged { flags, coordinates } => self.flagged(flags, coordinates, vacant),
-            LevelStorage::Sliced { positions, coordinates } => self.sliced(positions, coordinates, vacant),
-            LevelStorage::Diagonal => Ok((self.parents, None, vacant.clone())),
-            LevelStorage::Dense | LevelStorage::Compressed { .. } | LevelStorage::Singleton { .. } => {
-                unreachable!("these are checked elsewhere")
+        let kind = self.format.kind;
+        match (storage.positions(), storage.coordinates()) {
+            (None, None) if kind.is_one_each() => Ok((self.parents, None, vacant.clone())),
+            (width, Some(coordinates)) if kind.children == Children::Width => self.padded(width, coordinates, vacant),
+            (None, Some(flags)) if kind.children == Children::Every => self.bitmap(flags, vacant),
+            (Some(flags), Some(coordinates)) if kind.children == Children::Flags => {
+                self.flagged(flags, coordinates, vacant)
             }
+            (Some(positions), Some(coordinates)) if kind.children == Children::Slices => {
+                self.sliced(positions, coordinates, vacant)
+            }
+            (Some(positions), Some(coordinates)) => match kind.told {
+                Told::First => self.banded(positions, coordinates, vacant),
+                Told::Ends => self.run(positions, coordinates, vacant),
+                Told::Coded(code) => self.coded(positions, coordinates, code, vacant),
+                _ => self.hashed(positions, coordinates, vacant),
+            },
+            _ => unreachable!("no level declares such arrays"),
         }
     }
 
-    fn widths(&self, storage: &LevelStorage) -> Result<(), InvalidTensor> {
-        if let Some(positions) = storage.positions() {
-            self.width(LevelArray::Positions, self.format.positions, positions)?;
+    pub(super) fn widths(&self, storage: &LevelArrays) -> Result<(), InvalidTensor> {
+        let width = |role| storage.array(role).map_or(Ok(()), |array| self.width(role, self.format.width(role), array));
+        Role::ALL.into_iter().try_for_each(width)
+    }
+
+    /// Coordinates that are decoded one after the other ascend under each parent.
+    fn coded(&self, positions: &IndexArray, coordinates: &IndexArray, code: Code, vacant: &Vacant) -> Checked {
+        let rows = self.rows(positions, coordinates.len(), vacant)?;
+        let mut is_gap = vec![false; coordinates.len()];
+        for row in rows {
+            let mut decoder = Decoder::new(code, self.format);
+            let mut previous = None;
+            for position in row {
+                match decoder.next(coordinates.get(position)) {
+                    Some(coordinate) => {
+                        self.next(previous, coordinate, position, None)?;
+                        previous = Some(coordinate);
+                    }
+                    None => is_gap[position] = true,
+                }
+            }
         }
-        storage
-            .coordinates()
-            .map_or(Ok(()), |array| self.width(LevelArray::Coordinates, self.format.coordinates, array))
+        Ok((coordinates.len(), None, self.format.kind.has_vacancies().then_some(is_gap)))
     }
 
     fn padded(&self, width: Option<&IndexArray>, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
-        self.length(LevelArray::Positions, usize::from(self.format.width.is_none()), width.map_or(0, IndexArray::len))?;
-        let width = row_width(width, self.format.width);
+        self.length(Role::Positions, usize::from(self.format.count().is_none()), width.map_or(0, IndexArray::len))?;
+        let width = width.map_or(self.format.count().unwrap_or(0) as usize, |width| width.get(0));
         let count = self.parents.checked_mul(width).ok_or(InvalidTensor::TooLarge { level: self.level })?;
-        self.length(LevelArray::Coordinates, count, coordinates.len())?;
-        let filling = vacancy(self.format.coordinates) as usize;
+        self.length(Role::Coordinates, count, coordinates.len())?;
+        let filling = vacancy(self.format.coordinates()) as usize;
         let mut is_filling = vec![false; count];
-        let mut begins = vec![true; if self.format.unique { 0 } else { count }];
+        let mut begins = vec![true; if self.format.unique() { 0 } else { count }];
         for parent in 0..self.parents {
             let mut previous = None;
             for position in parent * width..(parent + 1) * width {
@@ -80,11 +103,11 @@ impl Check<'_> {
                 previous = Some(coordinate);
             }
         }
-        Ok((count, (!self.format.unique).then_some(begins), Some(is_filling)))
+        Ok((count, (!self.format.unique()).then_some(begins), Some(is_filling)))
     }
 
     fn sliced(&self, positions: &IndexArray, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
-        let (level, rows) = (self.level, self.format.rows as usize);
+        let (level, rows) = (self.level, self.format.count().unwrap_or(1) as usize);
         let slices = Check { parents: self.parents.div_ceil(rows), ..*self };
         with_indices!(positions, |positions| slices.positions(positions, coordinates.len()))?;
         let begins = (0..slices.parents).map(|slice| positions.get(slice));
@@ -93,12 +116,12 @@ impl Check<'_> {
         {
             return Err(InvalidTensor::Slice { level, slice: parent, rows });
         }
-        let filling = vacancy(self.format.coordinates) as usize;
+        let filling = vacancy(self.format.coordinates()) as usize;
         let is_filling: Vec<bool> = coordinates.iter().map(|coordinate| coordinate == filling).collect();
         for parent in 0..slices.parents * rows {
             let is_vacant = parent >= self.parents || is_vacant(vacant, parent);
             let mut previous: Option<usize> = None;
-            for position in slice_row(positions, parent, self.format.rows) {
+            for position in slice_row(positions, parent, self.format) {
                 if is_filling[position] {
                     continue;
                 }
@@ -127,7 +150,7 @@ impl Check<'_> {
         let level = self.level;
         self.within(coordinate, position)?;
         match previous.map(|previous| previous.cmp(&coordinate)) {
-            Some(std::cmp::Ordering::Greater) if self.format.ordered => {
+            Some(std::cmp::Ordering::Greater) if self.format.ordered() => {
                 Err(InvalidTensor::Unordered { level, position })
             }
             Some(std::cmp::Ordering::Equal) => match begins {
@@ -152,7 +175,7 @@ impl Check<'_> {
     fn bitmap(&self, flags: &IndexArray, vacant: &Vacant) -> Checked {
         let (level, extent) = (self.level, self.layout.extents[self.level]);
         let count = self.parents.checked_mul(extent).ok_or(InvalidTensor::TooLarge { level })?;
-        self.length(LevelArray::Coordinates, count, flags.len())?;
+        self.length(Role::Coordinates, count, flags.len())?;
         for (position, found) in flags.iter().enumerate() {
             if found > 1 {
                 return Err(InvalidTensor::Flag { level, position, found });
@@ -189,7 +212,7 @@ impl Check<'_> {
             }
             with_indices!(coordinates, |coordinates| self.table(&coordinates[row.clone()], row.start))?;
         }
-        let filling = vacancy(self.format.coordinates) as usize;
+        let filling = vacancy(self.format.coordinates()) as usize;
         let empty = coordinates.iter().map(|coordinate| coordinate == filling).collect();
         Ok((coordinates.len(), None, Some(empty)))
     }
@@ -213,7 +236,7 @@ impl Check<'_> {
     }
 
     fn banded(&self, positions: &IndexArray, first: &IndexArray, vacant: &Vacant) -> Checked {
-        self.length(LevelArray::Coordinates, self.parents, first.len())?;
+        self.length(Role::Coordinates, self.parents, first.len())?;
         // The last position is the number of children: there is no array of them to compare it with.
         let count = positions.last().unwrap_or(0);
         for (parent, row) in self.rows(positions, count, vacant)?.into_iter().enumerate() {
@@ -244,8 +267,8 @@ impl Check<'_> {
 
     fn flagged(&self, flags: &IndexArray, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
         let level = self.level;
-        self.length(LevelArray::Positions, coordinates.len(), flags.len())?;
-        let mut begins = vec![true; if self.format.unique { 0 } else { flags.len() }];
+        self.length(Role::Positions, coordinates.len(), flags.len())?;
+        let mut begins = vec![true; if self.format.unique() { 0 } else { flags.len() }];
         let (mut found, mut previous) = (0usize, None);
         for (position, flag) in flags.iter().enumerate() {
             match flag {
@@ -264,7 +287,7 @@ impl Check<'_> {
         if let Some(position) = vacant.as_ref().and_then(|vacant| vacant.iter().position(|&vacant| vacant)) {
             return Err(InvalidTensor::Vacant { level, position });
         }
-        Ok((flags.len(), (!self.format.unique).then_some(begins), None))
+        Ok((flags.len(), (!self.format.unique()).then_some(begins), None))
     }
 }
 

@@ -18,11 +18,10 @@ use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
 use super::values::with_values;
-use super::{AnyTensor, Element, Index, IndexArray, InvalidTensor, LevelArray, LevelStorage};
+use super::{AnyTensor, Element, Index, IndexArray, InvalidTensor, LevelArrays};
 use filled::{Vacant, is_vacant};
 use rayon::prelude::*;
-use spc_compiler::format::level;
-use spc_compiler::format::{IndexWidth, LevelFormat};
+use spc_compiler::format::{IndexWidth, LevelFormat, Role};
 use std::ops::Range;
 
 /// How many positions a task checks.
@@ -53,7 +52,7 @@ pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     if let Some(position) = groups.and_then(|begins| begins.iter().position(|&begins| !begins)) {
         return Err(InvalidTensor::Duplicate { position });
     }
-    let scattered = |format: &LevelFormat| !format.ordered && !format.unique;
+    let scattered = |format: &LevelFormat| !format.ordered() && !format.unique();
     if layout.levels.iter().any(scattered) {
         distinct_entries(tensor)?;
     }
@@ -96,19 +95,16 @@ impl Check<'_> {
     /// The number of the level's positions, their groups, and which of them are vacant.
     fn level(
         &self,
-        storage: &LevelStorage,
+        storage: &LevelArrays,
         groups: Groups,
         vacant: Vacant,
     ) -> Result<(usize, Groups, Vacant), InvalidTensor> {
-        if storage.kind() != self.format.kind {
-            return Err(InvalidTensor::LevelKind {
-                level: self.level,
-                expected: level::of(self.format.kind).name(),
-                found: level::of(storage.kind()).name(),
-            });
+        if !storage.are_of(self.format) {
+            return Err(InvalidTensor::Arrays { level: self.level, kind: self.format.kind.name });
         }
-        match storage {
-            LevelStorage::Dense => {
+        let kind = self.format.kind;
+        match (storage.positions(), storage.coordinates()) {
+            _ if kind.is_dense() => {
                 let (count, groups) = self.dense(groups)?;
                 let extent = self.layout.extents[self.level];
                 let below = |vacant: Vec<bool>| {
@@ -116,9 +112,8 @@ impl Check<'_> {
                 };
                 Ok((count, groups, vacant.map(below)))
             }
-            LevelStorage::Compressed { positions, coordinates } => {
-                self.width(LevelArray::Positions, self.format.positions, positions)?;
-                self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
+            (Some(positions), Some(coordinates)) if kind.is_compressed() => {
+                self.widths(storage)?;
                 let (count, groups) = with_indices!(positions, |positions| {
                     self.positions(positions, coordinates.len())?;
                     let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
@@ -132,9 +127,9 @@ impl Check<'_> {
                     None => Ok((count, groups, None)),
                 }
             }
-            LevelStorage::Singleton { coordinates } => {
-                self.width(LevelArray::Coordinates, self.format.coordinates, coordinates)?;
-                self.length(LevelArray::Coordinates, self.parents, coordinates.len())?;
+            (_, Some(coordinates)) if kind.is_singleton() => {
+                self.widths(storage)?;
+                self.length(Role::Coordinates, self.parents, coordinates.len())?;
                 if let Some(vacant) = vacant {
                     return self.singleton_with_vacancies(coordinates, groups, vacant);
                 }
@@ -158,11 +153,11 @@ impl Check<'_> {
         let mut previous = None;
         for (position, coordinate) in coordinates.iter().enumerate().filter(|(position, _)| !vacant[*position]) {
             let before = previous.filter(|_| !begins_group(&groups, position));
-            let begins = (!self.format.unique).then_some(&mut begins[position]);
+            let begins = (!self.format.unique()).then_some(&mut begins[position]);
             self.next(before, coordinate, position, begins)?;
             previous = Some(coordinate);
         }
-        Ok((coordinates.len(), (!self.format.unique).then_some(begins), Some(vacant)))
+        Ok((coordinates.len(), (!self.format.unique()).then_some(begins), Some(vacant)))
     }
 
     fn dense(&self, groups: Groups) -> Result<(usize, Groups), InvalidTensor> {
@@ -175,14 +170,14 @@ impl Check<'_> {
         }
     }
 
-    fn width(&self, array: LevelArray, expected: IndexWidth, indices: &IndexArray) -> Result<(), InvalidTensor> {
+    fn width(&self, array: Role, expected: IndexWidth, indices: &IndexArray) -> Result<(), InvalidTensor> {
         if indices.width() == expected {
             return Ok(());
         }
         Err(InvalidTensor::Width { level: self.level, array, expected, found: indices.width() })
     }
 
-    fn length(&self, array: LevelArray, expected: usize, found: usize) -> Result<(), InvalidTensor> {
+    fn length(&self, array: Role, expected: usize, found: usize) -> Result<(), InvalidTensor> {
         if found == expected {
             return Ok(());
         }
@@ -192,7 +187,7 @@ impl Check<'_> {
     fn positions<P: Index>(&self, positions: &[P], children: usize) -> Result<(), InvalidTensor> {
         let level = self.level;
         // As many parents as this can't be in memory, but can be claimed.
-        self.length(LevelArray::Positions, self.parents.saturating_add(1), positions.len())?;
+        self.length(Role::Positions, self.parents.saturating_add(1), positions.len())?;
         let first = positions[0].to_usize();
         if first != 0 {
             return Err(InvalidTensor::Begin { level, found: first });
@@ -207,7 +202,7 @@ impl Check<'_> {
             let (from, to) = (positions[parent].to_usize(), positions[parent + 1].to_usize());
             return Err(InvalidTensor::Descent { level, parent, from, to });
         }
-        self.length(LevelArray::Coordinates, positions[self.parents].to_usize(), children)
+        self.length(Role::Coordinates, positions[self.parents].to_usize(), children)
     }
 
     /// Checks coordinates whose parents and parents' ends are given by functions.
@@ -226,17 +221,17 @@ impl Check<'_> {
         for result in results {
             begins.extend(result?);
         }
-        if !self.format.ordered && self.format.unique {
+        if !self.format.ordered() && self.format.unique() {
             self.distinct(&siblings)?;
         }
-        Ok((count, (!self.format.unique).then_some(begins)))
+        Ok((count, (!self.format.unique()).then_some(begins)))
     }
 
     /// Checks a range of coordinates against their extent and each against the one before it. Says which begin a group, where
     /// they may be equal.
     fn range<C: Index>(&self, siblings: &Siblings<'_, C>, range: Range<usize>) -> Result<Vec<bool>, InvalidTensor> {
         let (level, extent) = (self.level, self.layout.extents[self.level]);
-        let (first, count) = (range.start, if self.format.unique { 0 } else { range.len() });
+        let (first, count) = (range.start, if self.format.unique() { 0 } else { range.len() });
         let mut begins = vec![true; count];
         siblings.walk(range, |position, previous, coordinate| {
             if coordinate.to_usize() >= extent {
@@ -244,7 +239,7 @@ impl Check<'_> {
                 return Err(InvalidTensor::Beyond { level, mode, position, coordinate, extent });
             }
             let Some(previous) = previous else { return Ok(()) };
-            if self.format.ordered && previous > coordinate {
+            if self.format.ordered() && previous > coordinate {
                 return Err(InvalidTensor::Unordered { level, position });
             }
             if previous == coordinate {

@@ -2,7 +2,7 @@ use super::*;
 use crate::generate;
 use crate::tensor::{Duplicates, Parts, Values, pack};
 use proptest::prelude::*;
-use spc_compiler::format::Format;
+use spc_compiler::format::{Format, Order};
 
 const DENSE: LevelFormat = LevelFormat::DENSE;
 const COMPRESSED: LevelFormat = LevelFormat::COMPRESSED;
@@ -14,20 +14,20 @@ const BANDED: LevelFormat = LevelFormat::BANDED;
 const RUN: LevelFormat = LevelFormat::RUN;
 const FLAGGED: LevelFormat = LevelFormat::FLAGGED;
 const DIAGONAL: LevelFormat = LevelFormat::DIAGONAL;
-const UNORDERED: LevelFormat = LevelFormat { ordered: false, ..COMPRESSED };
+const UNORDERED: LevelFormat = COMPRESSED.with_order(Order::Any);
 
-fn compressed(positions: &[u32], coordinates: &[u32]) -> LevelStorage {
-    LevelStorage::Compressed { positions: positions.to_vec().into(), coordinates: coordinates.to_vec().into() }
+fn compressed(positions: &[u32], coordinates: &[u32]) -> LevelArrays {
+    LevelArrays::of(positions.to_vec(), coordinates.to_vec())
 }
 
-fn singleton(coordinates: &[u32]) -> LevelStorage {
-    LevelStorage::Singleton { coordinates: coordinates.to_vec().into() }
+fn singleton(coordinates: &[u32]) -> LevelArrays {
+    LevelArrays::of_coordinates(coordinates.to_vec())
 }
 
 fn tensor(
     levels: &[LevelFormat],
     shape: &[usize],
-    storage: Vec<LevelStorage>,
+    storage: Vec<LevelArrays>,
     values: usize,
 ) -> Result<(), InvalidTensor> {
     let format = Format::of_levels(levels.iter().copied());
@@ -35,7 +35,7 @@ fn tensor(
 }
 
 fn csr(positions: &[u32], columns: &[u32], values: usize) -> Result<(), InvalidTensor> {
-    tensor(&[DENSE, COMPRESSED], &[2, 3], vec![LevelStorage::Dense, compressed(positions, columns)], values)
+    tensor(&[DENSE, COMPRESSED], &[2, 3], vec![LevelArrays::NONE, compressed(positions, columns)], values)
 }
 
 fn coo(rows: &[u32], columns: &[u32]) -> Result<(), InvalidTensor> {
@@ -55,7 +55,7 @@ fn right_parts_are_accepted() {
 #[test]
 fn positions_run_from_zero_to_the_end() {
     use InvalidTensor::*;
-    use LevelArray::*;
+    use Role::*;
     assert_eq!(csr(&[0, 3], &[1, 0, 2], 3), Err(Length { level: 1, array: Positions, expected: 3, found: 2 }));
     assert_eq!(csr(&[], &[], 0), Err(Length { level: 1, array: Positions, expected: 3, found: 0 }));
     assert_eq!(csr(&[1, 1, 3], &[1, 0, 2], 3), Err(Begin { level: 1, found: 1 }));
@@ -82,7 +82,7 @@ fn no_entry_occurs_twice_whatever_the_levels() {
     use InvalidTensor::*;
     let twice = || vec![compressed(&[0, 2], &[4, 4])];
     assert_eq!(tensor(&[COMPRESSED.nonunique()], &[9], twice(), 2), Err(Duplicate { position: 1 }));
-    let fibers = [twice(), vec![LevelStorage::Dense]].concat();
+    let fibers = [twice(), vec![LevelArrays::NONE]].concat();
     assert_eq!(tensor(&[COMPRESSED.nonunique(), DENSE], &[9, 3], fibers, 6), Err(Duplicate { position: 3 }));
     let apart = vec![compressed(&[0, 3], &[4, 2, 4]), singleton(&[7, 7, 7])];
     let levels = [UNORDERED.nonunique(), SINGLETON];
@@ -101,15 +101,15 @@ fn arrays_are_those_of_the_format() {
     assert_eq!(csr(&[0, 1, 3], &[1, 0, 2], 2), Err(ValueCount { expected: 3, found: 2 }));
     assert_eq!(tensor(&[DENSE], &[3], vec![], 3), Err(LevelCount { expected: 1, found: 0 }));
     let error = tensor(&[DENSE], &[3], vec![singleton(&[1])], 3).unwrap_err();
-    assert_eq!(error.to_string(), "level 1 is dense by the format, but its arrays are those of a singleton level");
-    let wide = LevelStorage::Singleton { coordinates: vec![1u64].into() };
+    assert_eq!(error.to_string(), "level 1 is dense, which has other arrays than those that are given");
+    let wide = LevelArrays::of_coordinates(vec![1u64]);
     let error = tensor(&[SINGLETON], &[3], vec![wide], 1).unwrap_err();
     assert_eq!(error.to_string(), "the coordinates of level 1 are u32 by the format, but u64 in the array");
-    assert!(matches!(tensor(&[DENSE], &[3, 3], vec![LevelStorage::Dense], 3), Err(Order { order: 1, modes: 2, .. })));
-    let huge = vec![LevelStorage::Dense; 2];
+    assert!(matches!(tensor(&[DENSE], &[3, 3], vec![LevelArrays::NONE], 3), Err(Order { order: 1, modes: 2, .. })));
+    let huge = vec![LevelArrays::NONE; 2];
     assert_eq!(tensor(&[DENSE; 2], &[1 << 40, 1 << 40], huge, 0), Err(TooLarge { level: 1 }));
     assert_eq!(tensor(&[], &[], vec![], 0), Err(ValueCount { expected: 1, found: 0 }));
-    let huge = vec![LevelStorage::Dense, compressed(&[0], &[])];
+    let huge = vec![LevelArrays::NONE, compressed(&[0], &[])];
     assert!(matches!(tensor(&[DENSE, COMPRESSED], &[usize::MAX, 1], huge, 0), Err(Length { .. })));
 }
 
@@ -119,16 +119,16 @@ fn array(indices: &[u32]) -> IndexArray {
     indices.to_vec().into()
 }
 
-fn rows(level: LevelFormat, storage: LevelStorage, values: usize) -> Result<(), InvalidTensor> {
-    tensor(&[DENSE, level], &[2, 4], vec![LevelStorage::Dense, storage], values)
+fn rows(level: LevelFormat, storage: LevelArrays, values: usize) -> Result<(), InvalidTensor> {
+    tensor(&[DENSE, level], &[2, 4], vec![LevelArrays::NONE, storage], values)
 }
 
 #[test]
 fn padded_rows_have_one_width_and_end_in_filling() {
     use InvalidTensor::*;
-    use LevelArray::*;
+    use Role::*;
     let padded = |width: &[u32], coordinates: &[u32]| {
-        let storage = LevelStorage::Padded { width: Some(array(width)), coordinates: array(coordinates) };
+        let storage = LevelArrays::new(Some(array(width)), Some(array(coordinates)));
         rows(PADDED, storage, coordinates.len())
     };
     padded(&[2], &[1, NONE, 0, 3]).unwrap();
@@ -140,30 +140,30 @@ fn padded_rows_have_one_width_and_end_in_filling() {
     assert_eq!(padded(&[2], &[1, NONE, 3, 3]), Err(Repeated { level: 1, position: 3 }));
     let beyond = Beyond { level: 1, mode: 1, position: 3, coordinate: 4, extent: 4 };
     assert_eq!(padded(&[2], &[1, NONE, 3, 4]), Err(beyond));
-    let fixed = LevelFormat { width: Some(1), ..PADDED };
-    rows(fixed, LevelStorage::Padded { width: None, coordinates: array(&[NONE, 2]) }, 2).unwrap();
-    let storage = LevelStorage::Padded { width: Some(array(&[1])), coordinates: array(&[NONE, 2]) };
-    assert_eq!(rows(fixed, storage, 2), Err(Length { level: 1, array: Positions, expected: 0, found: 1 }));
+    let fixed = PADDED.with_count(1);
+    rows(fixed, LevelArrays::new(None, Some(array(&[NONE, 2]))), 2).unwrap();
+    let storage = LevelArrays::new(Some(array(&[1])), Some(array(&[NONE, 2])));
+    assert_eq!(rows(fixed, storage, 2), Err(Arrays { level: 1, kind: "padded" }));
 }
 
 #[test]
 fn nothing_is_below_a_vacancy() {
     use InvalidTensor::*;
-    let padded = || LevelStorage::Padded { width: Some(array(&[2])), coordinates: array(&[1, NONE]) };
-    let below = |format: LevelFormat, storage: LevelStorage, values: usize| {
+    let padded = || LevelArrays::new(Some(array(&[2])), Some(array(&[1, NONE])));
+    let below = |format: LevelFormat, storage: LevelArrays, values: usize| {
         tensor(&[PADDED, format], &[3, 2], vec![padded(), storage], values)
     };
     below(COMPRESSED, compressed(&[0, 2, 2], &[0, 1]), 2).unwrap();
     assert_eq!(below(COMPRESSED, compressed(&[0, 1, 2], &[0, 1]), 2), Err(Vacant { level: 1, position: 1 }));
-    let flags = |flags: &[u8]| LevelStorage::Bitmap { flags: flags.to_vec().into() };
+    let flags = |flags: &[u8]| LevelArrays::of_coordinates(flags.to_vec());
     below(BITMAP, flags(&[0, 1, 0, 0]), 4).unwrap();
     assert_eq!(below(BITMAP, flags(&[0, 1, 0, 1]), 4), Err(Vacant { level: 1, position: 3 }));
-    let row = |positions: &[u32]| LevelStorage::Banded { positions: array(positions), first: array(&[0, 0]) };
+    let row = |positions: &[u32]| LevelArrays::of(array(positions), array(&[0, 0]));
     below(BANDED, row(&[0, 2, 2]), 2).unwrap();
     assert_eq!(below(BANDED, row(&[0, 1, 2]), 2), Err(Vacant { level: 1, position: 1 }));
-    let flagged = LevelStorage::Flagged { flags: vec![1u8, 1].into(), coordinates: array(&[0, 1]) };
+    let flagged = LevelArrays::of(vec![1u8, 1], array(&[0, 1]));
     assert_eq!(below(FLAGGED, flagged, 2), Err(Vacant { level: 1, position: 1 }));
-    let padded = LevelStorage::Padded { width: Some(array(&[1])), coordinates: array(&[0, 1]) };
+    let padded = LevelArrays::new(Some(array(&[1])), Some(array(&[0, 1])));
     assert_eq!(below(PADDED, padded, 2), Err(Vacant { level: 1, position: 1 }));
 }
 
@@ -171,7 +171,7 @@ fn nothing_is_below_a_vacancy() {
 fn flags_are_of_first_children() {
     use InvalidTensor::*;
     let flagged = |flags: &[u8], coordinates: &[u32]| {
-        let flags = LevelStorage::Flagged { flags: flags.to_vec().into(), coordinates: array(coordinates) };
+        let flags = LevelArrays::of(flags.to_vec(), array(coordinates));
         rows(FLAGGED, flags, coordinates.len())
     };
     flagged(&[1, 0, 1], &[1, 3, 0]).unwrap();
@@ -179,7 +179,7 @@ fn flags_are_of_first_children() {
     assert_eq!(flagged(&[0, 1, 1], &[1, 2, 3]), Err(Flags { level: 1, expected: 2, found: 0 }));
     assert_eq!(flagged(&[1, 2, 1], &[1, 2, 3]), Err(Flag { level: 1, position: 1, found: 2 }));
     assert_eq!(flagged(&[1, 0, 1], &[3, 1, 0]), Err(Unordered { level: 1, position: 1 }));
-    let bitmap = LevelStorage::Bitmap { flags: vec![0u8, 1, 7, 0, 0, 0, 0, 0].into() };
+    let bitmap = LevelArrays::of_coordinates(vec![0u8, 1, 7, 0, 0, 0, 0, 0]);
     assert_eq!(rows(BITMAP, bitmap, 8), Err(Flag { level: 1, position: 2, found: 7 }));
 }
 
@@ -187,10 +187,10 @@ fn flags_are_of_first_children() {
 fn tables_find_what_they_hold() {
     use InvalidTensor::*;
     let hashed = |positions: &[u32], coordinates: &[u32]| {
-        let storage = LevelStorage::Hashed { positions: array(positions), coordinates: array(coordinates) };
+        let storage = LevelArrays::of(array(positions), array(coordinates));
         tensor(&[HASHED], &[9], vec![storage], coordinates.len())
     };
-    let slot = spc_compiler::format::level::hashed::slot(5, 4);
+    let slot = spc_compiler::level::slot(5, 4);
     let mut table = [NONE; 4];
     table[slot] = 5;
     hashed(&[0, 4], &table).unwrap();
@@ -205,14 +205,12 @@ fn tables_find_what_they_hold() {
 fn bands_and_runs_stay_below_the_extent() {
     use InvalidTensor::*;
     let banded = |positions: &[u32], first: &[u32], values: usize| {
-        rows(BANDED, LevelStorage::Banded { positions: array(positions), first: array(first) }, values)
+        rows(BANDED, LevelArrays::of(array(positions), array(first)), values)
     };
     banded(&[0, 3, 3], &[1, 0], 3).unwrap();
     let beyond = Beyond { level: 1, mode: 1, position: 2, coordinate: 4, extent: 4 };
     assert_eq!(banded(&[0, 3, 3], &[2, 0], 3), Err(beyond));
-    let run = |positions: &[u32], ends: &[u32]| {
-        rows(RUN, LevelStorage::Run { positions: array(positions), ends: array(ends) }, ends.len())
-    };
+    let run = |positions: &[u32], ends: &[u32]| rows(RUN, LevelArrays::of(array(positions), array(ends)), ends.len());
     run(&[0, 2, 3], &[1, 4, 4]).unwrap();
     assert_eq!(run(&[0, 2, 3], &[1, 4, 3]), Err(Runs { level: 1, parent: 1, end: 3, extent: 4 }));
     assert_eq!(run(&[0, 2, 3], &[4, 4, 4]), Err(Unordered { level: 1, position: 1 }));
@@ -222,19 +220,19 @@ fn bands_and_runs_stay_below_the_extent() {
 #[test]
 fn a_diagonal_lies_inside() {
     let diagonal = |rows: usize, columns: usize| {
-        tensor(&[DENSE, DIAGONAL], &[rows, columns], vec![LevelStorage::Dense, LevelStorage::Diagonal], rows)
+        tensor(&[DENSE, DIAGONAL], &[rows, columns], vec![LevelArrays::NONE, LevelArrays::NONE], rows)
     };
     diagonal(3, 3).unwrap();
     diagonal(3, 5).unwrap();
     let error = diagonal(5, 3).unwrap_err().to_string();
     assert!(error.contains("has extent 3, less than 5"), "{error}");
-    let error = tensor(&[DIAGONAL], &[3], vec![LevelStorage::Diagonal], 1).unwrap_err().to_string();
+    let error = tensor(&[DIAGONAL], &[3], vec![LevelArrays::NONE], 1).unwrap_err().to_string();
     assert!(error.contains("is the outermost"), "{error}");
 }
 
 #[test]
 fn levels_that_deal_with_one_parent_need_unique_ones() {
-    let twice = vec![compressed(&[0, 2], &[4, 4]), LevelStorage::Diagonal];
+    let twice = vec![compressed(&[0, 2], &[4, 4]), LevelArrays::NONE];
     let found = tensor(&[COMPRESSED.nonunique(), DIAGONAL], &[9, 9], twice, 2);
     assert_eq!(found, Err(InvalidTensor::Shared { level: 1, position: 1 }));
 }
@@ -269,7 +267,7 @@ fn corrupted(parts: Parts, level: usize, in_positions: bool, place: usize, to: u
     let (mut positions, mut coordinates) = (storage.positions().cloned(), storage.coordinates().cloned());
     let array = if in_positions { positions.as_mut()? } else { coordinates.as_mut()? };
     *array = change(array)?;
-    let changed = LevelStorage::of_arrays(storage.kind(), positions, coordinates)?;
+    let changed = LevelArrays::new(positions, coordinates);
     parts.levels[level] = changed;
     Some(parts)
 }

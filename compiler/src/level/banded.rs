@@ -11,31 +11,39 @@
 //! The interval reaches from the least coordinate that has an entry to the largest. A parent without entries has no
 //! positions, and 0 for its first.
 
-use super::{Arrays, Level, Parents, Positions, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Parents, Positions, Storage};
+use crate::format::{Children, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told};
 use crate::ir::Expr;
+
+const PARAMETERS: &[Parameter] = &[Parameter::Width(Role::Coordinates), Parameter::Width(Role::Positions)];
+
+/// What `banded` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "banded",
+    summary: "one interval of coordinates for each parent",
+    parameters: PARAMETERS,
+    arrays: &[
+        LevelArray::new(Role::Positions, "pos", Length::Bounds),
+        LevelArray::new(Role::Coordinates, "first", Length::Parents),
+    ],
+    children: Children::Bounded,
+    told: Told::First,
+    fills: true,
+    types: &[LevelTypeName {
+        name: "Banded",
+        parameters: PARAMETERS,
+    }],
+    ..Declaration::NOTHING
+};
+
+/// `banded`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Banded;
 
 impl Level for Banded {
-    fn name(&self) -> &'static str {
-        "banded"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one interval of coordinates for each parent"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::PositionsAndCoordinates
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[Property::Coordinates, Property::Positions]
-    }
-
-    fn fills(&self) -> bool {
-        true
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
@@ -60,10 +68,26 @@ impl Level for Banded {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::{IndexType, LevelType};
+    use crate::format::LevelFormat;
+    use std::marker::PhantomData;
+
+    /// `banded`: one interval of coordinates for each parent. `C` and `P` are the types of stored coordinates and positions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Banded<C = u32, P = u32>(PhantomData<(C, P)>);
+
+    impl<C: IndexType, P: IndexType> LevelType for Banded<C, P> {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND).with_coordinates(C::WIDTH).with_positions(P::WIDTH);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{one_parent, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]
@@ -78,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_interval_fills_the_gaps_between_entries() {
-        assert!(Banded.fills() && !Banded.has_vacancies());
-        assert_eq!(Banded.arrays(LevelFormat::BANDED), Arrays::PositionsAndCoordinates);
+        assert!(KIND.fills && !KIND.has_vacancies());
+        assert_eq!(LevelFormat::BANDED.arrays().map(|array| array.name).collect::<Vec<_>>(), ["pos", "first"]);
     }
 }

@@ -6,31 +6,29 @@
 //! position      0  1  2    3  4  5      position = parent · extent + coordinate
 //! ```
 
-use super::{Arrays, Level, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Storage};
+use crate::format::{Children, Declaration, LevelKind, LevelTypeName, Told};
 use crate::ir::{BinaryOperator, Expr};
+
+/// What `dense` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "dense",
+    summary: "every coordinate, none stored",
+    children: Children::Every,
+    told: Told::Offset,
+    fills: true,
+    types: &[LevelTypeName { name: "DenseLevel", parameters: &[] }],
+    ..Declaration::NOTHING
+};
+
+/// `dense`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Dense;
 
 impl Level for Dense {
-    fn name(&self) -> &'static str {
-        "dense"
-    }
-
-    fn summary(&self) -> &'static str {
-        "every coordinate, none stored"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::None
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[]
-    }
-
-    fn fills(&self) -> bool {
-        true
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {
@@ -42,10 +40,25 @@ impl Level for Dense {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::LevelType;
+    use crate::format::LevelFormat;
+
+    /// `dense`: every coordinate, none stored.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct DenseLevel;
+
+    impl LevelType for DenseLevel {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{one_parent, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
 
     #[test]
     fn a_position_is_found_by_arithmetic() {
@@ -58,7 +71,7 @@ mod tests {
     #[test]
     fn nothing_is_stored_walked_or_appended() {
         let storage = storage(LevelFormat::DENSE);
-        assert_eq!(Dense.arrays(LevelFormat::DENSE), Arrays::None);
+        assert!(LevelFormat::DENSE.arrays().next().is_none() && LevelFormat::DENSE.kind.is_dense());
         assert_eq!(Dense.positions(&storage, &one_parent()), None);
         assert_eq!(Dense.coordinate(&storage, v(0)), None);
         assert_eq!(Dense.append(&storage, v(0)), None);

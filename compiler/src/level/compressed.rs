@@ -9,27 +9,48 @@
 //!
 //! `(nonunique)`: a coordinate may occur several times in a row under one parent, as the first level of COO does.
 
-use super::{Arrays, Level, Parents, Positions, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Parents, Positions, Storage};
+use crate::format::{Children, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told};
 use crate::ir::{Expr, Statement};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::Nonunique,
+    Parameter::Order { morton: true },
+    Parameter::Width(Role::Coordinates),
+    Parameter::Width(Role::Positions),
+];
+
+/// What `compressed` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "compressed",
+    summary: "the coordinates that occur under each parent",
+    parameters: PARAMETERS,
+    arrays: &[
+        LevelArray::new(Role::Positions, "pos", Length::Bounds),
+        LevelArray::new(Role::Coordinates, "crd", Length::Positions),
+    ],
+    children: Children::Bounded,
+    told: Told::Stored,
+    types: &[LevelTypeName {
+        name: "Compressed",
+        parameters: &[
+            Parameter::Nonunique,
+            Parameter::Width(Role::Coordinates),
+            Parameter::Width(Role::Positions),
+            Parameter::Order { morton: true },
+        ],
+    }],
+    ..Declaration::NOTHING
+};
+
+/// `compressed`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Compressed;
 
 impl Level for Compressed {
-    fn name(&self) -> &'static str {
-        "compressed"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the coordinates that occur under each parent"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::PositionsAndCoordinates
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[Property::Nonunique, Property::Unordered, Property::Morton, Property::Coordinates, Property::Positions]
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
@@ -53,10 +74,32 @@ impl Level for Compressed {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::{Flag, IndexType, LevelType, Ordered, Unique, order};
+    use crate::format::LevelFormat;
+    use std::marker::PhantomData;
+
+    /// `compressed`: the coordinates that occur under each parent. `U` is [`Unique`] or [`Nonunique`](super::super::types::Nonunique),
+    /// `C` and `P` are the types of stored coordinates and positions, `O` is [`Ordered`] or
+    /// [`Unordered`](super::super::types::Unordered).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Compressed<U = Unique, C = u32, P = u32, O = Ordered>(PhantomData<(U, C, P, O)>);
+
+    impl<U: Flag, C: IndexType, P: IndexType, O: Flag> LevelType for Compressed<U, C, P, O> {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND)
+            .with_unique(U::VALUE)
+            .with_order(order::<O>())
+            .with_coordinates(C::WIDTH)
+            .with_positions(P::WIDTH);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{one_parent, parents, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]

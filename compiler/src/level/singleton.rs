@@ -6,27 +6,35 @@
 //! position      0  1  2  3
 //! ```
 
-use super::{Arrays, Level, Parents, Positions, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Parents, Positions, Storage};
+use crate::format::{Children, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told};
 use crate::ir::{Expr, Statement};
+
+const PARAMETERS: &[Parameter] = &[Parameter::Nonunique, Parameter::Order { morton: false }, Parameter::Width(Role::Coordinates)];
+
+/// What `singleton` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "singleton",
+    summary: "one coordinate for each parent position",
+    parameters: PARAMETERS,
+    arrays: &[LevelArray::new(Role::Coordinates, "crd", Length::Positions)],
+    children: Children::One,
+    told: Told::Stored,
+    types: &[LevelTypeName {
+        name: "Singleton",
+        parameters: &[Parameter::Nonunique, Parameter::Width(Role::Coordinates), Parameter::Order { morton: false }],
+    }],
+    ..Declaration::NOTHING
+};
+
+/// `singleton`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Singleton;
 
 impl Level for Singleton {
-    fn name(&self) -> &'static str {
-        "singleton"
-    }
-
-    fn summary(&self) -> &'static str {
-        "one coordinate for each parent position"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::Coordinates
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[Property::Nonunique, Property::Unordered, Property::Coordinates]
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn positions(&self, _: &Storage, parents: &Parents) -> Option<Positions> {
@@ -52,10 +60,30 @@ impl Level for Singleton {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::{Flag, IndexType, LevelType, Ordered, Unique, order};
+    use crate::format::LevelFormat;
+    use std::marker::PhantomData;
+
+    /// `singleton`: one coordinate for each parent position. `U` is [`Unique`] or [`Nonunique`](super::super::types::Nonunique), `C` the
+    /// type of stored coordinates, `O` is [`Ordered`] or [`Unordered`](super::super::types::Unordered).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Singleton<U = Unique, C = u32, O = Ordered>(PhantomData<(U, C, O)>);
+
+    impl<U: Flag, C: IndexType, O: Flag> LevelType for Singleton<U, C, O> {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND)
+            .with_unique(U::VALUE)
+            .with_order(order::<O>())
+            .with_coordinates(C::WIDTH);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{one_parent, parents, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]

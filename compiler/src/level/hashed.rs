@@ -16,8 +16,8 @@
 //! one slot: then they lie one behind the other. To build and to check such a table takes no longer than any other, as the run
 //! time skips runs of slots that are taken; to look up single coordinates does.
 
-use super::{Arrays, Level, Parents, Positions, Property, Storage, vacancy};
-use crate::format::LevelFormat;
+use super::{Level, Parents, Positions, Storage, vacancy};
+use crate::format::{Children, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told, Vacancies};
 use crate::ir::Expr;
 
 /// The number of slots for so many children.
@@ -33,27 +33,35 @@ pub fn slot(coordinate: usize, slots: usize) -> usize {
     ((product >> 32) as usize) & (slots - 1)
 }
 
+const PARAMETERS: &[Parameter] = &[Parameter::Width(Role::Coordinates), Parameter::Width(Role::Positions)];
+
+/// What `hashed` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "hashed",
+    summary: "the coordinates under each parent in a hash table",
+    parameters: PARAMETERS,
+    arrays: &[
+        LevelArray::new(Role::Positions, "pos", Length::Bounds),
+        LevelArray::new(Role::Coordinates, "crd", Length::Positions),
+    ],
+    children: Children::Bounded,
+    told: Told::Stored,
+    vacancies: Vacancies::Slots,
+    types: &[LevelTypeName {
+        name: "Hashed",
+        parameters: PARAMETERS,
+    }],
+    ..Declaration::NOTHING
+};
+
+/// `hashed`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
+
 pub(super) struct Hashed;
 
 impl Level for Hashed {
-    fn name(&self) -> &'static str {
-        "hashed"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the coordinates under each parent in a hash table"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::PositionsAndCoordinates
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[Property::Coordinates, Property::Positions]
-    }
-
-    fn has_vacancies(&self) -> bool {
-        true
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn positions(&self, storage: &Storage, parents: &Parents) -> Option<Positions> {
@@ -65,8 +73,23 @@ impl Level for Hashed {
     }
 
     fn occupied(&self, storage: &Storage, position: Expr) -> Option<Expr> {
-        let vacant = Expr::Index(vacancy(storage.format.coordinates));
+        let vacant = Expr::Index(vacancy(storage.format.coordinates()));
         Some(Expr::load(storage.coordinates?, position).less(vacant))
+    }
+}
+
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::{IndexType, LevelType};
+    use crate::format::LevelFormat;
+    use std::marker::PhantomData;
+
+    /// `hashed`: the coordinates under each parent in a hash table. `C` and `P` are the types of stored coordinates and positions.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Hashed<C = u32, P = u32>(PhantomData<(C, P)>);
+
+    impl<C: IndexType, P: IndexType> LevelType for Hashed<C, P> {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND).with_coordinates(C::WIDTH).with_positions(P::WIDTH);
     }
 }
 
@@ -74,6 +97,7 @@ impl Level for Hashed {
 mod tests {
     use super::super::tests::{one_parent, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]

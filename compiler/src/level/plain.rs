@@ -7,18 +7,17 @@
 //! (i, j) -> [i / 4: dense, j / 4: compressed, i % 4: dense, j % 4: dense]        stands in: [compressed, compressed]
 //! ```
 
-use super::level::{self, Property};
-use super::{Coordinate, Format, IndexWidth, Level, LevelFormat, LevelKind};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Told};
 
 impl Format {
     /// Whether loops walk or locate its levels as they are.
     pub fn is_walked(&self) -> bool {
-        self.mode_order().is_some() && self.levels.iter().all(|level| level::is_direct(level.format))
+        self.mode_order().is_some() && self.levels.iter().all(|level| super::is_direct(level.format))
     }
 
     /// Whether loops write its levels as they are.
     pub fn is_written(&self) -> bool {
-        let is_written = |level: &Level| level.format.kind == LevelKind::Dense || level::is_appended(level.format);
+        let is_written = |level: &Level| level.format.kind.is_dense() || super::is_appended(level.format);
         self.is_walked() && self.levels.iter().all(is_written)
     }
 
@@ -50,62 +49,17 @@ impl Format {
         let widest = |width: fn(&Level) -> IndexWidth, levels: &mut dyn Iterator<Item = &Level>| {
             levels.map(width).max().unwrap_or(IndexWidth::U32).max(IndexWidth::U32)
         };
-        let stores_coordinates = |level: &&Level| {
-            level::of(level.format.kind).takes(Property::Coordinates) && !level::of(level.format.kind).fills()
-        };
+        let stores_coordinates = |level: &&Level| matches!(level.format.kind.told, Told::Stored);
         let mut own = self.levels.iter().filter(|level| level.coordinate.mentions(mode));
         let stored = self.levels.iter().find(|level| level.coordinate == Coordinate::Mode(mode));
-        let coordinates = match stored.map(|level| (stores_coordinates(&level), level.format.coordinates)) {
+        let coordinates = match stored.map(|level| (stores_coordinates(&level), level.format.coordinates())) {
             Some((true, width)) => width,
             // What it stores tells its coordinates together with the levels above.
-            Some((false, _)) => widest(|level| level.format.coordinates, &mut self.levels.iter()),
-            None => widest(|level| level.format.coordinates, &mut own),
+            Some((false, _)) => widest(|level| level.format.coordinates(), &mut self.levels.iter()),
+            None => widest(|level| level.format.coordinates(), &mut own),
         };
-        let positions = widest(|level| level.format.positions, &mut self.levels.iter());
-        LevelFormat { coordinates, positions, ..LevelFormat::COMPRESSED }
-    }
-}
-
-impl Coordinate {
-    /// Calls `visit` on each mode in it, from left to right.
-    pub fn for_each_mode(&self, visit: &mut dyn FnMut(usize)) {
-        match self {
-            Coordinate::Mode(mode) => visit(*mode),
-            Coordinate::Constant(_) | Coordinate::Extent(_) => {}
-            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_mode(visit)),
-            Coordinate::Add(a, b)
-            | Coordinate::Subtract(a, b)
-            | Coordinate::Multiply(a, b)
-            | Coordinate::Divide(a, b)
-            | Coordinate::Remainder(a, b) => {
-                a.for_each_mode(visit);
-                b.for_each_mode(visit);
-            }
-        }
-    }
-
-    /// Calls `visit` on each mode whose extent is in it.
-    pub fn for_each_extent(&self, visit: &mut dyn FnMut(usize)) {
-        match self {
-            Coordinate::Extent(mode) => visit(*mode),
-            Coordinate::Mode(_) | Coordinate::Constant(_) => {}
-            Coordinate::Interleave(parts) => parts.iter().for_each(|part| part.for_each_extent(visit)),
-            Coordinate::Add(a, b)
-            | Coordinate::Subtract(a, b)
-            | Coordinate::Multiply(a, b)
-            | Coordinate::Divide(a, b)
-            | Coordinate::Remainder(a, b) => {
-                a.for_each_extent(visit);
-                b.for_each_extent(visit);
-            }
-        }
-    }
-
-    /// Whether a mode is in it.
-    pub fn mentions(&self, mode: usize) -> bool {
-        let mut found = false;
-        self.for_each_mode(&mut |other| found |= other == mode);
-        found
+        let positions = widest(|level| level.format.positions(), &mut self.levels.iter());
+        LevelFormat::COMPRESSED.with_coordinates(coordinates).with_positions(positions)
     }
 }
 

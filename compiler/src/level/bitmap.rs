@@ -9,31 +9,30 @@
 //!
 //! What stands at a position without an entry is the fill value; below it, there is nothing.
 
-use super::{Arrays, Level, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Storage};
+use crate::format::{Children, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Role, Told, Vacancies};
 use crate::ir::Expr;
+
+/// What `bitmap` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "bitmap",
+    summary: "every coordinate, and which have an entry",
+    arrays: &[LevelArray::new(Role::Coordinates, "flags", Length::Positions).bytes()],
+    children: Children::Every,
+    told: Told::Offset,
+    vacancies: Vacancies::Flagged,
+    types: &[LevelTypeName { name: "Bitmap", parameters: &[] }],
+    ..Declaration::NOTHING
+};
+
+/// `bitmap`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Bitmap;
 
 impl Level for Bitmap {
-    fn name(&self) -> &'static str {
-        "bitmap"
-    }
-
-    fn summary(&self) -> &'static str {
-        "every coordinate, and which have an entry"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::Coordinates
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[]
-    }
-
-    fn has_vacancies(&self) -> bool {
-        true
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn probe(&self, storage: &Storage, parent: Expr, coordinate: Expr) -> Option<Expr> {
@@ -45,10 +44,25 @@ impl Level for Bitmap {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::LevelType;
+    use crate::format::LevelFormat;
+
+    /// `bitmap`: every coordinate, and which have an entry.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Bitmap;
+
+    impl LevelType for Bitmap {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{storage, v};
     use super::*;
+    use crate::format::LevelFormat;
     use crate::ir::ArrayId;
 
     #[test]
@@ -62,8 +76,8 @@ mod tests {
 
     #[test]
     fn flags_take_a_byte_and_no_property() {
-        assert_eq!(LevelFormat::BITMAP.coordinates, crate::format::IndexWidth::U8);
+        assert_eq!(LevelFormat::BITMAP.coordinates(), crate::format::IndexWidth::U8);
         assert_eq!(LevelFormat::BITMAP.to_string(), "bitmap");
-        assert!(Bitmap.has_vacancies() && !Bitmap.fills());
+        assert!(KIND.has_vacancies() && !KIND.fills);
     }
 }

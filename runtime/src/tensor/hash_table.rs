@@ -5,10 +5,18 @@
 //! what is here, and get the same answer: their work is proportional to the number of slots, but for a logarithm.
 
 use super::Index;
-use spc_compiler::format::level::{hashed, vacancy};
+use spc_compiler::level::{slot as slot_of, vacancy};
 
 /// So many slots are looked at one after the other.
 const PATIENCE: usize = 64;
+
+/// The slot of a coordinate in a table.
+pub(super) fn probe<C: Index>(table: &[C], coordinate: usize) -> Option<usize> {
+    let first = (!table.is_empty()).then(|| slot_of(coordinate, table.len()))?;
+    let slots = (0..table.len()).map(|step| (first + step) & (table.len() - 1));
+    let mut taken = slots.take_while(|&slot| table[slot].to_usize() != vacancy(C::WIDTH) as usize);
+    taken.find(|&slot| table[slot].to_usize() == coordinate)
+}
 
 /// Free slots of a table that is being built.
 #[derive(Debug, Default)]
@@ -21,7 +29,7 @@ pub(super) struct FreeSlots {
 impl FreeSlots {
     /// The first free slot for a coordinate, of so many slots, one of which is free. It is taken then.
     pub(super) fn take(&mut self, coordinate: usize, slots: usize, is_taken: &dyn Fn(usize) -> bool) -> usize {
-        let first = hashed::slot(coordinate, slots);
+        let first = slot_of(coordinate, slots);
         if self.next.is_empty() {
             let near = (0..PATIENCE.min(slots)).map(|step| (first + step) & (slots - 1));
             if let Some(slot) = near.into_iter().find(|&slot| !is_taken(slot)) {
@@ -62,7 +70,7 @@ impl<'a, C: Index> Found<'a, C> {
     /// The slot where a search for a coordinate ends; `None` where it finds an empty one first.
     pub(super) fn slot(&mut self, coordinate: usize) -> Option<usize> {
         let (slots, vacancy) = (self.table.len(), vacancy(C::WIDTH) as usize);
-        let first = hashed::slot(coordinate, slots);
+        let first = slot_of(coordinate, slots);
         for slot in (0..PATIENCE.min(slots)).map(|step| (first + step) & (slots - 1)) {
             match self.table[slot].to_usize() {
                 found if found == vacancy => return None,
@@ -99,7 +107,7 @@ impl Far {
 
 #[cfg(test)]
 mod tests {
-    use super::super::iterate::probe;
+    use super::probe;
     use super::*;
 
     /// Coordinates that begin at the same slot of a table for so many, as somebody finds them who knows the hash.
@@ -111,10 +119,10 @@ mod tests {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(golden.wrapping_mul(inverse)));
         }
         assert_eq!(golden.wrapping_mul(inverse), 1);
-        let slots = hashed::slots(count);
+        let slots = spc_compiler::level::slots(count);
         let mut coordinates: Vec<u64> = (0..count as u64).map(|low| low.wrapping_mul(inverse)).collect();
         coordinates.sort_unstable();
-        assert!(coordinates.iter().all(|&coordinate| hashed::slot(coordinate as usize, slots) == 0));
+        assert!(coordinates.iter().all(|&coordinate| slot_of(coordinate as usize, slots) == 0));
         coordinates
     }
 
@@ -132,7 +140,7 @@ mod tests {
     fn built_slowly(coordinates: &[u64], slots: usize) -> Vec<u64> {
         let mut table = vec![u64::MAX; slots];
         for &coordinate in coordinates {
-            let mut slot = hashed::slot(coordinate as usize, slots);
+            let mut slot = slot_of(coordinate as usize, slots);
             while table[slot] != u64::MAX {
                 slot = (slot + 1) & (slots - 1);
             }
@@ -144,14 +152,14 @@ mod tests {
     #[test]
     fn tables_are_those_that_probing_makes() {
         let near_the_end = |slots: usize, count: usize| -> Vec<u64> {
-            (0..).filter(|&c| hashed::slot(c as usize, slots) >= slots - 2).take(count).collect()
+            (0..).filter(|&c| slot_of(c as usize, slots) >= slots - 2).take(count).collect()
         };
         let mut cases = vec![colliding(3), colliding(200), (0..500).collect(), near_the_end(1024, 400)];
         cases.push(
             colliding(300).into_iter().chain(0..200).collect::<std::collections::BTreeSet<_>>().into_iter().collect(),
         );
         for coordinates in cases {
-            let slots = hashed::slots(coordinates.len());
+            let slots = spc_compiler::level::slots(coordinates.len());
             let table = built(&coordinates, slots);
             assert_eq!(table, built_slowly(&coordinates, slots));
             let mut found = Found::new(&table[..]);
@@ -174,7 +182,7 @@ mod tests {
     #[test]
     fn coordinates_of_one_slot_take_no_longer() {
         let coordinates = colliding(1 << 20);
-        let table = built(&coordinates, hashed::slots(coordinates.len()));
+        let table = built(&coordinates, spc_compiler::level::slots(coordinates.len()));
         let mut found = Found::new(&table[..]);
         assert!(coordinates.iter().all(|&coordinate| found.slot(coordinate as usize).is_some()));
     }

@@ -7,27 +7,28 @@
 //! position          0  1  2      position = parent
 //! ```
 
-use super::{Arrays, Level, Parents, Positions, Property, Storage};
-use crate::format::LevelFormat;
+use super::{Level, Parents, Positions, Storage};
+use crate::format::{Children, Declaration, LevelKind, LevelTypeName, Told};
 use crate::ir::Expr;
+
+/// What `diagonal` is.
+const DECLARATION: &Declaration = &Declaration {
+    name: "diagonal",
+    summary: "the coordinate of the level above",
+    children: Children::One,
+    told: Told::Above,
+    types: &[LevelTypeName { name: "Diagonal", parameters: &[] }],
+    ..Declaration::NOTHING
+};
+
+/// `diagonal`
+pub(super) const KIND: LevelKind = LevelKind::of(DECLARATION);
 
 pub(super) struct Diagonal;
 
 impl Level for Diagonal {
-    fn name(&self) -> &'static str {
-        "diagonal"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the coordinate of the level above"
-    }
-
-    fn arrays(&self, _: LevelFormat) -> Arrays {
-        Arrays::None
-    }
-
-    fn properties(&self) -> &'static [Property] {
-        &[]
+    fn kind(&self) -> LevelKind {
+        KIND
     }
 
     fn positions(&self, _: &Storage, parents: &Parents) -> Option<Positions> {
@@ -47,10 +48,25 @@ impl Level for Diagonal {
     }
 }
 
+/// How it is spelled in Rust.
+pub(super) mod types {
+    use super::super::types::LevelType;
+    use crate::format::LevelFormat;
+
+    /// `diagonal`: the coordinate of the level above.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Diagonal;
+
+    impl LevelType for Diagonal {
+        const FORMAT: LevelFormat = LevelFormat::new(super::KIND);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{one_parent, storage, v};
     use super::*;
+    use crate::format::LevelFormat;
 
     #[test]
     fn the_one_child_has_the_coordinate_above() {
@@ -62,7 +78,7 @@ mod tests {
 
     #[test]
     fn nothing_is_stored() {
-        assert_eq!(Diagonal.arrays(LevelFormat::DIAGONAL), Arrays::None);
+        assert!(LevelFormat::DIAGONAL.arrays().next().is_none() && LevelFormat::DIAGONAL.kind.is_diagonal());
         assert_eq!(LevelFormat::DIAGONAL.to_string(), "diagonal");
     }
 }
