@@ -120,7 +120,7 @@ impl Lowering<'_> {
             }
         });
         let declaration = self.concrete.tensor(tensor);
-        operator.or_else(|| ReduceOperator::that_keeps(declaration.fill))
+        operator.or_else(|| loops.body.operator_that_keeps(tensor, declaration.fill))
     }
 
     /// Copies for each chunk.
