@@ -111,6 +111,14 @@ macro_rules! cases {
 }
 
 cases! {
+    defined_functions_of_functions "cases/defined/functions_of_functions.ti" [A, x] curve(&A, &x);
+    defined_monoid_columns "cases/defined/monoid_columns.ti" [A, x] columns(&A, &x);
+    defined_monoid_either "cases/defined/monoid_either.ti" [A, x] rows(&A, &x);
+    defined_monoid_integers "cases/defined/monoid_integers.ti" [A, B, M] parity(&A, &B, &M);
+    defined_monoid_into_sparse "cases/defined/monoid_into_sparse.ti" [A, B] product(&A, &B);
+    defined_monoid_log_sum_exp "cases/defined/monoid_log_sum_exp.ti" [A, x] rows(&A, &x);
+    defined_monoid_scatter "cases/defined/monoid_scatter.ti" [A] blocks(&A);
+    defined_relu_layer "cases/defined/relu_layer.ti" [A, B, alpha] layer(&A, &B, alpha);
     edges_empty_coo "cases/edges/empty_coo.ti" [X, v] ttv(&X, &v);
     edges_empty_operand "cases/edges/empty_operand.ti" [A, B] add(&A, &B);
     edges_empty_rows "cases/edges/empty_rows.ti" [A, B] add(&A, &B);
@@ -679,6 +687,7 @@ cases! {
     strips_spmm "cases/strips/spmm.ti" [A, B] spmm(&A, &B);
     strips_ttm "cases/strips/ttm.ti" [X, U] ttm(&X, &U);
     strips_whole_strips "cases/strips/whole_strips.ti" [X, B, C] mttkrp(&X, &B, &C);
+    types_any_of_bits_coo "cases/types/any_of_bits_coo.ti" [B, A] bits(&B, &A);
     types_bool_any_all "cases/types/bool_any_all.ti" [A, B, D] rows(&A, &B, &D);
     types_bool_any_of_all "cases/types/bool_any_of_all.ti" [A, x] any(&A, &x);
     types_bool_as_mask "cases/types/bool_as_mask.ti" [M, B] sample(&M, &B);

@@ -654,6 +654,25 @@ impl Statement {
         }
     }
 
+    /// The operator that combines what chunks have assigned of a tensor that begins as `fill`: the one that made what is assigned, in
+    /// a workspace, where it starts from that, as several chunks may have a part of one reduction; else one that keeps each value.
+    pub(crate) fn operator_that_keeps(&self, tensor: TensorId, fill: Literal) -> Option<ReduceOperator> {
+        let mut assigned = Vec::new();
+        self.for_each_assign(&mut |assign| {
+            if assign.target.tensor == tensor {
+                assign.value.for_each_access(&mut |access| assigned.push(access.tensor));
+            }
+        });
+        let mut reduced = None;
+        self.for_each_assign(&mut |assign| {
+            if assigned.contains(&assign.target.tensor) {
+                reduced = reduced.or(assign.operator);
+            }
+        });
+        let keeps = |operator: &ReduceOperator| operator.keeps_all(fill.element()) && operator.is_identity(fill);
+        reduced.filter(keeps).or_else(|| ReduceOperator::that_keeps(fill))
+    }
+
     /// Whether some assignment writes `tensor`.
     pub fn writes(&self, tensor: TensorId) -> bool {
         let mut found = false;

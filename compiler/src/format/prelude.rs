@@ -27,7 +27,7 @@ pub fn definitions() -> &'static [FormatDefinition] {
         let program = parse_program(TEXT).expect("the prelude follows the grammar");
         let formats = program.items.into_iter().filter_map(|item| match item {
             Item::Format(definition) => Some(definition),
-            Item::Kernel(_) => None,
+            Item::Kernel(_) | Item::Function(_) | Item::Monoid(_) => None,
         });
         formats.collect()
     })

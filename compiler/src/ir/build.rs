@@ -1,9 +1,27 @@
 //! Short ways to declare, and to write expressions. These fold what is constant, so that `0 * n + i` is `i` from the start. What gets
 //! too large stays at the largest number: calls with such extents are refused.
 
-use super::{Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Type, Variable, VariableId};
+use super::{
+    Array, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Definition, ElementType, Expr, Kernel, ReduceOperator,
+    Sharing, Statement, Type, Variable, VariableId,
+};
 
 impl Kernel {
+    /// A kernel that declares and does nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            name: String::new(),
+            documentation: Vec::new(),
+            dimensions: Vec::new(),
+            bounds: Vec::new(),
+            tensors: Vec::new(),
+            arrays: Vec::new(),
+            variables: Vec::new(),
+            deterministic: false,
+            body: Vec::new(),
+        }
+    }
+
     /// Declares an array. A name that another array has gets a number.
     pub(crate) fn declare_array(&mut self, name: &str, element: ArrayElement, role: ArrayRole) -> ArrayId {
         let id = ArrayId(u32::try_from(self.arrays.len()).expect("few arrays"));
@@ -83,5 +101,54 @@ impl Expr {
     /// `self && other`
     pub fn and(self, other: Expr) -> Expr {
         Expr::binary(BinaryOperator::And, self, other)
+    }
+}
+
+impl Definition {
+    /// The operands: [`LEFT`](super::tables::monoid::LEFT) and [`RIGHT`](super::tables::monoid::RIGHT).
+    pub(crate) fn variables(element: ElementType) -> Vec<Variable> {
+        ["left", "right"].map(|name| Variable { name: name.to_owned(), ty: Type::of(element), mutable: false }).to_vec()
+    }
+
+    /// A kernel that declares the operands, so that the value can be printed.
+    pub(crate) fn kernel(&self) -> Kernel {
+        Kernel { variables: Definition::variables(self.element), ..Kernel::empty() }
+    }
+}
+
+impl Statement {
+    /// Calls `visit` on the operator of each reduction in it.
+    pub(crate) fn for_each_operator(&self, visit: &mut dyn FnMut(ReduceOperator)) {
+        self.for_each(&mut |statement| match statement {
+            Statement::Update(_, operator, _) | Statement::Reduce(_, _, operator, _) => visit(*operator),
+            Statement::Parallel(parallel) => {
+                let mut parallel = Some(&**parallel);
+                while let Some(one) = parallel {
+                    one.reductions.iter().for_each(|(_, operator)| visit(*operator));
+                    for (_, sharing) in &one.sharing {
+                        if let Sharing::Private(operator) | Sharing::Segmented { operator, .. } = sharing {
+                            visit(*operator);
+                        }
+                    }
+                    parallel = one.uneven.as_deref();
+                }
+            }
+            _ => {}
+        });
+    }
+}
+
+impl Kernel {
+    /// The operators that its text declares and it reduces by, in order of appearance.
+    pub(crate) fn declared_operators(&self) -> Vec<ReduceOperator> {
+        let mut found = Vec::new();
+        let mut add = |operator: ReduceOperator| {
+            if operator.is_declared() && !found.contains(&operator) {
+                found.push(operator);
+            }
+        };
+        self.tensors.iter().filter_map(|tensor| tensor.listed).for_each(&mut add);
+        self.body.iter().for_each(|statement| statement.for_each_operator(&mut add));
+        found
     }
 }

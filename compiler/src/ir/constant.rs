@@ -1,6 +1,7 @@
 //! Operators and functions of constants: what kernels compute at run time, computed before.
 
-use super::{BinaryOperator, ElementKind, ElementType, Function, Literal, UnaryOperator};
+use super::tables::monoid::{LEFT, RIGHT};
+use super::{BinaryOperator, ElementKind, ElementType, Expr, Function, Literal, Type, UnaryOperator};
 
 impl Literal {
     /// A number of a floating point type, rounded to it.
@@ -147,6 +148,23 @@ pub(crate) fn call(function: Function, arguments: &[Literal]) -> Option<Literal>
             Function::Max => Some(Literal::Integer(element, a.max(b))),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// What a [definition](super::Definition) makes of two constants; `None` for what has no value.
+pub(crate) fn defined(value: &Expr, left: Literal, right: Literal) -> Option<Literal> {
+    let of = |value: &Expr| defined(value, left, right);
+    match value {
+        Expr::Literal(literal) => Some(*literal),
+        Expr::Bool(value) => Some(truth(*value)),
+        Expr::Variable(LEFT) => Some(left),
+        Expr::Variable(RIGHT) => Some(right),
+        Expr::Unary(operator, operand) => unary(*operator, of(operand)?),
+        Expr::Binary(operator, one, other) => binary(*operator, of(one)?, of(other)?),
+        Expr::Call(function, arguments) => call(*function, &arguments.iter().map(of).collect::<Option<Vec<_>>>()?),
+        Expr::Select(condition, yes, no) => of(if is_true(of(condition)?)? { yes } else { no }),
+        Expr::Cast(Type::Element(element), operand) => cast(*element, of(operand)?),
         _ => None,
     }
 }

@@ -46,7 +46,8 @@ pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
 pub use print::Shown;
 pub use tables::{
-    BinaryOperator, Combine, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator, UnaryOperator,
+    BinaryOperator, Combine, Definition, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator,
+    UnaryOperator,
 };
 pub use term::{Factor, Term};
 pub use verify::{Verified, Violation, verify};

@@ -51,23 +51,10 @@ pub(super) type LevelNames = fn(&str) -> Option<LevelKind>;
 /// # Errors
 /// The first place where the text is not a kernel.
 pub fn parse(text: &str, levels: LevelNames) -> Result<Kernel> {
-    let mut parser = Parser { tokens: Tokens::new(text), levels, kernel: empty_kernel(), depth: 0 };
+    let mut parser =
+        Parser { tokens: Tokens::new(text), levels, kernel: Kernel::empty(), declared: Vec::new(), depth: 0 };
     parser.kernel()?;
     Ok(parser.kernel)
-}
-
-fn empty_kernel() -> Kernel {
-    Kernel {
-        name: String::new(),
-        documentation: Vec::new(),
-        dimensions: Vec::new(),
-        bounds: Vec::new(),
-        tensors: Vec::new(),
-        arrays: Vec::new(),
-        variables: Vec::new(),
-        deterministic: false,
-        body: Vec::new(),
-    }
 }
 
 struct Parser<'t> {
@@ -75,6 +62,8 @@ struct Parser<'t> {
     levels: LevelNames,
     /// What was read so far.
     kernel: Kernel,
+    /// The operators that it declares.
+    declared: Vec<ReduceOperator>,
     /// How deep the parser stands in statements and expressions.
     depth: usize,
 }

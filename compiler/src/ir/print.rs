@@ -48,6 +48,13 @@ impl fmt::Display for Kernel {
             let mutable = if variable.mutable { " mutable" } else { "" };
             writeln!(f, "  variable {id} {} {}{mutable}", Name(&variable.name), variable.ty)?;
         }
+        for operator in self.declared_operators() {
+            for definition in operator.definitions() {
+                let kernel = definition.kernel();
+                let Definition { element, identity, value } = definition;
+                writeln!(f, "  monoid {} {element} with {identity} = {}", Name(operator.name()), kernel.show(value))?;
+            }
+        }
         f.write_str("  body ")?;
         block(f, self, 1, &self.body)?;
         f.write_str("\n}\n")

@@ -146,7 +146,8 @@ impl ReduceOperator {
     /// Whether [`Expr::Fold`] combines values of an element type by it: those that the helpers of kernels have lanes for.
     pub fn folds(self, element: ElementType) -> bool {
         use ElementType::*;
-        matches!(element, F64 | F32 | I32 | I64 | U8 | Bool) && self.identity(element).is_some()
+        let is_declared = matches!(self, ReduceOperator::Declared(_));
+        !is_declared && matches!(element, F64 | F32 | I32 | I64 | U8 | Bool) && self.identity(element).is_some()
     }
 
     /// Two values of an element type combined, where it has the operator.
@@ -154,6 +155,7 @@ impl ReduceOperator {
         Some(match self.combine(Type::of(element))? {
             Combine::Operator(operator) => Expr::binary(operator, left, right),
             Combine::Function(function) => Expr::Call(function, vec![left, right]),
+            Combine::Defined(_) => return None,
         })
     }
 }

@@ -102,6 +102,7 @@ pub(super) fn totals(operator: ReduceOperator) -> &'static str {
         ReduceOperator::Max => "maxima",
         ReduceOperator::Or => "unions",
         ReduceOperator::And => "intersections",
+        ReduceOperator::Declared(_) => "reductions",
     }
 }
 

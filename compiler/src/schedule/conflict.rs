@@ -181,7 +181,7 @@ impl Kernel {
                 operator = operator.or(assign.operator);
             }
         });
-        operator.or_else(|| ReduceOperator::that_keeps(self.tensor(tensor).fill))
+        operator.or_else(|| body.operator_that_keeps(tensor, self.tensor(tensor).fill))
     }
 
     /// What a place of a loop's range tells of a result, and whether it is the only one that tells it.

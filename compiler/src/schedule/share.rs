@@ -95,7 +95,8 @@ impl Kernel {
         let mut made = Vec::new();
         statement.for_each_workspace(&mut |workspace| made.push(workspace));
         let mut problem = None;
-        statement.for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, assign, &made)));
+        statement
+            .for_each_assign(&mut |assign| problem = problem.or(self.settle(&mut share, statement, assign, &made)));
         problem.map_or(Ok(share), Err)
     }
 
@@ -158,7 +159,7 @@ impl Kernel {
     }
 
     /// Says how what is assigned to a result, or to a workspace that is not `made` in a share, is combined, or why it can't be.
-    fn settle(&self, share: &mut Share, assign: &Assign, made: &[TensorId]) -> Option<Reason> {
+    fn settle(&self, share: &mut Share, statement: &Statement, assign: &Assign, made: &[TensorId]) -> Option<Reason> {
         let tensor = self.tensor(assign.target.tensor);
         match &tensor.kind {
             TensorKind::Output(OutputStructure::Appended) | TensorKind::SparseWorkspace(_) => {
@@ -176,7 +177,7 @@ impl Kernel {
                 (!is_identity(operator, tensor.fill)).then_some("the result holds something else before")
             }
             (None, None) => {
-                share.operator = ReduceOperator::that_keeps(tensor.fill);
+                share.operator = statement.operator_that_keeps(assign.target.tensor, tensor.fill);
                 share.operator.is_none().then_some("the result holds something else before")
             }
         }

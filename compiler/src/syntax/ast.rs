@@ -13,7 +13,7 @@ pub struct Ident {
     pub span: Span,
 }
 
-/// A whole text: kernels and format definitions, in order.
+/// A whole text: kernels and definitions of formats, functions and monoids, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Program {
     /// The items, in order.
@@ -27,6 +27,59 @@ pub enum Item {
     Kernel(Kernel),
     /// `format name(B) = (i, j) -> […];`
     Format(FormatDefinition),
+    /// `fn relu(v) = select(v > 0, v, 0);`
+    Function(FunctionDefinition),
+    /// `monoid join(a, b) = a + b - a * b with 0;`
+    Monoid(MonoidDefinition),
+}
+
+impl Item {
+    /// Whether kernels are written in terms of it: a format, a function, a monoid.
+    pub fn is_definition(&self) -> bool {
+        !matches!(self, Item::Kernel(_))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Ident {
+        match self {
+            Item::Kernel(kernel) => &kernel.name,
+            Item::Format(definition) => &definition.name,
+            Item::Function(definition) => &definition.name,
+            Item::Monoid(definition) => &definition.name,
+        }
+    }
+}
+
+/// A function of values: a call stands for the body in parentheses, with the arguments in the places of the parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FunctionDefinition {
+    /// The lines of its `///` comment.
+    pub documentation: Vec<String>,
+    /// Its name.
+    pub name: Ident,
+    /// Names of its arguments.
+    pub parameters: Vec<Ident>,
+    /// What a call stands for.
+    pub body: Expr,
+    /// The whole.
+    pub span: Span,
+}
+
+/// An operator of reductions: what it makes of two values, and the value that changes nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonoidDefinition {
+    /// The lines of its `///` comment.
+    pub documentation: Vec<String>,
+    /// Its name.
+    pub name: Ident,
+    /// Names of the two values.
+    pub parameters: Vec<Ident>,
+    /// What it makes of them.
+    pub body: Expr,
+    /// What changes nothing.
+    pub identity: Expr,
+    /// The whole.
+    pub span: Span,
 }
 
 /// A kernel. A bare expression on the command line becomes one whose parameters come from `-f` options.

@@ -64,7 +64,7 @@ pub(super) fn nested_brackets(span: Span) -> Diagnostic {
 }
 
 /// An operator too many.
-pub(super) fn deep_expression(span: Span) -> Diagnostic {
+pub(crate) fn deep_expression(span: Span) -> Diagnostic {
     Diagnostic::new(codes::TOO_DEEP, span, format!("this expression is more than {MAXIMUM_DEPTH} operators deep"))
         .label("this operator is too deep")
         .help("give a part of the expression a name with `let`")
@@ -96,8 +96,19 @@ pub(super) fn unknown_reduction(name: &str, span: Span, reductions: &[&str]) -> 
     }
 }
 
+/// `y(i) join= x(i)` where nothing declares `join`.
+pub(super) fn unknown_update(name: &str, span: Span, monoids: &[String]) -> Diagnostic {
+    let problem = Diagnostic::new(codes::UNKNOWN_REDUCTION, span, format!("`{name}` is not a monoid"))
+        .label(format!("no monoid `{name}` is declared"));
+    let known = ["min", "max"].into_iter().chain(monoids.iter().map(String::as_str));
+    match suggest::similar(name, known) {
+        Some(close) => problem.help(format!("did you mean `{close}=`?")),
+        None => problem.help(format!("declare it: `monoid {name}(a, b) = … with …;`")),
+    }
+}
+
 /// `min(0..1, x)`
-pub(super) fn misplaced_range(span: Span, takes: &str) -> Diagnostic {
+pub(crate) fn misplaced_range(span: Span, takes: &str) -> Diagnostic {
     Diagnostic::new(codes::MISPLACED_RANGE, span, format!("a range can't stand here: {takes}"))
         .label("a range stands only as an index of a tensor")
 }

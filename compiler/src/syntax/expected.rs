@@ -134,7 +134,7 @@ impl Expected {
 fn completed(rules: &[Rule], place: &Place) -> Vec<Rule> {
     let mut rules = rules.to_vec();
     if rules.iter().any(|rule| matches!(rule, Rule::item | Rule::program | Rule::recovered_program)) {
-        rules.extend([Rule::fn_keyword, Rule::format_keyword, Rule::pub_keyword]);
+        rules.extend([Rule::fn_keyword, Rule::format_keyword, Rule::monoid_keyword, Rule::pub_keyword]);
     }
     // Only directives begin with a name in a block that may end here.
     if rules.contains(&Rule::rbrace) && rules.contains(&Rule::name) {
@@ -288,7 +288,7 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
     let fixed = |text: &str| Some(text.to_owned());
     if expected.says("`fn`") && expected.says("`format`") {
         let words: &[&str] =
-            if expected.says("`schedule`") { &["schedule", "fn", "format", "pub"] } else { ITEM_WORDS };
+            if expected.says("`schedule`") { &["schedule", "fn", "format", "monoid", "pub"] } else { ITEM_WORDS };
         return keyword(words).or_else(|| match found.text {
             "func" | "function" | "def" | "kernel" => fixed("a kernel begins with `fn`"),
             "schedule" => fixed("a schedule stands after a kernel's closing brace, once"),
@@ -361,17 +361,20 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         path_separator => (13, "`::`"),
         fn_keyword => (20, "`fn`"),
         format_keyword => (21, "`format`"),
-        pub_keyword | visibility => (22, "`pub`"),
+        pub_keyword | visibility => (23, "`pub`"),
         where_keyword => (23, "`where`"),
         let_keyword => (24, "`let`"),
         schedule_keyword | schedule => (25, "`schedule`"),
         in_keyword => (26, "`in`"),
         scope | path | word => (27, "a scope such as `crate`"),
         assign_operator | add_assign | multiply_assign | or_assign | and_assign | min_assign | max_assign
-        | min_word | max_word => (30, "an assignment such as `=`"),
+        | min_word | max_word | named_assign => (30, "an assignment such as `=`"),
         binary_operator | or | and | equal | not_equal | less_equal | greater_equal | less | greater | add
         | subtract | multiply | divide | remainder | bit_or | bit_and => (31, "an operator"),
         definition => (21, "`format`"),
+        monoid | monoid_keyword => (22, "`monoid`"),
+        with_keyword => (24, "`with`"),
+        function => (20, "`fn`"),
         kernel => (20, "`fn`"),
         statement | bare_statement | statement_argument => (41, "a statement"),
         directive => (42, "a directive such as `parallel(i)`"),

@@ -130,7 +130,7 @@ pub fn holds_items(text: &str) -> bool {
     let has = |words: &[&str]| lexemes.iter().any(|lexeme| words.contains(&lexeme.text));
     let begins_with = |words: &[&str]| lexemes.first().is_none_or(|first| words.contains(&first.text));
     recover::begins_item(&lexemes, 0)
-        || has(&["fn", "format"])
+        || has(&["fn", "format", "monoid"])
         || begins_with(&["pub", "schedule", "{"])
         // A kernel whose `fn` is misspelt.
         || has(&["->"]) && has(&["{"])

@@ -51,6 +51,9 @@ pub enum Rule {
     r#argument_list,
     r#argument,
     r#setting,
+    r#function,
+    r#monoid,
+    r#words_ahead,
     r#statement,
     r#bare_statement,
     r#assignment,
@@ -69,6 +72,7 @@ pub enum Rule {
     r#and_assign,
     r#min_assign,
     r#max_assign,
+    r#named_assign,
     r#binary_operator,
     r#or,
     r#and,
@@ -97,6 +101,8 @@ pub enum Rule {
     r#schedule_keyword,
     r#pub_keyword,
     r#in_keyword,
+    r#monoid_keyword,
+    r#with_keyword,
     r#fill_word,
     r#min_word,
     r#max_word,
@@ -174,6 +180,9 @@ impl Rule {
             Rule::r#argument_list,
             Rule::r#argument,
             Rule::r#setting,
+            Rule::r#function,
+            Rule::r#monoid,
+            Rule::r#words_ahead,
             Rule::r#statement,
             Rule::r#bare_statement,
             Rule::r#assignment,
@@ -192,6 +201,7 @@ impl Rule {
             Rule::r#and_assign,
             Rule::r#min_assign,
             Rule::r#max_assign,
+            Rule::r#named_assign,
             Rule::r#binary_operator,
             Rule::r#or,
             Rule::r#and,
@@ -220,6 +230,8 @@ impl Rule {
             Rule::r#schedule_keyword,
             Rule::r#pub_keyword,
             Rule::r#in_keyword,
+            Rule::r#monoid_keyword,
+            Rule::r#with_keyword,
             Rule::r#fill_word,
             Rule::r#min_word,
             Rule::r#max_word,
@@ -778,6 +790,8 @@ impl ::pest::Parser<Rule> for Grammar {
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| {
                                                 self::r#definition(state)
+                                                    .or_else(|state| { self::r#monoid(state) })
+                                                    .or_else(|state| { self::r#function(state) })
                                                     .or_else(|state| { self::r#kernel(state) })
                                             })
                                     })
@@ -1807,6 +1821,201 @@ impl ::pest::Parser<Rule> for Grammar {
                 }
                 #[inline]
                 #[allow(non_snake_case, unused_variables)]
+                pub fn r#function(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#function,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        state
+                                            .lookahead(
+                                                true,
+                                                |state| {
+                                                    state
+                                                        .sequence(|state| {
+                                                            state
+                                                                .match_string("fn")
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { self::r#words_ahead(state) })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string("(") })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| {
+                                                                    state
+                                                                        .sequence(|state| {
+                                                                            state
+                                                                                .optional(|state| {
+                                                                                    state
+                                                                                        .sequence(|state| {
+                                                                                            state
+                                                                                                .lookahead(
+                                                                                                    false,
+                                                                                                    |state| {
+                                                                                                        state
+                                                                                                            .match_string(")")
+                                                                                                            .or_else(|state| { state.match_string("{") })
+                                                                                                            .or_else(|state| { state.match_string(";") })
+                                                                                                    },
+                                                                                                )
+                                                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                                                .and_then(|state| { self::r#ANY(state) })
+                                                                                        })
+                                                                                        .and_then(|state| {
+                                                                                            state
+                                                                                                .repeat(|state| {
+                                                                                                    state
+                                                                                                        .sequence(|state| {
+                                                                                                            super::hidden::skip(state)
+                                                                                                                .and_then(|state| {
+                                                                                                                    state
+                                                                                                                        .sequence(|state| {
+                                                                                                                            state
+                                                                                                                                .lookahead(
+                                                                                                                                    false,
+                                                                                                                                    |state| {
+                                                                                                                                        state
+                                                                                                                                            .match_string(")")
+                                                                                                                                            .or_else(|state| { state.match_string("{") })
+                                                                                                                                            .or_else(|state| { state.match_string(";") })
+                                                                                                                                    },
+                                                                                                                                )
+                                                                                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                                                                                .and_then(|state| { self::r#ANY(state) })
+                                                                                                                        })
+                                                                                                                })
+                                                                                                        })
+                                                                                                })
+                                                                                        })
+                                                                                })
+                                                                        })
+                                                                })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string(")") })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string("=") })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| {
+                                                                    state.lookahead(false, |state| { state.match_string("=") })
+                                                                })
+                                                        })
+                                                },
+                                            )
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#fn_keyword(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#name(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#lparen(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state.optional(|state| { self::r#name_list(state) })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#rparen(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#assign(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#expression(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#semicolon(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#monoid(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#monoid,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        state
+                                            .lookahead(
+                                                true,
+                                                |state| {
+                                                    state
+                                                        .sequence(|state| {
+                                                            state
+                                                                .match_string("monoid")
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { self::r#words_ahead(state) })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string("(") })
+                                                        })
+                                                },
+                                            )
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#monoid_keyword(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#name(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#lparen(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state.optional(|state| { self::r#name_list(state) })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#rparen(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#assign(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#expression(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#with_keyword(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#fill_value(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#semicolon(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#words_ahead(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .sequence(|state| {
+                            self::r#XID_START(state)
+                                .or_else(|state| { state.match_string("_") })
+                                .and_then(|state| { super::hidden::skip(state) })
+                                .and_then(|state| {
+                                    state
+                                        .sequence(|state| {
+                                            state
+                                                .optional(|state| {
+                                                    self::r#XID_CONTINUE(state)
+                                                        .and_then(|state| {
+                                                            state
+                                                                .repeat(|state| {
+                                                                    state
+                                                                        .sequence(|state| {
+                                                                            super::hidden::skip(state)
+                                                                                .and_then(|state| { self::r#XID_CONTINUE(state) })
+                                                                        })
+                                                                })
+                                                        })
+                                                })
+                                        })
+                                })
+                        })
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
                 pub fn r#statement(
                     state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
                 ) -> ::pest::ParseResult<
@@ -2186,6 +2395,7 @@ impl ::pest::Parser<Rule> for Grammar {
                                     .or_else(|state| { self::r#and_assign(state) })
                                     .or_else(|state| { self::r#min_assign(state) })
                                     .or_else(|state| { self::r#max_assign(state) })
+                                    .or_else(|state| { self::r#named_assign(state) })
                             },
                         )
                 }
@@ -2286,6 +2496,43 @@ impl ::pest::Parser<Rule> for Grammar {
                                 state
                                     .sequence(|state| {
                                         self::r#max_word(state)
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#assign(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#named_assign(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#named_assign,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        state
+                                            .lookahead(
+                                                true,
+                                                |state| {
+                                                    state
+                                                        .sequence(|state| {
+                                                            self::r#words_ahead(state)
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string("=") })
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| {
+                                                                    state.lookahead(false, |state| { state.match_string("=") })
+                                                                })
+                                                        })
+                                                },
+                                            )
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#name(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#assign(state) })
                                     })
@@ -2847,6 +3094,64 @@ impl ::pest::Parser<Rule> for Grammar {
                                                 .sequence(|state| {
                                                     state
                                                         .match_string("in")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#monoid_keyword(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#monoid_keyword,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("monoid")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#with_keyword(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#with_keyword,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("with")
                                                         .and_then(|state| {
                                                             state
                                                                 .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
@@ -3927,6 +4232,9 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#argument_list => rules::r#argument_list(state),
                     Rule::r#argument => rules::r#argument(state),
                     Rule::r#setting => rules::r#setting(state),
+                    Rule::r#function => rules::r#function(state),
+                    Rule::r#monoid => rules::r#monoid(state),
+                    Rule::r#words_ahead => rules::r#words_ahead(state),
                     Rule::r#statement => rules::r#statement(state),
                     Rule::r#bare_statement => rules::r#bare_statement(state),
                     Rule::r#assignment => rules::r#assignment(state),
@@ -3945,6 +4253,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#and_assign => rules::r#and_assign(state),
                     Rule::r#min_assign => rules::r#min_assign(state),
                     Rule::r#max_assign => rules::r#max_assign(state),
+                    Rule::r#named_assign => rules::r#named_assign(state),
                     Rule::r#binary_operator => rules::r#binary_operator(state),
                     Rule::r#or => rules::r#or(state),
                     Rule::r#and => rules::r#and(state),
@@ -3973,6 +4282,8 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#schedule_keyword => rules::r#schedule_keyword(state),
                     Rule::r#pub_keyword => rules::r#pub_keyword(state),
                     Rule::r#in_keyword => rules::r#in_keyword(state),
+                    Rule::r#monoid_keyword => rules::r#monoid_keyword(state),
+                    Rule::r#with_keyword => rules::r#with_keyword(state),
                     Rule::r#fill_word => rules::r#fill_word(state),
                     Rule::r#min_word => rules::r#min_word(state),
                     Rule::r#max_word => rules::r#max_word(state),

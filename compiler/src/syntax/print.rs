@@ -47,6 +47,8 @@ impl Display for Item {
         match self {
             Item::Kernel(kernel) => kernel.fmt(f),
             Item::Format(definition) => definition.fmt(f),
+            Item::Function(definition) => definition.fmt(f),
+            Item::Monoid(definition) => definition.fmt(f),
         }
     }
 }
@@ -126,6 +128,21 @@ impl Display for FormatDefinition {
             write!(f, "({})", List(&self.parameters))?;
         }
         writeln!(f, " = {};", self.map)
+    }
+}
+
+impl Display for FunctionDefinition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        documentation(&self.documentation, f)?;
+        writeln!(f, "fn {}({}) = {};", self.name, List(&self.parameters), self.body)
+    }
+}
+
+impl Display for MonoidDefinition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        documentation(&self.documentation, f)?;
+        let (name, parameters) = (&self.name, List(&self.parameters));
+        writeln!(f, "monoid {name}({parameters}) = {} with {};", self.body, self.identity)
     }
 }
 

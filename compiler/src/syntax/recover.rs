@@ -88,13 +88,13 @@ fn block_end(lexemes: &[Lexeme], brace: usize) -> usize {
     lexemes.len()
 }
 
-/// Whether an item begins here: its documentation, `pub`, or `fn` or `format` and a name. (Either may also stand where a
+/// Whether an item begins here: its documentation, `pub`, or `fn`, `format` or `monoid` and a name. (Either may also stand where a
 /// name should, by mistake.)
 pub(super) fn begins_item(lexemes: &[Lexeme], index: usize) -> bool {
     let mut rest = lexemes[index..].iter().skip_while(|lexeme| lexeme.kind == Kind::Documentation);
     let (Some(first), Some(second)) = (rest.next(), rest.next()) else { return false };
     match first.text {
-        "fn" | "format" => second.kind == Kind::Word,
+        "fn" | "format" | "monoid" => second.kind == Kind::Word,
         "pub" => matches!(second.text, "fn" | "format" | "("),
         _ => false,
     }

@@ -15,7 +15,8 @@ pub use open::Open;
 use crate::data::{Entries, for_each_index};
 use crate::number::Number;
 use spc::complex::{c32, c64};
-use spc_compiler::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
+use spc_compiler::ir::tables::monoid::LEFT;
+use spc_compiler::ir::{self, Combine, ElementType, Function, IndexExpr, Literal, ReduceOperator, Type};
 use spc_compiler::notation::{
     self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Role, UnaryOperator,
 };
@@ -394,6 +395,9 @@ fn is_identity(number: Number, operator: ReduceOperator) -> bool {
         (And, Number::Bool(truth)) => truth,
         (And, Number::U8(value)) => value == u8::MAX,
         (And, number) => number.to_c64() == c64::new(-1.0, 0.0),
+        (Declared(_), number) => {
+            operator.definition(number.element()).is_some_and(|known| Number::of_literal(known.identity) == number)
+        }
     }
 }
 
@@ -817,15 +821,30 @@ fn cast(element: ElementType, number: Number) -> Number {
 
 /// What an update leaves behind.
 fn update(operator: ReduceOperator, old: Value, value: Value) -> Value {
-    match operator {
-        ReduceOperator::Add => binary(BinaryOperator::Add, old, value),
-        ReduceOperator::Multiply => binary(BinaryOperator::Multiply, old, value),
-        ReduceOperator::Min => call(Function::Min, &[old, value]),
-        ReduceOperator::Max => call(Function::Max, &[old, value]),
-        ReduceOperator::Or if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::Or, old, value),
-        ReduceOperator::And if matches!(old.number, Number::Bool(_)) => binary(BinaryOperator::And, old, value),
-        ReduceOperator::Or => binary(BinaryOperator::BitOr, old, value),
-        ReduceOperator::And => binary(BinaryOperator::BitAnd, old, value),
+    match operator.combine(Type::of(old.number.element())).expect("checked updates are of types that have them") {
+        Combine::Operator(operator) => binary(operator, old, value),
+        Combine::Function(function) => call(function, &[old, value]),
+        Combine::Defined(definition) => {
+            let number = defined(&definition.value, old.number, value.number);
+            Value { open: old.open.max(value.open), ..Value::given(number) }
+        }
+    }
+}
+
+/// What a declared operator makes of two numbers.
+fn defined(expr: &ir::Expr, left: Number, right: Number) -> Number {
+    let of = |expr: &ir::Expr| defined(expr, left, right);
+    match expr {
+        ir::Expr::Literal(literal) => Number::of_literal(*literal),
+        ir::Expr::Bool(truth) => Number::Bool(*truth),
+        ir::Expr::Variable(LEFT) => left,
+        ir::Expr::Variable(_) => right,
+        ir::Expr::Unary(operator, operand) => unary(*operator, of(operand)),
+        ir::Expr::Binary(operator, one, other) => arithmetic(*operator, of(one), of(other)),
+        ir::Expr::Call(function, arguments) => apply(*function, &arguments.iter().map(of).collect::<Vec<_>>()),
+        ir::Expr::Select(condition, yes, no) => of(if of(condition) == Number::Bool(true) { yes } else { no }),
+        ir::Expr::Cast(Type::Element(element), operand) => cast(*element, of(operand)),
+        other => panic!("{other:?} is no value"),
     }
 }
 
@@ -835,18 +854,9 @@ fn identity(operator: ReduceOperator, like: Number) -> Number {
 }
 
 fn reduce(operator: ReduceOperator, a: Number, b: Number) -> Number {
-    match (operator, a, b) {
-        (ReduceOperator::Add, a, b) => arithmetic(BinaryOperator::Add, a, b),
-        (ReduceOperator::Multiply, a, b) => arithmetic(BinaryOperator::Multiply, a, b),
-        (ReduceOperator::Min, a, b) => apply(Function::Min, &[a, b]),
-        (ReduceOperator::Max, a, b) => apply(Function::Max, &[a, b]),
-        (ReduceOperator::Or, Number::I64(a), Number::I64(b)) => Number::I64(a | b),
-        (ReduceOperator::And, Number::I64(a), Number::I64(b)) => Number::I64(a & b),
-        (ReduceOperator::Or, Number::I32(a), Number::I32(b)) => Number::I32(a | b),
-        (ReduceOperator::And, Number::I32(a), Number::I32(b)) => Number::I32(a & b),
-        (ReduceOperator::Or, Number::U8(a), Number::U8(b)) => Number::U8(a | b),
-        (ReduceOperator::And, Number::U8(a), Number::U8(b)) => Number::U8(a & b),
-        (ReduceOperator::Or, a, b) => Number::Bool(is_true(a) || is_true(b)),
-        (ReduceOperator::And, a, b) => Number::Bool(is_true(a) && is_true(b)),
+    match operator.combine(Type::of(a.element())).expect("checked reductions are of types that have them") {
+        Combine::Operator(operator) => arithmetic(operator, a, b),
+        Combine::Function(function) => apply(function, &[a, b]),
+        Combine::Defined(definition) => defined(&definition.value, a, b),
     }
 }

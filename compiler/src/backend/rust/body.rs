@@ -74,7 +74,7 @@ impl Printer<'_> {
                     return self.add_product(&name, one, other);
                 }
                 let value = self.expr(value);
-                update(&name, &name, *operator, self.kernel.variable(*variable).ty, &value)
+                self.update(&name, &name, *operator, self.kernel.variable(*variable).ty, &value)
             }
             Statement::Store(array, index, value) => {
                 let (name, index, value) = (&self.arrays[array], self.expr(index), self.stored(*array, value));
@@ -92,7 +92,7 @@ impl Printer<'_> {
                     return self.add_product(&place, one, other);
                 }
                 let value = self.expr(value);
-                update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
+                self.update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
             }
             Statement::Allocate { array, length, fill } => {
                 let (shape, fill) = (self.shape(length), self.expr(fill));
@@ -377,7 +377,7 @@ impl Printer<'_> {
             results.extend(quote!(#part.set(chunk, #total);));
             let ty = self.kernel.variable(*variable).ty;
             let total = quote!(#total);
-            let update = update(&total, &total, *operator, ty, &quote!(value));
+            let update = self.update(&total, &total, *operator, ty, &quote!(value));
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
@@ -531,7 +531,8 @@ impl Printer<'_> {
         // References have a minimum of their own.
         let is_compared = operator.row().domain == Domain::Ordered;
         let current = if is_compared { quote!((*into)) } else { quote!(into) };
-        let update = update(&quote!(*into), &current, operator, self.kernel.array(array).element.ty(), &quote!(*from));
+        let update =
+            self.update(&quote!(*into), &current, operator, self.kernel.array(array).element.ty(), &quote!(*from));
         let element = ident(element.map_or("usize", ElementType::name));
         quote! {
             let combine = |into: &mut [#element], from: &[#element]| {
@@ -582,22 +583,29 @@ struct Total {
     part: Ident,
 }
 
-/// `place = place operator value`; `current` is the place as the receiver of a method.
-fn update(
-    place: &TokenStream,
-    current: &TokenStream,
-    operator: ReduceOperator,
-    ty: Type,
-    value: &TokenStream,
-) -> TokenStream {
-    match spelling::reduce(operator, ty) {
-        Reduction::Operator(operator) => {
-            let operator: TokenStream = format!("{operator}=").parse().expect("operators are tokens");
-            quote!(#place #operator #value;)
-        }
-        Reduction::Method(method) => {
-            let method = ident(method);
-            quote!(#place = #current.#method(#value);)
+impl Printer<'_> {
+    /// `place = place operator value`; `current` is the place as the receiver of a method.
+    fn update(
+        &self,
+        place: &TokenStream,
+        current: &TokenStream,
+        operator: ReduceOperator,
+        ty: Type,
+        value: &TokenStream,
+    ) -> TokenStream {
+        match spelling::reduce(operator, ty) {
+            Reduction::Operator(operator) => {
+                let operator: TokenStream = format!("{operator}=").parse().expect("operators are tokens");
+                quote!(#place #operator #value;)
+            }
+            Reduction::Method(method) => {
+                let method = ident(method);
+                quote!(#place = #current.#method(#value);)
+            }
+            Reduction::Defined(element) => {
+                let function = &self.defined[&(operator.name(), element)];
+                quote!(#place = #function(#place, #value);)
+            }
         }
     }
 }

@@ -21,8 +21,10 @@ pub use text::text;
 pub use types::{MAP_TYPES, MapType};
 
 use crate::backend::namer::Namer;
+use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, DimensionId, Kernel, Size, Source, Structure, VariableId, Verified, Views,
+    ArrayElement, ArrayId, ArrayRole, Definition, DimensionId, ElementType, Kernel, Size, Source, Structure,
+    VariableId, Verified, Views,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -49,11 +51,13 @@ pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
     };
     let generics = printer.generics();
     let parameters = printer.parameters();
+    let functions = printer.declared_operators();
     let body = printer.block(&kernel.body);
     let documentation = kernel.documentation.iter().map(|line| format!(" {}", line.trim_start()));
     quote! {
         #(#[doc = #documentation])*
         pub fn #name #generics (#parameters) {
+            #functions
             #body
         }
     }
@@ -75,6 +79,8 @@ struct Printer<'a> {
     taken: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
+    /// The functions of declared operators, by name and element type.
+    defined: BTreeMap<(&'static str, ElementType), Ident>,
 }
 
 impl<'a> Printer<'a> {
@@ -103,7 +109,27 @@ impl<'a> Printer<'a> {
             numbers: BTreeSet::new(),
             taken: BTreeSet::new(),
             views: kernel.views(),
+            defined: BTreeMap::new(),
         }
+    }
+
+    /// Functions for the operators that the text declares: `fn join(left: f64, right: f64) -> f64 { … }`.
+    fn declared_operators(&mut self) -> TokenStream {
+        let mut functions = TokenStream::new();
+        for operator in self.kernel.declared_operators() {
+            for definition in operator.definitions() {
+                let Definition { element, value, .. } = definition;
+                let ty = ident(element.name());
+                let name = ident(&self.namer.name(&format!("{}_{ty}", operator.name())));
+                let kernel = definition.kernel();
+                let mut printer = Printer::new(&kernel, self.options);
+                let (left, right) = (printer.declare_variable(LEFT), printer.declare_variable(RIGHT));
+                let value = printer.expr(value);
+                functions.extend(quote!(fn #name(#left: #ty, #right: #ty) -> #ty { #value }));
+                self.defined.insert((operator.name(), *element), name);
+            }
+        }
+        functions
     }
 
     fn generics(&self) -> TokenStream {

@@ -25,6 +25,8 @@ pub(super) enum Reduction {
     Operator(&'static str),
     /// `place = place.min(value)`
     Method(&'static str),
+    /// `place = join(place, value)`, by the function of a declared operator for this element type
+    Defined(ElementType),
 }
 
 /// The method that an operator between two elements is, where it is not one of Rust's operators.
@@ -55,6 +57,7 @@ pub(super) fn reduce(operator: ReduceOperator, ty: Type) -> Reduction {
             None => Reduction::Operator(operator.name()),
         },
         Combine::Function(function) => Reduction::Method(function.method()),
+        Combine::Defined(definition) => Reduction::Defined(definition.element),
     }
 }
 
@@ -67,6 +70,7 @@ pub(super) fn monoid(operator: ReduceOperator) -> &'static str {
         ReduceOperator::Max => "Maximum",
         ReduceOperator::Or => "Any",
         ReduceOperator::And => "All",
+        ReduceOperator::Declared(_) => unreachable!("verified: a declared operator folds no runs"),
     }
 }
 

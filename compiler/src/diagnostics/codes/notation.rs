@@ -38,6 +38,12 @@ pub const READ_BEFORE_MADE: Code = Code::error(120);
 pub const ASSIGNED_TWICE: Code = Code::error(121);
 /// A temporary that no statement reads.
 pub const UNUSED_TEMPORARY: Code = Code::error(122);
+/// A definition of a function or a monoid that is made of something else than its parameters.
+pub const DEFINITION: Code = Code::error(130);
+/// A function that comes to call itself.
+pub const RECURSIVE_FUNCTION: Code = Code::error(131);
+/// A monoid that reduces to another value in another order, or whose identity changes something.
+pub const MONOID_LAW: Code = Code::error(132);
 
 /// A named format that does not exist.
 pub const UNKNOWN_FORMAT: Code = Code::error(201);
@@ -447,6 +453,74 @@ Correct:
     fn product(A: csr, x: dense) -> (y: dense, n: f64) {
         n = x(i) * x(i);
         y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: DEFINITION,
+        title: "a definition that is more than an expression of its parameters",
+        explanation: "
+A call of a function stands for its body, with the arguments in the places of the parameters. The body is made of these, of
+numbers and of calls. It reads no tensor and reduces over no index: what it needs is handed to it. A monoid has two parameters.
+
+Wrong:
+
+    fn scaled(v) = alpha * v;
+    fn double(x: dense, alpha: f64) -> y: dense {
+        y(i) = scaled(x(i));
+    }
+
+Correct:
+
+    fn scaled(alpha, v) = alpha * v;
+    fn double(x: dense, alpha: f64) -> y: dense {
+        y(i) = scaled(alpha, x(i));
+    }
+",
+    },
+    Entry {
+        code: RECURSIVE_FUNCTION,
+        title: "a function that calls itself",
+        explanation: "
+A call of a function stands for its body. One that comes to call itself, directly or through others, would stand for an expression
+without an end.
+
+Wrong:
+
+    fn power(v) = v * power(v);
+    fn f(x: dense) -> y: dense {
+        y(i) = power(x(i));
+    }
+
+Correct:
+
+    fn cube(v) = v * v * v;
+    fn f(x: dense) -> y: dense {
+        y(i) = cube(x(i));
+    }
+",
+    },
+    Entry {
+        code: MONOID_LAW,
+        title: "a monoid that depends on the order",
+        explanation: "
+A reduction forms parts of its values apart and in any order, each part beginning with the identity, and combines the parts. So
+what a monoid makes of two values must be the same when they change places (commutative), when three of them are grouped in another
+way (associative), and a value combined with the identity must be that value. This is tried on some values of each element type; the
+message has values for which it does not hold. Differences by rounding do not count.
+
+Wrong:
+
+    monoid less(a, b) = a - b with 0;
+    fn f(x: dense) -> s: f64 {
+        s = less(i)(x(i));
+    }
+
+Correct:
+
+    monoid either(a, b) = a + b - a * b with 0;
+    fn f(x: dense) -> s: f64 {
+        s = either(i)(x(i));
     }
 ",
     },

@@ -33,10 +33,24 @@ const ROWS: &[Row] = &[
         Kind::Word,
         "fn",
         &["kernel", "function"],
-        "a kernel: parameters, results behind `->`, and statements",
+        "a kernel: parameters, results behind `->`, and statements; with `=`, a function of values",
         "
+    fn relu(v) = select(v > 0, v, 0);
     fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
     fn two(A: csr, x: dense) -> (y: dense, n: f64) { y(i) = A(i, j) * x(j); n = y(i) * y(i); }
+",
+    ),
+    (
+        Kind::Word,
+        "monoid",
+        &["with"],
+        "an operator of reductions that a text declares: what it makes of two values, and the value that changes nothing",
+        "`NAME(j)(…)` reduces by it, and `NAME=` updates. It must be commutative and associative, which is tried on sample values. A \
+function of values is defined by `fn NAME(…) = …;`: a call stands for the expression in parentheses.
+
+    fn log1p(v) = ln(1 + v);
+    monoid lse(a, b) = select(a == b, a + ln(2), max(a, b) + log1p(exp(-abs(a - b)))) with -inf;
+    fn rows(A: csr fill -inf) -> y: dense { y(i) = lse(j)(A(i, j)); }
 ",
     ),
     (

@@ -35,7 +35,7 @@ impl<'a> Definitions<'a> {
     pub fn of_program(program: &'a Program) -> Self {
         let own = program.items.iter().filter_map(|item| match item {
             Item::Format(definition) => Some(definition),
-            Item::Kernel(_) => None,
+            Item::Kernel(_) | Item::Function(_) | Item::Monoid(_) => None,
         });
         Self { own: own.collect() }
     }

@@ -20,6 +20,7 @@ impl<'t> Parser<'t> {
                 Token::Word("tensor") => self.tensor_declaration()?,
                 Token::Word("array") => self.array_declaration()?,
                 Token::Word("variable") => self.variable_declaration()?,
+                Token::Word("monoid") => self.monoid_declaration()?,
                 Token::Word("body") => return Ok(()),
                 _ => return self.expected("a declaration or `body`"),
             }
@@ -105,6 +106,26 @@ impl<'t> Parser<'t> {
         };
         let role = self.role()?;
         self.kernel.arrays.push(Array { name, element, role });
+        Ok(())
+    }
+
+    /// `monoid join f64 with 0.0f64 = v0:left + v1:right`
+    fn monoid_declaration(&mut self) -> Result<()> {
+        self.require("monoid")?;
+        let name = self.name()?;
+        let element = self.element()?;
+        self.require("with")?;
+        let identity = self.value()?;
+        self.require("=")?;
+        let variables = std::mem::replace(&mut self.kernel.variables, Definition::variables(element));
+        let value = self.expr();
+        self.kernel.variables = variables;
+        let mut definitions = match self.declared.iter().position(|operator| operator.name() == name) {
+            Some(known) => self.declared.remove(known).definitions().to_vec(),
+            None => Vec::new(),
+        };
+        definitions.push(Definition { element, identity, value: value? });
+        self.declared.push(ReduceOperator::declared(&name, definitions, Vec::new()));
         Ok(())
     }
 

@@ -121,10 +121,8 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn reduce_operator(&mut self) -> Result<ReduceOperator> {
-        self.one_of(
-            "`+`, `*`, `min`, `max`, `|` or `&`",
-            ReduceOperator::ALL.map(|operator| (operator.name(), operator)),
-        )
+        let known = ReduceOperator::ALL.into_iter().chain(self.declared.clone());
+        self.one_of("`+`, `*`, `min`, `max`, `|`, `&` or a declared monoid", known.map(|one| (one.name(), one)))
     }
 
     /// `=`, or the operator of `+=`, `min=` and the like.
@@ -134,12 +132,13 @@ impl<'t> Parser<'t> {
         }
         let (words, signs): (Vec<_>, Vec<_>) =
             ReduceOperator::ALL.into_iter().partition(|operator| operator.name().starts_with(char::is_alphabetic));
+        let words = words.into_iter().chain(self.declared.clone());
         for operator in signs {
             if self.accept(&format!("{operator}="))? {
                 return Ok(Some(operator));
             }
         }
-        let operator = self.one_of("an assignment", words.into_iter().map(|operator| (operator.name(), operator)))?;
+        let operator = self.one_of("an assignment", words.map(|operator| (operator.name(), operator)))?;
         self.require("=")?;
         Ok(Some(operator))
     }

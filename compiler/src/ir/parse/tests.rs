@@ -152,7 +152,7 @@ fn literals_come_back_by_bits() {
             Literal::Integer(ElementType::U8, (bits as u8).into()),
         ];
         for literal in literals {
-            let mut kernel = super::empty_kernel();
+            let mut kernel = Kernel::empty();
             kernel.body = vec![Statement::Let(VariableId(0), Expr::Literal(literal))];
             assert_eq!(parse(&kernel.to_string()).unwrap(), kernel, "{literal}");
         }

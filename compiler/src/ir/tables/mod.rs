@@ -5,5 +5,5 @@ pub mod monoid;
 pub mod operator;
 
 pub use element::{ElementKind, ElementType};
-pub use monoid::{Combine, Domain, Monoid, ReduceOperator};
+pub use monoid::{Combine, Definition, Domain, Monoid, ReduceOperator};
 pub use operator::{BinaryOperator, Precedence, UnaryOperator};

@@ -5,8 +5,10 @@
 //! identity. Everything that a stage asks about an operator is a column of its row: how the language writes it, what it starts
 //! from, what it does, what distributes over it, which atomic operation a GPU has. A new operator is a variant and a row.
 
-use crate::ir::{BinaryOperator, ElementType, Expr, Function, Literal, Type, constant};
+use crate::ir::{BinaryOperator, ElementType, Expr, Function, Literal, Type, VariableId, constant};
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
 
 /// A reduction operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +25,117 @@ pub enum ReduceOperator {
     Or,
     /// `&`: of truth values, or of bits
     And,
+    /// One that a text declares.
+    Declared(Declared),
+}
+
+/// An operator that a text declares: `monoid join(a, b) = a + b - a * b with 0;`. It is a small value that names its declaration,
+/// of which there is one in a process: equal ones are the same.
+#[derive(Clone, Copy)]
+pub struct Declared(&'static Declaration);
+
+/// What a text declares an operator to be.
+#[derive(Debug, PartialEq)]
+struct Declaration {
+    row: Monoid,
+    definitions: Vec<Definition>,
+    refused: Vec<(ElementType, String)>,
+}
+
+/// What a declared operator is for an element type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// The type.
+    pub element: ElementType,
+    /// What changes nothing.
+    pub identity: Literal,
+    /// What it makes of two values, which are the variables [`LEFT`] and [`RIGHT`]; made of literals, operators, functions,
+    /// conversions and [`Expr::Select`].
+    pub value: Expr,
+}
+
+/// The first operand of a [`Definition`].
+pub const LEFT: VariableId = VariableId(0);
+
+/// The second operand of a [`Definition`].
+pub const RIGHT: VariableId = VariableId(1);
+
+/// The declarations of this process. They are few and small, and each is kept once, so that an operator is a value that is copied
+/// and compared like a built-in one.
+static DECLARATIONS: Mutex<Vec<&'static Declaration>> = Mutex::new(Vec::new());
+
+impl ReduceOperator {
+    /// The operator that is declared like this, with the element types that lack it, and why. An operator without definitions is a
+    /// name: what the syntax tree has.
+    pub fn declared(name: &str, definitions: Vec<Definition>, refused: Vec<(ElementType, String)>) -> Self {
+        let mut all = DECLARATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |other: &&&'static Declaration| {
+            other.row.sign == name && other.definitions == definitions && other.refused == refused
+        };
+        if let Some(known) = all.iter().find(is_it) {
+            return ReduceOperator::Declared(Declared(known));
+        }
+        let named = all.iter().find(|other| other.row.sign == name).map(|other| other.row.sign);
+        let name: &'static str = named.unwrap_or_else(|| Box::leak(name.to_owned().into_boxed_str()));
+        let row = Monoid { sign: name, reduction: name, word: name, ..DECLARED };
+        let declaration: &'static Declaration = Box::leak(Box::new(Declaration { row, definitions, refused }));
+        all.push(declaration);
+        ReduceOperator::Declared(Declared(declaration))
+    }
+
+    /// What a text declares it to be for an element type.
+    pub fn definition(self, element: ElementType) -> Option<&'static Definition> {
+        match self {
+            ReduceOperator::Declared(Declared(declaration)) => {
+                declaration.definitions.iter().find(|definition| definition.element == element)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a text declares it to be, for each element type that has it.
+    pub fn definitions(self) -> &'static [Definition] {
+        match self {
+            ReduceOperator::Declared(Declared(declaration)) => &declaration.definitions,
+            _ => &[],
+        }
+    }
+
+    /// Why an element type lacks an operator that a text declares.
+    pub fn refusal(self, element: ElementType) -> Option<&'static str> {
+        match self {
+            ReduceOperator::Declared(Declared(declaration)) => {
+                let is_it = |(other, _): &&(ElementType, String)| *other == element;
+                declaration.refused.iter().find(is_it).map(|(_, why)| why.as_str())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a text declares it.
+    pub fn is_declared(self) -> bool {
+        matches!(self, ReduceOperator::Declared(_))
+    }
+}
+
+impl fmt::Debug for Declared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.row.sign)
+    }
+}
+
+impl PartialEq for Declared {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Declared {}
+
+impl Hash for Declared {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.row.sign.hash(state);
+    }
 }
 
 /// What an operator does with two values.
@@ -32,6 +145,8 @@ pub enum Combine {
     Operator(BinaryOperator),
     /// `min(a, b)`
     Function(Function),
+    /// What a text declares.
+    Defined(&'static Definition),
 }
 
 /// The value that changes nothing, for any element type.
@@ -59,10 +174,10 @@ pub enum Domain {
 }
 
 /// A row of the table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Monoid {
-    /// The operator that the row is about.
-    pub operator: ReduceOperator,
+    /// The operator that the row is about; `None` for one that a text declares.
+    operator: Option<ReduceOperator>,
     /// What the language writes before the `=` of an update: `+` of `+=`, `min` of `min=`. The loop IR prints it too.
     pub sign: &'static str,
     /// The word of an explicit reduction: `sum` of `sum(k)(…)`.
@@ -98,10 +213,30 @@ pub struct Monoid {
 use BinaryOperator as Op;
 use Combine::Operator;
 
+/// What is known of any operator that a text declares. Its definitions say the rest.
+const DECLARED: Monoid = Monoid {
+    operator: None,
+    sign: "",
+    reduction: "",
+    word: "",
+    summary: "what the text declares",
+    domain: Domain::Numbers,
+    identity: Identity::Zero,
+    of_numbers: Operator(Op::Add),
+    of_truths: None,
+    of_indices: None,
+    distributes: None,
+    atomic: None,
+    is_idempotent: false,
+    rounds: true,
+    keeps_nan: true,
+    takes_sign: false,
+};
+
 /// The table, in the order in which one is looked for.
 static MONOIDS: [Monoid; 6] = [
     Monoid {
-        operator: ReduceOperator::Add,
+        operator: Some(ReduceOperator::Add),
         sign: "+",
         reduction: "sum",
         word: "add",
@@ -119,7 +254,7 @@ static MONOIDS: [Monoid; 6] = [
         takes_sign: true,
     },
     Monoid {
-        operator: ReduceOperator::Multiply,
+        operator: Some(ReduceOperator::Multiply),
         sign: "*",
         reduction: "prod",
         word: "multiply",
@@ -137,7 +272,7 @@ static MONOIDS: [Monoid; 6] = [
         takes_sign: false,
     },
     Monoid {
-        operator: ReduceOperator::Min,
+        operator: Some(ReduceOperator::Min),
         sign: "min",
         reduction: "min",
         word: "min",
@@ -155,7 +290,7 @@ static MONOIDS: [Monoid; 6] = [
         takes_sign: false,
     },
     Monoid {
-        operator: ReduceOperator::Max,
+        operator: Some(ReduceOperator::Max),
         sign: "max",
         reduction: "max",
         word: "max",
@@ -173,7 +308,7 @@ static MONOIDS: [Monoid; 6] = [
         takes_sign: false,
     },
     Monoid {
-        operator: ReduceOperator::Or,
+        operator: Some(ReduceOperator::Or),
         sign: "|",
         reduction: "any",
         word: "or",
@@ -191,7 +326,7 @@ static MONOIDS: [Monoid; 6] = [
         takes_sign: false,
     },
     Monoid {
-        operator: ReduceOperator::And,
+        operator: Some(ReduceOperator::And),
         sign: "&",
         reduction: "all",
         word: "and",
@@ -246,17 +381,20 @@ impl ReduceOperator {
 
     /// What the table says about it.
     pub fn row(self) -> &'static Monoid {
-        MONOIDS.iter().find(|row| row.operator == self).expect("every operator has a row")
+        match self {
+            ReduceOperator::Declared(Declared(declaration)) => &declaration.row,
+            _ => MONOIDS.iter().find(|row| row.operator == Some(self)).expect("every operator has a row"),
+        }
     }
 
     /// The operator of an explicit reduction: of `sum` in `sum(k)(…)`.
     pub fn from_reduction(name: &str) -> Option<Self> {
-        MONOIDS.iter().find(|row| row.reduction == name).map(|row| row.operator)
+        MONOIDS.iter().find(|row| row.reduction == name).and_then(|row| row.operator)
     }
 
     /// The operator whose update is written like this before the `=`.
     pub fn from_sign(sign: &str) -> Option<Self> {
-        MONOIDS.iter().find(|row| row.sign == sign).map(|row| row.operator)
+        MONOIDS.iter().find(|row| row.sign == sign).and_then(|row| row.operator)
     }
 
     /// Its sign or name: `+`, `min`.
@@ -267,7 +405,11 @@ impl ReduceOperator {
     /// The value that changes nothing; `None` for an element type the operator is not defined for.
     pub fn identity(self, element: ElementType) -> Option<Literal> {
         let row = self.row();
-        if row.domain.has(element) { row.identity.of(element) } else { None }
+        match self {
+            ReduceOperator::Declared(_) => self.definition(element).map(|definition| definition.identity),
+            _ if row.domain.has(element) => row.identity.of(element),
+            _ => None,
+        }
     }
 
     /// The index that changes nothing, where indices have the operator.
@@ -292,6 +434,14 @@ impl ReduceOperator {
     /// What it does with two values of a type; `None` for a type that it is not defined for.
     pub fn combine(self, ty: Type) -> Option<Combine> {
         let row = self.row();
+        if self.is_declared() {
+            let element = match ty {
+                Type::Index => return None,
+                Type::Bool => ElementType::Bool,
+                Type::Element(element) => element,
+            };
+            return self.definition(element).map(Combine::Defined);
+        }
         match ty {
             Type::Index => row.of_indices.map(|(combine, _)| combine),
             Type::Bool => row.of_truths,
@@ -336,6 +486,7 @@ impl ReduceOperator {
         match self.combine(Type::of(left.element()))? {
             Combine::Operator(operator) => constant::binary(operator, left, right),
             Combine::Function(function) => constant::call(function, &[left, right]),
+            Combine::Defined(definition) => constant::defined(&definition.value, left, right),
         }
     }
 }
@@ -353,7 +504,7 @@ mod tests {
     #[test]
     fn the_table_has_a_row_for_each_operator_and_identities_change_nothing() {
         for operator in ReduceOperator::ALL {
-            assert_eq!(operator.row().operator, operator);
+            assert_eq!(operator.row().operator, Some(operator));
             assert_eq!(ReduceOperator::from_reduction(operator.row().reduction), Some(operator));
             assert_eq!(ReduceOperator::from_sign(operator.name()), Some(operator));
             for element in ElementType::ALL {

@@ -152,7 +152,9 @@ impl Versions {
     fn update(&mut self, statement: &mut Assignment, operator: ReduceOperator, mut before: Access) {
         let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
         let is_computed = statement.target.indices.iter().any(is_computed);
-        if statement.mask.is_some() || is_computed {
+        // What a declared operator makes of two values may have the second several times.
+        let is_repeated = operator.is_declared() && !is_plain(&statement.value);
+        if statement.mask.is_some() || is_computed || is_repeated {
             // Computed indices may meet in one element, where values are combined.
             statement.operator = statement.operator.filter(|_| is_computed);
             statement.value = Expr::Access(self.part(statement, operator, before.tensor));

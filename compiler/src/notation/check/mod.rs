@@ -3,6 +3,7 @@
 mod access;
 mod call;
 mod declaration;
+mod define;
 mod division;
 mod expression;
 mod functions;
@@ -35,7 +36,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::{prelude, resolve};
 use crate::syntax::{self, Ident, Item, Program};
 
-/// Checks every kernel and every format definition of a program.
+/// Checks every kernel and every definition of a program.
 ///
 /// # Errors
 /// Every problem that was found.
@@ -46,12 +47,19 @@ pub fn check(program: &Program) -> Result<Vec<Kernel>, Diagnostics> {
     let kernels = || {
         program.items.iter().filter_map(|item| match item {
             Item::Kernel(kernel) => Some(kernel),
-            Item::Format(_) => None,
+            Item::Format(_) | Item::Function(_) | Item::Monoid(_) => None,
         })
     };
+    let mut wrong = Diagnostics::new();
+    let defined = define::Definitions::of(program, &mut wrong);
+    if !wrong.is_empty() {
+        // What uses a definition that is wrong may be wrong for no other reason.
+        wrong.into_sorted().into_iter().for_each(|problem| problems.expression.push(problem));
+        return Err(problems.expression);
+    }
     check_distinct("kernel", kernels().map(|kernel| &kernel.name), &mut problems.expression);
     let kernels: Vec<Option<Kernel>> =
-        kernels().map(|kernel| check_kernel(kernel, &definitions, &mut problems)).collect();
+        kernels().map(|kernel| check_kernel(kernel, &definitions, &defined, &mut problems)).collect();
     match kernels.into_iter().collect() {
         Some(kernels) if problems.is_empty() => Ok(kernels),
         _ => Err(problems.expression),
@@ -59,6 +67,27 @@ pub fn check(program: &Program) -> Result<Vec<Kernel>, Diagnostics> {
 }
 
 fn check_kernel(
+    kernel: &syntax::Kernel,
+    definitions: &resolve::Definitions<'_>,
+    defined: &define::Definitions<'_>,
+    problems: &mut Problems,
+) -> Option<Kernel> {
+    let mut expansion = Diagnostics::new();
+    defined.check_tensors(kernel, &mut expansion);
+    let (kernel, calls) = defined.expand(kernel, &mut expansion);
+    let outside = std::mem::replace(&mut problems.expression, Diagnostics::new());
+    if !expansion.is_empty() {
+        problems.expression = outside;
+        expansion.into_sorted().into_iter().for_each(|problem| problems.expression.push(problem));
+        return None;
+    }
+    let checked = check_expanded(&kernel, definitions, problems);
+    let inside = std::mem::replace(&mut problems.expression, outside);
+    define::with_calls(inside, &calls).into_sorted().into_iter().for_each(|found| problems.expression.push(found));
+    checked
+}
+
+fn check_expanded(
     kernel: &syntax::Kernel,
     definitions: &resolve::Definitions<'_>,
     problems: &mut Problems,

@@ -63,6 +63,11 @@ impl<'s> Values<'_, 's> {
         }
         let message = format!("`{text}` is not defined for `{}`", element.name());
         let undefined = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message);
+        if operator.is_declared() {
+            let why = operator.refusal(element).unwrap_or("its declaration is wrong");
+            self.found.push(undefined.label(why));
+            return;
+        }
         self.found.push(match (operator.row().domain, element) {
             (_, ElementType::Bool) => undefined
                 .label("truth values are no numbers")

@@ -179,9 +179,10 @@ impl Builder {
     }
 
     fn reduction(&mut self, name: Ident, indices: Vec<Index>, body: Expr) -> ExprKind {
-        let operator = ReduceOperator::from_reduction(&name.name);
+        let operator = self.operator(&name.name);
         if operator.is_none() {
-            let names = ReduceOperator::ALL.map(|operator| operator.row().reduction);
+            let built_in = ReduceOperator::ALL.map(|operator| operator.row().reduction);
+            let names: Vec<&str> = built_in.into_iter().chain(self.monoids.iter().map(String::as_str)).collect();
             self.problems.push(error::unknown_reduction(&name.name, name.span, &names));
         }
         let mut variables = Vec::new();

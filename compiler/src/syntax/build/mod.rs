@@ -20,13 +20,16 @@ type Pairs<'a> = pest::iterators::Pairs<'a, Rule>;
 pub(super) struct Builder {
     /// Where lexemes end: pest's spans may end in blanks and comments.
     ends: Vec<usize>,
+    /// The operators that the text declares.
+    monoids: Vec<String>,
     /// What was found.
     pub(super) problems: Vec<Diagnostic>,
 }
 
 impl Builder {
     pub(super) fn new(lexemes: &[Lexeme]) -> Self {
-        Self { ends: lexemes.iter().map(|lexeme| lexeme.span.end).collect(), problems: Vec::new() }
+        let ends = lexemes.iter().map(|lexeme| lexeme.span.end).collect();
+        Self { ends, monoids: Vec::new(), problems: Vec::new() }
     }
 
     fn span(&self, pair: &Pair) -> Span {
@@ -38,6 +41,12 @@ impl Builder {
 
     /// Of `program` or `recovered_program`.
     pub(super) fn program(&mut self, pair: Pair) -> Program {
+        let monoids = pair.clone().into_inner().flatten().filter(|pair| pair.as_rule() == Rule::monoid);
+        let name = |pair: Pair<'_>| {
+            let name = pair.into_inner().find(|pair| pair.as_rule() == Rule::name);
+            name.map(|name| self.ident(name).name)
+        };
+        self.monoids = monoids.filter_map(name).collect();
         let mut items = Vec::new();
         for pair in pair.into_inner() {
             match pair.as_rule() {
@@ -70,10 +79,44 @@ impl Builder {
                 Rule::definition => {
                     item = Some(Item::Format(self.definition(pair, std::mem::take(&mut documentation))));
                 }
+                Rule::function => item = Some(self.function_definition(pair, std::mem::take(&mut documentation))),
+                Rule::monoid => item = Some(self.monoid_definition(pair, std::mem::take(&mut documentation))),
                 _ => {}
             }
         }
         item
+    }
+
+    /// `fn relu(v) = select(v > 0, v, 0);`
+    fn function_definition(&mut self, pair: Pair, documentation: Vec<String>) -> Item {
+        let span = self.span(&pair);
+        let (name, parameters, body, _) = self.definition_of_values(pair);
+        Item::Function(FunctionDefinition { documentation, name, parameters, body, span })
+    }
+
+    /// `monoid join(a, b) = a + b - a * b with 0;`
+    fn monoid_definition(&mut self, pair: Pair, documentation: Vec<String>) -> Item {
+        let span = self.span(&pair);
+        let (name, parameters, body, identity) = self.definition_of_values(pair);
+        Item::Monoid(MonoidDefinition { documentation, name, parameters, body, identity, span })
+    }
+
+    /// The names, the expression and the value behind `with`.
+    fn definition_of_values(&mut self, pair: Pair) -> (Ident, Vec<Ident>, Expr, Expr) {
+        let span = self.span(&pair);
+        let nothing = Expr { kind: ExprKind::Bool(false), span };
+        let (mut names, mut body, mut identity) = (Vec::new(), nothing.clone(), nothing);
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => names.push(self.ident(pair)),
+                Rule::expression => body = self.expression(pair).expr,
+                Rule::fill_value => identity = self.value(pair),
+                _ => {}
+            }
+        }
+        let mut names = names.into_iter();
+        let name = names.next().unwrap_or(Ident { name: String::new(), span });
+        (name, names.collect(), body, identity)
     }
 
     fn kernel(&mut self, pair: Pair, documentation: Vec<String>) -> Kernel {
@@ -313,13 +356,37 @@ impl Builder {
                 Rule::assign_operator => {
                     after_operator = true;
                     statement.operator_span = self.span(&pair);
-                    statement.operator = assign_operator(pair);
+                    statement.operator = self.assign_operator(pair);
                 }
                 Rule::expression => statement.value = self.expression(pair).expr,
                 _ => {}
             }
         }
         statement
+    }
+
+    fn assign_operator(&mut self, pair: Pair) -> AssignOperator {
+        let sign = pair.as_str().trim_end().trim_end_matches('=').trim_end();
+        let named =
+            pair.clone().into_inner().find_map(|pair| pair.into_inner().find(|pair| pair.as_rule() == Rule::name));
+        match named.map(|name| self.ident(name)) {
+            _ if ReduceOperator::from_sign(sign).is_some() => AssignOperator::of(ReduceOperator::from_sign(sign)),
+            Some(name) => {
+                let operator = self.operator(&name.name);
+                if operator.is_none() {
+                    self.problems.push(error::unknown_update(&name.name, name.span, &self.monoids));
+                }
+                AssignOperator::of(operator)
+            }
+            None => AssignOperator::Assign,
+        }
+    }
+
+    /// The reduction of a name: a built-in one, or one that the text declares.
+    fn operator(&self, name: &str) -> Option<ReduceOperator> {
+        let declared = || self.monoids.iter().any(|monoid| monoid == name);
+        let known = ReduceOperator::from_reduction(name);
+        known.or_else(|| declared().then(|| ReduceOperator::declared(name, Vec::new(), Vec::new())))
     }
 
     fn access(&mut self, pair: Pair) -> Access {
@@ -385,9 +452,4 @@ fn visibility(pair: Pair) -> String {
         }
     }
     text
-}
-
-fn assign_operator(pair: Pair) -> AssignOperator {
-    let sign = pair.as_str().trim_end().trim_end_matches('=').trim_end();
-    AssignOperator::of(ReduceOperator::from_sign(sign))
 }

@@ -1,7 +1,10 @@
 //! Values and what operators make of them.
 
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{BinaryOperator, Combine, ElementType, Function, Literal, ReduceOperator, Type, UnaryOperator};
+use spc_compiler::ir::tables::monoid::{LEFT, RIGHT};
+use spc_compiler::ir::{
+    BinaryOperator, Combine, ElementType, Expr, Function, Literal, ReduceOperator, Type, UnaryOperator,
+};
 
 use super::{Cause, Fault};
 use crate::complex::{c32, c64};
@@ -259,7 +262,25 @@ pub(super) fn reduce(operator: ReduceOperator, left: Value, right: Value) -> Res
     match operator.combine(left.ty()) {
         Some(Combine::Operator(operator)) => binary(operator, left, right),
         Some(Combine::Function(function)) => call(function, &[left, right]),
+        Some(Combine::Defined(definition)) => defined(&definition.value, left, right),
         None => mismatch(),
+    }
+}
+
+/// What a declared operator makes of two values.
+fn defined(expr: &Expr, left: Value, right: Value) -> Result<Value> {
+    let of = |expr: &Expr| defined(expr, left, right);
+    match expr {
+        Expr::Literal(literal) => Value::of_literal(*literal),
+        Expr::Bool(value) => Ok(Value::Bool(*value)),
+        Expr::Variable(LEFT) => Ok(left),
+        Expr::Variable(RIGHT) => Ok(right),
+        Expr::Unary(operator, operand) => unary(*operator, of(operand)?),
+        Expr::Binary(operator, one, other) => binary(*operator, of(one)?, of(other)?),
+        Expr::Call(function, arguments) => call(*function, &arguments.iter().map(of).collect::<Result<Vec<_>>>()?),
+        Expr::Select(condition, yes, no) => of(if of(condition)?.truth()? { yes } else { no }),
+        Expr::Cast(ty, operand) => cast(*ty, of(operand)?),
+        _ => mismatch(),
     }
 }
 

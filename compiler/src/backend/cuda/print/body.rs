@@ -63,6 +63,7 @@ impl Printer<'_> {
                 if !self.function.atomic.contains(array) {
                     return self.update(&place, *operator, held.ty(), &value);
                 }
+                self.define(*operator, held.ty());
                 let update = self.helpers.atomic(*operator, held);
                 let atomically = format!("{update}(&{place}, {value});");
                 match self.function.owned.iter().find(|owned| owned.array == *array) {

@@ -1,12 +1,14 @@
 //! Expressions as CUDA C.
 
-use super::helpers::wrapping_name;
+use super::helpers::{defined_name, wrapping_name};
 use super::{Printer, type_name};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
+use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{
     ArrayElement, BinaryOperator, Combine, DimensionId, ElementType, Expr, Function, Literal, ReduceOperator, Size,
     Type, UnaryOperator,
 };
+use std::collections::BTreeMap;
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> String {
@@ -214,6 +216,33 @@ impl Printer<'_> {
         format!("({}){}", type_name(ty), self.at_least(operand, Precedence::Prefix))
     }
 
+    /// The function of a declared operator for a type, printed with the helpers.
+    pub(super) fn define(&mut self, operator: ReduceOperator, ty: Type) -> String {
+        let name = defined_name(operator, ty);
+        let Some(Combine::Defined(definition)) = operator.combine(ty) else { return name };
+        let kernel = definition.kernel();
+        let mut printer = Printer {
+            kernel: &kernel,
+            function: self.function,
+            helpers: &mut *self.helpers,
+            namer: crate::backend::cuda::reserved::namer(),
+            dimensions: BTreeMap::new(),
+            lengths: BTreeMap::new(),
+            arrays: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            extents: BTreeMap::new(),
+            team: None,
+            out: String::new(),
+            depth: 0,
+        };
+        let (left, right) = (printer.declare_variable(LEFT), printer.declare_variable(RIGHT));
+        let value = printer.expr(&definition.value);
+        let ty = type_name(ty);
+        self.helpers.add(name, |name| {
+            format!("static __device__ {ty} {name}({ty} {left}, {ty} {right}) {{\n    return {value};\n}}\n")
+        })
+    }
+
     /// `left operator right`, for values of a type.
     pub(super) fn combined(&mut self, operator: ReduceOperator, ty: Type, left: &str, right: &str) -> String {
         let element = match ty {
@@ -233,6 +262,10 @@ impl Printer<'_> {
             Combine::Function(function) => {
                 let element = element.expect("indices have no functions");
                 self.called(function, element, &[left.to_owned(), right.to_owned()])
+            }
+            Combine::Defined(_) => {
+                let function = self.define(operator, ty);
+                format!("{function}({left}, {right})")
             }
         }
     }

@@ -82,7 +82,7 @@ impl Helpers {
         let ty = element(held);
         let other = self.shuffled("down", "0xffffffffu", held.ty(), "value");
         let combined = self.combined(operator, held.ty(), "value", "other");
-        self.add(format!("meet_{}_{ty}", operator.row().word), |name| {
+        self.add(format!("meet_{}_{ty}", word(operator)), |name| {
             format!(
                 "// Combines what neighbouring lanes have of one element; the first of them updates it.
 static __device__ void {name}({ty}* array, u64 place, {ty} value) {{
@@ -313,7 +313,7 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
     pub(super) fn atomic(&mut self, operator: ReduceOperator, held: ArrayElement) -> String {
         let ty = element(held);
         if matches!(held, ArrayElement::Value(element) if element.is_complex()) {
-            return self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
+            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
                 format!(
                     "static __device__ void {name}({ty}* place, {ty} value) {{
     atomicAdd(&place->re, value.re);
@@ -327,7 +327,7 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
             if cast.is_empty() {
                 return function.to_owned();
             }
-            return self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
+            return self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
                 format!(
                     "static __device__ void {name}({ty}* place, {ty} value) {{
     {function}(({cast}*)place, ({cast})value);
@@ -341,7 +341,7 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
             ArrayElement::Index(width) => width.bytes(),
             ArrayElement::Value(element) => element.bytes(),
         };
-        self.add(format!("atomic_{}_{ty}", operator.row().word), |name| {
+        self.add(format!("atomic_{}_{ty}", word(operator)), |name| {
             if bytes < 4 { narrow_loop(name, ty, bytes, &combined) } else { loop_of(name, ty, &combined) }
         })
     }
@@ -365,8 +365,21 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
                     _ => format!("{name}({left}, {right})"),
                 }
             }
+            Combine::Defined(_) => format!("{}({left}, {right})", defined_name(operator, ty)),
         }
     }
+}
+
+/// The operator in the name of a helper.
+fn word(operator: ReduceOperator) -> String {
+    if operator.is_declared() { defined_name(operator, Type::Index) } else { operator.row().word.to_owned() }
+}
+
+/// The name of the function of a declared operator.
+pub(super) fn defined_name(operator: ReduceOperator, ty: Type) -> String {
+    let ascii = |c: char| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("_{:x}_", u32::from(c)) };
+    let name: String = operator.name().chars().map(ascii).collect();
+    format!("reduce_{name}_{}", super::type_name(ty))
 }
 
 /// The name of an operator of integers that wraps around.

@@ -255,6 +255,7 @@ impl<'a> Printer<'a> {
     fn segments(&mut self, places: &Places, share: &Share, segments: Segments) {
         let ty = self.kernel.variable(segments.value).ty;
         let (value_type, identity) = (type_name(ty), self.identity(segments.operator, ty));
+        self.define(segments.operator, self.kernel.array(segments.array).element.ty());
         let update = self.helpers.atomic(segments.operator, self.kernel.array(segments.array).element);
         let meet = self.helpers.meet(segments.operator, self.kernel.array(segments.array).element, &update);
         let array = self.arrays[&segments.array].clone();
@@ -323,6 +324,7 @@ impl<'a> Printer<'a> {
             let array = self.arrays[&total.meet.array()].clone();
             let left = match total.meet {
                 Meet::Cell(cell) => {
+                    self.define(total.operator, self.kernel.array(cell).element.ty());
                     let update = self.helpers.atomic(total.operator, self.kernel.array(cell).element);
                     format!("{update}(&{array}[0], {name});")
                 }

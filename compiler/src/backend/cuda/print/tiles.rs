@@ -44,6 +44,7 @@ impl Printer<'_> {
             let (name, array) = (self.arrays[&tile.tile].clone(), self.arrays[&tile.array].clone());
             let (length, n, identity) =
                 (self.lengths[&tile.array].clone(), self.scoped("n"), self.tile_identity(&tile));
+            self.define(tile.operator, self.kernel.array(tile.array).element.ty());
             let update = self.helpers.atomic(tile.operator, self.kernel.array(tile.array).element);
             self.nest(&format!("for (u64 {n} = {thread}; {n} < {length}; {n} += {threads})"), |printer| {
                 printer.line(&format!("if ({name}[{n}] != {identity}) {update}(&{array}[{n}], {name}[{n}]);"));

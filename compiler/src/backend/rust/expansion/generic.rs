@@ -246,7 +246,7 @@ impl Generic {
             let items = program.map(|program| program.items).unwrap_or_default();
             let kernel = items.into_iter().find_map(|item| match item {
                 syntax::Item::Kernel(kernel) => Some(kernel),
-                syntax::Item::Format(_) => None,
+                _ => None,
             });
             let all = kernel.map(|kernel| kernel.parameters.into_iter().chain(kernel.results).collect::<Vec<_>>());
             all.unwrap_or_default()

@@ -106,8 +106,8 @@ fn many_indices(kernel: &notation::Kernel) -> Option<Diagnostic> {
 /// A kernel by itself, with the formats that are defined beside it.
 fn source(program: &syntax::Program, kernel: &str) -> String {
     let is_its = |item: &&syntax::Item| match item {
-        syntax::Item::Format(_) => true,
         syntax::Item::Kernel(other) => other.name.name == kernel,
+        definition => definition.is_definition(),
     };
     syntax::Program { items: program.items.iter().filter(is_its).cloned().collect() }.to_string()
 }
