@@ -21,26 +21,49 @@
 //! under a mask: most rows are short, and nobody can guess how short the next one is. AMD's processors, which take longer to gather
 //! than to load one by one, take short runs in fours.
 
-use super::combine::{
-    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value,
-};
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 use super::segments;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 use super::wide::{Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch, lanes_of_length};
 use std::marker::PhantomData;
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 use std::ops::RangeInclusive;
 
 /// How many terms a lane takes before its sum is added to one of `f64`.
 pub(super) const LONG: usize = 64;
 
 /// What terms are of.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 pub trait Number: Value + Wide {}
 
 /// What terms are of.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 pub trait Number: Value {}
 
 impl Number for f32 {}
@@ -118,7 +141,12 @@ pub trait Term: Copy {
     fn part(self, first: usize, length: usize) -> Self;
 
     /// Has what is stored for places from one on, where there are any, brought near.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     fn fetch(self, place: usize);
 
     /// Whether there is something at a place.
@@ -139,18 +167,33 @@ pub trait Term: Copy {
     }
 
     /// All of them, at most as many as there are lanes.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
 
     /// In which lanes there is something, of at most as many.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn mask<L: Lanes<Number = Self::Number>>(self) -> u32 {
         lanes_of_length(self.length())
     }
 
     /// Combines all of them with totals in lanes, none of which is NaN where the operator passes over NaN.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn combine_lanes<C: Monoid, L: Lanes<Number = Self::Number>>(self, totals: L) -> L {
         let all = L::combine(C::OP, self.lanes(), totals);
@@ -161,7 +204,12 @@ pub trait Term: Copy {
     }
 
     /// Totals of all of them in lanes: the identity where there is nothing.
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn first_lanes<C: Monoid, L: Lanes<Number = Self::Number>>(self) -> L {
         if Self::IS_FILLED {
@@ -356,7 +404,12 @@ const fn is_in_parts<C: Monoid, F: Term>() -> bool {
 }
 
 /// In vectors, the last of them under a mask.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
@@ -374,11 +427,21 @@ fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
 }
 
 /// Runs that are shorter have less to gain from wide vectors than they lose at their ends.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 const SHORT: usize = 32;
 
 /// In vectors of few lanes, and one by one what is left.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
     let lanes = <F::Number as Wide>::Loaded::COUNT;
@@ -400,14 +463,24 @@ fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
     total
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn reduce_in<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> F::Number {
     lanes_of::<C, L, F>(term).fold(C::OP)
 }
 
 /// Totals in lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn lanes_of<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
     let length = term.length();
@@ -421,7 +494,12 @@ fn lanes_of<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
 }
 
 /// Sums in lanes of so many that they are added up in parts.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(never)]
 fn lanes_of_long<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
     let (mut sums, mut place, length) = (L::none(), 0, term.length());
@@ -434,7 +512,12 @@ fn lanes_of_long<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L
 }
 
 /// Totals in lanes of more than there are lanes.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
     let length = term.length();
@@ -454,11 +537,21 @@ fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L
 
 /// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
 /// having to guess. Fewer are a block of a loop that has more.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 const REMEMBERED: RangeInclusive<usize> = 65..=2048;
 
 /// The totals of runs that lie one behind the other.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     if term.longest() > GATHERED {
@@ -471,7 +564,12 @@ fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], t
 }
 
 /// The totals of runs that lie one behind the other, eight at a time.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(never)]
 pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let (eights, rest) = totals.as_chunks_mut::<8>();
@@ -487,7 +585,12 @@ pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P]
 /// Most runs of tensors are short. What eight short runs have together is a few vectors, so that few lanes are without an entry; then
 /// the first terms of all runs are combined with the second, and so on. The vectors are whole, with what comes behind: how much of
 /// one is asked for nobody can guess. Longer runs have vectors of their own.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordinate>(term: F, bounds: &[P; 9]) -> L {
     let first = bounds[0].place();
@@ -525,21 +628,36 @@ fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordi
 }
 
 /// Terms from a place on, the vectors `2 * number` and `2 * number + 1`.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn pair<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(term: F, first: usize, number: usize) -> [L; 2] {
     [vector::<C, L, F>(term, first, 2 * number), vector::<C, L, F>(term, first, 2 * number + 1)]
 }
 
 /// Terms from a place on, the vector of a number.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn vector<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(term: F, first: usize, number: usize) -> L {
     term.part(first + number * L::COUNT, L::COUNT).first_lanes::<C, L>()
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[cold]
 #[inline(never)]
 fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
@@ -547,7 +665,12 @@ fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: 
 }
 
 /// One after the other.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(always)]
 fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     reduce_each::<C, F, P>(term, positions, totals);
@@ -562,7 +685,12 @@ fn reduce_each<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], tota
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[cold]
 #[inline(never)]
 fn reduce_far<C: Monoid, F: Term>(term: F) -> F::Number {
@@ -573,7 +701,12 @@ fn reduce_far<C: Monoid, F: Term>(term: F) -> F::Number {
 }
 
 /// In vectors, a lane for each total.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
     if term.longest() > GATHERED {
@@ -605,7 +738,12 @@ fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
 }
 
 /// Of an array that is too long to be gathered from.
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[cold]
 #[inline(never)]
 fn combine_in_turns_of_far<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
@@ -613,7 +751,12 @@ fn combine_in_turns_of_far<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]
 }
 
 /// One after the other.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(always)]
 fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
     combine_one_by_one::<C, F>(term, totals);
@@ -662,7 +805,12 @@ fn sum_in_parts<F: Term>(term: F, length: usize, sum: &dyn Fn(F) -> F::Number) -
     F::Number::rounded(total)
 }
 
-#[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 #[inline(always)]
 fn reduce_one_by_one<C: Monoid, F: Term>(term: F) -> F::Number {
     let mut total = F::Number::identity(C::OP);
@@ -673,13 +821,23 @@ fn reduce_one_by_one<C: Monoid, F: Term>(term: F) -> F::Number {
 }
 
 /// In several totals, and one for the last entries.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(always)]
 fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if F::IS_GATHERED { reduce_all::<4, C, F>(term) } else { reduce_all::<8, C, F>(term) }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(always)]
 fn reduce_all<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
     if is_in_parts::<C, F>() && term.length() > LONG * LANES {
@@ -689,13 +847,23 @@ fn reduce_all<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
 }
 
 /// Of so many that they are added up in parts.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(never)]
 fn sum_of_long<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
     sum_in_parts(term, LONG * LANES, &reduce_in::<LANES, C, F>)
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl")))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+)))]
 #[inline(always)]
 fn reduce_in<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
     let mut totals = [F::Number::identity(C::OP); LANES];
@@ -738,7 +906,12 @@ impl<T: Number> Term for Run<'_, T> {
         Run(&self.0[first..first + length])
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         fetch(self.0, place);
@@ -749,7 +922,12 @@ impl<T: Number> Term for Run<'_, T> {
         self.0[place]
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::load(self.0)
@@ -776,7 +954,12 @@ impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
         At { coordinates: &self.coordinates[first..first + length], ..self }
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         fetch(self.coordinates, place);
@@ -787,7 +970,12 @@ impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
         self.of[self.coordinates[place].place()]
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather(self.of, self.coordinates)
@@ -821,7 +1009,12 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
         AtSome(self.0.part(first, length))
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         self.0.fetch(place);
@@ -832,13 +1025,23 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
         self.0.get(place)
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather_some(self.0.of, self.0.coordinates)
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn mask<L: Lanes<Number = T>>(self) -> u32 {
         L::some(self.0.coordinates)
@@ -864,7 +1067,12 @@ impl<T: Number> Term for Same<T> {
         self
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn fetch(self, _: usize) {}
 
@@ -873,7 +1081,12 @@ impl<T: Number> Term for Same<T> {
         self.0
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::splat(self.0)
@@ -912,7 +1125,12 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
         Both(self.0.part(first, length), self.1.part(first, length), PhantomData)
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn fetch(self, place: usize) {
         self.0.fetch(place);
@@ -936,13 +1154,23 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
         };
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = A::Number>>(self) -> L {
         L::apply(O::OP, self.0.lanes(), self.1.lanes())
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn combine_lanes<C: Monoid, L: Lanes<Number = A::Number>>(self, totals: L) -> L {
         let is_plain = C::IS_SUM && Self::IS_ZERO_OUTSIDE && !Self::IS_FILLED;
@@ -954,7 +1182,12 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
         }
     }
 
-    #[cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn mask<L: Lanes<Number = A::Number>>(self) -> u32 {
         match (A::IS_FILLED, B::IS_FILLED) {

@@ -48,9 +48,7 @@ mod workspace;
 pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
-pub use combine::{
-    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value,
-};
+pub use combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 pub use dot::{At, AtSome, Both, Coordinate, Number, Run, Same, Term, Terms, at, at_some, run, same};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};

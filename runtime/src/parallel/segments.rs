@@ -14,7 +14,12 @@
 //!
 //! (Blelloch, Heroux & Zagha, Segmented Operations for Sparse Matrix Computation on Vector Multiprocessors, 1993.)
 
-#![cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#![cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 
 use super::Coordinate;
 use super::combine::{Monoid, Value};
@@ -53,7 +58,12 @@ pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positio
         let is_next_marked = mark(term, bounds(block + 1), &mut marks[(block + 1) % 2]);
         if is_marked {
             (0..RUNS).step_by(64 / size_of::<P>()).for_each(|run| fetch(positions, (block + 2) * RUNS + run));
-            add_up::<C, <F::Number as Wide>::Gathered, F>(term, bounds(block)[0].place(), &marks[block % 2], &mut found);
+            add_up::<C, <F::Number as Wide>::Gathered, F>(
+                term,
+                bounds(block)[0].place(),
+                &marks[block % 2],
+                &mut found,
+            );
             if marks[block % 2].has_empty {
                 spread(F::Number::identity(C::OP), &found, bounds(block), totals);
             } else {

@@ -1,6 +1,11 @@
 //! Vector registers of processors with AVX-512, whose loads and gathers leave out lanes.
 
-#![cfg(all(target_arch = "x86_64", target_feature = "avx512bw", target_feature = "avx512dq", target_feature = "avx512vl"))]
+#![cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 
 use super::Coordinate;
 use super::combine::{Op, Value};
@@ -512,9 +517,7 @@ unsafe fn store_bytes<T>(bytes: *mut T, mask: u8, lanes: __m256i) {
 #[inline(always)]
 unsafe fn set_bytes_in_lanes<T: Into<i32>>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
     // SAFETY: as above.
-    unsafe {
-        _mm256_set_epi32(g.into(), f.into(), e.into(), d.into(), c.into(), b.into(), a.into(), first.into())
-    }
+    unsafe { _mm256_set_epi32(g.into(), f.into(), e.into(), d.into(), c.into(), b.into(), a.into(), first.into()) }
 }
 
 /// Bytes at places, which are below the array's length in the lanes of the mask. Four bytes are gathered for each: from where the
