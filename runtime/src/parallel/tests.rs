@@ -488,7 +488,7 @@ mod sums_of_products {
     /// Small integers: their sums are the same in any order.
     fn assert_sums<T, C>(number: fn(usize) -> T, coordinate: fn(usize) -> C)
     where
-        T: Number + PartialEq + std::fmt::Debug,
+        T: Number + PartialEq + std::fmt::Debug + std::ops::AddAssign + std::ops::Mul<Output = T>,
         C: Coordinate,
     {
         let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10)).collect();
@@ -514,10 +514,54 @@ mod sums_of_products {
         }
     }
 
+    #[test]
+    fn minima_and_maxima_pass_over_nan_and_are_the_identity_of_nothing() {
+        let lengths = [0, 1, 2, 7, 8, 9, 65, 300, 0, 3];
+        let mut positions = vec![0_u32];
+        for length in lengths.into_iter().cycle().take(700) {
+            positions.push(positions[positions.len() - 1] + length);
+        }
+        let count = positions[positions.len() - 1] as usize + 9;
+        let value = |place: usize| match place * 7919 % 23 {
+            0 | 5 => f64::NAN,
+            1 => f64::INFINITY,
+            2 => f64::NEG_INFINITY,
+            other => other as f64 - 12.0,
+        };
+        let values: Vec<f64> = (0..count).map(value).collect();
+        let of: Vec<f64> = (0..50).map(|place| value(place + 3)).collect();
+        let coordinates: Vec<u32> = (0..count).map(|place| (place * 31 % 50) as u32).collect();
+        let mut found = [vec![0.0; positions.len() - 1], vec![0.0; positions.len() - 1]];
+        let terms = run(&values).plus(at(&of, &coordinates));
+        terms.reduce_between(Minimum, &positions, &mut found[0]);
+        terms.reduce_between(Maximum, &positions, &mut found[1]);
+        for (number, bounds) in positions.windows(2).enumerate() {
+            let places = || (bounds[0] as usize..bounds[1] as usize).map(|p| values[p] + of[coordinates[p] as usize]);
+            assert_eq!(found[0][number], places().fold(f64::INFINITY, f64::min));
+            assert_eq!(found[1][number], places().fold(f64::NEG_INFINITY, f64::max));
+        }
+    }
+
+    #[test]
+    fn integers_wrap_around_in_lanes() {
+        let values: Vec<i32> = (0..100).map(|place| i32::MAX - place % 3).collect();
+        let coordinates: Vec<u32> = (0..100).map(|place| place % 7).collect();
+        let of: Vec<i32> = (0..7).map(|place| i32::MIN + place * 3).collect();
+        let terms = || values.iter().zip(&coordinates).map(|(value, at)| value.wrapping_mul(of[*at as usize]));
+        let found = run(&values).times(at(&of, &coordinates)).sum();
+        assert_eq!(found, terms().fold(0, i32::wrapping_add));
+        let bytes: Vec<u8> = (0..100).map(|place| (place * 37) as u8).collect();
+        let tables = [200_u8, 17, 255];
+        let coordinates: Vec<u32> = (0..100).map(|place| place % 3).collect();
+        let terms = bytes.iter().zip(&coordinates).map(|(value, at)| value.wrapping_sub(tables[*at as usize]));
+        assert_eq!(run(&bytes).minus(at(&tables, &coordinates)).reduce(Maximum), terms.max().unwrap());
+    }
+
+
     /// Sums of runs of some lengths, one behind the other.
     fn assert_sums_between<T, P>(number: fn(usize) -> T, position: fn(usize) -> P)
     where
-        T: Number + PartialEq + std::fmt::Debug,
+        T: Number + PartialEq + std::fmt::Debug + std::ops::AddAssign + std::ops::Mul<Output = T>,
         P: Coordinate,
     {
         let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10)).collect();
@@ -558,7 +602,7 @@ mod sums_of_products {
     /// Sums of many runs, one behind the other, some of which are infinite.
     fn assert_sums_of_many_between<T, P>(number: fn(usize) -> T, infinite: T, position: fn(usize) -> P)
     where
-        T: Number + PartialEq + std::fmt::Debug,
+        T: Number + PartialEq + std::fmt::Debug + std::ops::AddAssign + std::ops::Mul<Output = T>,
         P: Coordinate,
     {
         let of: Vec<T> = (0..100).map(|place| number(place * 7 % 10 + 1)).collect();
