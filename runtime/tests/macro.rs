@@ -140,6 +140,32 @@ fn names_of_the_language_are_not_in_the_way() {
     assert_eq!(rust_like_names(&matrix(), &x).unwrap().values(), [2.0, 0.0, 7.0]);
 }
 
+mod differences {
+    use spc::tensor::{Csr, Delta, Dense, DenseLevel, Levels, Tensor};
+
+    spc::tensor_kernel! {
+        fn spmv(A: [dense, delta(u8)], x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+        fn twice(A: csr) -> B: [dense, delta(u8)] { B(i, j) = 2 * A(i, j); }
+    }
+
+    type Rows = Levels<(DenseLevel, Delta<u8>)>;
+
+    #[test]
+    fn coordinates_are_read_and_written_as_differences() {
+        let entries = [([0, 1], 2.0), ([0, 999], 3.0), ([2, 255], 5.0)];
+        let a = Tensor::<f64, Csr>::from_entries([3, 1000], entries).unwrap();
+        let rows = a.convert::<Rows>().unwrap();
+        let deltas = rows.as_any().coordinates(1).unwrap();
+        assert_eq!(deltas.as_u8(), Some(&[1, 255, 255, 255, 233, 255, 0][..]));
+        assert_eq!(rows.nnz(), 3);
+        let x = Tensor::<f64, Dense<1>>::from_vec([1000], (0..1000).map(f64::from).collect()).unwrap();
+        assert_eq!(spmv(&rows, &x).unwrap().values(), [2.0 + 3.0 * 999.0, 0.0, 5.0 * 255.0]);
+        let doubled: Tensor<f64, Rows> = twice(&a).unwrap();
+        doubled.as_any().validate().unwrap();
+        assert_eq!(doubled.entries(), [(vec![0, 1], 4.0), (vec![0, 999], 6.0), (vec![2, 255], 10.0)]);
+    }
+}
+
 #[test]
 fn every_way_to_write_a_format_is_a_type() -> Result<(), Box<dyn std::error::Error>> {
     type Wide = Levels<(DenseLevel, Compressed<Unique, u64, u64>)>;

@@ -166,6 +166,14 @@ cases! {
     elementwise_three_terms "cases/elementwise/three_terms.ti" [a, b, c] combine(&a, &b, &c);
     elementwise_transpose_csr "cases/elementwise/transpose_csr.ti" [A] transpose(&A);
     elementwise_vectors "cases/elementwise/vectors.ti" [x, y, z] add(&x, &y, &z);
+    formats_delta_above_delta "cases/formats/delta_above_delta.ti" [X, x] ttv(&X, &x);
+    formats_delta_above_dense "cases/formats/delta_above_dense.ti" [X] sums(&X);
+    formats_delta_fibers "cases/formats/delta_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
+    formats_delta_of_columns "cases/formats/delta_of_columns.ti" [A, x] transposed(&A, &x);
+    formats_delta_result "cases/formats/delta_result.ti" [A, B] add(&A, &B);
+    formats_delta_rows "cases/formats/delta_rows.ti" [A, x] spmv(&A, &x);
+    formats_delta_times_sparse "cases/formats/delta_times_sparse.ti" [A, B] multiply(&A, &B);
+    formats_delta_vector "cases/formats/delta_vector.ti" [a, b] dot(&a, &b);
     formats_dense_between_compressed "cases/formats/dense_between_compressed.ti" [X, Y] sum(&X, &Y);
     formats_fibers_of_coordinates "cases/formats/fibers_of_coordinates.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_narrow_widths "cases/formats/narrow_widths.ti" [A, x] spmv(&A, &x);

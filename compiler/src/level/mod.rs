@@ -52,6 +52,7 @@ levels! {
     run Run RUN;
     flagged Flagged FLAGGED;
     sliced Sliced SLICED;
+    delta Delta DELTA;
 }
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.

@@ -93,6 +93,8 @@ const OTHERS: &[&str] = &[
     "run",
     "run(u8)",
     "run(u16)",
+    "delta",
+    "delta(u8)",
     "sliced",
     "sliced(rows = 2)",
     "sliced(rows = 3, u8)",
