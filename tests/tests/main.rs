@@ -1,5 +1,6 @@
 //! All tests of the project as a whole, but for the corpus through the macro: see `spc_tests::harness`.
 
+mod complete_schedules;
 mod conformance;
 mod corpus;
 mod cuda;
@@ -16,6 +17,7 @@ mod losses;
 mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
+mod overrides;
 mod random;
 mod real_data;
 mod schedules;
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
         suite.test("every_test_is_registered", every_test_is_registered);
         suite.test("every_option_is_documented", every_option_is_documented);
+        complete_schedules::tests(suite);
         conformance::tests(suite);
         corpus::tests(suite);
         cuda::tests(suite);
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         macro_kernels::tests(suite);
         metamorphic::tests(suite);
         nvrtc::tests(suite);
+        overrides::tests(suite);
         random::tests(suite);
         real_data::tests(suite);
         schedules::tests(suite);
