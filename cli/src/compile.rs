@@ -62,6 +62,8 @@ enum Stage {
     Syntax,
     /// Checked index notation: names resolved, sums explicit
     Notation,
+    /// Every decision as a directive, with its reason: a `schedule` block that asks for the same loops
+    Schedule,
     /// Loops in order, and how each one runs
     Concrete,
     /// The merge lattice of each loop over stored levels
@@ -143,6 +145,7 @@ impl Compile {
             fix_extent(&mut program, name, *extent)?;
         }
         let texts: Vec<String> = match stage {
+            Stage::Schedule => vec![schedule::text(&spc_compiler::compile(program).record())],
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
             _ => {
                 let text = |compiled: &Compiled| match stage {

@@ -184,7 +184,7 @@ fn explanation(kernel: &concrete::Kernel) -> String {
 }
 
 fn remarks(remarks: &[Remark], text: &mut String) {
-    decisions(&remarks.iter().map(Decision::from).collect::<Vec<_>>(), text);
+    decisions(&remarks.iter().filter(|remark| remark.what.is_told()).map(Decision::from).collect::<Vec<_>>(), text);
 }
 
 fn decisions(decisions: &[Decision], text: &mut String) {

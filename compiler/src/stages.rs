@@ -43,6 +43,13 @@ impl Program {
     }
 }
 
+impl Program {
+    /// The complete schedule: what was decided, each with its reason, as directives that ask for the same.
+    pub fn record(&self) -> Vec<schedule::Chosen> {
+        schedule::record(&self.chain, self.kernels.iter().map(|compiled| &compiled.concrete))
+    }
+}
+
 /// Lowers scheduled kernels and runs all passes.
 pub fn compile(program: schedule::Program) -> Program {
     let declarations = lower::declarations(&program.interface);

@@ -23,7 +23,7 @@ fn schedules() {
             }
             for compiled in compile(program).kernels {
                 _ = writeln!(shown, "{}", compiled.concrete);
-                for decision in &compiled.concrete.decisions {
+                for decision in compiled.concrete.decisions.iter().filter(|decision| decision.what.is_told()) {
                     _ = writeln!(shown, "{}: {}", decision.what, decision.why);
                 }
                 _ = writeln!(shown, "\n");

@@ -1,5 +1,6 @@
 //! All tests of the project as a whole, but for the corpus through the macro: see `spc_tests::harness`.
 
+mod complete_schedules;
 mod conformance;
 mod corpus;
 mod cuda;
@@ -16,6 +17,7 @@ mod losses;
 mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
+mod overrides;
 mod planted;
 mod random;
 mod real_data;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
         suite.test("every_test_is_registered", every_test_is_registered);
         suite.test("every_option_is_documented", every_option_is_documented);
+        complete_schedules::tests(suite);
         conformance::tests(suite);
         corpus::tests(suite);
         cuda::tests(suite);
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         macro_kernels::tests(suite);
         metamorphic::tests(suite);
         nvrtc::tests(suite);
+        overrides::tests(suite);
         planted::tests(suite);
         random::tests(suite);
         real_data::tests(suite);

@@ -22,8 +22,122 @@ pub struct Asked {
     pub outputs: Vec<(TensorId, Output, Span)>,
     /// What chunks are to have alike, and where that is asked.
     pub balances: Vec<(IndexVariable, Balance, Span)>,
+    /// Operands that are to be read from copies, or not to be.
+    pub copies: Vec<AskedCopy>,
+    /// Operands whose stored levels are to be walked, or not to be.
+    pub walks: Vec<AskedWalk>,
+    /// How results are to be assembled.
+    pub assemblies: Vec<AskedAssembly>,
+    /// What workspaces are to be stored in.
+    pub storages: Vec<AskedStorage>,
+    /// What is to be accumulated over a loop, or not to be.
+    pub sums: Vec<AskedSum>,
+    /// Parallel loops for which load-balanced partitions of an operand are to stand in.
+    pub balanced: Vec<(IndexVariable, TensorId, Span)>,
+    /// Loops that are not to run in parallel.
+    pub serial: Vec<IndexVariable>,
+    /// Rows that are to be cut into chunks around a walk of stored levels.
+    pub chunks: Vec<AskedChunks>,
+    /// The directives of these that were kept.
+    pub kept: Vec<Span>,
     /// Variables of workspaces' own loops, each with the one of the statement that it stands for.
     pub renamed: Vec<(IndexVariable, IndexVariable)>,
+}
+
+/// `copy(A(j, i))`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedCopy {
+    /// Whose.
+    pub tensor: TensorId,
+    /// The indices of the copy's levels as they are written; `None`: no copy.
+    pub order: Option<Vec<String>>,
+    /// The directive.
+    pub span: Span,
+}
+
+/// `walk(A, i0, i1)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedWalk {
+    /// Whose levels.
+    pub tensors: Vec<TensorId>,
+    /// The names of the levels' variables; `None`: they are not walked.
+    pub names: Option<Vec<String>>,
+    /// The directive.
+    pub span: Span,
+}
+
+/// `assemble(C: list)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedAssembly {
+    /// The result.
+    pub tensor: TensorId,
+    /// How.
+    pub way: Way,
+    /// The directive.
+    pub span: Span,
+}
+
+/// How the entries of a result are to come about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// It has dense levels alone.
+    Dense,
+    /// It shares an operand's index arrays.
+    Shared,
+    /// Appended in the order of the loops.
+    Append,
+    /// Appended through a workspace over these variables.
+    Workspace(Vec<String>),
+    /// Listed in any order, and sorted.
+    List,
+}
+
+/// `workspace(t(j): hash)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedStorage {
+    /// The workspace's name.
+    pub name: String,
+    /// The variables that it is over, where they are said.
+    pub over: Option<Vec<String>>,
+    /// What it is stored in; a bitmap without a size leaves that open.
+    pub storage: AskedCollect,
+    /// The directive.
+    pub span: Span,
+}
+
+/// What a workspace is to be stored in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedCollect {
+    /// Dense values and a bitmap, of at most so many bytes where that is said.
+    Bitmap(Option<u64>),
+    /// A table.
+    Hash,
+    /// A list.
+    List,
+}
+
+/// `accumulate(k: t)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedSum {
+    /// The loop as the directive names it.
+    pub variable: String,
+    /// What it is accumulated in; `None`: nothing.
+    pub name: Option<String>,
+    /// The directive.
+    pub span: Span,
+}
+
+/// `split(i, i0, i1, 512)` beside `walk(A)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedChunks {
+    /// The rows.
+    pub rows: IndexVariable,
+    /// The names of chunks and of what is inside of one.
+    pub names: [String; 2],
+    /// How many rows a chunk has.
+    pub by: u64,
+    /// The directive.
+    pub span: Span,
 }
 
 /// How the chunks of a parallel loop are to meet in a result.
@@ -88,6 +202,19 @@ impl Asked {
         let original = self.original(variable);
         let of_loop = self.balances.iter().rev().find(|(other, ..)| *other == variable || *other == original);
         of_loop.map(|&(_, balance, span)| (balance, span))
+    }
+
+    /// Notes that what a directive asks for is had.
+    pub(crate) fn keep(&mut self, span: Span) {
+        if !self.kept.contains(&span) {
+            self.kept.push(span);
+        }
+    }
+
+    /// What is asked of the sums over a loop: by its own name rather than by that of which it is a numbered copy.
+    pub(crate) fn sum(&self, variable: &str, is_called: &dyn Fn(&str, &str) -> bool) -> Option<&AskedSum> {
+        let own = self.sums.iter().find(|sum| sum.variable == variable);
+        own.or_else(|| self.sums.iter().find(|sum| is_called(variable, &sum.variable)))
     }
 
     /// The variable of the statement that one stands for.

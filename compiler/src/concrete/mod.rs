@@ -25,7 +25,10 @@ use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
 pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
 pub use crate::remark::{Decision, Remark};
-pub use asked::{Asked, Balance, Chain, Output, Parts, Precomputed};
+pub use asked::{
+    Asked, AskedAssembly, AskedChunks, AskedCollect, AskedCopy, AskedStorage, AskedSum, AskedWalk, Balance, Chain,
+    Output, Parts, Precomputed, Way,
+};
 pub(crate) use levels::{level_variables, stored_levels};
 pub(crate) use print::{access as show_access, expr as show_expr, statement as show_statement, summary};
 pub use simplify::{absent, simplify};
@@ -414,6 +417,19 @@ impl Kernel {
     /// The name of an index variable.
     pub fn variable(&self, id: IndexVariable) -> &str {
         &self.variables[id.0].name
+    }
+
+    /// The tensor that a tensor is, or is a copy of.
+    pub fn original(&self, id: TensorId) -> TensorId {
+        match self.tensor(id).kind {
+            TensorKind::SortedCopy(of) => of,
+            _ => id,
+        }
+    }
+
+    /// Its name.
+    pub fn original_name(&self, id: TensorId) -> String {
+        self.tensor(self.original(id)).name.clone()
     }
 
     /// The names of index variables.

@@ -3,6 +3,7 @@
 //! A [`Remark`] is made where a decision is taken, with the numbers, names and costs that it was taken from. It prints in two ways:
 //! as a sentence and its reason for `spc explain`, and, where a schedule can ask for the same, as the directive that does.
 
+mod directive;
 mod words;
 
 /// A decision and its reason, in words.
@@ -82,6 +83,8 @@ pub enum What {
     Workspace {
         /// Its name.
         name: String,
+        /// The variables that it is over.
+        over: Vec<String>,
         /// What it is stored in.
         storage: Storage,
     },
@@ -97,6 +100,8 @@ pub enum What {
         by: u64,
         /// The loop that runs for each chunk.
         outer: String,
+        /// The loops over chunks and inside of one.
+        parts: [String; 2],
     },
     /// A reduction comes first, and what it does not depend on is combined with its result.
     ReducedFirst {
@@ -123,16 +128,39 @@ pub enum What {
         /// The loops outside of it.
         outside: Vec<String>,
     },
+    /// What a loop reduces is kept in an accumulator, and stored when the loop is done.
+    Accumulated {
+        /// The loop.
+        variable: String,
+        /// The accumulator.
+        name: String,
+        /// The variables that it is over.
+        over: Vec<String>,
+    },
+    /// The order of a nest's loops, outermost first.
+    Reordered(Vec<String>),
+    /// An operand is read from a copy.
+    Copied {
+        /// Its name.
+        tensor: String,
+        /// The index of each level of the copy.
+        order: Vec<String>,
+    },
     /// The range of a loop is cut into chunks that run in parallel.
-    Parallel(String),
+    Parallel {
+        /// The loop.
+        variable: String,
+        /// The operand of which equal shares stand in where chunks are uneven.
+        balanced: Option<String>,
+    },
     /// A loop does not run in parallel.
     Serial(String),
     /// Equal shares of positions of an operand run in parallel.
     Shares {
         /// The operand as it is read.
         operand: String,
-        /// Whether they are of stored entries, without other loops around.
-        of_entries: bool,
+        /// Where they are of stored entries, without other loops around: the loop that they stand in for, and the operand's name.
+        of_entries: Option<[String; 2]>,
         /// How many positions a block has, where shares are of blocks.
         by: Option<u64>,
     },
@@ -226,6 +254,11 @@ pub enum Why {
     Asked,
     /// The schedule asks for a loop over positions.
     PositionsAsked,
+
+    /// A sum in a register is not stored in each iteration.
+    NotStoredEachTime,
+    /// Levels that are walked or appended ask for it, or that is the order of the result.
+    LevelsInOrder,
 
     // Temporaries.
     /// Its value takes few operations.

@@ -36,19 +36,19 @@ impl Display for What {
             What::Entries(name, Entries::Listed) => {
                 write!(f, "entries of {name} are listed as they come, and sorted when all are there")
             }
-            What::Workspace { name, storage: Storage::Flags } => {
+            What::Workspace { name, storage: Storage::Flags, .. } => {
                 write!(f, "{name} has dense values and flags of its entries, which give them in order")
             }
-            What::Workspace { name, storage: Storage::Bitmap(most) } => write!(
+            What::Workspace { name, storage: Storage::Bitmap(most), .. } => write!(
                 f,
                 "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \
                  take more than {} MB for each thread, a table finds them",
                 most >> 20
             ),
-            What::Workspace { name, storage: Storage::Table } => {
+            What::Workspace { name, storage: Storage::Table, .. } => {
                 write!(f, "a table finds the entries of {name}; it is direct where keys are small, else hashed")
             }
-            What::Workspace { name, storage: Storage::List } => {
+            What::Workspace { name, storage: Storage::List, .. } => {
                 write!(f, "{name} is a list that is sorted, where equal keys then meet")
             }
             What::Vector(variable) => {
@@ -57,7 +57,7 @@ impl Display for What {
             What::BlockSums(variables) => {
                 write!(f, "keep a sum for each {} while the blocks are walked, each once", variables.join(", "))
             }
-            What::Chunks { rows, by, outer } => {
+            What::Chunks { rows, by, outer, .. } => {
                 write!(f, "go through {rows} in chunks of {by}, and through {outer} for each")
             }
             What::ReducedFirst { variable, is_sum: true, factors } => {
@@ -80,9 +80,9 @@ impl Display for What {
                     false => write!(f, "inside of the loops over {}", outside.join(", ")),
                 }
             }
-            What::Parallel(variable) => write!(f, "the loop over {variable} runs in parallel"),
+            What::Parallel { variable, .. } => write!(f, "the loop over {variable} runs in parallel"),
             What::Serial(variable) => write!(f, "the loop over {variable} does not run in parallel"),
-            What::Shares { operand, of_entries: true, .. } => {
+            What::Shares { operand, of_entries: Some(_), .. } => {
                 write!(f, "equal shares of the stored entries of {operand} run in parallel")
             }
             What::Shares { operand, by: None, .. } => {
@@ -95,6 +95,9 @@ impl Display for What {
                 f,
                 "where chunks of {variable} are uneven, equal shares of the stored entries of {operand} run instead"
             ),
+            What::Accumulated { variable, name, .. } => write!(f, "what the loop over {variable} reduces is kept in {name}"),
+            What::Reordered(loops) => write!(f, "loops over {}, outermost first", loops.join(", ")),
+            What::Copied { tensor, order } => write!(f, "read {tensor} from a copy with levels {}", order.join(", ")),
             What::Meeting(name, meeting) => write_meeting(name, *meeting, f),
             What::Deterministic => f.write_str("results have the same bits on any number of threads"),
         }
@@ -136,6 +139,10 @@ impl Display for Why {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Why::Asked => f.write_str("the schedule asks for it"),
+            Why::NotStoredEachTime => f.write_str("the result is stored once, when the loop is done"),
+            Why::LevelsInOrder => {
+                f.write_str("levels that are walked or appended come in their order, then those of the result")
+            }
             Why::PositionsAsked => f.write_str("the schedule asks for a loop over them"),
             Why::FewOperations => {
                 f.write_str("it takes a few operations on what is at hand; to store it and read it again would cost more")

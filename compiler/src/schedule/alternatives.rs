@@ -1,18 +1,13 @@
 //! Other schedules that a kernel could have. Which of them is the fastest depends on data and machine: tuning measures it.
 
+use super::directive::{self, Around};
 use super::{IndexVariable, Kernel, Options, Program, Run, TensorKind, schedule};
-use crate::level;
-use crate::notation::{self, Role};
+use crate::notation;
 use crate::syntax::{self, Schedule};
 
-/// Loops of more variables are not put into every order.
-const MOST_REORDERED: usize = 4;
-/// How long the strips are that dense rows are cut into.
-const STRIPS: [usize; 4] = [16, 32, 64, 128];
-
-/// Schedule blocks that a kernel of one statement without one could have, each by itself: loops in other orders, other loops in
-/// parallel, equal shares of stored entries, and strips of dense rows, shorter than the extent that `extent` knows of an index.
-/// Those that can't be kept to are left out, and so are those that need more copies of operands or make loops that another makes.
+/// Schedule blocks that a kernel of one statement without one could have, each by itself: what the rules of directives know to ask for
+/// instead of what was chosen. Loops in other orders, other loops in parallel, equal shares of stored entries, and strips of dense
+/// rows, shorter than the extent that `extent` knows of an index; other storages of workspaces and ways to make a result. Those that can't be kept to are left out, and so are those that need more copies of operands or make loops that another makes.
 ///
 /// ```
 /// use spc_compiler::schedule::{Options, alternatives};
@@ -35,11 +30,10 @@ pub fn alternatives(
     let Some(plain) = schedule(kernel, options).ok().filter(|program| program.kernels.len() == 1) else {
         return Vec::new();
     };
-    let loops = Loops::of(kernel, &plain.kernels[0]);
-    let mut texts = loops.orders();
-    texts.extend(loops.strips(extent));
-    texts.extend(loops.names.iter().skip(1).map(|name| format!("parallel({name});")));
-    texts.extend(shares(kernel));
+    let (loops, vectors) = loops(kernel, &plain.kernels[0]);
+    let record = super::record(&plain.chain, plain.kernels.iter());
+    let block = syntax::parse_schedule(&super::text(&record)).map_or(Vec::new(), |block| block.directives);
+    let texts = directive::neighbours(&Around { notation: kernel, loops, vectors, extent, schedule: block });
 
     let mut seen = vec![plain.kernels[0].to_string()];
     let mut found = Vec::new();
@@ -63,91 +57,17 @@ fn copies(program: &Program) -> usize {
     tensors.filter(|tensor| matches!(tensor.kind, TensorKind::SortedCopy(_))).count()
 }
 
-/// The loops of the default schedule by the names that the text has for them.
-struct Loops {
-    /// Outermost first.
-    names: Vec<String>,
-    /// Those in vector lanes.
-    vectors: Vec<String>,
-}
-
-impl Loops {
-    fn of(notation: &notation::Kernel, kernel: &Kernel) -> Self {
-        let (mut names, mut vectors) = (Vec::new(), Vec::new());
-        kernel.body.for_each_loop(&mut |IndexVariable(id), run, _| {
-            let Some(variable) = notation.variables.get(id) else { return };
-            if !names.contains(&variable.name) {
-                names.push(variable.name.clone());
-            }
-            if run == Run::Vector && !vectors.contains(&variable.name) {
-                vectors.push(variable.name.clone());
-            }
-        });
-        Self { names, vectors }
-    }
-
-    fn orders(&self) -> Vec<String> {
-        if self.names.len() > MOST_REORDERED {
-            return Vec::new();
+/// The loops of the default schedule by the names that the text has for them, outermost first; and those in vector lanes.
+fn loops(notation: &notation::Kernel, kernel: &Kernel) -> (Vec<String>, Vec<String>) {
+    let (mut names, mut vectors) = (Vec::new(), Vec::new());
+    kernel.body.for_each_loop(&mut |IndexVariable(id), run, _| {
+        let Some(variable) = notation.variables.get(id) else { return };
+        if !names.contains(&variable.name) {
+            names.push(variable.name.clone());
         }
-        let orders = permutations(&self.names);
-        orders.into_iter().skip(1).map(|order| format!("reorder({});", order.join(", "))).collect()
-    }
-
-    /// Rows in strips: a strip of all rows after the other, which keeps the strips of a gathered operand in the cache; or all
-    /// strips of a row.
-    fn strips(&self, extent: &dyn Fn(&str) -> Option<usize>) -> Vec<String> {
-        let mut texts = Vec::new();
-        for vector in &self.vectors {
-            let others: Vec<&str> = self.names.iter().map(String::as_str).filter(|name| name != vector).collect();
-            let Some((first, rest)) = others.split_first() else { continue };
-            let (block, inside) = (format!("{vector}_block"), format!("{vector}_in"));
-            let known = extent(vector);
-            for by in STRIPS.into_iter().filter(|&by| known.map_or(by == 32, |extent| extent > by)) {
-                let split = format!("split({vector}, {block}, {inside}, {by});");
-                let order = |parts: &[&[&str]]| format!("{split} reorder({});", parts.concat().join(", "));
-                texts.push(order(&[&[first, &block], rest, &[&inside]]));
-                texts.push(order(&[&[&block], &others, &[&inside]]) + &format!(" parallel({first});"));
-            }
+        if run == Run::Vector && !vectors.contains(&variable.name) {
+            vectors.push(variable.name.clone());
         }
-        texts
-    }
-}
-
-/// All orders, the given one first.
-fn permutations(names: &[String]) -> Vec<Vec<String>> {
-    if names.is_empty() {
-        return vec![Vec::new()];
-    }
-    let first = |place: usize| {
-        let mut rest = names.to_vec();
-        let first = rest.remove(place);
-        permutations(&rest).into_iter().map(move |rest| [vec![first.clone()], rest].concat())
-    };
-    (0..names.len()).flat_map(first).collect()
-}
-
-/// Equal shares of the stored entries of each sparse operand.
-fn shares(kernel: &notation::Kernel) -> Vec<String> {
-    let mut texts = Vec::new();
-    let statement = &kernel.statements[0];
-    statement.value.for_each_access(&mut |access| {
-        let tensor = kernel.tensor(access.tensor);
-        let Some(order) = tensor.format.mode_order() else { return };
-        let is_walked = tensor.format.levels.iter().any(|level| level::is_walked(level.format));
-        if tensor.role != Role::Input || !is_walked || order.len() < 2 {
-            return;
-        }
-        let names: Vec<&str> =
-            order.iter().filter_map(|&mode| access.indices.get(mode)).map(|&id| kernel.variable(id)).collect();
-        let mut text = String::new();
-        let mut whole = names[0].to_owned();
-        for (depth, name) in names.iter().enumerate().skip(1) {
-            let next = format!("{}_{name}_share", names[..depth].join("_"));
-            text += &format!("fuse({whole}, {name}, {next}); ");
-            whole = next;
-        }
-        texts.push(format!("{text}positions({whole}, {}, {whole}_place); parallel({whole}_place);", tensor.name));
     });
-    texts
+    (names, vectors)
 }

@@ -31,18 +31,26 @@ impl Scheduler<'_> {
     pub(super) fn in_chunks(&mut self, term: &Term, bound: &[IndexVariable], order: LoopOrder) -> LoopOrder {
         let Some(rows) = self.repeated_rows(term, bound, &order) else { return order };
         let is_vector = order.vector == Some(rows);
-        let by = if is_vector { ROWS } else { LONG_ROWS };
+        let asked = self.kernel.asked.chunks.iter().find(|asked| asked.rows == rows).cloned();
+        let by = asked.as_ref().map_or(if is_vector { ROWS } else { LONG_ROWS }, |asked| asked.by);
         let name = self.kernel.variable(rows).to_owned();
         let extent = self.kernel.variables[rows.0].extent;
-        let block = self.part_of(&format!("{name}_block"), ExtentOf::Blocks { extent, by });
-        let inside = self.part_of(&format!("{name}_inside"), ExtentOf::Inside(by));
+        let parts =
+            asked.as_ref().map_or([format!("{name}_block"), format!("{name}_inside")], |asked| asked.names.clone());
+        let block = self.part_of(&parts[0], ExtentOf::Blocks { extent, by });
+        let inside = self.part_of(&parts[1], ExtentOf::Inside(by));
+        if let Some(asked) = asked {
+            self.kernel.asked.keep(asked.span);
+        }
         let size = i64::try_from(by).expect("chunks are small");
         let blocks = IndexExpr::binary(IndexOperator::Multiply, IndexExpr::Variable(block), IndexExpr::Constant(size));
         let index = IndexExpr::binary(IndexOperator::Add, blocks, IndexExpr::Variable(inside));
         self.kernel.variables[rows.0].value = Some(Computed::Index { index, guarded: true, block: Some(block) });
         let outer = self.kernel.variable(order.loops[0]).to_owned();
-        let what = What::Chunks { rows: name.clone(), by, outer: outer.clone() };
+        let parts = [block, inside].map(|part| self.kernel.variable(part).to_owned());
+        let what = What::Chunks { rows: name.clone(), by, outer: outer.clone(), parts };
         self.decide(what, Why::ComesAgain { outer, rows: name });
+        self.apply_pending();
         let loops = order.loops.into_iter().map(|variable| if variable == rows { inside } else { variable });
         LoopOrder {
             loops: [block].into_iter().chain(loops).collect(),
@@ -56,8 +64,13 @@ impl Scheduler<'_> {
         let (outer, inner) = order.loops.split_first()?;
         let format = &kernel.tensor(term.target.tensor).format;
         let rows = *level_variables(&term.target, format).first()?;
-        let is_free =
-            kernel.asked.order.is_empty() && kernel.asked.parallel.is_empty() && kernel.asked.vector.is_empty();
+        let asked = &kernel.asked;
+        let is_of_rows = |&(before, after): &(IndexVariable, IndexVariable)| before == rows || after == rows;
+        // What is asked of these two loops is had without chunks.
+        let is_free = asked.chunks.iter().any(|chunks| chunks.rows == rows)
+            || !asked.order.iter().any(is_of_rows)
+                && !asked.parallel.iter().any(|parallel| parallel == outer || *parallel == rows)
+                && asked.vector.iter().all(|vector| *vector == rows);
         let is_stored = kernel.variables[outer.0].level.is_some();
         let is_plain = kernel.variables[rows.0].value.is_none() && kernel.variables[rows.0].level.is_none();
         let repeats = is_stored && kernel.is_reduced(*outer, &term.target) && inner.contains(&rows);

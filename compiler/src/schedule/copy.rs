@@ -8,8 +8,9 @@
 //! An operand whose format loops don't walk ([`Format::is_walked`]) is read from a **stand-in**, a copy in a plain format.
 //! The first loops that read a stand-in choose its order.
 
+use super::directives::is_called;
 use super::scheduler::{Scheduler, Term};
-use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind};
+use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, Tensor, TensorId, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::is_located;
@@ -21,6 +22,11 @@ impl Scheduler<'_> {
         let original = self.kernel.tensor(access.tensor).clone();
         if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() {
             return access.clone();
+        }
+        if let Some(asked) = self.kernel.asked_copy(access).filter(|asked| asked.order.is_none()) {
+            let message = format!("`{}` can't be read as it is stored", original.name);
+            let label = format!("loops do not walk {}", original.format);
+            self.refuse(asked.span, message, &label, "leave the directive out, or store it in another format");
         }
         let kind = TensorKind::SortedCopy(access.tensor);
         let made = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind);
@@ -81,6 +87,13 @@ impl Scheduler<'_> {
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
         let source = self.kernel.tensor(access.tensor).clone();
         let format = sorted_format(access, &source.format, order);
+        if let Some(asked) = self.kernel.asked_copy(access) {
+            if asked.order.is_none() {
+                let message = format!("no order of the loops reads `{}` as it is stored", source.name);
+                let help = "leave the directive out, or store it, another operand or the result in another order";
+                self.refuse(asked.span, message, "its levels stand against those of others", help);
+            }
+        }
         if self.unsettled.contains(&access.tensor) && is_read_once(term, access) {
             let name = self.copy_name(access, &format, &source);
             let stand_in = &mut self.kernel.tensors[access.tensor.0];
@@ -133,6 +146,62 @@ impl Scheduler<'_> {
         for access in reads {
             self.unsettled.remove(&access.tensor);
         }
+    }
+}
+
+impl Kernel {
+    /// Notes which copies that the schedule asks for the loops read.
+    pub(super) fn keep_copies(&mut self) {
+        let mut kept = Vec::new();
+        self.body.for_each_read(&mut |access| {
+            let tensor = self.tensor(access.tensor);
+            let is_copy = matches!(tensor.kind, TensorKind::SortedCopy(_));
+            let order = self.asked_order(access).filter(|_| is_copy);
+            if order.is_some_and(|order| order == level_variables(access, &tensor.format)) {
+                kept.extend(self.asked_copy(access).map(|asked| asked.span));
+            }
+        });
+        kept.into_iter().for_each(|span| self.asked.keep(span));
+    }
+
+    /// What the schedule asks of copies of an operand where it is read with these indices.
+    pub(super) fn asked_copy(&self, access: &Access) -> Option<AskedCopy> {
+        let tensor = self.original(access.tensor);
+        let is_it = |asked: &&AskedCopy| {
+            asked.tensor == tensor && asked.order.as_ref().is_none_or(|order| self.in_order(access, order).is_some())
+        };
+        self.asked.copies.iter().find(is_it).cloned()
+    }
+
+    /// The order of levels in which the schedule wants a copy of what is read.
+    pub(super) fn asked_order(&self, access: &Access) -> Option<Vec<IndexVariable>> {
+        let asked = self.asked_copy(access)?;
+        self.in_order(access, asked.order.as_ref()?)
+    }
+
+    /// Whether an operand must be read from a copy that is not made yet.
+    pub(super) fn must_be_copied(&self, access: &Access) -> bool {
+        let own = || level_variables(access, &self.tensor(access.tensor).format);
+        self.asked_order(access).is_some_and(|order| order != own())
+    }
+
+    /// Whether it must not be.
+    pub(super) fn must_not_be_copied(&self, access: &Access) -> bool {
+        self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
+    }
+
+    /// The indices of an access in the order of their names, where these are all of them.
+    fn in_order(&self, access: &Access, names: &[String]) -> Option<Vec<IndexVariable>> {
+        let without_blanks = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+        let mut left = access.indices.clone();
+        let mut order = Vec::new();
+        for name in names {
+            let wanted = without_blanks(name);
+            let place = |is_it: &dyn Fn(&str) -> bool| left.iter().position(|&index| is_it(self.variable(index)));
+            let exact = place(&|own| without_blanks(own) == wanted);
+            order.push(left.remove(exact.or_else(|| place(&|own| is_called(own, name)))?));
+        }
+        left.is_empty().then_some(order)
     }
 }
 

@@ -14,7 +14,9 @@
 use super::cases::operands;
 use super::directive;
 use super::extents::is_searched;
-use super::{Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorKind, Variable};
+use super::{
+    AskedChunks, Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorId, TensorKind, Variable,
+};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX, Size};
 use crate::lattice::Lattice;
@@ -41,43 +43,16 @@ pub(super) struct Directives<'a> {
 }
 
 impl Directives<'_> {
+    /// Applies a directive; checking the notation has reported an unknown one.
     pub(super) fn apply(&mut self, directive: &Directive) {
-        let arguments = &directive.arguments;
-        match directive.name.name.as_str() {
-            "reorder" => {
-                let lists: Vec<Vec<IndexVariable>> =
-                    arguments.iter().map(|argument| self.reordered(argument)).collect();
-                for (argument, pair) in arguments.iter().zip(lists.windows(2)) {
-                    if self.put_around(argument, &pair[1]) {
-                        continue;
-                    }
-                    let edges = pair[0].iter().flat_map(|&outer| pair[1].iter().map(move |&inner| (outer, inner)));
-                    self.kernel.asked.order.extend(edges.filter(|(outer, inner)| outer != inner));
-                }
-            }
-            "split" => self.split(directive),
-            "parallel" | "vector" | "unroll"
-                if arguments.iter().any(|argument| self.run_chain(directive, argument)) => {}
-            "parallel" => {
-                let variables = self.all_variables(directive);
-                self.kernel.asked.parallel.extend(variables);
-            }
-            "vector" => {
-                let variables = self.all_variables(directive);
-                self.kernel.asked.vector.extend(variables);
-            }
-            "unroll" => self.unroll(directive),
-            "fuse" => self.fuse(directive),
-            "positions" => self.positions(directive),
-            "precompute" => self.precompute(directive),
-            "deterministic" => self.kernel.deterministic = true,
-            // Checking the notation has reported an unknown one.
-            name => {
-                if let Some(rule) = directive::rule(name) {
-                    (rule.apply)(self, directive);
-                }
-            }
+        if let Some(rule) = directive::rule(&directive.name.name) {
+            (rule.apply)(self, directive);
         }
+    }
+
+    /// Runs loops over what is stored as a directive says; whether it names such.
+    pub(super) fn run_chains(&mut self, directive: &Directive) -> bool {
+        directive.arguments.iter().any(|argument| self.run_chain(directive, argument))
     }
 
     /// The variables that a name stands for: one in each term that sums over it.
@@ -89,7 +64,7 @@ impl Directives<'_> {
     }
 
     /// Those that all arguments stand for.
-    fn all_variables(&self, directive: &Directive) -> Vec<IndexVariable> {
+    pub(super) fn all_variables(&self, directive: &Directive) -> Vec<IndexVariable> {
         directive.arguments.iter().flat_map(|argument| self.variables(argument)).collect()
     }
 
@@ -98,7 +73,7 @@ impl Directives<'_> {
     }
 
     /// `split(k, k0, k1, 32)`: `k` is computed from the number of a block and the place in it.
-    fn split(&mut self, directive: &Directive) {
+    pub(super) fn split(&mut self, directive: &Directive) {
         let [old, outer, inner, size] = &directive.arguments[..] else { return };
         let (ExprKind::Name(outer), ExprKind::Name(inner)) = (&outer.kind, &inner.kind) else { return };
         let by = match &size.kind {
@@ -113,6 +88,12 @@ impl Directives<'_> {
             && !self.chains(&name.name).is_empty()
         {
             return self.split_positions(directive, &name.name, [&outer.name, &inner.name], by);
+        }
+        let rows = self.variables(old).into_iter().find(|&variable| self.is_of_walked(variable));
+        if let Some(rows) = rows {
+            let names = [outer.name.clone(), inner.name.clone()];
+            let chunks = AskedChunks { rows, names, by: by.into(), span: directive.span };
+            return self.kernel.asked.chunks.push(chunks);
         }
         for variable in self.variables(old) {
             if self.kernel.variables[variable.0].value.is_some() {
@@ -132,6 +113,14 @@ impl Directives<'_> {
                 return self.refuse(directive.span, message, "no mode is as long", help);
             }
         }
+    }
+
+    /// Whether a variable is an index of an operand whose stored levels the schedule wants walked.
+    fn is_of_walked(&self, variable: IndexVariable) -> bool {
+        let walks = self.kernel.asked.walks.iter().filter(|walk| walk.names.is_some());
+        let tensors: Vec<TensorId> = walks.flat_map(|walk| &walk.tensors).copied().collect();
+        let reads = self.notation.statements.iter().flat_map(|statement| statement.reads());
+        reads.into_iter().any(|access| tensors.contains(&access.tensor) && access.indices.contains(&variable))
     }
 
     /// Says whether the indices that it is an index of, or computed from, can still be computed.
@@ -189,7 +178,7 @@ impl Directives<'_> {
         IndexVariable(self.kernel.variables.len() - 1)
     }
 
-    fn unroll(&mut self, directive: &Directive) {
+    pub(super) fn unroll(&mut self, directive: &Directive) {
         for variable in self.all_variables(directive) {
             let declaration = &self.kernel.variables[variable.0];
             let extent = &self.kernel.extents[declaration.extent];
@@ -257,8 +246,15 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
         let help = format!("leave out an `unroll`, or split by less: together they may come to {MOST_WRITTEN_OUT}");
         refuse("unroll", message, "is too much code", &help);
     }
+    let is_balanced = |variable: &IndexVariable| kernel.asked.balanced.iter().any(|(of, ..)| of == variable);
     let runs = |variable: IndexVariable, run: Run| nests.iter().flatten().any(|loops| *loops == (variable, run));
-    for &variable in kernel.asked.parallel.iter().filter(|&&variable| !runs(variable, Run::Parallel)) {
+    // An index of which a loop searches has the name of that which runs.
+    let some_runs = |variable: IndexVariable, run: Run| {
+        let all = (0..kernel.variables.len()).map(IndexVariable);
+        all.into_iter().any(|other| name(other) == name(variable) && runs(other, run))
+    };
+    let in_parallel = |variable: &IndexVariable| is_balanced(variable) || some_runs(*variable, Run::Parallel);
+    for &variable in kernel.asked.parallel.iter().filter(|variable| !in_parallel(variable)) {
         let message = format!("the loop over `{}` can't run in parallel", name(variable));
         refuse(
             "parallel",
@@ -267,7 +263,7 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
             "it is computed or a vector, is inside of another parallel loop, or the result is appended and it is not the outermost",
         );
     }
-    for &variable in kernel.asked.vector.iter().filter(|&&variable| !runs(variable, Run::Vector)) {
+    for &variable in kernel.asked.vector.iter().filter(|&&variable| !some_runs(variable, Run::Vector)) {
         let message = format!("the loop over `{}` can't run in vector lanes", name(variable));
         refuse(
             "vector",

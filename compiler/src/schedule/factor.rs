@@ -16,7 +16,10 @@
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
 use super::scheduler::Scheduler;
-use super::{Access, Assign, Computed, Expr, IndexVariable, Kernel, Run, Statement, TensorId};
+use super::{
+    Access, AskedSum, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorId,
+    TensorKind,
+};
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, UnaryOperator};
@@ -141,7 +144,14 @@ impl Scheduler<'_> {
     fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
         let open = self.open_target_variables(nest);
         let is_row = nest.expect_vector_only(&open);
-        if !is_row && !self.sums_blocks(nest, &open) {
+        let name = self.kernel.variable(nest.loops[0]).to_owned();
+        let asked = self.kernel.asked.sum(&name, &super::directives::is_called).cloned();
+        if let Some(asked) = asked.as_ref().filter(|asked| asked.name.is_none()) {
+            self.updates_each_time(nest, asked);
+            return None;
+        }
+        let is_wanted = asked.is_some() && self.is_dense_result(nest);
+        if !is_row && !self.sums_blocks(nest, &open) && !is_wanted {
             return None;
         }
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
@@ -153,7 +163,17 @@ impl Scheduler<'_> {
             return None;
         }
         let workspace = self.accumulator(&open, nest.element, nest.reduction);
+        if let Some(asked) = asked {
+            self.name_workspace(workspace, asked.name.as_deref());
+            self.kernel.asked.keep(asked.span);
+        }
         let row = Access::new(workspace, open.clone(), Span::default());
+        let kept = What::Accumulated {
+            variable: name,
+            name: self.kernel.tensor(workspace).name.clone(),
+            over: self.kernel.names(&open),
+        };
+        self.decide(kept, if outside.is_empty() { Why::NotStoredEachTime } else { Why::FactorIsFixed });
         if !outside.is_empty() {
             let factors = outside.iter().map(|factor| self.show(factor)).collect();
             let variable = self.kernel.variable(nest.loops[0]).to_owned();
@@ -175,6 +195,30 @@ impl Scheduler<'_> {
             ..nest.clone()
         });
         Some(Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) })
+    }
+
+    /// Notes that the result is updated in each iteration, as the schedule wants, or refuses that.
+    fn updates_each_time(&mut self, nest: &Nest, asked: &AskedSum) {
+        let tensor = self.kernel.tensor(nest.target.tensor);
+        if tensor.kind == TensorKind::Output(OutputStructure::Appended) {
+            let message = format!("`{}` can't be updated in each iteration", tensor.name);
+            let help = "leave the directive out, or store the result in a dense format";
+            self.refuse(asked.span, message, "entries are appended when they are complete", help);
+        }
+        self.kernel.asked.keep(asked.span);
+    }
+
+    /// Whether a nest updates a dense result, of which any part may be accumulated first.
+    fn is_dense_result(&self, nest: &Nest) -> bool {
+        nest.in_memory && self.kernel.tensor(nest.target.tensor).kind == TensorKind::Output(OutputStructure::Dense)
+    }
+
+    /// Calls a workspace as the schedule does, where nothing else is called so.
+    fn name_workspace(&mut self, workspace: TensorId, name: Option<&str>) {
+        let Some(name) = name else { return };
+        if !self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
+            self.kernel.tensors[workspace.0].name = name.to_owned();
+        }
     }
 
     /// Before a loop with a vector loop inside: forms the product of two or more factors that change only along the vector.

@@ -81,6 +81,15 @@ impl Directives<'_> {
     fn is_stored(&self, variable: IndexVariable) -> bool {
         let written = |id: usize| self.kernel.asked.original(IndexVariable(id)).0;
         let all = (0..self.kernel.variables.len()).map(IndexVariable);
+        let stores = |id: IndexVariable| {
+            self.kernel.variables[id.0].level.as_ref().is_some_and(|level| {
+                let stored = &self.kernel.tensor(level.tensor).format.levels[level.level];
+                !crate::level::is_located(stored.format)
+            })
+        };
+        if stores(variable) {
+            return true;
+        }
         let mut made_of_it = all.filter(|&id| id == variable || self.kernel.running(id).contains(&variable));
         made_of_it.any(|id| written(id.0) < self.notation.variables.len() && is_searched(self.notation, written(id.0)))
     }

@@ -22,8 +22,8 @@
 use super::lift::has_sum;
 use super::scheduler::Scheduler;
 use super::{
-    Access, Computed, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target, TensorId,
-    TensorKind, Variable,
+    Access, AskedWalk, Computed, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target,
+    TensorId, TensorKind, Variable,
 };
 use super::{is_identity, simplify_expr, without};
 use crate::format::{self, Coordinate, Format, Map};
@@ -49,7 +49,22 @@ impl Scheduler<'_> {
         let Some(driver) = drivers.first().cloned() else { return statement };
         let format = self.kernel.tensor(driver.tensor).format.clone();
         let Ok(map) = Map::new(&format) else { return statement };
-        let levels = self.level_variables_of(&driver, &format);
+        let asked = self.kernel.asked.walks.iter().find(|walk| walk.tensors.contains(&driver.tensor)).cloned();
+        let names = asked.as_ref().and_then(|walk| walk.names.clone()).unwrap_or_default();
+        let levels = self.level_variables_of(&driver, &format, &names);
+        if let Some(walk) = asked {
+            self.kernel.asked.keep(walk.span);
+            let computed = levels.iter().filter(|level| self.kernel.variables[level.0].level.is_some()).count();
+            if !names.is_empty() && names.len() != computed {
+                let message = format!(
+                    "{} levels of `{}` have names of their own",
+                    computed,
+                    self.kernel.tensor(driver.tensor).name
+                );
+                let help = "name all levels that store a computed coordinate, outermost first, or none";
+                self.refuse(walk.span, message, "names another number of levels", help);
+            }
+        }
         self.compute_modes(&driver, &format, &map, &levels);
         self.explain_walk(&drivers, &format, &levels);
         let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
@@ -88,7 +103,9 @@ impl Scheduler<'_> {
             (1, Some(_)) => Why::AnyOrder,
             _ => Why::SameCoordinates,
         };
-        self.decide(What::Walked { tensors, format: format.to_string(), levels: self.kernel.names(levels) }, why);
+        let is_computed = |level: &IndexVariable| self.kernel.variables[level.0].level.is_some();
+        let computed: Vec<IndexVariable> = levels.iter().copied().filter(is_computed).collect();
+        self.decide(What::Walked { tensors, format: format.to_string(), levels: self.kernel.names(&computed) }, why);
     }
 
     /// The operands that are to be walked by their levels: the only ones that are not dense, which decide where there is anything to
@@ -110,7 +127,11 @@ impl Scheduler<'_> {
         };
         statement.masks.iter().for_each(&mut add);
         body.for_each_access(&mut add);
-        let is_good = drivers.iter().all(|driver| self.is_driver(driver, statement))
+        let is_forbidden = |walk: &AskedWalk| {
+            walk.names.is_none() && drivers.iter().any(|driver| walk.tensors.contains(&driver.tensor))
+        };
+        let is_good = !self.kernel.asked.walks.iter().any(is_forbidden)
+            && drivers.iter().all(|driver| self.is_driver(driver, statement))
             && self.meet_in_levels(&drivers)
             && self.decide_together(&drivers, statement);
         if is_good { drivers } else { Vec::new() }
@@ -183,13 +204,15 @@ impl Scheduler<'_> {
     }
 
     /// A variable for each level: the mode's own where it stores a mode.
-    fn level_variables_of(&mut self, access: &Access, format: &Format) -> Vec<IndexVariable> {
+    fn level_variables_of(&mut self, access: &Access, format: &Format, names: &[String]) -> Vec<IndexVariable> {
         let mut variables = Vec::with_capacity(format.levels.len());
+        let mut names = names.iter();
         for (number, level) in format.levels.iter().enumerate() {
             variables.push(match &level.coordinate {
                 Coordinate::Mode(mode) => access.indices[*mode],
                 coordinate => {
-                    let name = self.name_of_level(coordinate, access, number);
+                    let asked = names.next().cloned();
+                    let name = asked.unwrap_or_else(|| self.name_of_level(coordinate, access, number));
                     let mut modes = Vec::new();
                     coordinate.for_each_mode(&mut |mode| modes.push(access.indices[mode]));
                     let level = Level { tensor: access.tensor, level: number, made_of: modes };

@@ -91,6 +91,13 @@ impl Kernel {
         self.made_of_edges(variables).into_iter().chain(asked).collect()
     }
 
+    /// What a copy that the schedule asks for asks of the order of loops.
+    pub(super) fn copy_edges(&self, access: &Access) -> Vec<Edge> {
+        let order = self.asked_order(access).unwrap_or_default();
+        let loops = self.loops_of(&order);
+        loops.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    }
+
     /// What computed variables are made of comes before them.
     pub(super) fn made_of_edges(&self, variables: &[IndexVariable]) -> Vec<Edge> {
         let made_of = |&variable: &IndexVariable| {
@@ -230,7 +237,9 @@ impl Scheduler<'_> {
         for access in reads {
             if is_shared(access) || self.kernel.tensor(access.tensor).stored.is_some() {
                 edges.extend(edges_of(access));
-            } else if !edges_of(access).is_empty() && !movable.iter().any(|seen| seen.same_place(access)) {
+            } else if (!edges_of(access).is_empty() || self.kernel.must_be_copied(access))
+                && !movable.iter().any(|seen| seen.same_place(access))
+            {
                 movable.push(access);
             }
         }
@@ -240,7 +249,17 @@ impl Scheduler<'_> {
         if movable.len() > MOST_TRIED {
             return one_after_the_other(variables, edges, movable, &edges_of, &rank);
         }
-        let subsets = 0..(1u64 << movable.len());
+        for order in movable.iter().filter(|access| self.kernel.must_be_copied(access)) {
+            edges.extend(self.kernel.copy_edges(order));
+        }
+        let mask = |holds: &dyn Fn(&Access) -> bool| {
+            let held = movable.iter().enumerate().filter(|(_, access)| holds(access));
+            held.fold(0, |mask, (index, _)| mask | 1u64 << index)
+        };
+        let forced = mask(&|access| self.kernel.must_be_copied(access));
+        let forbidden = mask(&|access| self.kernel.must_not_be_copied(access));
+        let subsets =
+            (0..(1u64 << movable.len())).filter(|subset| subset & forced == forced && subset & forbidden == 0);
         let mut subsets: Vec<u64> = subsets.collect();
         let is_new = |(_, access): &(usize, &&Access)| !self.unsettled.contains(&access.tensor);
         let new = movable.iter().enumerate().filter(is_new).fold(0, |new, (index, _)| new | 1u64 << index);

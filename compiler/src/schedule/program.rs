@@ -15,6 +15,8 @@ use super::scheduler::{Options, Scope, kernel};
 use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{self, Chain, Role, TensorId};
+use crate::syntax::{Directive, Schedule};
+use std::borrow::Cow;
 
 /// Scheduled kernels, and what they are together.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +62,9 @@ fn loops(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnos
 }
 
 fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<Program, Diagnostics> {
+    if !chain.problems.is_empty() {
+        return Err(chain.problems);
+    }
     let (variables, mut extents) = extents(&chain.kernel);
     name_apart(&mut extents);
     let scope = Scope { variables, extents };
@@ -72,13 +77,14 @@ fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<P
         return Err(problems);
     }
     for link in &chain.links {
-        match kernel(&link.kernel, scope.of(&link.variables), options) {
+        match kernel(&of_its_own(&link.kernel), scope.of(&link.variables), options) {
             Ok(kernel) => kernels.push(kernel),
             Err(found) => problems.extend(found),
         }
     }
     if problems.is_empty() {
         problems = super::precompute::missing(&chain.kernel, &kernels);
+        problems.extend(super::directive::unkept(&chain, &kernels));
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -89,6 +95,15 @@ fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<P
     restore_names(whole, &chain.kernel, &mut scope);
     let interface = interface(&chain, scope);
     Ok(Program { chain, interface, results, kernels, stream: None })
+}
+
+/// A kernel of one statement with what the schedule says of all statements and of this one.
+fn of_its_own(kernel: &notation::Kernel) -> Cow<'_, notation::Kernel> {
+    let Some(schedule) = &kernel.schedule else { return Cow::Borrowed(kernel) };
+    let made = kernel.statements.first().map(|statement| &kernel.tensor(statement.target.tensor).name);
+    let is_own = |directive: &&Directive| directive.scope.as_ref().is_none_or(|scope| Some(&scope.name) == made);
+    let directives = schedule.directives.iter().filter(is_own).cloned().collect();
+    Cow::Owned(kernel.with_schedule(Schedule { directives, span: schedule.span }))
 }
 
 /// What is wrong with a statement that has more sparse operands than loops can merge.

@@ -21,6 +21,7 @@
 //! it Gustavson's algorithm (*Two fast algorithms for sparse matrices*, 1978). How many levels come in order, in which order the
 //! other loops run and what is read from a copy is what the [estimated cost](super::cost) says.
 
+use super::Way;
 use super::copy::sorted_format;
 use super::cost::{Collecting, DENSE_BYTES, SORTED};
 use super::is_identity;
@@ -28,7 +29,8 @@ use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, storage_edges};
 use super::scheduler::{LoopOrder, Scheduler, Term};
 use super::{
-    Access, Collect, Computed, Expr, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind,
+    Access, AskedCollect, AskedStorage, Collect, Computed, Expr, IndexVariable, OutputStructure, Run, Statement,
+    Target, TensorId, TensorKind,
 };
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Span;
@@ -122,9 +124,30 @@ impl Scheduler<'_> {
         let in_order = if scatters { f64::INFINITY } else { self.steps_in_order(&term) };
         // Operands that are walked as they are stored come in the order of a result that is stored alike, of which loops see the levels.
         let comes_in_order = self.kernel.tensor(term.target.tensor).stored.is_some();
-        let plans = (1..stored).rev().filter(|_| !comes_in_order).filter_map(|depth| self.plan(&term, depth, stored));
+        let asked = self.asked_way(&term.target).filter(|(way, _)| !matches!(way, Way::Dense | Way::Shared));
+        let way = asked.as_ref().map(|(way, _)| way);
+        let inner = |depth: usize| {
+            let levels = level_variables(&term.target, &self.kernel.tensor(term.target.tensor).format);
+            self.kernel.names(&levels[depth..stored])
+        };
+        let is_possible = |depth: &usize| match way {
+            None => true,
+            Some(Way::Workspace(over)) => over.is_empty() || inner(*depth) == *over,
+            Some(_) => false,
+        };
+        let plans = (1..stored).rev().filter(|_| !comes_in_order).filter(is_possible);
+        let plans = plans.filter_map(|depth| self.plan(&term, depth, stored));
         let workspace = plans.reduce(|best, plan| if plan.steps < best.steps { plan } else { best });
-        let list = if comes_in_order { None } else { self.plan_list(&term) };
+        let is_list = way.is_none_or(|way| *way == Way::List);
+        let list = if comes_in_order || !is_list { None } else { self.plan_list(&term) };
+        let in_order = if way.is_none_or(|way| *way == Way::Append) { in_order } else { f64::INFINITY };
+        if let Some((way, span)) = &asked
+            && workspace.is_none()
+            && list.is_none()
+            && (*way != Way::Append || in_order.is_infinite() && !comes_in_order)
+        {
+            self.refuse_way(&term, way, *span);
+        }
         let through = workspace.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
         let listed = list.as_ref().map_or(f64::INFINITY, |plan| plan.steps);
         self.explain_plans(&term, workspace.as_ref(), in_order, through, listed);
@@ -133,6 +156,29 @@ impl Scheduler<'_> {
             (_, Some(plan)) if scatters || listed < in_order => self.through_list(&term, plan),
             _ => self.term(term, &[], None),
         }
+    }
+
+    /// Refuses a way to assemble a result that there is not.
+    fn refuse_way(&mut self, term: &Term, way: &Way, span: Span) {
+        let name = self.kernel.tensor(term.target.tensor).name.clone();
+        let (message, label, help) = match way {
+            Way::List => (
+                format!("entries of `{name}` can't be listed"),
+                "entries at the same place must be combined by one operator, and levels be ordered",
+                "leave the directive out, or assemble the result in order",
+            ),
+            Way::Workspace(_) => (
+                format!("entries of `{name}` don't come through a workspace like this"),
+                "a workspace is over the innermost levels that store coordinates, of at most 64 bits together",
+                "name these levels, in the order in which they are stored, and all but the outermost at most",
+            ),
+            _ => (
+                format!("entries of `{name}` don't come in the order of the loops"),
+                "no loops follow the levels of the result",
+                "`assemble` it through a workspace or as a list",
+            ),
+        };
+        self.refuse(span, message, label, help);
     }
 
     /// The same where the schedule says what is formed in workspaces.
@@ -280,7 +326,10 @@ impl Scheduler<'_> {
         });
         let mut movable: Vec<&Access> =
             reads.iter().filter(|access| !storage_edges(&self.kernel, access).is_empty()).collect();
-        movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
+        let is_forced = |access: &Access| self.kernel.must_be_copied(access);
+        movable
+            .extend(reads.iter().filter(|access| is_forced(access) && storage_edges(&self.kernel, access).is_empty()));
+        movable.sort_by_key(|access| (!is_forced(access), std::cmp::Reverse(access.indices.len())));
         movable.truncate(MOST_COPIES);
         let all: f64 = coordinates.iter().map(|&variable| self.kernel.typical_extent(variable)).product();
         let most = DENSE_BYTES as f64 / self.kernel.element_of(value).bytes() as f64;
@@ -291,6 +340,12 @@ impl Scheduler<'_> {
                 .filter(|index| subset >> index & 1 == 1)
                 .map(|index| movable[index].clone())
                 .collect();
+            let is_left = |access: &&Access| !copied.iter().any(|other| other.same_place(access));
+            if copied.iter().any(|access| self.kernel.must_not_be_copied(access))
+                || reads.iter().filter(is_left).any(is_forced)
+            {
+                continue;
+            }
             let copying = self.copying(&copied);
             if best.as_ref().is_some_and(|best| best.steps <= copying) {
                 continue;
@@ -301,8 +356,11 @@ impl Scheduler<'_> {
                 edges.extend(variables[depth..].iter().map(|&after| (before, after)));
             }
             edges.extend(self.kernel.order_edges(&variables));
-            for access in reads.iter().filter(|access| !is_copied(access)) {
-                edges.extend(storage_edges(&self.kernel, access));
+            for access in &reads {
+                edges.extend(match is_copied(&access) {
+                    true => self.kernel.copy_edges(access),
+                    false => storage_edges(&self.kernel, access),
+                });
             }
             // Blocks of dense values are found once for all of them, where nothing stands against it.
             let mut blocks = edges.clone();
@@ -574,15 +632,42 @@ impl Scheduler<'_> {
         let name = self.kernel.tensor(workspace).name.clone();
         let (terms, entries) = sum.filled;
         let Collecting { collect, bitmap, table, list } = sum.collecting;
-        let costs = Why::Collected { terms, entries, bitmap, table, list };
+        let over = self.kernel.names(&sum.indices);
+        let (collect, is_asked) = self.asked_storage(&name, &over, collect);
+        self.kernel.tensors[workspace.0].kind = TensorKind::SparseWorkspace(collect);
+        let costs = if is_asked { Why::Asked } else { Why::Collected { terms, entries, bitmap, table, list } };
         let (storage, why) = match collect {
             Collect::Bitmap(_) if self.kernel.target == Target::Gpu => (Storage::Flags, Why::NothingGrows),
             Collect::Bitmap(most) => (Storage::Bitmap(most), costs),
             Collect::Table => (Storage::Table, costs),
             Collect::List => (Storage::List, costs),
         };
-        self.decide(What::Workspace { name, storage }, why);
+        self.decide(What::Workspace { name, over, storage }, why);
         Access::new(workspace, sum.indices.clone(), Span::default())
+    }
+
+    /// What the schedule wants a workspace to be stored in, if it says so.
+    fn asked_storage(&mut self, name: &str, over: &[String], default: Collect) -> (Collect, bool) {
+        let is_it =
+            |asked: &&AskedStorage| asked.name == name && asked.over.as_ref().is_none_or(|names| names[..] == *over);
+        let Some(asked) = self.kernel.asked.storages.iter().rfind(is_it).cloned() else { return (default, false) };
+        self.kernel.asked.keep(asked.span);
+        let is_for_gpu = self.kernel.target == Target::Gpu;
+        let collect = match asked.storage {
+            AskedCollect::Bitmap(most) => {
+                let open = if let Collect::Bitmap(most) = default { most } else { DENSE_BYTES };
+                Collect::Bitmap(if is_for_gpu { DENSE_BYTES } else { most.unwrap_or(open) })
+            }
+            AskedCollect::Hash | AskedCollect::List if is_for_gpu => {
+                let message = format!("`{name}` can't grow on a device");
+                let help = "use `bitmap`, or run the kernel on a CPU";
+                self.refuse(asked.span, message, "threads of a device have no lists that grow", help);
+                default
+            }
+            AskedCollect::Hash => Collect::Table,
+            AskedCollect::List => Collect::List,
+        };
+        (collect, true)
     }
 
     /// Loops that fill the workspace of a sum.

@@ -1,5 +1,6 @@
 //! The default schedule.
 
+use super::directive;
 use super::directives::{self, Directives};
 use super::extents::{bounds, mode_extents};
 use super::factor::{Nest, factors};
@@ -7,8 +8,8 @@ use super::levels;
 use super::lift::{has_sum, normalize};
 use super::structure::Question;
 use super::{
-    Access, Asked, Balance, Cut, Expr, Extent, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share,
-    Statement, Target, Tensor, TensorId, TensorKind, Variable,
+    Access, Asked, AskedAssembly, Balance, Cut, Expr, Extent, IndexVariable, Kernel, NotParallel, OutputStructure, Run,
+    Share, Statement, Target, Tensor, TensorId, TensorKind, Variable, Way,
 };
 use super::{is_identity, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -18,6 +19,7 @@ use crate::ir::{ElementType, ReduceOperator};
 use crate::level;
 use crate::notation::{self, Role};
 use crate::remark::{Assembly, Remark, What, Why};
+use crate::syntax::Directive;
 use std::collections::BTreeSet;
 
 /// What the caller may ask of the scheduler.
@@ -56,10 +58,20 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     let aligned = super::pattern::aligned(kernel, &mut declared, &mut diagnostics);
     let kernel = aligned.as_ref().unwrap_or(kernel);
     let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
-    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled, problems };
+    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new() };
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
-    directives.iter().for_each(|directive| carrying.apply(directive));
+    // What is asked of operands and results comes first, whatever the order of the text.
+    let (first, then): (Vec<&Directive>, Vec<&Directive>) =
+        directives.iter().partition(|directive| directive::is_of_operands(&directive.name.name));
+    let mut pending = Vec::new();
+    for directive in first.into_iter().chain(then) {
+        carrying.apply(directive);
+        if carrying.waits(directive) {
+            pending.push(directive.clone());
+        }
+    }
+    scheduler.pending = pending;
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
@@ -77,6 +89,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
+    scheduler.kernel.keep_copies();
     if options.parallel {
         super::directive::check(&scheduler.kernel, &mut scheduler.problems);
     }
@@ -124,6 +137,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) unsettled: BTreeSet<TensorId>,
     /// What the schedule asks for and can't be had.
     pub(super) problems: Diagnostics,
+    /// Directives that name loops which are not there yet.
+    pub(super) pending: Vec<crate::syntax::Directive>,
 }
 
 /// What one loop nest computes.
@@ -228,6 +243,71 @@ impl Scheduler<'_> {
         }
     }
 
+    pub(super) fn refuse(&mut self, span: Span, message: String, label: &str, help: &str) {
+        let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, span, message);
+        self.problems.push(problem.label(label.to_owned()).help(help.to_owned()));
+    }
+
+    /// Applies the directives that waited for loops which are there now; says whether there were some.
+    pub(super) fn apply_pending(&mut self) -> bool {
+        let pending = std::mem::take(&mut self.pending);
+        let mut carrying = Directives { notation: self.notation, kernel: &mut self.kernel, found: &mut self.problems };
+        let (waiting, ready): (Vec<Directive>, Vec<Directive>) =
+            pending.into_iter().partition(|directive| carrying.waits(directive));
+        ready.iter().for_each(|directive| carrying.apply(directive));
+        self.pending = waiting;
+        !ready.is_empty()
+    }
+
+    /// How the schedule wants the entries of a result to come about.
+    pub(super) fn asked_way(&self, target: &Access) -> Option<(Way, Span)> {
+        let of_target = |asked: &&AskedAssembly| asked.tensor == target.tensor;
+        self.kernel.asked.assemblies.iter().rfind(of_target).map(|asked| (asked.way.clone(), asked.span))
+    }
+
+    /// The structure of a result as the schedule wants it; what can't be had is refused.
+    fn assembled(
+        &mut self,
+        target: &Access,
+        way: Option<(Way, Span)>,
+        structure: OutputStructure,
+        why: Why,
+    ) -> (OutputStructure, Why) {
+        let Some((way, span)) = way else { return (structure, why) };
+        let name = self.kernel.tensor(target.tensor).name.clone();
+        let stores = "has levels that store entries";
+        match (way, &structure) {
+            (Way::Dense, OutputStructure::Dense) | (Way::Shared, OutputStructure::Shared { .. }) => {
+                self.kernel.asked.keep(span);
+            }
+            (Way::Append | Way::Workspace(_) | Way::List, OutputStructure::Shared { .. }) => {
+                self.kernel.asked.keep(span);
+                return (OutputStructure::Appended, Why::Asked);
+            }
+            (Way::Append | Way::Workspace(_) | Way::List, OutputStructure::Appended) => {
+                self.kernel.asked.keep(span);
+            }
+            (Way::Dense, _) => {
+                let help = "declare it with a dense format, and convert it afterwards";
+                self.refuse(span, format!("`{name}` can't be updated in place"), stores, help);
+            }
+            (Way::Shared, OutputStructure::Dense) => {
+                let help = "leave the directive out, or declare the result in the format of an operand";
+                self.refuse(span, format!("`{name}` has no index arrays to share"), "has dense levels alone", help);
+            }
+            (Way::Shared, _) => {
+                let help = "the result must be stored as one operand is, and have an entry where that has one";
+                let message = format!("`{name}` can't share the index arrays of an operand");
+                self.refuse(span, message, "no operand has the structure of the result", help);
+            }
+            (_, OutputStructure::Dense) => {
+                let help = "declare it with a format that stores entries";
+                self.refuse(span, format!("nothing is appended to `{name}`"), "has dense levels alone", help);
+            }
+        }
+        (structure, why)
+    }
+
     /// Whether entries at computed indices, which come in any order, are appended all the same: there was no way to list them.
     fn is_out_of_order(&self, target: &Access) -> bool {
         let tensor = self.kernel.tensor(target.tensor);
@@ -255,7 +335,10 @@ impl Scheduler<'_> {
         };
         let has_parts = !self.kernel.asked.parts.parts.is_empty();
         let statement = if has_parts { statement } else { self.by_levels(statement) };
-        let levels::Statement { target, value, masks, .. } = statement;
+        let levels::Statement { target, mut value, masks, .. } = statement;
+        if self.apply_pending() {
+            value = self.kernel.over_running(&value);
+        }
         let value = self.with_stand_ins(&value, &target);
         let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let mut reads = masks.clone();
@@ -265,7 +348,11 @@ impl Scheduler<'_> {
         let decide = |kernel: &Kernel| {
             Question { target: &target, reads: &reads, kernel, value: &value, masks: &masks }.decide()
         };
-        let (structure, why) = self.shared_as_delivered(&target, &decide).unwrap_or_else(|| decide(&self.kernel));
+        let way = self.asked_way(&target);
+        let is_appended = matches!(&way, Some((Way::Append | Way::Workspace(_) | Way::List, _)));
+        let shared = if is_appended { None } else { self.shared_as_delivered(&target, &decide) };
+        let (structure, why) = shared.unwrap_or_else(|| decide(&self.kernel));
+        let (structure, why) = self.assembled(&target, way, structure, why);
         self.deliver(target.tensor);
         let assembly = match &structure {
             OutputStructure::Dense => Assembly::Dense,
@@ -391,15 +478,25 @@ impl Scheduler<'_> {
         if self.kernel.variables[variable.0].share.is_some() {
             return self.mark_shares(statement);
         }
+        if self.kernel.asked.serial.contains(&variable) {
+            return;
+        }
         let is_asked = self.kernel.asked.parallel.contains(&variable);
+        let wish = self.kernel.asked.balanced.iter().find(|(of, ..)| *of == variable).copied();
         let balance = self.kernel.asked.balance_of(variable);
         let by_entries = balance.is_some_and(|(balance, _)| balance == Balance::Nonzeros);
         let by_places = balance.is_some_and(|(balance, _)| balance == Balance::Rows);
-        let share = if is_asked && !by_entries || by_places { None } else { self.default_share(statement) };
+        let share = match wish {
+            None if is_asked && !by_entries || by_places => None,
+            _ => self.default_share(statement, wish.map(|(_, operand, _)| operand)),
+        };
         let share = share.filter(|share| self.kernel.meetings(Cut::Positions(share), statement).is_ok());
         if let (None, Some((Balance::Nonzeros, span))) = (&share, balance) {
             let index = self.kernel.variable(variable).to_owned();
             return self.problems.push(super::directive::no_entries(&index, span));
+        }
+        if let (Some((.., span)), Some(_)) = (wish, &share) {
+            self.kernel.asked.keep(span);
         }
         let Statement::Forall { body, .. } = &*statement else { return };
         let whole = self.kernel.meetings(Cut::Loop(variable), body);
@@ -429,7 +526,9 @@ impl Scheduler<'_> {
         let shares = share.map(|share| (self.declare_share_of(&share), share));
         let Statement::Forall { variable, run, body } = statement else { return };
         *run = shares.as_ref().map_or(Run::Parallel, |(shares, _)| Run::ParallelOr(*shares));
-        let what = What::Parallel(self.kernel.variable(*variable).to_owned());
+        let operand = |(_, share): &(IndexVariable, Share)| self.kernel.original_name(share.access.tensor);
+        let balanced = shares.as_ref().map(operand);
+        let what = What::Parallel { variable: self.kernel.variable(*variable).to_owned(), balanced };
         self.decide(what, if is_asked { Why::Asked } else { Why::Outermost });
         self.explain_meetings(Cut::Loop(*variable), body);
         if let Some((_, share)) = shares {

@@ -217,8 +217,8 @@ fn is_multiple(statement: &Statement, workspace: TensorId, operator: ReduceOpera
 
 impl Scheduler<'_> {
     /// Shares for a parallel outermost loop over `variable`, where chunks of its range may be uneven: of the positions of the
-    /// one operand that is walked. What it walks there alone can't be cut further.
-    pub(super) fn default_share(&self, statement: &Statement) -> Option<Share> {
+    /// one operand that is walked, which is the given one where there is one. What it walks there alone can't be cut further.
+    pub(super) fn default_share(&self, statement: &Statement, operand: Option<TensorId>) -> Option<Share> {
         let Statement::Forall { variable, .. } = statement else { return None };
         let mut is_cut = false;
         statement.for_each_loop(&mut |variable, _, _| is_cut |= self.kernel.variables[variable.0].share.is_some());
@@ -226,6 +226,7 @@ impl Scheduler<'_> {
         let mut reads: Vec<Access> = Vec::new();
         statement.for_each_read(&mut |access| reads.push(access.clone()));
         reads.iter().find_map(|access| {
+            operand.is_none_or(|operand| self.kernel.original(access.tensor) == operand).then_some(())?;
             let format = &self.kernel.tensor(access.tensor).format;
             format.mode_order()?;
             (level_variables(access, format).first() == Some(variable)).then_some(())?;
@@ -281,7 +282,7 @@ impl Scheduler<'_> {
         let Some(share) = self.kernel.variables[variable.0].share.clone() else { return };
         *run = Run::Parallel;
         let operand = super::show_access(&self.kernel, &share.access);
-        self.decide(What::Shares { operand, of_entries: false, by: share.by }, Why::PositionsAsked);
+        self.decide(What::Shares { operand, of_entries: None, by: share.by }, Why::PositionsAsked);
         if let Err(reason) = self.kernel.meetings(Cut::Positions(&share), body)
             && let Some(problem) = reason.problem(&self.kernel)
         {
@@ -294,7 +295,10 @@ impl Scheduler<'_> {
     pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
-        self.decide(What::Shares { operand, of_entries: true, by: None }, Why::OutermostRuns);
+        let variable = self.kernel.shared_variables(share)[0];
+        let of_entries =
+            Some([self.kernel.variable(variable).to_owned(), self.kernel.original_name(share.access.tensor)]);
+        self.decide(What::Shares { operand, of_entries, by: None }, Why::OutermostRuns);
         self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }

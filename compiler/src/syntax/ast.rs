@@ -353,6 +353,8 @@ pub struct Schedule {
 /// One directive: a name, arguments (names, numbers, accesses), and what is said of some of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Directive {
+    /// The tensor that is made by the statement which it is said of: `y` in `on y { … }`; of all statements where there is none.
+    pub scope: Option<Ident>,
     /// Which.
     pub name: Ident,
     /// Its arguments.

@@ -377,7 +377,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         function => (20, "`fn`"),
         kernel => (20, "`fn`"),
         statement | bare_statement | statement_argument => (41, "a statement"),
-        directive => (42, "a directive such as `parallel(i)`"),
+        directive | scoped | on_word => (42, "a directive such as `parallel(i)`"),
         parameter => (43, "a parameter such as `X: csf`"),
         results => (44, "a result such as `A: dense`"),
         element_type => (45, "an element type"),

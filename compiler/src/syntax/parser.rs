@@ -36,6 +36,7 @@ pub enum Rule {
     r#fill,
     r#fill_value,
     r#schedule,
+    r#scoped,
     r#directive,
     r#directive_argument,
     r#choice,
@@ -103,6 +104,7 @@ pub enum Rule {
     r#in_keyword,
     r#monoid_keyword,
     r#with_keyword,
+    r#on_word,
     r#fill_word,
     r#min_word,
     r#max_word,
@@ -165,6 +167,7 @@ impl Rule {
             Rule::r#fill,
             Rule::r#fill_value,
             Rule::r#schedule,
+            Rule::r#scoped,
             Rule::r#directive,
             Rule::r#directive_argument,
             Rule::r#choice,
@@ -232,6 +235,7 @@ impl Rule {
             Rule::r#in_keyword,
             Rule::r#monoid_keyword,
             Rule::r#with_keyword,
+            Rule::r#on_word,
             Rule::r#fill_word,
             Rule::r#min_word,
             Rule::r#max_word,
@@ -1197,6 +1201,54 @@ impl ::pest::Parser<Rule> for Grammar {
                                 state
                                     .sequence(|state| {
                                         self::r#schedule_keyword(state)
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#lbrace(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .sequence(|state| {
+                                                        state
+                                                            .optional(|state| {
+                                                                self::r#scoped(state)
+                                                                    .or_else(|state| { self::r#directive(state) })
+                                                                    .and_then(|state| {
+                                                                        state
+                                                                            .repeat(|state| {
+                                                                                state
+                                                                                    .sequence(|state| {
+                                                                                        super::hidden::skip(state)
+                                                                                            .and_then(|state| {
+                                                                                                self::r#scoped(state)
+                                                                                                    .or_else(|state| { self::r#directive(state) })
+                                                                                            })
+                                                                                    })
+                                                                            })
+                                                                    })
+                                                            })
+                                                    })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#rbrace(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#scoped(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#scoped,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        self::r#on_word(state)
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#name(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#lbrace(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
@@ -3164,6 +3216,35 @@ impl ::pest::Parser<Rule> for Grammar {
                 }
                 #[inline]
                 #[allow(non_snake_case, unused_variables)]
+                pub fn r#on_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#on_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("on")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
                 pub fn r#fill_word(
                     state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
                 ) -> ::pest::ParseResult<
@@ -4217,6 +4298,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#fill => rules::r#fill(state),
                     Rule::r#fill_value => rules::r#fill_value(state),
                     Rule::r#schedule => rules::r#schedule(state),
+                    Rule::r#scoped => rules::r#scoped(state),
                     Rule::r#directive => rules::r#directive(state),
                     Rule::r#directive_argument => rules::r#directive_argument(state),
                     Rule::r#choice => rules::r#choice(state),
@@ -4284,6 +4366,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#in_keyword => rules::r#in_keyword(state),
                     Rule::r#monoid_keyword => rules::r#monoid_keyword(state),
                     Rule::r#with_keyword => rules::r#with_keyword(state),
+                    Rule::r#on_word => rules::r#on_word(state),
                     Rule::r#fill_word => rules::r#fill_word(state),
                     Rule::r#min_word => rules::r#min_word(state),
                     Rule::r#max_word => rules::r#max_word(state),

@@ -101,8 +101,16 @@ fn declared(element: Option<(ElementType, Span)>, format: Option<&FormatExpr>, f
 impl Display for Schedule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("schedule {\n")?;
-        for directive in &self.directives {
-            writeln!(f, "    {directive};")?;
+        let scope = |directive: &Directive| directive.scope.as_ref().map(|scope| scope.name.clone());
+        for same in self.directives.chunk_by(|one, next| scope(one) == scope(next)) {
+            match scope(&same[0]) {
+                None => same.iter().try_for_each(|directive| writeln!(f, "    {directive};"))?,
+                Some(scope) => {
+                    writeln!(f, "    on {scope} {{")?;
+                    same.iter().try_for_each(|directive| writeln!(f, "        {directive};"))?;
+                    f.write_str("    }\n")?;
+                }
+            }
         }
         f.write_str("}")
     }

@@ -2,7 +2,10 @@
 //! Tensor Algebra*).
 
 use super::{Kind, Topic};
-use Argument::{Chosen, Expression, New, Number, Old, Olds, Pairs, Tensor};
+use Argument::{
+    Chosen, Expression, ExpressionOr, Made, MadeOr, New, Number, Old, OldOr, Olds, Pairs, Tensor, TensorOr,
+    TensorsOrNews,
+};
 
 /// What an argument of a directive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,18 @@ pub enum Argument {
     Pairs,
     /// A name, expression or access, of which something is said behind a colon: `j: lanes(8)`. The rule of the directive checks both.
     Chosen,
+    /// An index variable that exists, of which something may be said behind a colon.
+    OldOr,
+    /// A tensor, of which something may be said behind a colon.
+    TensorOr,
+    /// A tensor, or one that is made on the way to one, as `y_1`.
+    Made,
+    /// The same, of which something may be said behind a colon.
+    MadeOr,
+    /// An expression, of which something may be said behind a colon.
+    ExpressionOr,
+    /// Any further tensors, and names of new index variables.
+    TensorsOrNews,
 }
 
 /// A directive, declared once: checks of a schedule, `spc explain` and README.md follow from this. How it is applied is in a file of
@@ -43,6 +58,62 @@ pub struct Directive {
 
 /// All directives.
 pub const ALL: &[Directive] = &[
+    Directive {
+        name: "inline",
+        arguments: &[Made],
+        example: "inline(t)",
+        asks: "the temporary `t` computed where it is read, and not stored",
+        kernel: "fn step(A: csr, x: dense, b: dense) -> (y: dense, z: dense) { let t(i) = A(i, j) * x(j); y(i) = t(i) + b(i); z(i) = t(i) * b(i); }
+schedule { inline(t); }",
+    },
+    Directive {
+        name: "materialize",
+        arguments: &[Made],
+        example: "materialize(t)",
+        asks: "the temporary `t` made and stored by a statement of its own",
+        kernel: "fn step(A: csr, x: dense, b: dense) -> y: dense { let t(i) = A(i, j) * x(j); y(i) = t(i) + b(i); }
+schedule { materialize(t); }",
+    },
+    Directive {
+        name: "walk",
+        arguments: &[TensorOr, TensorsOrNews],
+        example: "walk(A, i0, j0, i1, j1)",
+        asks: "loops over the stored levels of `A`, with these names where a level stores a computed coordinate; indices are computed from them. `walk(A: none)` forbids it, and a plain copy is read",
+        kernel: "fn product(A: bcsr(4), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { walk(A, i0, j0, i1, j1); }",
+    },
+    Directive {
+        name: "copy",
+        arguments: &[ExpressionOr],
+        example: "copy(A(j, i))",
+        asks: "`A` read from a copy whose levels are in this order; `copy(A: none)` forbids copies of it where another order of loops needs none",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(j) = A(i, j) * x(i); }
+schedule { copy(A(j, i)); }",
+    },
+    Directive {
+        name: "assemble",
+        arguments: &[MadeOr],
+        example: "assemble(C: list)",
+        asks: "how the entries of a result come about: `dense`; `shared`, with the index arrays of an operand; `append`, in the order of the loops; `workspace(j)`, through one over `j`; or `list`, in any order and sorted at the end",
+        kernel: "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, k) * B(k, j); }
+schedule { assemble(C: list); }",
+    },
+    Directive {
+        name: "workspace",
+        arguments: &[Chosen],
+        example: "workspace(t(j): hash)",
+        asks: "what a workspace of entries in any order is stored in: `bitmap(4)`, dense values up to 4 MB for each thread, `hash` or `list`",
+        kernel: "fn product(A: csr, B: csr) -> C: csr { C(i, j) = A(i, k) * B(k, j); }
+schedule { workspace(t(j): hash); }",
+    },
+    Directive {
+        name: "accumulate",
+        arguments: &[OldOr],
+        example: "accumulate(j: t)",
+        asks: "what the loop over `j` reduces kept in `t`, and stored when the loop is done; `accumulate(j: none)` updates the result each time",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { accumulate(j: sum); }",
+    },
     Directive {
         name: "reorder",
         arguments: &[Old, Old, Olds],
@@ -101,9 +172,9 @@ schedule { stream(X, 16); }",
     },
     Directive {
         name: "parallel",
-        arguments: &[Old],
+        arguments: &[OldOr],
         example: "parallel(i)",
-        asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries",
+        asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries. `parallel(i: balanced(A))` cuts the entries of `A` instead where chunks of `i` are uneven, and `parallel(i: none)` runs it on one",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
 schedule { parallel(i); }",
     },

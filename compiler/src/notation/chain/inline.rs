@@ -10,10 +10,12 @@
 //! ```
 
 use super::Renaming;
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::Function;
 use crate::notation::check::in_order;
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
 use crate::remark::{Remark, What, Why, Work};
+use crate::syntax::{Directive, ExprKind};
 
 /// The most nodes that an expression gets by what stands for temporaries in it.
 const MOST_NODES: usize = 120;
@@ -22,7 +24,7 @@ const MOST_NODES: usize = 120;
 const MOST_OPERANDS: usize = 8;
 
 /// The kernel without the temporaries that need not be made, and the reasons; without `fuse`, all are made.
-pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Remark>) {
+pub(super) fn inline(mut kernel: Kernel, fuse: bool, problems: &mut Diagnostics) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
     let mut place = 0;
     while place < kernel.statements.len() {
@@ -32,7 +34,13 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Remark>) {
             continue;
         }
         let name = kernel.tensor(target).name.clone();
-        match verdict(&kernel, place, fuse) {
+        let asked = asked(&kernel, &name);
+        let verdict = match asked {
+            None => verdict(&kernel, place, fuse),
+            Some((false, _)) => Err(Why::Asked),
+            Some((true, span)) => forced(&kernel, place).inspect_err(|why| problems.push(refusal(&name, span, why))),
+        };
+        match verdict {
             Ok(why) => {
                 substitute(&mut kernel, place);
                 decisions.push(Remark::new(What::Inlined(name), why));
@@ -46,6 +54,26 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool) -> (Kernel, Vec<Remark>) {
         }
     }
     (renumbered(kernel), decisions)
+}
+
+/// What the schedule says of a temporary: whether it is to be computed where it is read, or to be made.
+fn asked(kernel: &Kernel, name: &str) -> Option<(bool, Span)> {
+    let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    let says = |directive: &&Directive| {
+        let is_it = matches!(&directive.arguments[..], [argument] if matches!(&argument.kind, ExprKind::Name(of) if of.name == name));
+        is_it && matches!(directive.name.name.as_str(), "inline" | "materialize")
+    };
+    directives.filter(says).last().map(|directive| (directive.name.name == "inline", directive.span))
+}
+
+/// Leaves out a temporary as the schedule wants, where it can be left out at all.
+fn forced(kernel: &Kernel, place: usize) -> Result<Why, Why> {
+    must_be_made(kernel, &kernel.statements[place], &kernel.statements[place + 1..], true).map(|()| Why::Asked)
+}
+
+fn refusal(name: &str, span: Span, why: &Why) -> Diagnostic {
+    let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, span, format!("`{name}` must be made"));
+    problem.label(why.to_string()).help("leave the directive out, or write the value where it is read")
 }
 
 /// Why the temporary of a statement is left out, or why it is made.

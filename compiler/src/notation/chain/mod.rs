@@ -26,6 +26,7 @@ mod versions;
 pub(crate) use narrow::operands;
 
 use super::{IndexVariable, Kernel, Variable};
+use crate::diagnostics::Diagnostics;
 use crate::ir::IndexExpr;
 use crate::remark::Remark;
 
@@ -38,6 +39,8 @@ pub struct Chain {
     pub links: Vec<Link>,
     /// What became of the temporaries.
     pub decisions: Vec<Remark>,
+    /// What the schedule asks of temporaries and can't be had.
+    pub problems: Diagnostics,
 }
 
 /// One statement as a kernel.
@@ -52,11 +55,12 @@ pub struct Link {
 /// A kernel as a chain of kernels of one statement each; with `fuse`, of as few as is not more work. A statement has at most
 /// `most` sparse operands, as far as there are such parts.
 pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
-    let (kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse);
+    let mut problems = Diagnostics::new();
+    let (kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse, &mut problems);
     let (kernel, parts) = narrow::narrow(kernel, most);
     decisions.extend(parts);
     let links = split::split(&kernel);
-    Chain { kernel, links, decisions }
+    Chain { kernel, links, decisions, problems }
 }
 
 /// Variables in the place of others: given ones, and copies of all that are met beside them.

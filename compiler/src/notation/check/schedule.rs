@@ -4,13 +4,15 @@ use super::uses;
 use crate::diagnostics::topics::directives::{self, Argument};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
 use crate::notation::Tensor;
-use crate::syntax::{Directive, Expr, ExprKind, Schedule, Statement};
+use crate::syntax::{Directive, Expr, ExprKind, Ident, Schedule, Statement};
 
 /// Reports unknown directives and wrong arguments.
 pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement], found: &mut Diagnostics) {
     let names = body.iter().flat_map(uses::index_names).map(|name| name.name.as_str());
-    let mut scope = Scope { tensors, variables: names.collect() };
+    let mut scope = Scope { tensors, variables: names.collect(), own: Vec::new(), scope: None };
     for directive in &schedule.directives {
+        scope.scope = directive.scope.as_ref().map(|scope| scope.name.as_str());
+        found.extend(directive.scope.as_ref().and_then(|scope| unknown_scope(scope, tensors)));
         match directives::ALL.iter().find(|described| described.name == directive.name.name) {
             Some(described) => scope.check(directive, described.arguments, described.example, found),
             None => found.push(unknown_directive(directive)),
@@ -21,11 +23,17 @@ pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement],
 struct Scope<'a> {
     tensors: &'a [Tensor],
     variables: Vec<&'a str>,
+    /// The names that the directives of each scope add, which others don't have.
+    own: Vec<(&'a str, &'a str)>,
+    /// The scope of the directive that is checked.
+    scope: Option<&'a str>,
 }
 
 impl<'a> Scope<'a> {
     fn check(&mut self, directive: &'a Directive, wanted: &[Argument], example: &str, found: &mut Diagnostics) {
-        let open = wanted.last().is_some_and(|last| matches!(last, Argument::Olds | Argument::Pairs));
+        let open = wanted
+            .last()
+            .is_some_and(|last| matches!(last, Argument::Olds | Argument::Pairs | Argument::TensorsOrNews));
         let fixed = wanted.len() - usize::from(open);
         let given = directive.arguments.len();
         if given < fixed || given > fixed && !open {
@@ -59,7 +67,11 @@ impl<'a> Scope<'a> {
                     Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, "a `:` and a choice must follow")
                         .label("says nothing yet"),
                 ),
-                (Argument::Chosen, Some(_)) | (_, None) => self.argument(argument, kind),
+                (
+                    Argument::Chosen | Argument::OldOr | Argument::TensorOr | Argument::MadeOr | Argument::ExpressionOr,
+                    Some(_),
+                )
+                | (_, None) => self.argument(argument, kind),
                 (_, Some((_, value))) => Some(
                     Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, value.span, "there is nothing to choose here")
                         .label("must be left out"),
@@ -71,25 +83,57 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Whether there is an index variable of a name.
+    fn has(&self, name: &str) -> bool {
+        let is_own = |&(scope, own): &(&str, &str)| Some(scope) == self.scope && own == name;
+        self.variables.contains(&name) || self.own.iter().any(is_own)
+    }
+
+    /// Whether there is an index variable of a name, or that of one with a number, which another term has.
+    fn is_known(&self, name: &str) -> bool {
+        let base = |name: &'_ str| {
+            let (base, number) = name.rsplit_once('_')?;
+            number.parse::<u32>().is_ok().then(|| base.len())
+        };
+        let mut length = Some(name.len());
+        while let Some(own) = length {
+            if self.has(&name[..own]) {
+                return true;
+            }
+            length = base(&name[..own]);
+        }
+        false
+    }
+
     fn argument(&mut self, argument: &'a Expr, kind: Argument) -> Option<Diagnostic> {
         let wrong = |message: String, label: &str| {
             Some(Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, message).label(label))
         };
         match (kind, &argument.kind) {
-            (Argument::Expression | Argument::Chosen, _) | (Argument::Number, ExprKind::Number { .. }) => None,
+            (Argument::Expression | Argument::ExpressionOr | Argument::Chosen, _)
+            | (Argument::Number, ExprKind::Number { .. }) => None,
             (Argument::Number, _) => wrong("a number must stand here".to_owned(), "not a number"),
-            (Argument::New, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
+            (Argument::New, ExprKind::Name(name)) if self.has(&name.name) => {
                 wrong(format!("there is an index variable `{}` already", name.name), "must be a new name")
             }
             (Argument::New, ExprKind::Name(name)) => {
-                self.variables.push(&name.name);
+                match self.scope {
+                    Some(scope) => self.own.push((scope, &name.name)),
+                    None => self.variables.push(&name.name),
+                }
                 None
             }
-            (Argument::Tensor, ExprKind::Name(name)) if self.tensors.iter().any(|tensor| tensor.name == name.name) => {
+            (Argument::Tensor | Argument::TensorOr | Argument::TensorsOrNews, ExprKind::Name(name))
+                if self.tensors.iter().any(|tensor| tensor.name == name.name) =>
+            {
                 None
             }
-            (Argument::Tensor, _) => wrong("a tensor must stand here".to_owned(), "not a tensor"),
-            (Argument::Old | Argument::Olds, ExprKind::Name(name)) if self.variables.contains(&name.name.as_str()) => {
+            (Argument::Made | Argument::MadeOr, ExprKind::Name(name)) if is_made(name, self.tensors) => None,
+            (Argument::TensorsOrNews, ExprKind::Name(_)) => self.argument(argument, Argument::New),
+            (Argument::Tensor | Argument::TensorOr | Argument::TensorsOrNews, _) => {
+                wrong("a tensor must stand here".to_owned(), "not a tensor")
+            }
+            (Argument::Old | Argument::OldOr | Argument::Olds, ExprKind::Name(name)) if self.is_known(&name.name) => {
                 None
             }
             (_, ExprKind::Name(name)) => {
@@ -102,6 +146,28 @@ impl<'a> Scope<'a> {
             _ => wrong("the name of an index variable must stand here".to_owned(), "not a name"),
         }
     }
+}
+
+/// Whether a name is that of a tensor, or of one that is made on the way to it.
+fn is_made(name: &Ident, tensors: &[Tensor]) -> bool {
+    let is_it = |tensor: &Tensor| {
+        name.name.strip_prefix(&tensor.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    tensors.iter().any(is_it)
+}
+
+/// What is wrong with a scope that is no tensor, nor one made on the way to one.
+fn unknown_scope(scope: &Ident, tensors: &[Tensor]) -> Option<Diagnostic> {
+    if is_made(scope, tensors) {
+        return None;
+    }
+    let message = format!("no statement makes `{}`", scope.name);
+    let problem = Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, scope.span, message).label("not a result or temporary");
+    let names = tensors.iter().map(|tensor| tensor.name.as_str());
+    Some(match suggest::similar(&scope.name, names) {
+        Some(close) => problem.help(format!("did you mean `{close}`?")),
+        None => problem.help("name the tensor on the left of a statement"),
+    })
 }
 
 fn unknown_directive(directive: &Directive) -> Diagnostic {

@@ -8,17 +8,17 @@
 //! Without it a call takes entries where chunks of rows turn out uneven (Merrill and Garland, Merge-based parallel sparse matrix-vector
 //! multiplication, 2016).
 
-use super::{Rule, choice, names_of};
+use super::{Around, Rule, choice, names_of};
 use crate::concrete::{Balance, IndexVariable, Kernel};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::schedule::directives::Directives;
 use crate::syntax::Directive;
 
 /// The directive.
-pub(super) const BALANCE: Rule = Rule { name: "balance", apply };
+pub(super) const RULE: Rule = Rule { name: "balance", apply, neighbours };
 
 fn apply(directives: &mut Directives<'_>, directive: &Directive) {
-    let Some((argument, said)) = choice(directive) else { return };
+    let (Some(argument), Some(said)) = (directive.arguments.first(), choice(directive, 0)) else { return };
     let Some(balance) = names_of(Balance::ALL, Balance::name, said, directives.found) else { return };
     let variables = directives.variables(argument);
     if variables.is_empty() {
@@ -27,6 +27,12 @@ fn apply(directives: &mut Directives<'_>, directive: &Directive) {
     }
     let asked = variables.into_iter().map(|variable| (variable, balance, said.span));
     directives.kernel.asked.balances.extend(asked);
+}
+
+/// Chunks of the outermost loop, balanced by the one or the other: the default is to weigh them in each call.
+fn neighbours(around: &Around<'_>) -> Vec<String> {
+    let of = |index: &String| Balance::ALL.map(|balance| format!("balance({index}: {});", balance.name()));
+    around.loops.first().into_iter().flat_map(of).collect()
 }
 
 /// What is said where a loop has no partition of entries.

@@ -1,17 +1,39 @@
 //! The directives of a schedule, one file each.
 //!
 //! A [`Rule`] says how a directive is applied: it checks what it says against the kernel, refuses what can't be had with its place and
-//! the reason, and notes the rest in [`Asked`](crate::concrete::Asked), or changes the kernel's variables at once. What a
-//! directive is called and what its arguments are stands in
-//! [`topics::directives`](crate::diagnostics::topics::directives), which README.md and `spc explain` show.
+//! the reason, and notes the rest in [`Asked`](crate::concrete::Asked), or changes the kernel's variables at once. The scheduler
+//! keeps to what is asked where that is legal, refuses it where not, and proposes the rest. What a directive is called and what its
+//! arguments are is declared once, in [`topics::directives`](crate::diagnostics::topics::directives), which checks of the notation,
+//! README.md and `spc explain` follow.
 
+mod accumulate;
+mod assemble;
 mod balance;
+mod copy;
+mod deterministic;
+mod fuse;
+mod inline;
+mod materialize;
 mod output;
+mod parallel;
+mod positions;
+mod precompute;
+mod reorder;
+mod same_pattern;
+mod split;
+mod stream;
+mod unroll;
+mod vector;
+mod walk;
+mod workspace;
 
-use super::directives::Directives;
-use crate::concrete::{IndexVariable, Kernel, Statement};
+use super::directives::{Directives, is_called};
+use super::{IndexVariable, Kernel, Statement};
+use crate::diagnostics::topics::directives::{self, Argument};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
-use crate::syntax::{Directive, Expr, ExprKind};
+use crate::notation;
+use crate::remark::What;
+use crate::syntax::{Directive, Expr, ExprKind, Index};
 pub(in crate::schedule) use balance::no_entries;
 
 /// How a directive is applied.
@@ -20,20 +42,73 @@ pub(super) struct Rule {
     pub name: &'static str,
     /// Applies it.
     pub apply: fn(&mut Directives<'_>, &Directive),
+    /// What may be asked for instead of what was chosen, each a text of directives: tuning tries these.
+    pub neighbours: fn(&Around<'_>) -> Vec<String>,
 }
 
-/// Every directive with a file of its own.
-pub(super) const RULES: &[Rule] = &[balance::BALANCE, output::OUTPUT];
+/// What is around a directive when its neighbours are looked for.
+pub(super) struct Around<'a> {
+    /// The kernel.
+    pub notation: &'a notation::Kernel,
+    /// The loops that the text has names for, outermost first.
+    pub loops: Vec<String>,
+    /// Those in vector lanes.
+    pub vectors: Vec<String>,
+    /// The extent of an index, where it is known.
+    pub extent: &'a dyn Fn(&str) -> Option<usize>,
+    /// The complete schedule.
+    pub schedule: Vec<Directive>,
+}
+
+impl Around<'_> {
+    /// The directives of a name that were chosen.
+    fn chosen(&self, name: &str) -> impl Iterator<Item = &Directive> {
+        self.schedule.iter().filter(move |directive| directive.name.name == name)
+    }
+}
+
+/// For directives that are asked for alone.
+pub(super) fn no_neighbours(_: &Around<'_>) -> Vec<String> {
+    Vec::new()
+}
+
+/// The order in which neighbours are tried: loops first.
+const TRIED: &[&str] = &["reorder", "vector", "parallel"];
+
+/// All schedules that differ from the chosen one by what one directive asks for.
+pub(super) fn neighbours(around: &Around<'_>) -> Vec<String> {
+    let first = TRIED.iter().filter_map(|name| rule(name));
+    let then = RULES.iter().filter(|rule| !TRIED.contains(&rule.name));
+    first.chain(then).flat_map(|rule| (rule.neighbours)(around)).collect()
+}
+
+/// Every directive.
+pub(super) const RULES: &[Rule] = &[
+    inline::RULE,
+    materialize::RULE,
+    walk::RULE,
+    copy::RULE,
+    assemble::RULE,
+    workspace::RULE,
+    accumulate::RULE,
+    reorder::RULE,
+    split::RULE,
+    fuse::RULE,
+    positions::RULE,
+    precompute::RULE,
+    same_pattern::RULE,
+    stream::RULE,
+    parallel::RULE,
+    balance::RULE,
+    output::RULE,
+    vector::RULE,
+    unroll::RULE,
+    deterministic::RULE,
+];
 
 /// The rule of a name.
 pub(super) fn rule(name: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.name == name)
-}
-
-/// The first argument of a directive, and what is said of it behind a colon.
-fn choice(directive: &Directive) -> Option<(&Expr, &Expr)> {
-    let said = directive.choices.iter().find(|(place, _)| *place == 0);
-    directive.arguments.first().zip(said.map(|(_, said)| said))
 }
 
 /// The one of some choices that an expression names, or a problem.
@@ -78,4 +153,152 @@ fn each_parallel(statement: &Statement, visit: &mut dyn FnMut(IndexVariable, &St
 pub(super) fn check(kernel: &Kernel, found: &mut Diagnostics) {
     balance::check(kernel, found);
     output::check(kernel, found);
+}
+
+/// Whether a directive is about operands and results, which are settled before loops.
+pub(super) fn is_of_operands(name: &str) -> bool {
+    matches!(name, "walk" | "copy" | "assemble" | "workspace")
+}
+
+/// What is said of an argument.
+pub(super) fn choice(directive: &Directive, place: usize) -> Option<&Expr> {
+    directive.choices.iter().find(|(of, _)| *of == place).map(|(_, value)| value)
+}
+
+/// A name, and what stands in parentheses behind it, where something does.
+pub(super) fn named(expr: &Expr) -> Option<(String, Option<Vec<String>>)> {
+    let text = |index: &Index| match index {
+        Index::Expr(index) => index.to_string(),
+        Index::Range { start, end, .. } => format!("{start}..{end}"),
+    };
+    match &expr.kind {
+        ExprKind::Name(name) => Some((name.name.clone(), None)),
+        ExprKind::Access(access) => Some((access.name.name.clone(), Some(access.indices.iter().map(text).collect()))),
+        ExprKind::Call(name, arguments) => {
+            Some((name.name.clone(), Some(arguments.iter().map(ToString::to_string).collect())))
+        }
+        _ => None,
+    }
+}
+
+/// What directives ask for that the scheduler must come by: the name, what is said where it does not, and the remedy.
+const PROMISES: &[(&str, &str, &str)] = &[
+    ("inline", "there is no such temporary", "name a tensor that `let` declares"),
+    ("materialize", "there is no such temporary", "name a tensor that `let` declares"),
+    (
+        "walk",
+        "its stored levels are not walked",
+        "all other operands must be dense, or stored alike and read at the same indices, and the result dense or stored alike",
+    ),
+    (
+        "copy",
+        "no loops read such a copy",
+        "name the indices of the operand as a statement has them, in another order than that of its levels",
+    ),
+    ("assemble", "no statement makes this result so", "name the result of a statement"),
+    (
+        "workspace",
+        "there is no such workspace for entries in any order",
+        "`spc compile --emit schedule` prints the workspaces that there are",
+    ),
+    (
+        "accumulate",
+        "nothing is accumulated over this loop",
+        "name a loop that reduces, and in which the result does not change with the loops inside of it but for a vector",
+    ),
+    (
+        "parallel",
+        "there are no shares of this operand",
+        "the operand must be the only one that is walked by the outermost loop, in levels that follow each other",
+    ),
+    (
+        "split",
+        "these rows are not gone through in chunks",
+        "take the rows of a dense result which an outer loop over stored levels comes by again, or leave out the `walk`",
+    ),
+];
+
+/// Reports what directives ask for and no kernel does.
+pub(super) fn unkept(chain: &notation::Chain, kernels: &[Kernel]) -> Diagnostics {
+    let notation = &chain.kernel;
+    let mut found = Diagnostics::new();
+    let directives = notation.schedule.iter().flat_map(|schedule| &schedule.directives);
+    for directive in directives {
+        let name = directive.name.name.as_str();
+        let is_kept = kernels.iter().any(|kernel| kernel.asked.kept.contains(&directive.span));
+        let is_none = || choice(directive, 0).and_then(named).is_some_and(|(way, _)| way == "none");
+        let is_wanted = match name {
+            "walk" | "copy" => !is_none(),
+            "parallel" => choice(directive, 0).is_some() && !is_none(),
+            "split" => {
+                let is_it = |kernel: &Kernel| kernel.asked.chunks.iter().any(|chunks| chunks.span == directive.span);
+                kernels.iter().any(is_it)
+            }
+            "inline" | "materialize" => !is_temporary(chain, directive),
+            _ => true,
+        };
+        let promise = PROMISES.iter().find(|(of, ..)| *of == name);
+        if let Some((_, label, help)) = promise.filter(|_| is_wanted && !is_kept) {
+            let problem =
+                Diagnostic::new(codes::SCHEDULE_REFUSED, directive.span, format!("`{directive}` can't be kept to"));
+            found.push(problem.label(*label).help(*help));
+        }
+        found.extend(unknown_loops(notation, kernels, directive));
+    }
+    found
+}
+
+/// Whether what a directive names is a temporary, of which it was decided whether it is made.
+fn is_temporary(chain: &notation::Chain, directive: &Directive) -> bool {
+    let Some(ExprKind::Name(name)) = directive.arguments.first().map(|of| &of.kind) else { return false };
+    chain.decisions.iter().any(|remark| {
+        matches!(&remark.what, What::Inlined(of) | What::Materialized(of, _) | What::CutOff(of) if *of == name.name)
+    })
+}
+
+/// Numbered loops that no term has.
+fn unknown_loops(notation: &notation::Kernel, kernels: &[Kernel], directive: &Directive) -> Vec<Diagnostic> {
+    let declared = directives::ALL.iter().find(|declared| declared.name == directive.name.name);
+    let kinds = declared.map_or(&[][..], |declared| declared.arguments);
+    let mut found = Vec::new();
+    for (place, argument) in directive.arguments.iter().enumerate() {
+        let is_old =
+            matches!(kinds.get(place).or(kinds.last()), Some(Argument::Old | Argument::OldOr | Argument::Olds));
+        let ExprKind::Name(name) = &argument.kind else { continue };
+        let is_numbered = name.name.rsplit_once('_').is_some_and(|(_, number)| number.parse::<u32>().is_ok());
+        let is_known = notation.variables.iter().any(|variable| variable.name == name.name)
+            || kernels.iter().flat_map(|kernel| &kernel.variables).any(|variable| variable.name == name.name)
+            || kernels.iter().flat_map(|kernel| &kernel.asked.chains).any(|chain| chain.is_called(&name.name));
+        if is_old && is_numbered && !is_known {
+            let message = format!("there is no loop `{}`", name.name);
+            let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, name.span, message).label("no term has it");
+            found.push(problem.help("`spc compile --emit concrete` prints all loops"));
+        }
+    }
+    found
+}
+
+impl Directives<'_> {
+    /// The tensor of a name; in a kernel of another statement it does not occur.
+    pub(super) fn tensor(&self, name: &str) -> Option<super::TensorId> {
+        self.notation.tensors.iter().position(|known| known.name == name).map(super::TensorId)
+    }
+
+    /// Whether a directive names a loop that is not there: those over stored levels, or chunks of rows, may come.
+    pub(super) fn waits(&self, directive: &Directive) -> bool {
+        let declared = directives::ALL.iter().find(|declared| declared.name == directive.name.name);
+        let kinds = declared.map_or(&[][..], |declared| declared.arguments);
+        directive.arguments.iter().enumerate().any(|(place, argument)| {
+            let kind = kinds.get(place).or(kinds.last());
+            let is_old = matches!(kind, Some(Argument::Old | Argument::OldOr | Argument::Olds));
+            let ExprKind::Name(name) = &argument.kind else { return false };
+            let variables = self.kernel.variables.iter();
+            let is_chain = |chain: &super::Chain| {
+                chain.is_called(&name.name) || chain.inside.as_deref() == Some(name.name.as_str())
+            };
+            is_old
+                && !variables.into_iter().any(|variable| is_called(&variable.name, &name.name))
+                && !self.kernel.asked.chains.iter().any(is_chain)
+        })
+    }
 }

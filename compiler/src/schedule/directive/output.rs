@@ -6,17 +6,17 @@
 //!                                     private: each thread has a copy of y, and the copies are combined
 //! ```
 
-use super::{Rule, choice, names_of};
+use super::{Around, Rule, choice, names_of};
 use crate::concrete::{Kernel, Output, Run, Statement, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::schedule::directives::Directives;
 use crate::syntax::{Directive, ExprKind};
 
 /// The directive.
-pub(super) const OUTPUT: Rule = Rule { name: "output", apply };
+pub(super) const RULE: Rule = Rule { name: "output", apply, neighbours };
 
 fn apply(directives: &mut Directives<'_>, directive: &Directive) {
-    let Some((argument, said)) = choice(directive) else { return };
+    let (Some(argument), Some(said)) = (directive.arguments.first(), choice(directive, 0)) else { return };
     let Some(output) = names_of(Output::ALL, Output::name, said, directives.found) else { return };
     let ExprKind::Name(name) = &argument.kind else {
         return directives.refuse(argument.span, "no result".to_owned(), "not the name of a result", help());
@@ -32,6 +32,12 @@ fn apply(directives: &mut Directives<'_>, directive: &Directive) {
             directives.refuse(argument.span, message, "is not what the kernel computes", help());
         }
     }
+}
+
+/// Each way to meet in a result; those that are not legal are left out.
+fn neighbours(around: &Around<'_>) -> Vec<String> {
+    let results = around.notation.statements.iter().map(|statement| around.notation.tensor(statement.target.tensor));
+    results.flat_map(|result| Output::ALL.map(|way| format!("output({}: {});", result.name, way.name()))).collect()
 }
 
 fn help() -> String {

@@ -186,8 +186,30 @@ impl Builder {
 
     pub(super) fn schedule(&mut self, pair: Pair) -> Schedule {
         let span = self.span(&pair);
-        let directives = pair.into_inner().filter(|pair| pair.as_rule() == Rule::directive);
-        Schedule { directives: directives.map(|pair| self.directive(pair)).collect(), span }
+        let mut directives = Vec::new();
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::directive => directives.push(self.directive(pair)),
+                Rule::scoped => self.scoped(pair, &mut directives),
+                _ => {}
+            }
+        }
+        Schedule { directives, span }
+    }
+
+    /// `on y { … }`
+    fn scoped(&mut self, pair: Pair, directives: &mut Vec<Directive>) {
+        let mut scope = None;
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => scope = Some(self.ident(pair)),
+                Rule::directive => {
+                    let directive = self.directive(pair);
+                    directives.push(Directive { scope: scope.clone(), ..directive });
+                }
+                _ => {}
+            }
+        }
     }
 
     fn directive(&mut self, pair: Pair) -> Directive {
@@ -207,7 +229,7 @@ impl Builder {
                 _ => {}
             }
         }
-        Directive { name, arguments, choices, span }
+        Directive { scope: None, name, arguments, choices, span }
     }
 
     fn definition(&mut self, pair: Pair, documentation: Vec<String>) -> FormatDefinition {

@@ -39,5 +39,11 @@ fn same_pattern(names: [&str; 2]) -> Directive {
     let span = Span::default();
     let ident = |name: &str| Ident { name: name.to_owned(), span };
     let argument = |name: &str| Expr { kind: ExprKind::Name(ident(name)), span };
-    Directive { name: ident("same_pattern"), arguments: names.map(argument).into(), choices: Vec::new(), span }
+    Directive {
+        scope: None,
+        name: ident("same_pattern"),
+        arguments: names.map(argument).into(),
+        choices: Vec::new(),
+        span,
+    }
 }

@@ -1,0 +1,6 @@
+//! `inline(t)`: cutting a program into statements reads it.
+
+use super::{Rule, no_neighbours};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule { name: "inline", apply: |_, _| {}, neighbours: no_neighbours };

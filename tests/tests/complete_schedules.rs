@@ -1,0 +1,87 @@
+//! The complete schedule of a kernel as text: behind the body it asks for the same loops, and is complete again.
+
+use spc_compiler::concrete::Target;
+use spc_compiler::notation;
+use spc_compiler::schedule::{self, Options};
+use spc_compiler::syntax::{self, Item};
+use spc_compiler::{Program, compile};
+use spc_tests::case::Case;
+use spc_tests::report::check_all;
+use spc_tests::{corpus, suite};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// Cases whose schedule does not come out the same yet, each with the reason. The list may only get shorter.
+const NOT_YET: &[(&str, &str)] =
+    &[("scatter/terms_of_one_copy", "terms that are listed read copies in orders which no loop asks for in the end")];
+
+fn program(text: &str, schedule: Option<&str>, target: Target) -> Result<Program, String> {
+    let said = |problems: spc_compiler::diagnostics::Diagnostics| format!("{problems:?}");
+    let mut parsed = syntax::parse_program(text).map_err(said)?;
+    if let Some(schedule) = schedule {
+        let schedule = syntax::parse_schedule(schedule).map_err(said)?;
+        for item in &mut parsed.items {
+            if let Item::Kernel(kernel) = item {
+                kernel.schedule = Some(schedule.clone());
+            }
+        }
+    }
+    let kernel = notation::check(&parsed).map_err(said)?.remove(0);
+    schedule::schedule(&kernel, Options { target, ..Options::default() }).map(compile).map_err(said)
+}
+
+/// A schedule without the reasons.
+fn without_reasons(text: &str) -> String {
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default().trim_end())
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn loops(program: &Program) -> String {
+    let text = |compiled: &spc_compiler::Compiled| format!("{}\n{}", compiled.concrete, *compiled.kernel);
+    program.kernels.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// What differs when the schedule of a case is written behind its body.
+fn difference(case: &Case, target: Target) -> Option<String> {
+    let first = program(&case.text, None, target).ok()?;
+    let text = schedule::text(&first.record());
+    let second = match program(&case.text, Some(&text), target) {
+        Ok(second) => second,
+        Err(problem) => return Some(format!("is refused:\n{text}\n{problem}")),
+    };
+    if loops(&first) != loops(&second) {
+        return Some(format!("gives other loops:\n{text}\n{}\n{}", loops(&first), loops(&second)));
+    }
+    let again = schedule::text(&second.record());
+    (without_reasons(&again) != without_reasons(&text)).then(|| format!("is not complete:\n{text}\n{again}"))
+}
+
+fn a_complete_schedule_gives_the_same_loops() {
+    let cases: Vec<Case> =
+        corpus::cases().into_iter().filter(|case| case.refused.is_none()).chain(suite::cases()).collect();
+    let differs = Mutex::new(BTreeSet::new());
+    check_all(
+        &cases,
+        |case| &case.name,
+        |case| {
+            for target in [Target::Cpu, Target::Gpu] {
+                let Some(difference) = difference(case, target) else { continue };
+                differs.lock().expect("nothing panics with it").insert(case.name.clone());
+                if !NOT_YET.iter().any(|(name, _)| *name == case.name) {
+                    return Err(format!("for {target:?}, the schedule {difference}"));
+                }
+            }
+            Ok(())
+        },
+    );
+    let differs = differs.into_inner().expect("nothing panics with it");
+    let closed: Vec<&str> = NOT_YET.iter().map(|(name, _)| *name).filter(|name| !differs.contains(*name)).collect();
+    assert!(closed.is_empty(), "take these from the list, as they come out the same: {closed:?}");
+}
+
+spc_tests::tests! {
+    a_complete_schedule_gives_the_same_loops,
+}
