@@ -33,6 +33,7 @@ mod constant;
 mod function;
 mod index;
 mod parse;
+mod policy;
 pub(crate) mod precedence;
 mod print;
 mod types;
@@ -42,6 +43,7 @@ mod walk;
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
+pub use policy::{ChunkPolicy, Count, Weights};
 pub use print::Shown;
 pub use verify::{Verified, Violation, verify};
 

@@ -77,7 +77,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         scheduler.mark_parallel(&mut body);
     }
     scheduler.kernel.body = body;
-    if options.parallel {
+    if options.parallel && scheduler.problems.is_empty() {
         super::directive::check(&scheduler.kernel, &mut scheduler.problems);
     }
     if !scheduler.problems.is_empty() {

@@ -293,7 +293,10 @@ impl Scheduler<'_> {
     pub(super) fn cut_in_shares(&mut self, statement: &mut Statement, shares: IndexVariable, share: &Share) {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
-        self.decide(What::Shares { operand, of_entries: true, by: None }, Why::OutermostRuns);
+        let of_rows = self.kernel.shared_variables(share).first().copied();
+        let is_asked = of_rows.is_some_and(|variable| self.kernel.asked.balance_of(variable).is_some());
+        let why = if is_asked { Why::Asked } else { Why::OutermostRuns };
+        self.decide(What::Shares { operand, of_entries: true, by: None }, why);
         self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }
