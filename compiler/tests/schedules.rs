@@ -1,6 +1,8 @@
 //! How kernels are scheduled: each file of `schedules/`, its loops, the reasons for them, and the lattices of what they walk.
 
 use crate::assert_snapshot;
+use spc_compiler::backend::cuda;
+use spc_compiler::concrete::Target;
 use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::{compile, notation, syntax};
 use std::fmt::Write;
@@ -30,6 +32,31 @@ fn schedules() {
             }
         }
         assert_snapshot("schedules__schedules", &shown);
+    });
+}
+
+/// What is decided for a device: by the scheduler, and by the mapping of parallel loops.
+#[test]
+fn mappings() {
+    insta::glob!("mappings/*.ti", |path| {
+        let text = fs::read_to_string(path).expect("the case can be read");
+        let mut shown = String::new();
+        for (kernel, deterministic) in kernels(&text).iter().flat_map(|kernel| [(kernel, false), (kernel, true)]) {
+            let options = Options { target: Target::Gpu, deterministic, ..Options::default() };
+            let program = schedule(kernel, options).unwrap_or_else(|problems| panic!("{problems:?}"));
+            for compiled in compile(program).kernels {
+                _ = writeln!(shown, "{}{}", kernel.name, if deterministic { ", deterministic" } else { "" });
+                for remark in &compiled.concrete.decisions {
+                    _ = writeln!(shown, "    {}: {}", remark.what, remark.why);
+                }
+                let module = cuda::module(&compiled.kernel, None, cuda::Options::default());
+                for decision in &module.unwrap_or_else(|refusal| panic!("{refusal:?}")).decisions {
+                    _ = writeln!(shown, "  * {}: {}", decision.what, decision.why);
+                }
+                _ = writeln!(shown);
+            }
+        }
+        assert_snapshot("schedules__mappings", &shown);
     });
 }
 

@@ -585,7 +585,7 @@ cases! {
     scatter_sum_inside_a_sum "cases/scatter/sum_inside_a_sum.ti" [A, B, D, x] product_of_three(&A, &B, &D, &x);
     scatter_sum_beside_a_sum "cases/scatter/sum_beside_a_sum.ti" [B1, B2, B3] kernel(&B1, &B2, &B3);
     schedules_output_private "cases/schedules/output_private.ti" [A, x] spmv(&A, &x);
-    schedules_output_segments "cases/schedules/output_segments.ti" [A, x] least(&A, &x);
+    schedules_output_segments "cases/schedules/output_segments.ti" [A, x] spmv(&A, &x);
     schedules_balanced_by_nonzeros "cases/schedules/balanced_by_nonzeros.ti" [A, x] spmv(&A, &x);
     schedules_balanced_by_rows "cases/schedules/balanced_by_rows.ti" [X, B, C] mttkrp(&X, &B, &C);
     schedules_split_below_a_moved_level "cases/schedules/split_below_a_moved_level.ti" [B] moved(&B);

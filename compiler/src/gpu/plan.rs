@@ -331,6 +331,10 @@ pub const TEAM_BLOCK: u64 = 256;
 /// The number of threads of a block, where nothing is said against it.
 pub const BLOCK: u64 = 128;
 
+/// How many threads a multiprocessor is to have at a time, at least: so many leave each 128 registers. Where nothing is said,
+/// compilers spill some to have more threads yet.
+const RESIDENT: u64 = 512;
+
 /// The most threads that have memory of their own: as many as the largest devices run at a time.
 pub const WORKERS: u64 = 1 << 18;
 
@@ -480,6 +484,11 @@ pub(crate) fn bytes(kernel: &Kernel, array: ArrayId) -> u64 {
 }
 
 impl Function {
+    /// How many of its blocks a multiprocessor is to have at a time, at least.
+    pub fn resident_blocks(&self) -> u64 {
+        (RESIDENT / self.block).max(1)
+    }
+
     /// The group of lanes that works at each place, where one does.
     pub fn group(&self) -> Option<Group> {
         self.places()?.group()

@@ -33,6 +33,7 @@ pub(crate) mod constant;
 mod function;
 mod index;
 mod parse;
+mod policy;
 pub(crate) mod precedence;
 mod print;
 pub mod tables;
@@ -44,6 +45,7 @@ mod walk;
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
+pub use policy::{ChunkPolicy, Count, Weights};
 pub use print::Shown;
 pub use tables::{
     BinaryOperator, Combine, Definition, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator,

@@ -90,7 +90,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     }
     scheduler.kernel.body = body;
     scheduler.kernel.keep_copies();
-    if options.parallel {
+    if options.parallel && scheduler.problems.is_empty() {
         super::directive::check(&scheduler.kernel, &mut scheduler.problems);
     }
     if !scheduler.problems.is_empty() {

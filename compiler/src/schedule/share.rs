@@ -296,9 +296,11 @@ impl Scheduler<'_> {
         let body = Box::new(std::mem::replace(statement, Statement::Empty));
         let operand = super::show_access(&self.kernel, &share.access);
         let variable = self.kernel.shared_variables(share)[0];
+        let is_asked = self.kernel.asked.balance_of(variable).is_some();
+        let why = if is_asked { Why::Asked } else { Why::OutermostRuns };
         let of_entries =
             Some([self.kernel.variable(variable).to_owned(), self.kernel.original_name(share.access.tensor)]);
-        self.decide(What::Shares { operand, of_entries, by: None }, Why::OutermostRuns);
+        self.decide(What::Shares { operand, of_entries, by: None }, why);
         self.explain_meetings(Cut::Positions(share), &body);
         *statement = Statement::Forall { variable: shares, run: Run::Parallel, body };
     }

@@ -4,8 +4,8 @@ use super::expr::literal;
 use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Combine, Domain, ElementType, Expr, Parallel, ReduceOperator, Sharing, Size,
-    Statement, Type, VariableId,
+    ArrayElement, ArrayId, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Parallel, ReduceOperator,
+    Sharing, Size, Statement, Type, VariableId, Weights,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -409,13 +409,12 @@ impl Printer<'_> {
     fn cut(&mut self, parallel: &Parallel) -> TokenStream {
         let helpers = &self.options.parallel.clone();
         let (begin, end) = (self.expr(&parallel.begin), self.expr(&parallel.end));
-        let has_copies = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Private(_)));
-        let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
-        let chunks_for = match (has_copies, appends) {
-            (true, _) => "_per_thread",
-            (false, true) if parallel.is_bounded => "_appending_bounded",
-            (false, true) => "_appending",
-            (false, false) => "",
+        let policy = parallel.policy();
+        let chunks_for = match policy.count {
+            Count::Copies => "_per_thread",
+            Count::AppendingBounded => "_appending_bounded",
+            Count::Appending => "_appending",
+            Count::Writing => "",
         };
         let aligned = match parallel.aligned {
             None => TokenStream::new(),
@@ -427,10 +426,10 @@ impl Printer<'_> {
                 quote!(.aligned(&|#place| #name[#place] == #name[#place - 1]))
             }
         };
-        let name = match &parallel.work {
-            None => "even",
-            Some(work) if work.is_all => "by_work",
-            Some(_) => "weighted",
+        let name = match policy.weights {
+            Weights::Even => "even",
+            Weights::Work => "by_work",
+            Weights::WorkAndPlaces => "weighted",
         };
         let cut = if self.kernel.deterministic {
             let (fixed, name) = (self.fixed(parallel), ident(name));
@@ -455,12 +454,11 @@ impl Printer<'_> {
                 quote!(#name.len())
             })
             .collect();
-        let appends = parallel.sharing.iter().any(|(_, sharing)| matches!(sharing, Sharing::Joined { .. }));
-        match (&lengths[..], appends) {
-            ([first, rest @ ..], _) => quote!(copying(#first #(+ #rest)*)),
-            ([], true) if parallel.is_bounded => quote!(appending_bounded()),
-            ([], true) => quote!(appending()),
-            ([], false) => quote!(writing()),
+        match (parallel.policy().count, &lengths[..]) {
+            (Count::Copies, [first, rest @ ..]) => quote!(copying(#first #(+ #rest)*)),
+            (Count::AppendingBounded, _) => quote!(appending_bounded()),
+            (Count::Appending, _) => quote!(appending()),
+            (Count::Copies | Count::Writing, _) => quote!(writing()),
         }
     }
 

@@ -54,10 +54,6 @@ fn ascii(text: String) -> String {
     text.chars().map(spelled).collect()
 }
 
-/// How many threads a multiprocessor is to have at a time, at least: so many leave each 128 registers. Where nothing is said,
-/// compilers spill some to have more threads yet.
-const RESIDENT: u64 = 512;
-
 /// The state of printing one function.
 struct Printer<'a> {
     kernel: &'a Kernel,
@@ -133,8 +129,7 @@ impl<'a> Printer<'a> {
         let bounds = match function.threads {
             Threads::One => String::new(),
             Threads::Each(_) | Threads::Teams(_) => {
-                let blocks = (RESIDENT / function.block).max(1);
-                format!(" __launch_bounds__({}, {blocks})", function.block)
+                format!(" __launch_bounds__({}, {})", function.block, function.resident_blocks())
             }
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
