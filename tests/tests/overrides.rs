@@ -123,7 +123,7 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (SPGEMM, "workspace(s(j): hash);", "workspace(s(j): hash)", "no such workspace", "--emit schedule"),
     (SPGEMM, "workspace(t(j): tree);", "tree", "no storage", "`hash`"),
     (SPMV, "accumulate(i: t);", "accumulate(i: t)", "nothing is accumulated", "a loop that reduces"),
-    (SPMV, "accumulate(j);", "accumulate(j)", "no accumulator", "accumulate(j: none)"),
+    (SPMV, "accumulate(j);", "accumulate(j)", "no accumulator", "accumulate(k: none)"),
     (SPMV, "reorder(j, i); copy(A: none);", "copy(A: none)", "stand against", "another order"),
     (SPMV, "copy(A(i, j));", "copy(A(i, j))", "no loops read such a copy", "another order"),
     (SPMV, "copy(y(i));", "y(i)", "can't be copied", "operands"),
