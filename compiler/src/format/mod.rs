@@ -75,8 +75,10 @@ pub enum Coordinate {
 pub struct LevelFormat {
     /// The kind of level.
     pub kind: LevelKind,
-    /// The value of each parameter of its declaration, in that order.
-    values: [u64; PARAMETERS],
+    /// The value of each parameter of its declaration but for its number, in that order.
+    values: [u8; PARAMETERS],
+    /// Its number; 0 where it has none, or the data tell it.
+    number: u64,
 }
 
 /// The order of coordinates under one parent.
@@ -156,13 +158,13 @@ const WIDTH: u8 = 3;
 impl LevelFormat {
     /// A level of this kind with the usual parameters: unique, in order, `u32` coordinates and positions, a byte for a flag.
     pub const fn new(kind: LevelKind) -> Self {
-        let mut values = [0; PARAMETERS];
+        let mut level = Self { kind, values: [0; PARAMETERS], number: 0 };
         let mut place = 0;
         while place < kind.parameters().len() {
-            values[place] = Self::usual(kind, place);
+            level = level.with(number(&kind.parameters()[place]), Self::usual(kind, place));
             place += 1;
         }
-        Self { kind, values }
+        level
     }
 
     /// What a parameter is where nothing is said.
@@ -188,15 +190,18 @@ impl LevelFormat {
 
     const fn value(self, wanted: u8) -> Option<u64> {
         match self.place(wanted) {
-            Some(place) => Some(self.values[place]),
+            Some(_) if wanted == COUNT => Some(self.number),
+            Some(place) => Some(self.values[place] as u64),
             None => None,
         }
     }
 
     /// The same level with a parameter of this value; unchanged where the level does not take it.
     const fn with(mut self, wanted: u8, value: u64) -> Self {
-        if let Some(place) = self.place(wanted) {
-            self.values[place] = value;
+        match self.place(wanted) {
+            Some(_) if wanted == COUNT => self.number = value,
+            Some(place) => self.values[place] = value as u8, // a flag or a width
+            None => {}
         }
         self
     }
@@ -435,7 +440,7 @@ impl fmt::Display for LevelFormat {
         f.write_str(self.kind.name)?;
         let mut arguments = Vec::new();
         for (place, parameter) in self.kind.parameters().iter().enumerate() {
-            let value = self.values[place];
+            let value = self.value(number(parameter)).unwrap_or_default();
             if value == Self::usual(self.kind, place) {
                 continue;
             }

@@ -34,8 +34,8 @@ pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelArrays>], sh
         return shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
     }
     let extents = level_extents(&declared.format, shape).ok()?;
-    let levels = levels.iter().zip(&declared.format.levels).zip(extents);
-    levels.fold(Some(1), |count, ((storage, level), extent)| storage.position_count(level.format, count?, extent))
+    let mut levels = levels.iter().zip(&declared.format.levels).zip(extents);
+    levels.try_fold(1, |count, ((storage, level), extent)| storage.position_count(level.format, count, extent))
 }
 
 /// Whether a tensor has a value for each index, and none besides.

@@ -78,6 +78,47 @@ fn the_header_is_legible() {
     assert_eq!(&file[16..16 + header.len()], header.as_bytes());
 }
 
+/// Files of a 3 × 4 matrix, and of a diagonal one, that an earlier spc wrote: a level of every kind that there was.
+macro_rules! file {
+    ($name:literal) => {
+        ($name, include_bytes!(concat!("version_1/", $name)).as_slice())
+    };
+}
+
+const OLD: &[(&str, &[u8])] = &[
+    file!("banded.spct"),
+    file!("bitmap.spct"),
+    file!("compressed.spct"),
+    file!("compressed_u8_pos_u16.spct"),
+    file!("coo.spct"),
+    file!("dense.spct"),
+    file!("diagonal.spct"),
+    file!("flagged.spct"),
+    file!("hashed.spct"),
+    file!("mcoo.spct"),
+    file!("padded.spct"),
+    file!("padded_width_3.spct"),
+    file!("run.spct"),
+    file!("sliced_rows_2.spct"),
+];
+
+#[test]
+fn files_of_earlier_versions_are_read_and_written_as_they_were() {
+    let matrix = [([0, 1], 1.5), ([0, 3], 2.0), ([1, 1], 6.0), ([2, 0], 3.0), ([2, 2], 4.0), ([2, 3], 5.0)];
+    for (name, old) in OLD {
+        let tensor = parse(old).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(file(&tensor), *old, "{name}");
+        let mut found: Vec<(Vec<usize>, f64)> = tensor.entries().unwrap();
+        found.retain(|(_, value)| *value != 0.0);
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        let expected: Vec<(Vec<usize>, f64)> = match *name {
+            "diagonal.spct" => vec![(vec![0, 0], 7.0), (vec![1, 1], 8.0)],
+            _ => matrix.iter().map(|(index, value)| (index.to_vec(), *value)).collect(),
+        };
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
 #[test]
 fn coordinates_nest() {
     let mode = || Box::new(Coordinate::Mode(0));
