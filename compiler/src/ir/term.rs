@@ -1,6 +1,9 @@
 //! Terms of reductions over runs.
 
-use super::{ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, Function, Kernel, ReduceOperator, Type, VariableId};
+use super::{
+    ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, Function, Kernel, ReduceOperator, Type,
+    VariableId,
+};
 
 /// What is combined by [`Expr::Fold`] at a place `n` of runs.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,8 @@ use super::{Printer, element, ident};
 use crate::format::level::vacancy;
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal,
-    ReduceOperator, Size, Term, Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, ReduceOperator,
+    Size, Term, Type, UnaryOperator,
 };
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;

@@ -6,9 +6,7 @@ use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use crate::parallel;
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{
-    ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk,
-};
+use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
