@@ -151,6 +151,14 @@ impl Neighbours {
                 _ => false,
             };
             let start = body[..at].iter().position(starts)?;
+            // What is the same at every place of a run may differ from row to row.
+            let is_of_row = |statement: &Statement| match statement {
+                Statement::Let(variable, _) => sum.term.uses(*variable),
+                _ => false,
+            };
+            if sum.term.uses(*row) || body.iter().any(is_of_row) {
+                return None;
+            }
             let is_free = !body[start + 1..at].iter().any(|inner| changes(inner, sum.total) || inner.uses(sum.total));
             (of_inputs && is_free).then(|| Neighbours {
                 row: *row,
