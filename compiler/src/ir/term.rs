@@ -1,5 +1,6 @@
 //! Terms of reductions over runs.
 
+use super::tables::monoid::{LEFT, RIGHT};
 use super::{
     ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, Function, Kernel, ReduceOperator, Type,
     VariableId,
@@ -155,8 +156,17 @@ impl ReduceOperator {
         Some(match self.combine(Type::of(element))? {
             Combine::Operator(operator) => Expr::binary(operator, left, right),
             Combine::Function(function) => Expr::Call(function, vec![left, right]),
-            Combine::Defined(_) => return None,
+            Combine::Defined(definition) => applied(definition.value.clone(), &left, &right),
         })
+    }
+}
+
+/// What a definition says of two values.
+fn applied(value: Expr, left: &Expr, right: &Expr) -> Expr {
+    match value {
+        Expr::Variable(LEFT) => left.clone(),
+        Expr::Variable(RIGHT) => right.clone(),
+        value => value.map_children(&mut |child| applied(child, left, right)),
     }
 }
 
