@@ -87,12 +87,12 @@ impl Scheduler<'_> {
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
         let source = self.kernel.tensor(access.tensor).clone();
         let format = sorted_format(access, &source.format, order);
-        if let Some(asked) = self.kernel.asked_copy(access) {
-            if asked.order.is_none() {
-                let message = format!("no order of the loops reads `{}` as it is stored", source.name);
-                let help = "leave the directive out, or store it, another operand or the result in another order";
-                self.refuse(asked.span, message, "its levels stand against those of others", help);
-            }
+        if let Some(asked) = self.kernel.asked_copy(access)
+            && asked.order.is_none()
+        {
+            let message = format!("no order of the loops reads `{}` as it is stored", source.name);
+            let help = "leave the directive out, or store it, another operand or the result in another order";
+            self.refuse(asked.span, message, "its levels stand against those of others", help);
         }
         if self.unsettled.contains(&access.tensor) && is_read_once(term, access) {
             let name = self.copy_name(access, &format, &source);

@@ -58,12 +58,12 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool, problems: &mut Diagnostics)
 
 /// What the schedule says of a temporary: whether it is to be computed where it is read, or to be made.
 fn asked(kernel: &Kernel, name: &str) -> Option<(bool, Span)> {
-    let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    let mut directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
     let says = |directive: &&Directive| {
         let is_it = matches!(&directive.arguments[..], [argument] if matches!(&argument.kind, ExprKind::Name(of) if of.name == name));
         is_it && matches!(directive.name.name.as_str(), "inline" | "materialize")
     };
-    directives.filter(says).last().map(|directive| (directive.name.name == "inline", directive.span))
+    directives.rfind(says).map(|directive| (directive.name.name == "inline", directive.span))
 }
 
 /// Leaves out a temporary as the schedule wants, where it can be left out at all.

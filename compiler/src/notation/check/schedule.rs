@@ -93,7 +93,7 @@ impl<'a> Scope<'a> {
     fn is_known(&self, name: &str) -> bool {
         let base = |name: &'_ str| {
             let (base, number) = name.rsplit_once('_')?;
-            number.parse::<u32>().is_ok().then(|| base.len())
+            number.parse::<u32>().is_ok().then_some(base.len())
         };
         let mut length = Some(name.len());
         while let Some(own) = length {

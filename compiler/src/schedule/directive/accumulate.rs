@@ -28,5 +28,5 @@ pub(super) const RULE: Rule = Rule {
 /// Without it.
 fn none(around: &Around<'_>) -> Vec<String> {
     let of = |directive: &Directive| Some(format!("accumulate({}: none);", directive.arguments.first()?));
-    around.chosen("accumulate").filter(|directive| directive.choices.is_empty() == false).filter_map(of).collect()
+    around.chosen("accumulate").filter(|directive| !directive.choices.is_empty()).filter_map(of).collect()
 }

@@ -35,5 +35,5 @@ pub(super) const RULE: Rule = Rule {
 /// Without it.
 fn none(around: &Around<'_>) -> Vec<String> {
     let of = |directive: &Directive| Some(format!("walk({}: none);", directive.arguments.first()?));
-    around.chosen("walk").filter(|directive| directive.choices.is_empty() == true).filter_map(of).collect()
+    around.chosen("walk").filter(|directive| directive.choices.is_empty()).filter_map(of).collect()
 }
