@@ -111,7 +111,7 @@ macro_rules! cases {
 }
 
 cases! {
-    defined_functions_of_functions "cases/defined/functions_of_functions.ti" [A, x] curve(&A, &x);
+    defined_functions_of_functions "cases/defined/functions_of_functions.ti" [A, x, m] curve(&A, &x, &m);
     defined_monoid_columns "cases/defined/monoid_columns.ti" [A, x] columns(&A, &x);
     defined_monoid_either "cases/defined/monoid_either.ti" [A, x] rows(&A, &x);
     defined_monoid_integers "cases/defined/monoid_integers.ti" [A, B, M] parity(&A, &B, &M);

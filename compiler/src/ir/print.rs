@@ -38,6 +38,13 @@ impl fmt::Display for Kernel {
         for bound in &self.bounds {
             writeln!(f, "  bound {bound}")?;
         }
+        for operator in self.declared_operators() {
+            for definition in operator.definitions() {
+                let kernel = definition.kernel();
+                let Definition { element, identity, value } = definition;
+                writeln!(f, "  monoid {} {element} with {identity} = {}", Name(operator.name()), kernel.show(value))?;
+            }
+        }
         for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
             writeln!(f, "  tensor {id} {tensor}")?;
         }
@@ -47,13 +54,6 @@ impl fmt::Display for Kernel {
         for (id, variable) in (0..).map(VariableId).zip(&self.variables) {
             let mutable = if variable.mutable { " mutable" } else { "" };
             writeln!(f, "  variable {id} {} {}{mutable}", Name(&variable.name), variable.ty)?;
-        }
-        for operator in self.declared_operators() {
-            for definition in operator.definitions() {
-                let kernel = definition.kernel();
-                let Definition { element, identity, value } = definition;
-                writeln!(f, "  monoid {} {element} with {identity} = {}", Name(operator.name()), kernel.show(value))?;
-            }
         }
         f.write_str("  body ")?;
         block(f, self, 1, &self.body)?;

@@ -142,9 +142,13 @@ impl Scheduler<'_> {
         let tensor = self.kernel.tensor(driver.tensor);
         // A loop over positions is cut anywhere, but coordinates that are told one after the other begin at a parent.
         let is_cut = |level: &format::Level| is_sequential(level.format);
+        let is_asked = |mode: usize| self.kernel.asked.parallel.contains(&driver.indices[mode]);
+        let is_cut_there = |level: &format::Level| {
+            is_cut(level) && !matches!(level.coordinate, Coordinate::Mode(mode) if !is_asked(mode))
+        };
         let is_walkable = tensor.format.levels.iter().all(|level| is_walkable(&level.format))
             && !tensor.format.levels.first().is_some_and(is_cut)
-            && (self.kernel.asked.parallel.is_empty() || !tensor.format.levels.iter().any(is_cut));
+            && !tensor.format.levels.iter().any(is_cut_there);
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
         let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
