@@ -2,6 +2,7 @@
 
 use super::{Access, Expr, IndexVariable, TensorId};
 use crate::diagnostics::Span;
+use crate::ir::Choice;
 
 /// What a schedule block asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Asked {
     pub vector: Vec<IndexVariable>,
     /// The loops to write out.
     pub unrolled: Vec<IndexVariable>,
+    /// What is asked of single loops.
+    pub choices: Vec<(IndexVariable, Choice)>,
     /// Loops over what is stored that have names of their own.
     pub chains: Vec<Chain>,
     /// What is computed before it is used.
@@ -23,6 +26,22 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// What is asked of the loop over a variable.
+    pub(crate) fn choice(&self, variable: IndexVariable) -> Option<Choice> {
+        let variable = self.original(variable);
+        self.choices.iter().find(|(other, _)| *other == variable).map(|(_, choice)| *choice)
+    }
+
+    /// What is asked of the loop over a variable, to say more.
+    pub(crate) fn choice_mut(&mut self, variable: IndexVariable) -> &mut Choice {
+        let known = self.choices.iter().position(|(other, _)| *other == variable);
+        let place = known.unwrap_or_else(|| {
+            self.choices.push((variable, Choice::default()));
+            self.choices.len() - 1
+        });
+        &mut self.choices[place].1
+    }
+
     /// The variable of the statement that one stands for.
     pub(crate) fn original(&self, variable: IndexVariable) -> IndexVariable {
         let renamed = self.renamed.iter().find(|(new, _)| *new == variable);

@@ -29,6 +29,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod choice;
 pub(crate) mod constant;
 mod function;
 mod index;
@@ -41,6 +42,7 @@ mod types;
 mod verify;
 mod walk;
 
+pub use choice::{Choice, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
@@ -129,6 +131,8 @@ pub struct Kernel {
     /// Whether results have the same bits in every run: chunks of parallel loops follow from the work alone, for any number of
     /// threads.
     pub deterministic: bool,
+    /// What the schedule asks of loops, by their counters; loops that a pass cuts one into share it.
+    pub choices: BTreeMap<VariableId, Choice>,
     /// What to do.
     pub body: Vec<Statement>,
 }
@@ -729,6 +733,11 @@ impl Kernel {
     /// Whether an array is of one of the kernel's operands, which no statement changes.
     pub fn is_of_input(&self, array: ArrayId) -> bool {
         self.array(array).role.tensor().is_some_and(|tensor| !self.is_output(tensor))
+    }
+
+    /// What the schedule asks of the loop with a counter.
+    pub fn choice(&self, counter: VariableId) -> Choice {
+        self.choices.get(&counter).copied().unwrap_or_default()
     }
 
     /// What the kernel's views show.

@@ -16,6 +16,7 @@ mod tests;
 mod tokens;
 
 use super::*;
+use std::collections::BTreeMap;
 use tokens::{Token, Tokens};
 
 /// How deep expressions and statements may nest, so that no stack overflows on their way through the compiler.
@@ -62,6 +63,7 @@ fn empty_kernel() -> Kernel {
         arrays: Vec::new(),
         variables: Vec::new(),
         deterministic: false,
+        choices: BTreeMap::new(),
         body: Vec::new(),
     }
 }

@@ -44,7 +44,7 @@ use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
 use crate::format::level::vacancy;
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Statement,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Simd, Statement,
     TensorId, Term, Type, UnaryOperator, VariableId,
 };
 use crate::notation::Decision;
@@ -52,7 +52,10 @@ use std::collections::BTreeMap;
 
 /// The kernel with its reductions over runs as one expression each.
 pub(super) fn dots(kernel: Kernel) -> Kernel {
-    replacing(kernel, &|kernel, statement, behind, done| match Sum::of(kernel, &statement, behind) {
+    let sum = |kernel: &Kernel, statement: &Statement, behind: &[Statement]| {
+        Sum::of(kernel, statement, behind).filter(|_| may_be(kernel, statement, Simd::Lanes))
+    };
+    replacing(kernel, &|kernel, statement, behind, done| match sum(kernel, &statement, behind) {
         Some(sum) => done.extend(sum.into_dot(kernel)),
         None => done.push(statement),
     })
@@ -91,6 +94,14 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(&mut see)));
     });
     found
+}
+
+/// Whether the schedule lets a loop be vectorized so.
+pub(super) fn may_be(kernel: &Kernel, statement: &Statement, simd: Simd) -> bool {
+    match statement {
+        Statement::For { variable, .. } => kernel.choice(*variable).allows(simd),
+        _ => true,
+    }
 }
 
 /// What totals by an operator are called.
@@ -301,7 +312,8 @@ impl Terms<'_> {
         }
         match term {
             Expr::Load(of, place) if self.kernel.array(*of).element == ArrayElement::Value(self.element) => {
-                let (factor, begin) = if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
+                let (factor, begin) =
+                    if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
                 begins.push(begin);
                 Some(Term::Load(factor))
             }
@@ -320,7 +332,11 @@ impl Terms<'_> {
                     zero => zero,
                 };
                 let operand = Box::new(self.find(operand, begins)?);
-                Some(Term::Binary(BinaryOperator::Subtract, Box::new(Term::Same(Box::new(Expr::Literal(zero)))), operand))
+                Some(Term::Binary(
+                    BinaryOperator::Subtract,
+                    Box::new(Term::Same(Box::new(Expr::Literal(zero)))),
+                    operand,
+                ))
             }
             Expr::Call(function, arguments) if Term::has_function(*function, self.element) => {
                 let [left, right] = &arguments[..] else { return None };

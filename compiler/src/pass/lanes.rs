@@ -31,19 +31,20 @@
 //! So it is with any operator that has an identity, which lanes begin with. That combines in another order, so it is done where the
 //! language leaves the order open (a reduction) and where it matters: in floating point, which a target's compiler may not reorder.
 
+use super::dots::may_be;
 use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::base;
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Simd, Size,
     Statement, Type, VariableId,
 };
 
 /// The kernel with its innermost sums over dense rows in lanes.
 pub(super) fn lanes(kernel: Kernel) -> Kernel {
     replacing(kernel, &|kernel, statement, _, done| match Sum::of(kernel, &statement) {
-        Some(sum) => done.extend(sum.in_lanes(kernel)),
-        None => done.push(statement),
+        Some(sum) if may_be(kernel, &statement, Simd::Lanes) => done.extend(sum.in_lanes(kernel)),
+        _ => done.push(statement),
     })
 }
 
@@ -99,7 +100,8 @@ impl Sum {
     fn in_lanes(self, kernel: &mut Kernel) -> Vec<Statement> {
         let identity = Expr::Literal(self.identity);
         let lanes = kernel.declare_array("lanes", ArrayElement::Value(self.element), ArrayRole::Local);
-        let mut statements = vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: identity }];
+        let mut statements =
+            vec![Statement::Allocate { array: lanes, length: Expr::Index(self.count), fill: identity }];
         let (first, blocks) = self.blocks(kernel, &mut statements);
         let whole = match &blocks {
             Expr::Index(blocks) => Expr::Index(blocks * self.count),

@@ -35,14 +35,14 @@
 //!
 //! What is short and what is long is found at run time, a few runs at a time. Each sum may add in another order, as `dots` does.
 
-use super::dots::{Sum, is_identity, totals};
+use super::dots::{Sum, is_identity, may_be, totals};
 use super::replacing;
 use super::runs::is_run_of_parent;
 use super::slices::{changes, divided_up};
 use super::views::{base, declare, is_touched};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
-    Sharing, Statement, Term, VariableId,
+    Sharing, Simd, Statement, Term, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
@@ -66,7 +66,9 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Folds { terms: Expr::Fold(operator, _), between: Some(positions), .. } = statement else { return };
+        let Statement::Folds { terms: Expr::Fold(operator, _), between: Some(positions), .. } = statement else {
+            return;
+        };
         let ArrayRole::Positions { tensor, level } = kernel.array(views.source(*positions)).role else { return };
         found.push(Decision {
             what: format!(
@@ -136,12 +138,15 @@ impl Neighbours {
         }
         (0..body.len()).find_map(|at| {
             let sum = Sum::of(kernel, &body[at], &body[at + 1..])?;
+            if !may_be(kernel, &body[at], Simd::Segmented) {
+                return None;
+            }
             let (Expr::Load(positions, place), true) = (&sum.begin, is_run_of_parent(&sum.begin, &sum.end)) else {
                 return None;
             };
             let base = fixed_base(place, *row, body)?;
-            let of_inputs =
-                kernel.is_of_input(*positions) && sum.term.factors().iter().all(|factor| kernel.is_of_input(factor.run()));
+            let of_inputs = kernel.is_of_input(*positions)
+                && sum.term.factors().iter().all(|factor| kernel.is_of_input(factor.run()));
             let starts = |statement: &Statement| match statement {
                 Statement::Let(variable, value) => {
                     *variable == sum.total && is_identity(sum.operator, sum.element, value)

@@ -31,7 +31,7 @@ use crate::format::LevelKind;
 use crate::format::level::{self, Parents, Positions, Storage};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
-    Sharing, Statement, Term, VariableId,
+    Sharing, Simd, Statement, Term, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
@@ -247,6 +247,9 @@ struct Found {
 /// The reduction over the entries of a row, where rows lie side by side.
 fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> Option<Found> {
     let Statement::For { variable: number, begin, end, vector: false, body } = statement else { return None };
+    if !kernel.choice(*number).allows(Simd::SideBySide) {
+        return None;
+    }
     let slices = sliced_levels(kernel, row).find(|storage| {
         let parents = Parents { begin: Expr::Variable(row), end: None };
         let places = Positions { begin: begin.clone(), end: end.clone() };
@@ -282,7 +285,13 @@ fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> O
         Factor::At { filled, .. } => *filled,
     };
     let tells = |factor: &Factor| matches!(factor, Factor::At { .. });
-    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found { total, operator, element, term, slices })
+    (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found {
+        total,
+        operator,
+        element,
+        term,
+        slices,
+    })
 }
 
 /// The levels of inputs with rows side by side, as a parent's.

@@ -16,11 +16,11 @@
 //!
 //! and the same once more for what is left of the row. The loops over stored entries run again for each strip: their
 //! coordinates are few bytes beside the rows that they lead to. It is done where the length of rows is known only at run time,
-//! and where it is known and too large for registers.
+//! and where it is known and too large for registers; a schedule may ask for another width, or for whole rows.
 
 use super::over_body;
 use super::views::{self, base};
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, Tile, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bytes of a strip: two cache lines, which with as many for what they are multiplied by fit any processor's registers.
@@ -144,11 +144,12 @@ impl Region {
         length: Expr,
         hoisted: &Hoisted,
     ) -> Option<Self> {
-        let mut check = Check { length: &length, hoisted, rows: BTreeSet::new(), own: BTreeSet::new(), name: None };
+        let mut check =
+            Check { length: &length, hoisted, rows: BTreeSet::new(), own: BTreeSet::new(), name: None, tile: None };
         if !check.block(kernel, statements) {
             return None;
         }
-        let Check { rows, own, name, .. } = check;
+        let Check { rows, own, name, tile, .. } = check;
         if behind.iter().any(|statement| own.iter().any(|variable| statement.uses(*variable))) {
             return None;
         }
@@ -167,7 +168,13 @@ impl Region {
             _ => false,
         };
         let name = kernel.variable(name?).name.clone();
-        is_long.then(|| Region { length, name, width: STRIP / bytes, rows })
+        let is_within = |width: u64| matches!(length, Expr::Index(length) if length <= width);
+        let width = match tile {
+            Some(Tile::Whole) => None,
+            Some(Tile::By(width)) => Some(width).filter(|width| !is_within(*width)),
+            None => is_long.then_some(STRIP / bytes),
+        }?;
+        Some(Region { length, name, width, rows })
     }
 
     /// How many strips rows of a known length have.
@@ -238,6 +245,8 @@ struct Check<'a> {
     own: BTreeSet<VariableId>,
     /// The counter of a loop over rows.
     name: Option<VariableId>,
+    /// The tiles that the schedule asks for.
+    tile: Option<Tile>,
 }
 
 impl Check<'_> {
@@ -263,6 +272,7 @@ impl Check<'_> {
             }
             Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } => {
                 self.name = Some(*variable);
+                self.tile = self.tile.or(kernel.choice(*variable).tile);
                 end == self.length && body.iter().all(|inner| self.element(inner, *variable))
             }
             Statement::For { variable, vector: false, body, .. } => {

@@ -87,6 +87,10 @@ pub enum What {
     },
     /// The innermost loop runs in vector lanes.
     Vector(String),
+    /// How a loop that reduces is vectorized.
+    Simd(String, crate::ir::Simd),
+    /// How rows are cut into tiles.
+    Tiled(String, crate::ir::Tile),
     /// A sum for each of these variables is kept while blocks are walked.
     BlockSums(Vec<String>),
     /// Rows in chunks, and an outer loop for each chunk.

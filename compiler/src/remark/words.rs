@@ -1,6 +1,7 @@
 //! The words of all decisions and reasons.
 
 use super::{Assembly, Entries, Meeting, Storage, What, Why, Work};
+use crate::ir::{Simd, Tile};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for What {
@@ -53,6 +54,18 @@ impl Display for What {
             }
             What::Vector(variable) => {
                 write!(f, "the loop over {variable} is innermost and runs in vector lanes")
+            }
+            What::Simd(variable, Simd::None) => write!(f, "the loop over {variable} reduces one term after the other"),
+            What::Simd(variable, Simd::Lanes) => write!(f, "the loop over {variable} reduces in vector lanes"),
+            What::Simd(variable, Simd::Segmented) => {
+                write!(f, "loops over {variable} that lie one behind the other reduce together, as segments")
+            }
+            What::Simd(variable, Simd::SideBySide) => {
+                write!(f, "loops over {variable} that lie side by side reduce together, one in each lane")
+            }
+            What::Tiled(variable, Tile::Whole) => write!(f, "rows over {variable} stay whole"),
+            What::Tiled(variable, Tile::By(width)) => {
+                write!(f, "rows over {variable} are taken in register tiles of {width}, and what is left")
             }
             What::BlockSums(variables) => {
                 write!(f, "keep a sum for each {} while the blocks are walked, each once", variables.join(", "))

@@ -217,6 +217,9 @@ fn iterations(extent: &Extent) -> Option<u64> {
 
 /// Refuses what the schedule does not keep to.
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
+    for directive in directives {
+        found.extend(directive::rule(&directive.name.name).and_then(|rule| (rule.check)(kernel, directive)));
+    }
     let span = |name: &str| {
         // Fusing loops orders them too.
         let of_name = |name: &str| directives.iter().rfind(|directive| directive.name.name == name);

@@ -557,7 +557,6 @@ mod sums_of_products {
         assert_eq!(run(&bytes).minus(at(&tables, &coordinates)).reduce(Maximum), terms.max().unwrap());
     }
 
-
     /// Sums of runs of some lengths, one behind the other.
     fn assert_sums_between<T, P>(number: fn(usize) -> T, position: fn(usize) -> P)
     where

@@ -2,7 +2,7 @@
 //! Tensor Algebra*).
 
 use super::{Kind, Topic};
-use Argument::{Expression, New, Number, Old, Olds, Pairs, Tensor};
+use Argument::{ChosenOld, Expression, New, Number, Old, Olds, Pairs, Tensor};
 
 /// What an argument of a directive is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Argument {
     Pairs,
     /// A name, expression or access, of which something is said behind a colon: `j: lanes(8)`. The rule of the directive checks both.
     Chosen,
+    /// An index variable that exists, of which something is said behind a colon.
+    ChosenOld,
 }
 
 /// A directive, declared once: checks of a schedule, `spc explain` and README.md follow from this. How it is applied is in a file of
@@ -122,6 +124,22 @@ schedule { vector(r); }",
         asks: "this loop written out: it has at most 64 iterations, and their number is known; loops written out in each other come to at most 1024 copies",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(k) = A(k, j) * x(j); }
 schedule { split(k, k0, k1, 4); unroll(k1); }",
+    },
+    Directive {
+        name: "simd",
+        arguments: &[ChosenOld],
+        example: "simd(j: lanes)",
+        asks: "how the loop over `j`, which reduces, is vectorized: the terms of a run in `lanes`; runs that lie one behind the other as `segmented` reductions, many at once; runs that lie `side_by_side`, one in each lane; or `none`, one term after the other",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { simd(j: lanes); }",
+    },
+    Directive {
+        name: "register_tile",
+        arguments: &[Old, Expression],
+        example: "register_tile(r, 16)",
+        asks: "rows over `r` in tiles of 16 elements, whose accumulators stay in registers, and one of what is left; `register_tile(r, none)` leaves rows whole",
+        kernel: "fn product(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }
+schedule { register_tile(r, 16); }",
     },
     Directive {
         name: "deterministic",
