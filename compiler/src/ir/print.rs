@@ -48,6 +48,9 @@ impl fmt::Display for Kernel {
             let mutable = if variable.mutable { " mutable" } else { "" };
             writeln!(f, "  variable {id} {} {}{mutable}", Name(&variable.name), variable.ty)?;
         }
+        for (counter, choice) in self.choices.iter().filter(|(_, choice)| choice.is_asked()) {
+            writeln!(f, "  choice {counter} {} {choice}", Name(&choice.of))?;
+        }
         for operator in self.declared_operators() {
             for definition in operator.definitions() {
                 let kernel = definition.kernel();
