@@ -1,6 +1,6 @@
 //! `register_tile(r, 16)`: rows over `r` in tiles whose accumulators stay in registers; `register_tile(r, none)`: whole rows.
 
-use super::{Around, Refusal, Rule, has_vector_loop};
+use super::{Around, Refusal, Rule, choice, has_vector_loop, named};
 use crate::concrete::{IndexVariable, Kernel};
 use crate::ir::Tile;
 use crate::schedule::directives::Directives;
@@ -33,6 +33,7 @@ fn apply(directives: &mut Directives<'_>, directive: &Directive) {
     directives.kernel.asked.tiles.extend(asked);
 }
 
+/// Other tiles of rows that are accumulated.
 fn neighbours(around: &Around<'_>) -> Vec<String> {
     let of = |row: &String| {
         let fits = |tile: &Tile| match tile {
@@ -42,7 +43,9 @@ fn neighbours(around: &Around<'_>) -> Vec<String> {
         let tried = TRIED.into_iter().filter(fits);
         tried.map(|tile| format!("register_tile({row}, {});", tile.word())).collect::<Vec<_>>()
     };
-    around.vectors.iter().flat_map(of).collect()
+    let accumulators = || around.chosen("accumulate").filter_map(|directive| choice(directive, 0).and_then(named));
+    let is_accumulated = |row: &&String| accumulators().any(|(_, over)| over.is_some_and(|over| over.contains(row)));
+    around.vectors.iter().filter(is_accumulated).flat_map(of).collect()
 }
 
 /// Why rows over a variable can't be tiled, if so.

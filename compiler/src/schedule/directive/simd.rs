@@ -42,12 +42,12 @@ pub(super) fn refusal(kernel: &Kernel, variable: IndexVariable, simd: Simd) -> O
             (Simd::Segmented, walked) => (
                 matches!(walked, [format] if level::is_contiguous(*format) && format.unique()),
                 "walks no runs that lie one behind the other",
-                "rows of `csr` and fibers of `csf` lie so; ask for `lanes`",
+                "rows of `csr` and fibers of `csf` lie so; leave the choice to the compiler",
             ),
             (Simd::SideBySide, walked) => (
                 matches!(walked, [format] if format.kind.children == Children::Slices),
                 "walks no runs that lie side by side",
-                "rows of `sell` lie so; ask for `lanes`",
+                "rows of `sell` lie so; leave the choice to the compiler",
             ),
         };
         if fits {
