@@ -144,8 +144,9 @@ impl Compile {
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
         }
+        let compile = |program| spc_compiler::compile(program).map_err(|problems| source.refuse(problems));
         let texts: Vec<String> = match stage {
-            Stage::Schedule => vec![schedule::text(&spc_compiler::compile(program).record())],
+            Stage::Schedule => vec![schedule::text(&compile(program)?.record())],
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
             _ => {
                 let text = |compiled: &Compiled| match stage {
@@ -161,7 +162,7 @@ impl Compile {
                     Stage::Plan => Ok(backend::cuda::plan_text(&self.for_device(compiled)?)),
                     _ => Ok(backend::rust::text(&compiled.kernel)),
                 };
-                spc_compiler::compile(program).kernels.iter().map(text).collect::<Result<_, Failure>>()?
+                compile(program)?.kernels.iter().map(text).collect::<Result<_, Failure>>()?
             }
         };
         Ok(texts.join("\n"))

@@ -67,7 +67,8 @@ impl Explain {
             let explained = || {
                 let program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
                 let mut text = program_explanation(kernel, &program);
-                for compiled in &spc_compiler::compile(program).kernels {
+                let compiled = spc_compiler::compile(program).map_err(|problems| source.refuse(problems))?;
+                for compiled in &compiled.kernels {
                     match target {
                         concrete::Target::Gpu => decisions(&for_device(compiled, for_cuda)?.decisions, &mut text),
                         concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),

@@ -13,6 +13,8 @@ pub struct Compiled {
     pub lattices: Vec<String>,
     /// The loops.
     pub kernel: ir::Verified<ir::Kernel>,
+    /// What passes made of loops that they may expand.
+    pub choices: Vec<ir::Choice>,
 }
 
 /// Compiled kernels that run one after the other; most programs have but one. Tensors of one name are one tensor, which some
@@ -46,23 +48,35 @@ impl Program {
 impl Program {
     /// The complete schedule: what was decided, each with its reason, as directives that ask for the same.
     pub fn record(&self) -> Vec<schedule::Chosen> {
-        schedule::record(&self.chain, self.kernels.iter().map(|compiled| &compiled.concrete))
+        schedule::record(&self.chain, self.kernels.iter().map(choices))
     }
 }
 
+/// A kernel before it was lowered, with what passes made of its loops.
+fn choices(compiled: &Compiled) -> (&concrete::Kernel, &[ir::Choice]) {
+    (&compiled.concrete, &compiled.choices)
+}
+
 /// Lowers scheduled kernels and runs all passes.
-pub fn compile(program: schedule::Program) -> Program {
+///
+/// # Errors
+/// What a schedule asks of single loops and passes can't make of them, with its place.
+pub fn compile(program: schedule::Program) -> Result<Program, Diagnostics> {
     let declarations = lower::declarations(&program.interface);
     let schedule::Program { chain, interface, results, kernels, stream } = program;
-    let kernels = kernels.into_iter().map(compile_kernel).collect();
-    Program { chain, interface, declarations, results, kernels, stream }
+    let kernels: Vec<Compiled> = kernels.into_iter().map(compile_kernel).collect();
+    let problems = schedule::unmade(&chain, kernels.iter().map(choices));
+    match problems.is_empty() {
+        true => Ok(Program { chain, interface, declarations, results, kernels, stream }),
+        false => Err(problems),
+    }
 }
 
 /// Lowers one scheduled kernel and runs all passes.
 pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
     let lowered = lower::lower(&concrete);
-    let kernel = pass::run(lowered.kernel, concrete.target);
-    Compiled { concrete, lattices: lowered.lattices, kernel }
+    let (kernel, choices) = pass::run(lowered.kernel, concrete.target);
+    Compiled { concrete, lattices: lowered.lattices, kernel, choices }
 }
 
 /// Schedules, lowers and tidies a checked kernel, for extents that are known when it is called.
@@ -70,5 +84,5 @@ pub fn compile_kernel(concrete: concrete::Kernel) -> Compiled {
 /// # Errors
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn compile_notation(kernel: &notation::Kernel) -> Result<Program, Diagnostics> {
-    Ok(compile(schedule::schedule(kernel, schedule::Options::default())?))
+    compile(schedule::schedule(kernel, schedule::Options::default())?)
 }

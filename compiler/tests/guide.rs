@@ -24,7 +24,8 @@ fn every_stage_is_shown_as_it_is() {
     let program = compile_notation(&notation).expect("the example can be scheduled");
     let compiled = program.single().expect("the example is one statement");
     let options = schedule::Options { target: concrete::Target::Gpu, ..schedule::Options::default() };
-    let for_gpu = compile(schedule::schedule(&notation, options).expect("the example can be scheduled"));
+    let for_gpu =
+        compile(schedule::schedule(&notation, options).expect("the example can be scheduled")).expect("it compiles");
     let for_gpu = for_gpu.single().expect("the example is one statement");
     let module = backend::cuda::module(&for_gpu.kernel, None, backend::cuda::Options::default())
         .expect("the example runs on a device");

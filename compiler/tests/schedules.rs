@@ -23,7 +23,7 @@ fn schedules() {
             for decision in &program.chain.decisions {
                 _ = writeln!(shown, "{}: {}", decision.what, decision.why);
             }
-            for compiled in compile(program).kernels {
+            for compiled in compile(program).expect("it compiles").kernels {
                 _ = writeln!(shown, "{}", compiled.concrete);
                 for decision in compiled.concrete.decisions.iter().filter(|decision| decision.what.is_told()) {
                     _ = writeln!(shown, "{}: {}", decision.what, decision.why);
@@ -44,7 +44,7 @@ fn mappings() {
         for (kernel, deterministic) in kernels(&text).iter().flat_map(|kernel| [(kernel, false), (kernel, true)]) {
             let options = Options { target: Target::Gpu, deterministic, ..Options::default() };
             let program = schedule(kernel, options).unwrap_or_else(|problems| panic!("{problems:?}"));
-            for compiled in compile(program).kernels {
+            for compiled in compile(program).expect("it compiles").kernels {
                 _ = writeln!(shown, "{}{}", kernel.name, if deterministic { ", deterministic" } else { "" });
                 for remark in compiled.concrete.decisions.iter().filter(|remark| remark.what.is_told()) {
                     _ = writeln!(shown, "    {}: {}", remark.what, remark.why);
@@ -74,7 +74,7 @@ fn lattices() {
         let text = fs::read_to_string(path).expect("the case can be read");
         let shown = |kernel: &notation::Kernel| {
             let program = schedule(kernel, Options::default()).unwrap_or_else(|problems| panic!("{problems:?}"));
-            let lattices = compile(program).kernels.remove(0).lattices;
+            let lattices = compile(program).expect("it compiles").kernels.remove(0).lattices;
             format!("{}\n\n{}", kernel.statement(&kernel.statements[0]), lattices.join("\n"))
         };
         let shown: Vec<String> = kernels(&text).iter().map(shown).collect();

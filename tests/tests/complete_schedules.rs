@@ -27,7 +27,7 @@ fn program(text: &str, schedule: Option<&str>, target: Target) -> Result<Program
         }
     }
     let kernel = notation::check(&parsed).map_err(said)?.remove(0);
-    schedule::schedule(&kernel, Options { target, ..Options::default() }).map(compile).map_err(said)
+    schedule::schedule(&kernel, Options { target, ..Options::default() }).and_then(compile).map_err(said)
 }
 
 /// A schedule without the reasons.

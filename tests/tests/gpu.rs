@@ -245,7 +245,8 @@ mod in_process {
     fn double(gpu: &Gpu) -> Chain {
         let kernel = kernel("fn double(x: dense) -> y: dense { y(i) = 2 * x(i); }");
         let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
-        let program = spc_compiler::compile(schedule::schedule(&kernel, options).expect("it is scheduled"));
+        let program =
+            spc_compiler::compile(schedule::schedule(&kernel, options).expect("it is scheduled")).expect("it compiles");
         Chain::on_gpu(&program, gpu).expect("it compiles")
     }
 

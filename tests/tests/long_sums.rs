@@ -90,6 +90,7 @@ fn kernel(text: &str) -> Kernel {
 fn program(text: &str, deterministic: bool) -> Program {
     let options = schedule::Options { deterministic, ..schedule::Options::default() };
     compile(schedule::schedule(&kernel(text), options).unwrap_or_else(|problems| panic!("{text}: {problems:?}")))
+        .expect("it compiles")
 }
 
 /// The same kernel with twice as many bits.

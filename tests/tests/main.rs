@@ -22,6 +22,7 @@ mod planted;
 mod random;
 mod real_data;
 mod schedules;
+mod semirings;
 mod snapshots;
 mod splits;
 mod streams;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         random::tests(suite);
         real_data::tests(suite);
         schedules::tests(suite);
+        semirings::tests(suite);
         snapshots::tests(suite);
         splits::tests(suite);
         streams::tests(suite);

@@ -1,6 +1,6 @@
 //! Each directive overrides what the scheduler would do, with the same result, or is refused with its place, the reason and a remedy.
 
-use spc_compiler::{notation, schedule, syntax};
+use spc_compiler::{compile, notation, schedule, syntax};
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
 use spc_tests::harness::Skip;
@@ -32,6 +32,22 @@ const OVERRIDES: &[(&str, &str, &str, &str)] = &[
     (FUSED, "i=5 j=6", "materialize(t); on t { accumulate(j: none); }", "t(i) += A(i, j) * x(j)"),
 ];
 
+/// The same of what passes make of single loops.
+const EXPANDED: &[(&str, &str, &str, &str)] = &[
+    (SPMV, "i=5 j=6", "simd(j: none);", "t += A_run[entry] * x[j]"),
+    (SPMV, "i=5 j=6", "simd(j: lanes);", "t += fold(+, (A_run * x at A2_crd_run))"),
+    (FIBERS, "i=3 j=4 k=5", "simd(k: none);", " * x[k]"),
+    (SLICED, "i=9 j=6", "simd(j: none);", "t += A_vals[pA2] * x[j]"),
+    (SPMM, "i=5 j=6 r=19", "register_tile(r, 8);", "for r in 0..8 vector"),
+    (SPMM, "i=5 j=6 r=19", "register_tile(r, none);", "for r in 0..d1:r vector"),
+    (SPMM, "i=5 j=6 r=19", "register_tile(r, 32);", "r_strip * 32"),
+];
+
+const FIBERS: &str = "fn k(A: csf, x: dense) -> y: dense { y(i, j) = A(i, j, k) * x(k); }";
+const SLICED: &str = "fn k(A: sell(8), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+const SPMM: &str = "fn k(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }";
+const COMPLEX: &str = "fn k(A: c64 csr, x: c64 dense) -> y: c64 dense { y(i) = A(i, j) * x(j); }";
+const SUMS: &str = "fn k(X: dense, Z: dense) -> Y: dense { Y(i, r) = X(i, r) + Z(i, r); }";
 const SPGEMM: &str = "fn k(A: csr, B: csr) -> C: csr { C(i, j) = A(i, k) * B(k, j); }";
 const SCALED: &str = "fn k(A: csr, x: dense) -> Y: csr { Y(i, j) = A(i, j) * x(j); }";
 const SPMV: &str = "fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
@@ -51,16 +67,38 @@ fn loops(ready: &Ready) -> String {
     ready.program.kernels.iter().map(|compiled| compiled.concrete.to_string()).collect::<Vec<_>>().join("\n")
 }
 
+/// The loops that passes left, without ids and indents.
+fn expanded(ready: &Ready) -> String {
+    let text: Vec<String> = ready.program.kernels.iter().map(|compiled| compiled.kernel.to_string()).collect();
+    let without_ids = text
+        .join("\n")
+        .split_inclusive([' ', '[', '(', '\n', '-'])
+        .map(|word| match word.split_once(':') {
+            Some((id, name)) if id.len() > 1 && id[1..].bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => word,
+        })
+        .collect::<String>();
+    without_ids.lines().map(str::trim).collect::<Vec<_>>().join("\n ")
+}
+
 fn scheduled() -> Vec<Ready> {
     let of = |&(text, dims, asked, _): &(&str, &str, &str, &str)| {
         Ready::new(&case(text, dims, asked)).unwrap_or_else(|stop| panic!("{asked}: {stop:?}"))
     };
-    OVERRIDES.iter().map(of).collect()
+    OVERRIDES.iter().chain(EXPANDED).map(of).collect()
 }
 
 fn a_directive_changes_the_loops_and_not_the_result() {
+    changes(OVERRIDES, loops);
+}
+
+fn a_directive_changes_what_passes_make_and_not_the_result() {
+    changes(EXPANDED, expanded);
+}
+
+fn changes(overrides: &[(&str, &str, &str, &str)], loops: fn(&Ready) -> String) {
     check_all(
-        OVERRIDES,
+        overrides,
         |(_, _, asked, _)| asked,
         |(text, dims, asked, expected)| {
             let ready = |asked: &str| Ready::new(&case(text, dims, asked)).map_err(|stop| format!("{stop:?}"));
@@ -78,14 +116,14 @@ fn a_directive_changes_the_loops_and_not_the_result() {
 fn the_same_natively() -> Result<(), Skip> {
     let ready = scheduled();
     let chains = native::compile(&ready.iter().collect::<Vec<_>>())?;
-    for ((ready, chain), (.., asked, _)) in ready.iter().zip(&chains).zip(OVERRIDES) {
+    for ((ready, chain), (.., asked, _)) in ready.iter().zip(&chains).zip(OVERRIDES.iter().chain(EXPANDED)) {
         ready.run(chain).unwrap_or_else(|problem| panic!("{asked}: {problem}"));
     }
     Ok(())
 }
 
 /// What tuning tries beside orders, strips and parallel loops.
-const TRIED: [&str; 5] = ["assemble", "workspace", "accumulate", "walk", "copy"];
+const TRIED: [&str; 7] = ["assemble", "workspace", "accumulate", "walk", "copy", "simd", "register_tile"];
 
 fn neighbours_of_a_schedule_give_the_same() {
     let cases: Vec<Case> = corpus::cases().into_iter().filter(|case| case.refused.is_none()).collect();
@@ -102,6 +140,10 @@ fn neighbours_of_a_schedule_give_the_same() {
             for block in found.iter().filter(is_tried) {
                 let changed = kernels[0].with_schedule(block.clone());
                 let ready = Ready::of(case, changed, schedule::Options::default(), &[]);
+                // Whether rows can be tiled, passes tell; tuning goes on without.
+                if ready.is_err() && block.directives[0].name.name == "register_tile" {
+                    continue;
+                }
                 let ready = ready.map_err(|stop| format!("{block}: {stop:?}"))?;
                 ready.interpret(1).map_err(|problem| format!("{block}: {problem}"))?;
                 tried.fetch_add(1, Ordering::Relaxed);
@@ -133,6 +175,20 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (SPMV, "parallel(i: often);", "often", "no way to run", "`none`"),
     (SPMV, "parallel(i_3);", "i_3", "no term has it", "--emit concrete"),
     (TEMPORARY, "inline(x);", "inline(x)", "no such temporary", "`let`"),
+    (SPMV, "simd(i: lanes);", "simd(i: lanes)", "no innermost loop that reduces", "to the inside"),
+    (SPMV, "simd(j: wide);", "wide", "not a choice", "`segmented`"),
+    (SPMV, "simd(j);", "j", "says nothing", "simd(j: lanes)"),
+    (SPMV, "simd(q: lanes);", "q", "not an index variable", "simd(j: lanes)"),
+    (SPMV, "simd(j: side_by_side);", "simd(j: side_by_side)", "lie side by side", "leave the choice"),
+    (SLICED, "simd(j: segmented);", "simd(j: segmented)", "one behind the other", "leave the choice"),
+    (SLICED, "simd(j: lanes);", "simd(j: lanes)", "no loop can be expanded", "ask for `none`"),
+    (SPMV, "accumulate(j: none); simd(j: lanes);", "simd(j: lanes)", "no loop can be expanded", "ask for `none`"),
+    (COMPLEX, "simd(j: segmented);", "simd(j: segmented)", "can't be vectorized", "another element type"),
+    (SPMM, "simd(j: lanes);", "simd(j: lanes)", "no innermost loop", "to the inside"),
+    (SPMM, "simd(r: none);", "simd(r: none)", "no innermost loop that reduces", "leave the choice"),
+    (SPMM, "register_tile(r, 0);", "0", "not a width", "1 to 1024"),
+    (SPMV, "register_tile(i, 8);", "register_tile(i, 8)", "no loop in vector lanes", "`vector`"),
+    (SUMS, "register_tile(r, 8);", "register_tile(r, 8)", "no rows are reduced into", "leave it out"),
     (SPMV, "on z { parallel(i); }", "z", "not a result", "left of a statement"),
 ];
 
@@ -140,7 +196,9 @@ fn what_is_illegal_is_refused_with_place_reason_and_remedy() {
     let check = |(text, asked, marked, reason, remedy): &(&str, &str, &str, &str, &str)| {
         let text = format!("{text} schedule {{ {asked} }}");
         let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
-        let scheduled = |kernel: &notation::Kernel| schedule::schedule(kernel, schedule::Options::default()).map(drop);
+        let scheduled = |kernel: &notation::Kernel| {
+            schedule::schedule(kernel, schedule::Options::default()).and_then(compile).map(drop)
+        };
         let found = kernels.and_then(|kernels| kernels.iter().try_for_each(scheduled));
         let problems = found.err().ok_or("it is taken")?.into_sorted();
         let is_it = |problem: &&spc_compiler::diagnostics::Diagnostic| {
@@ -155,6 +213,7 @@ fn what_is_illegal_is_refused_with_place_reason_and_remedy() {
 
 spc_tests::tests! {
     a_directive_changes_the_loops_and_not_the_result,
+    a_directive_changes_what_passes_make_and_not_the_result,
     neighbours_of_a_schedule_give_the_same,
     [whole] the_same_natively,
     what_is_illegal_is_refused_with_place_reason_and_remedy,

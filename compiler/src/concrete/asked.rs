@@ -2,6 +2,7 @@
 
 use super::{Access, Expr, IndexVariable, TensorId};
 use crate::diagnostics::Span;
+use crate::ir::{Simd, Tile};
 
 /// What a schedule block asks for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,6 +15,10 @@ pub struct Asked {
     pub vector: Vec<IndexVariable>,
     /// The loops to write out.
     pub unrolled: Vec<IndexVariable>,
+    /// How loops that reduce are to be vectorized, and where that is asked; the last word counts.
+    pub simd: Vec<(IndexVariable, Simd, Span)>,
+    /// The tiles of rows, and where they are asked for; the last word counts.
+    pub tiles: Vec<(IndexVariable, Tile, Span)>,
     /// Loops over what is stored that have names of their own.
     pub chains: Vec<Chain>,
     /// What is computed before it is used.
@@ -217,11 +222,25 @@ impl Asked {
         own.or_else(|| self.sums.iter().find(|sum| is_called(variable, &sum.variable)))
     }
 
+    /// How a loop that reduces is to be vectorized.
+    pub(crate) fn simd_of(&self, variable: IndexVariable) -> Option<Simd> {
+        last_word(&self.simd, variable)
+    }
+
+    /// The tiles that rows are to be cut into.
+    pub(crate) fn tile_of(&self, variable: IndexVariable) -> Option<Tile> {
+        last_word(&self.tiles, variable)
+    }
+
     /// The variable of the statement that one stands for.
     pub(crate) fn original(&self, variable: IndexVariable) -> IndexVariable {
         let renamed = self.renamed.iter().find(|(new, _)| *new == variable);
         renamed.map_or(variable, |&(_, old)| self.original(old))
     }
+}
+
+fn last_word<T: Copy>(said: &[(IndexVariable, T, Span)], variable: IndexVariable) -> Option<T> {
+    said.iter().rev().find(|(other, ..)| *other == variable).map(|&(_, choice, _)| choice)
 }
 
 /// Loops over what is stored that the schedule names as one.

@@ -18,6 +18,7 @@ impl Kernel {
             arrays: Vec::new(),
             variables: Vec::new(),
             deterministic: false,
+            choices: std::collections::BTreeMap::new(),
             body: Vec::new(),
         }
     }

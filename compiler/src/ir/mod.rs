@@ -29,6 +29,7 @@
 //! A reduction is a node with an operator, never a pattern.
 
 mod build;
+mod choice;
 pub(crate) mod constant;
 mod function;
 mod index;
@@ -42,6 +43,7 @@ mod types;
 mod verify;
 mod walk;
 
+pub use choice::{Choice, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
@@ -132,6 +134,8 @@ pub struct Kernel {
     /// Whether results have the same bits in every run: chunks of parallel loops follow from the work alone, for any number of
     /// threads.
     pub deterministic: bool,
+    /// The loops that passes may expand, by their counters, until passes ran; loops that one is cut into share it.
+    pub choices: BTreeMap<VariableId, Choice>,
     /// What to do.
     pub body: Vec<Statement>,
 }
@@ -740,6 +744,30 @@ impl Kernel {
     /// Whether an array is of one of the kernel's operands, which no statement changes.
     pub fn is_of_input(&self, array: ArrayId) -> bool {
         self.array(array).role.tensor().is_some_and(|tensor| !self.is_output(tensor))
+    }
+
+    /// Whether the schedule lets the reduction by the loop with a counter be vectorized so.
+    pub(crate) fn allows(&self, counter: VariableId, simd: Simd) -> bool {
+        self.choices.get(&counter).is_none_or(|choice| choice.allows(simd))
+    }
+
+    /// The tiles that the schedule asks for in the loop with a counter.
+    pub(crate) fn tile(&self, counter: VariableId) -> Option<Tile> {
+        self.choices.get(&counter)?.tile
+    }
+
+    /// Notes how the reduction by a loop was vectorized.
+    pub(crate) fn vectorized(&mut self, counter: VariableId, simd: Simd) {
+        if let Some(choice) = self.choices.get_mut(&counter) {
+            choice.vectorized = Some(simd);
+        }
+    }
+
+    /// Notes how the rows of a loop were cut.
+    pub(crate) fn tiled(&mut self, counter: VariableId, tile: Tile) {
+        if let Some(choice) = self.choices.get_mut(&counter) {
+            choice.tiled = Some(tile);
+        }
     }
 
     /// What the kernel's views show.

@@ -55,6 +55,9 @@ impl fmt::Display for Kernel {
             let mutable = if variable.mutable { " mutable" } else { "" };
             writeln!(f, "  variable {id} {} {}{mutable}", Name(&variable.name), variable.ty)?;
         }
+        for (counter, choice) in self.choices.iter().filter(|(_, choice)| choice.is_asked()) {
+            writeln!(f, "  choice {counter} {} {choice}", Name(&choice.of))?;
+        }
         f.write_str("  body ")?;
         block(f, self, 1, &self.body)?;
         f.write_str("\n}\n")

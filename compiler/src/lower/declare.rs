@@ -36,6 +36,7 @@ impl<'a> Lowering<'a> {
             arrays: Vec::new(),
             variables: Vec::new(),
             deterministic: concrete.deterministic,
+            choices: BTreeMap::new(),
             body: Vec::new(),
         };
         let mut lowering = Lowering {
@@ -116,6 +117,23 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn fresh(&mut self, name: impl AsRef<str>, ty: Type, mutable: bool) -> ir::VariableId {
         self.kernel.declare_variable(name.as_ref(), ty, mutable)
+    }
+
+    /// The counter of a loop over a variable, with what the schedule asks of it.
+    pub(super) fn counter(
+        &mut self,
+        variable: crate::concrete::IndexVariable,
+        name: impl AsRef<str>,
+    ) -> ir::VariableId {
+        let counter = self.fresh(name, Type::Index, false);
+        let asked = &self.concrete.asked;
+        let original = asked.original(variable);
+        let of = self.concrete.variable(original).to_owned();
+        let simd = asked.simd_of(variable).or(asked.simd_of(original));
+        let tile = asked.tile_of(variable).or(asked.tile_of(original));
+        let choice = ir::Choice { simd, tile, ..ir::Choice::of(of) };
+        self.kernel.choices.insert(counter, choice);
+        counter
     }
 
     /// The values array of a tensor that crosses the border.

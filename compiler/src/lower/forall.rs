@@ -214,7 +214,7 @@ impl Lowering<'_> {
             return;
         }
         if storage.format.unique() {
-            let position = self.fresh(name, Type::Index, false);
+            let position = self.counter(loops.variable, name);
             let mut body = Vec::new();
             let parents = Parents { begin: Expr::Variable(position), end: None };
             let coordinate = self.coordinate_at(&storage, Expr::Variable(position));

@@ -257,7 +257,7 @@ impl Lowering<'_> {
         if !loops.vector {
             out.push(self.comment(loops));
         }
-        let variable = self.fresh(self.concrete.variable(loops.variable), Type::Index, false);
+        let variable = self.counter(loops.variable, self.concrete.variable(loops.variable));
         let coordinate = Expr::Variable(variable);
         let mut cursors = self.cursors(loops, bounds, false, out);
         let mut body = Vec::new();

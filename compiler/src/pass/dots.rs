@@ -43,7 +43,7 @@ use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Statement,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Simd, Statement,
     TensorId, Term, Type, UnaryOperator, VariableId,
 };
 use crate::level::vacancy;
@@ -53,8 +53,11 @@ use std::collections::BTreeMap;
 /// The kernel with its reductions over runs as one expression each.
 pub(super) fn dots(kernel: Kernel) -> Kernel {
     replacing(kernel, &|kernel, statement, behind, done| match Sum::of(kernel, &statement, behind) {
-        Some(sum) => done.extend(sum.into_dot(kernel)),
-        None => done.push(statement),
+        Some(sum) if kernel.allows(sum.counter, Simd::Lanes) => {
+            kernel.vectorized(sum.counter, Simd::Lanes);
+            done.extend(sum.into_dot(kernel));
+        }
+        _ => done.push(statement),
     })
 }
 
@@ -131,6 +134,7 @@ fn shown(term: &Term, name: &dyn Fn(ArrayId) -> String) -> String {
 
 /// `for counter in begin..end: total = total operator term`
 pub(super) struct Sum {
+    pub(super) counter: VariableId,
     pub(super) begin: Expr,
     pub(super) end: Expr,
     pub(super) total: VariableId,
@@ -191,7 +195,16 @@ impl Sum {
             None => (of(None)?, end.clone()),
         };
         let are_apart = term.factors().iter().all(|factor| !is_touched(behind, factor.run(), false));
-        are_apart.then(|| Sum { begin: begin.clone(), end, total: *total, operator: *operator, element, term, begins })
+        are_apart.then(|| Sum {
+            counter: *counter,
+            begin: begin.clone(),
+            end,
+            total: *total,
+            operator: *operator,
+            element,
+            term,
+            begins,
+        })
     }
 
     fn into_dot(self, kernel: &mut Kernel) -> Vec<Statement> {

@@ -35,15 +35,18 @@ use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::base;
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Size,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Simd, Size,
     Statement, Type, VariableId,
 };
 
 /// The kernel with its innermost sums over dense rows in lanes.
 pub(super) fn lanes(kernel: Kernel) -> Kernel {
     replacing(kernel, &|kernel, statement, _, done| match Sum::of(kernel, &statement) {
-        Some(sum) => done.extend(sum.in_lanes(kernel)),
-        None => done.push(statement),
+        Some(sum) if kernel.allows(sum.counter, Simd::Lanes) => {
+            kernel.vectorized(sum.counter, Simd::Lanes);
+            done.extend(sum.in_lanes(kernel));
+        }
+        _ => done.push(statement),
     })
 }
 

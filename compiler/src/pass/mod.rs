@@ -24,7 +24,7 @@ mod views;
 mod tests;
 
 use crate::concrete::Target;
-use crate::ir::{Kernel, Statement, Verified, verify};
+use crate::ir::{Choice, Kernel, Statement, Verified, verify};
 use crate::notation::Decision;
 
 /// A pass: its name and what it does.
@@ -63,18 +63,19 @@ impl Target {
     }
 }
 
-/// Runs all passes of a target and verifies the result.
+/// Runs all passes of a target and verifies the result; with it comes what was made of loops that passes may expand.
 ///
 /// # Panics
 /// When a kernel violates a rule of the loop IR: a bug in the lowering or in a pass, which the message names.
-pub fn run(kernel: Kernel, target: Target) -> Verified<Kernel> {
+pub fn run(kernel: Kernel, target: Target) -> (Verified<Kernel>, Vec<Choice>) {
     let mut kernel = kernel;
     check(&kernel, "lowering");
     for (name, pass) in target.passes() {
         kernel = pass(kernel);
         check(&kernel, name);
     }
-    verified(kernel, "the passes")
+    let choices = std::mem::take(&mut kernel.choices).into_values().collect();
+    (verified(kernel, "the passes"), choices)
 }
 
 /// What passes made of a kernel's loops that its schedule does not say, with the reasons, each once.

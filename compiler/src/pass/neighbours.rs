@@ -42,7 +42,7 @@ use super::slices::{changes, divided_up};
 use super::views::{base, declare, is_touched};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
-    Sharing, Statement, Term, VariableId,
+    Sharing, Simd, Statement, Term, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::BTreeMap;
@@ -95,7 +95,11 @@ fn in_block(kernel: &mut Kernel, node: &Parallel, statements: Vec<Statement>, is
     let mut done = Vec::with_capacity(statements.len());
     let mut rest = statements.into_iter();
     while let Some(statement) = rest.next() {
-        match Neighbours::of(kernel, &statement, is_inside) {
+        let found = Neighbours::of(kernel, &statement, is_inside);
+        if let Some(neighbours) = &found {
+            kernel.vectorized(neighbours.counter, Simd::Segmented);
+        }
+        match found {
             Some(neighbours) if neighbours.is_stored(node, rest.as_slice()) => {
                 done.extend(neighbours.stored(kernel, node));
             }
@@ -115,6 +119,8 @@ fn in_block(kernel: &mut Kernel, node: &Parallel, statements: Vec<Statement>, is
 /// `for row in begin..end: … let total = 0; for p in positions[place]..positions[place + 1]: total += factor * …; …`
 struct Neighbours {
     row: VariableId,
+    /// The counter of the loop over a run.
+    counter: VariableId,
     begin: Expr,
     end: Expr,
     /// What is done with a row, with its sum as the statement at a place.
@@ -138,6 +144,9 @@ impl Neighbours {
         }
         (0..body.len()).find_map(|at| {
             let sum = Sum::of(kernel, &body[at], &body[at + 1..])?;
+            if !kernel.allows(sum.counter, Simd::Segmented) {
+                return None;
+            }
             let (Expr::Load(positions, place), true) = (&sum.begin, is_run_of_parent(&sum.begin, &sum.end)) else {
                 return None;
             };
@@ -162,6 +171,7 @@ impl Neighbours {
             let is_free = !body[start + 1..at].iter().any(|inner| changes(inner, sum.total) || inner.uses(sum.total));
             (of_inputs && is_free).then(|| Neighbours {
                 row: *row,
+                counter: sum.counter,
                 begin: begin.clone(),
                 end: end.clone(),
                 body: body.clone(),

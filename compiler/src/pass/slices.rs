@@ -30,7 +30,7 @@ use super::views::declare;
 use crate::format::Children;
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, ElementType, Expr, Factor, Kernel, Parallel, ReduceOperator,
-    Sharing, Statement, Term, VariableId,
+    Sharing, Simd, Statement, Term, VariableId,
 };
 use crate::level::{self, Parents, Positions, Storage};
 use crate::notation::Decision;
@@ -41,7 +41,10 @@ pub(super) fn slices(kernel: Kernel) -> Kernel {
     replacing(kernel, &|kernel, statement, _, done| {
         done.push(match statement {
             Statement::Parallel(node) => Statement::Parallel(Box::new(match Rows::of(kernel, &node) {
-                Some(rows) => rows.side_by_side(kernel, *node),
+                Some(rows) => {
+                    kernel.vectorized(rows.counter, Simd::SideBySide);
+                    rows.side_by_side(kernel, *node)
+                }
                 None => *node,
             })),
             other => other,
@@ -76,6 +79,8 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
 
 /// `for row in low..high: … let total = 0; for n in …: total += factor * factor * …; …`
 struct Rows {
+    /// The counter of the loop over a row's entries.
+    counter: VariableId,
     /// What the loop over rows stands behind.
     before: Vec<Statement>,
     row: VariableId,
@@ -104,12 +109,13 @@ impl Rows {
             return None;
         }
         (0..body.len()).find_map(|sum| {
-            let Found { total, operator, element, term, slices } = sum_over_slices(kernel, *row, &body[sum])?;
+            let Found { counter, total, operator, element, term, slices } = sum_over_slices(kernel, *row, &body[sum])?;
             let is_start = |statement: &Statement| match statement {
                 Statement::Let(variable, value) => *variable == total && is_identity(operator, element, value),
                 _ => false,
             };
             body[..sum].iter().any(is_start).then(|| Rows {
+                counter,
                 before: before.to_vec(),
                 row: *row,
                 body: body.clone(),
@@ -237,6 +243,7 @@ fn replaced(expr: Expr, variable: VariableId, value: &Expr) -> Expr {
 
 /// `for n in …: let p = …; total = total operator term`
 struct Found {
+    counter: VariableId,
     total: VariableId,
     operator: ReduceOperator,
     element: ElementType,
@@ -247,6 +254,9 @@ struct Found {
 /// The reduction over the entries of a row, where rows lie side by side.
 fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> Option<Found> {
     let Statement::For { variable: number, begin, end, vector: false, body } = statement else { return None };
+    if !kernel.allows(*number, Simd::SideBySide) {
+        return None;
+    }
     let slices = sliced_levels(kernel, row).find(|storage| {
         let parents = Parents { begin: Expr::Variable(row), end: None };
         let places = Positions { begin: begin.clone(), end: end.clone() };
@@ -283,6 +293,7 @@ fn sum_over_slices(kernel: &Kernel, row: VariableId, statement: &Statement) -> O
     };
     let tells = |factor: &Factor| matches!(factor, Factor::At { .. });
     (factors.iter().all(is_of_slices) && factors.iter().any(tells)).then_some(Found {
+        counter: *number,
         total,
         operator,
         element,

@@ -16,11 +16,11 @@
 //!
 //! and the same once more for what is left of the row. The loops over stored entries run again for each strip: their
 //! coordinates are few bytes beside the rows that they lead to. It is done where the length of rows is known only at run time,
-//! and where it is known and too large for registers.
+//! and where it is known and too large for registers; a schedule may ask for another width, or for whole rows.
 
 use super::over_body;
 use super::views::{self, base};
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, Tile, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bytes of a strip: two cache lines, which with as many for what they are multiplied by fit any processor's registers.
@@ -138,17 +138,18 @@ struct Region {
 impl Region {
     /// `None` where the elements of rows are not independent, what is behind depends on them, or strips are no better.
     fn of(
-        kernel: &Kernel,
+        kernel: &mut Kernel,
         statements: &[Statement],
         behind: &[Statement],
         length: Expr,
         hoisted: &Hoisted,
     ) -> Option<Self> {
-        let mut check = Check { length: &length, hoisted, rows: BTreeSet::new(), own: BTreeSet::new(), name: None };
+        let mut check =
+            Check { length: &length, hoisted, rows: BTreeSet::new(), own: BTreeSet::new(), counters: Vec::new() };
         if !check.block(kernel, statements) {
             return None;
         }
-        let Check { rows, own, name, .. } = check;
+        let Check { rows, own, counters, .. } = check;
         if behind.iter().any(|statement| own.iter().any(|variable| statement.uses(*variable))) {
             return None;
         }
@@ -166,8 +167,20 @@ impl Region {
             Expr::Dimension(dimension) => kernel.dimension(*dimension).size == Size::Runtime,
             _ => false,
         };
-        let name = kernel.variable(name?).name.clone();
-        is_long.then(|| Region { length, name, width: STRIP / bytes, rows })
+        let name = kernel.variable(*counters.last()?).name.clone();
+        let is_within = |width: u64| matches!(length, Expr::Index(length) if length <= width);
+        let tile = match counters.iter().find_map(|counter| kernel.tile(*counter)) {
+            // Rows that one tile holds are one.
+            Some(tile) => tile,
+            None if is_long => Tile::By(STRIP / bytes),
+            None => Tile::Whole,
+        };
+        counters.iter().for_each(|counter| kernel.tiled(*counter, tile));
+        let Tile::By(width) = tile else { return None };
+        if is_within(width) {
+            return None;
+        }
+        Some(Region { length, name, width, rows })
     }
 
     /// How many strips rows of a known length have.
@@ -236,8 +249,8 @@ struct Check<'a> {
     rows: BTreeSet<ArrayId>,
     /// The variables declared inside.
     own: BTreeSet<VariableId>,
-    /// The counter of a loop over rows.
-    name: Option<VariableId>,
+    /// The counters of the loops over rows.
+    counters: Vec<VariableId>,
 }
 
 impl Check<'_> {
@@ -262,7 +275,7 @@ impl Check<'_> {
                 is_first && self.hoisted.lengths.get(array) == Some(self.length)
             }
             Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } => {
-                self.name = Some(*variable);
+                self.counters.push(*variable);
                 end == self.length && body.iter().all(|inner| self.element(inner, *variable))
             }
             Statement::For { variable, vector: false, body, .. } => {

@@ -44,6 +44,12 @@ impl What {
                 }
             }
             What::Vector(variable) => format!("vector({})", names(std::slice::from_ref(variable))?.join("")),
+            What::Simd(variable, simd) => {
+                format!("simd({}: {})", names(std::slice::from_ref(variable))?.join(""), simd.name())
+            }
+            What::Tiled(variable, tile) => {
+                format!("register_tile({}, {})", names(std::slice::from_ref(variable))?.join(""), tile.word())
+            }
             What::Parallel { variable, balanced: None } => {
                 format!("parallel({})", names(std::slice::from_ref(variable))?.join(""))
             }
@@ -59,6 +65,7 @@ impl What {
             | What::Transposed { .. }
             | What::Delivered { .. }
             | What::BlockSums(_)
+            | What::Unused(_)
             | What::ReducedFirst { .. }
             | What::FormedBefore { .. }
             | What::Precomputed { .. }

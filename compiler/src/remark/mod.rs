@@ -90,6 +90,12 @@ pub enum What {
     },
     /// The innermost loop runs in vector lanes.
     Vector(String),
+    /// How a loop that reduces is vectorized.
+    Simd(String, crate::ir::Simd),
+    /// How rows are cut into tiles.
+    Tiled(String, crate::ir::Tile),
+    /// A directive that changes nothing.
+    Unused(String),
     /// A sum for each of these variables is kept while blocks are walked.
     BlockSums(Vec<String>),
     /// Rows in chunks, and an outer loop for each chunk.
@@ -252,6 +258,12 @@ pub enum Work {
 pub enum Why {
     /// The schedule asks for it.
     Asked,
+    /// How terms of a reduction lie.
+    Vectorized(crate::ir::Simd),
+    /// Whether rows fit into registers.
+    Registers(crate::ir::Tile),
+    /// A GPU's threads are its lanes.
+    ThreadsAreLanes,
     /// The schedule asks for a loop over positions.
     PositionsAsked,
 

@@ -1,6 +1,7 @@
 //! The words of all decisions and reasons.
 
 use super::{Assembly, Entries, Meeting, Storage, What, Why, Work};
+use crate::ir::{Simd, Tile};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for What {
@@ -54,6 +55,19 @@ impl Display for What {
             What::Vector(variable) => {
                 write!(f, "the loop over {variable} is innermost and runs in vector lanes")
             }
+            What::Simd(variable, Simd::None) => write!(f, "the loop over {variable} reduces one term after the other"),
+            What::Simd(variable, Simd::Lanes) => write!(f, "the loop over {variable} reduces in vector lanes"),
+            What::Simd(variable, Simd::Segmented) => {
+                write!(f, "loops over {variable} that lie one behind the other reduce together, as segments")
+            }
+            What::Simd(variable, Simd::SideBySide) => {
+                write!(f, "loops over {variable} that lie side by side reduce together, one in each lane")
+            }
+            What::Tiled(variable, Tile::Whole) => write!(f, "rows over {variable} stay whole"),
+            What::Tiled(variable, Tile::By(width)) => {
+                write!(f, "rows over {variable} are taken in register tiles of {width}, and what is left")
+            }
+            What::Unused(directive) => write!(f, "`{directive}` changes nothing"),
             What::BlockSums(variables) => {
                 write!(f, "keep a sum for each {} while the blocks are walked, each once", variables.join(", "))
             }
@@ -139,6 +153,15 @@ impl Display for Why {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Why::Asked => f.write_str("the schedule asks for it"),
+            Why::Vectorized(Simd::None) => f.write_str("its terms are no vectors, or the order of them is kept"),
+            Why::Vectorized(Simd::Lanes) => f.write_str("terms lie one behind the other, and combine in any order"),
+            Why::Vectorized(Simd::Segmented) => {
+                f.write_str("runs lie one behind the other, and short ones fill a vector together")
+            }
+            Why::Vectorized(Simd::SideBySide) => f.write_str("entries of rows that lie side by side are one vector"),
+            Why::Registers(Tile::Whole) => f.write_str("they are short, or known to fit into registers"),
+            Why::Registers(Tile::By(_)) => f.write_str("accumulators of a tile fit into registers"),
+            Why::ThreadsAreLanes => f.write_str("a GPU's threads are its lanes"),
             Why::NotStoredEachTime => f.write_str("the result is stored once, when the loop is done"),
             Why::LevelsInOrder => {
                 f.write_str("levels that are walked or appended come in their order, then those of the result")

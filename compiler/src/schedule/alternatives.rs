@@ -30,19 +30,25 @@ pub fn alternatives(
     let Some(plain) = schedule(kernel, options).ok().filter(|program| program.kernels.len() == 1) else {
         return Vec::new();
     };
-    let (loops, vectors) = loops(kernel, &plain.kernels[0]);
-    let record = super::record(&plain.chain, plain.kernels.iter());
+    let (names, vectors) = loops(kernel, &plain.kernels[0]);
+    let record = super::record(&plain.chain, plain.kernels.iter().map(|kernel| (kernel, &[][..])));
     let block = syntax::parse_schedule(&super::text(&record)).map_or(Vec::new(), |block| block.directives);
-    let texts = directive::neighbours(&Around { notation: kernel, loops, vectors, extent, schedule: block });
+    let texts = directive::neighbours(&Around { notation: kernel, loops: names, vectors, extent, schedule: block });
 
-    let mut seen = vec![plain.kernels[0].to_string()];
+    let loops = |kernel: &Kernel| {
+        let asked = &kernel.asked;
+        let simd: Vec<_> = asked.simd.iter().map(|(variable, simd, _)| (*variable, *simd)).collect();
+        let tiles: Vec<_> = asked.tiles.iter().map(|(variable, tile, _)| (*variable, *tile)).collect();
+        (kernel.to_string(), simd, tiles)
+    };
+    let mut seen = vec![loops(&plain.kernels[0])];
     let mut found = Vec::new();
     for text in texts {
         let Ok(block) = syntax::parse_schedule(&format!("schedule {{ {text} }}")) else { continue };
         let changed = kernel.with_schedule(block.clone());
         let Ok(program) = schedule(&changed, options) else { continue };
         let [scheduled] = &program.kernels[..] else { continue };
-        let loops = scheduled.to_string();
+        let loops = loops(scheduled);
         if copies(&program) <= copies(&plain) && !seen.contains(&loops) {
             seen.push(loops);
             found.push(block);

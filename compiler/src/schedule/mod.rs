@@ -31,6 +31,7 @@ mod structure;
 pub(crate) use crate::concrete::*;
 pub use alternatives::alternatives;
 pub use conflict::{Conflict, Meeting, NotParallel, Range as Cut, Told};
+pub use directive::unmade;
 pub use pattern::alike;
 pub use program::{Program, schedule};
 pub use record::{Chosen, record, text};

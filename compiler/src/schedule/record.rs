@@ -13,7 +13,8 @@
 //! ```
 
 use super::directives::is_called;
-use super::{IndexVariable, Kernel, Run, Statement, TensorKind, level_variables};
+use super::{IndexVariable, Kernel, Run, Statement, Target, TensorKind, level_variables};
+use crate::ir::Choice;
 use crate::notation::Chain;
 use crate::remark::{Remark, What, Why};
 use crate::syntax::{Directive, ExprKind};
@@ -42,6 +43,7 @@ const STAGES: &[&[&str]] = &[
     &["split", "fuse", "positions", "precompute", "unroll", "reorder"],
     &["accumulate"],
     &["vector"],
+    &["simd", "register_tile"],
     &["parallel"],
     &[],
     &["deterministic"],
@@ -56,16 +58,19 @@ fn stage(directive: &str) -> usize {
     STAGES.iter().position(|names| names.contains(&name)).unwrap_or(unknown)
 }
 
-/// All that was decided of scheduled kernels, statement by statement.
-pub fn record<'a>(chain: &Chain, kernels: impl Iterator<Item = &'a Kernel>) -> Vec<Chosen> {
-    let kernels: Vec<&Kernel> = kernels.collect();
+/// All that was decided of scheduled kernels, statement by statement; with each comes what passes made of its loops, where they ran.
+pub fn record<'a>(chain: &Chain, kernels: impl Iterator<Item = (&'a Kernel, &'a [Choice])>) -> Vec<Chosen> {
+    let (kernels, choices): (Vec<&Kernel>, Vec<&[Choice]>) = kernels.unzip();
     let mut all = chosen(None, chain, chain.decisions.iter());
-    for kernel in &kernels {
+    for (kernel, choices) in kernels.iter().zip(choices) {
         let scope = (kernels.len() > 1).then(|| result(kernel)).flatten();
         let mut remarks: Vec<Remark> =
             kernel.decisions.iter().filter(|remark| is_last_word(remark, kernel)).cloned().collect();
         remarks.extend(copies(kernel));
         remarks.extend(vectors(kernel));
+        if kernel.target == Target::Cpu {
+            remarks.extend(super::directive::made(kernel, choices));
+        }
         let mut nests = Vec::new();
         collect(kernel, &kernel.body, &mut Vec::new(), &mut nests);
         nests.iter_mut().for_each(|nest| nest.retain(|name| is_nameable(chain, name)));
@@ -122,9 +127,11 @@ pub fn text(record: &[Chosen]) -> String {
 
 fn chosen<'a>(scope: Option<String>, chain: &Chain, remarks: impl Iterator<Item = &'a Remark>) -> Vec<Chosen> {
     let can_be_said = |remark: &Remark| match &remark.what {
-        What::Vector(name) | What::Parallel { variable: name, .. } | What::Accumulated { variable: name, .. } => {
-            is_nameable(chain, name)
-        }
+        What::Vector(name)
+        | What::Simd(name, _)
+        | What::Tiled(name, _)
+        | What::Parallel { variable: name, .. }
+        | What::Accumulated { variable: name, .. } => is_nameable(chain, name),
         _ => true,
     };
     let of = |remark: &Remark| match remark.what.directive().filter(|_| can_be_said(remark)) {

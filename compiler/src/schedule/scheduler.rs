@@ -103,6 +103,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if options.parallel {
         directives::check(&scheduler.kernel, directives, &mut diagnostics);
     }
+    super::directive::remarks(&scheduler.kernel).into_iter().for_each(|remark| scheduler.remark(remark));
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }

@@ -125,7 +125,7 @@ impl Streamed {
     /// When it can't be scheduled.
     pub fn combination(stream: &Stream, target: Target) -> Result<spc_compiler::Program, Error> {
         let options = schedule::Options { target, ..schedule::Options::default() };
-        schedule::schedule(&stream.combine, options).map(spc_compiler::compile).map_err(|problems| {
+        schedule::schedule(&stream.combine, options).and_then(spc_compiler::compile).map_err(|problems| {
             let reasons: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
             Error::Stream { tensor: stream.tensor.clone(), reason: reasons.join("; ") }
         })

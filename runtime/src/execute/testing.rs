@@ -60,6 +60,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
         variables: Vec::new(),
         body: Vec::new(),
         deterministic: false,
+        choices: std::collections::BTreeMap::new(),
     }
 }
 

@@ -405,7 +405,7 @@ fn a_program_walks_inputs_of_one_pattern_once() {
 #[test]
 fn inputs_must_have_the_pattern_that_is_said() {
     let concrete = schedule::schedule(&sum("schedule { same_pattern(X, Z); }"), schedule::Options::default()).unwrap();
-    let compiled = spc_compiler::compile(concrete);
+    let compiled = spc_compiler::compile(concrete).unwrap();
     let chain = Chain::new(&compiled, Backend::Interpreter).unwrap();
     let x = matrix([3, 4], &[(0, 1, 2.0), (0, 3, 3.0), (2, 0, 4.0)], &csr());
     let other = matrix([3, 4], &[(0, 1, 10.0), (0, 2, 20.0), (2, 0, 30.0)], &csr());

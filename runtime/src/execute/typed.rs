@@ -149,7 +149,7 @@ impl StaticKernel {
         let [kernel] = &kernels.map_err(problems)?[..] else { return Err(wrong("its text is not one kernel")) };
         let options = schedule::Options { target: concrete::Target::Gpu, ..schedule::Options::default() };
         let program = schedule::schedule(kernel, options).map_err(problems)?;
-        let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program), gpu)?);
+        let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program).map_err(problems)?, gpu)?);
         chains.push((key, chain.clone()));
         Ok(chain)
     }

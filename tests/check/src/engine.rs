@@ -97,7 +97,7 @@ impl Ready {
         let places: Vec<(usize, u64)> =
             extents.iter().filter_map(|(name, size)| is_it(name).map(|variable| (variable.extent, *size))).collect();
         places.into_iter().for_each(|(place, size)| program.set_size(place, Size::Constant(size)));
-        let program = compile(program);
+        let program = compile(program).map_err(refuse)?;
         Ready::with(case, notation, program)
     }
 

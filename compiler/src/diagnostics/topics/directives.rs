@@ -3,7 +3,7 @@
 
 use super::{Kind, Topic};
 use Argument::{
-    Chosen, Expression, ExpressionOr, Made, MadeOr, New, Number, Old, OldOr, Olds, Pairs, Tensor, TensorOr,
+    Chosen, ChosenOld, Expression, ExpressionOr, Made, MadeOr, New, Number, Old, OldOr, Olds, Pairs, Tensor, TensorOr,
     TensorsOrNews,
 };
 
@@ -38,6 +38,8 @@ pub enum Argument {
     ExpressionOr,
     /// Any further tensors, and names of new index variables.
     TensorsOrNews,
+    /// An index variable that exists, of which something is said behind a colon.
+    ChosenOld,
 }
 
 /// A directive, declared once: checks of a schedule, `spc explain` and README.md follow from this. How it is applied is in a file of
@@ -209,6 +211,22 @@ schedule { vector(r); }",
         asks: "this loop written out: it has at most 64 iterations, and their number is known; loops written out in each other come to at most 1024 copies",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(k) = A(k, j) * x(j); }
 schedule { split(k, k0, k1, 4); unroll(k1); }",
+    },
+    Directive {
+        name: "simd",
+        arguments: &[ChosenOld],
+        example: "simd(j: lanes)",
+        asks: "how the loop over `j`, which reduces, is vectorized: the terms of a run in `lanes`; runs that lie one behind the other as `segmented` reductions, many at once, and parts of cut runs in lanes; runs that lie `side_by_side`, one in each lane; or `none`, one term after the other. It is for processors: on a GPU it changes nothing",
+        kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+schedule { simd(j: lanes); }",
+    },
+    Directive {
+        name: "register_tile",
+        arguments: &[Old, Expression],
+        example: "register_tile(r, 16)",
+        asks: "rows over `r` in tiles of 16 elements, whose accumulators stay in registers, and one of what is left; `register_tile(r, none)` leaves rows whole. It is for processors: on a GPU it changes nothing",
+        kernel: "fn product(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }
+schedule { register_tile(r, 16); }",
     },
     Directive {
         name: "deterministic",

@@ -21,6 +21,7 @@ impl<'t> Parser<'t> {
                 Token::Word("array") => self.array_declaration()?,
                 Token::Word("variable") => self.variable_declaration()?,
                 Token::Word("monoid") => self.monoid_declaration()?,
+                Token::Word("choice") => self.choice()?,
                 Token::Word("body") => return Ok(()),
                 _ => return self.expected("a declaration or `body`"),
             }
@@ -135,6 +136,23 @@ impl<'t> Parser<'t> {
         let ty = self.ty()?;
         let mutable = self.accept("mutable")?;
         self.kernel.variables.push(Variable { name, ty, mutable });
+        Ok(())
+    }
+
+    /// `choice v3 j simd lanes tile 16`
+    fn choice(&mut self) -> Result<()> {
+        self.next()?;
+        let counter = VariableId(self.id("v", "a variable such as `v0`")?);
+        let mut choice = Choice::of(self.name()?);
+        if self.accept("simd")? {
+            choice.simd = Some(self.one_of("how a loop is vectorized", Simd::ALL.map(|simd| (simd.name(), simd)))?);
+        }
+        if self.accept("whole")? {
+            choice.tile = Some(Tile::Whole);
+        } else if self.accept("tile")? {
+            choice.tile = Some(Tile::By(self.number()?));
+        }
+        self.kernel.choices.insert(counter, choice);
         Ok(())
     }
 

@@ -222,6 +222,15 @@ impl Random {
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),
             deterministic: self.yes(),
+            choices: BTreeMap::from([(
+                self.variable(),
+                Choice {
+                    of: self.text(),
+                    simd: if self.yes() { Some(self.one(&Simd::ALL)) } else { None },
+                    tile: Some(if self.yes() { Tile::Whole } else { Tile::By(self.next()) }),
+                    ..Choice::default()
+                },
+            )]),
             body: self.block(4),
         }
     }

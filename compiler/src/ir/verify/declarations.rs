@@ -11,6 +11,7 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
     parameters(kernel, &mut violations);
     names(kernel, &mut violations);
     variables(kernel, &mut violations);
+    choices(kernel, &mut violations);
     violations
 }
 
@@ -20,6 +21,17 @@ fn variables(kernel: &Kernel, violations: &mut Vec<Violation>) {
         if variable.ty == Type::Element(ElementType::Bool) {
             let message = "an element of type `bool` is a `bool` like any other".to_owned();
             violations.push(Violation { rule: 2, path: format!("variable v{number}"), message });
+        }
+    }
+}
+
+/// Choices are those of loops: of indices that no statement changes.
+fn choices(kernel: &Kernel, violations: &mut Vec<Violation>) {
+    for counter in kernel.choices.keys() {
+        let is_counter = |variable: &Variable| variable.ty == Type::Index && !variable.mutable;
+        if !kernel.variables.get(counter.index()).is_some_and(is_counter) {
+            let message = "a choice is of the counter of a loop".to_owned();
+            violations.push(Violation { rule: 2, path: format!("choice {counter}"), message });
         }
     }
 }

@@ -63,10 +63,11 @@ impl<'a> Scope<'a> {
             };
             let choice = directive.choices.iter().find(|(of, _)| *of == place);
             let problem = match (kind, choice) {
-                (Argument::Chosen, None) => Some(
+                (Argument::Chosen | Argument::ChosenOld, None) => Some(
                     Diagnostic::new(codes::DIRECTIVE_ARGUMENTS, argument.span, "a `:` and a choice must follow")
                         .label("says nothing yet"),
                 ),
+                (Argument::ChosenOld, Some(_)) => self.argument(argument, Argument::Old),
                 (
                     Argument::Chosen | Argument::OldOr | Argument::TensorOr | Argument::MadeOr | Argument::ExpressionOr,
                     Some(_),

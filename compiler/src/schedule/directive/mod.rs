@@ -18,8 +18,10 @@ mod output;
 mod parallel;
 mod positions;
 mod precompute;
+mod register_tile;
 mod reorder;
 mod same_pattern;
+mod simd;
 mod split;
 mod stream;
 mod unroll;
@@ -28,11 +30,13 @@ mod walk;
 mod workspace;
 
 use super::directives::{Directives, is_called};
-use super::{IndexVariable, Kernel, Statement};
+use super::{IndexVariable, Kernel, Run, Statement, Target, level_variables};
 use crate::diagnostics::topics::directives::{self, Argument};
-use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
+use crate::format::LevelFormat;
+use crate::ir::{Choice, ElementType, ReduceOperator, Simd, Tile};
 use crate::notation;
-use crate::remark::What;
+use crate::remark::{Remark, What, Why};
 use crate::syntax::{Directive, Expr, ExprKind, Index};
 pub(in crate::schedule) use balance::no_entries;
 
@@ -103,6 +107,8 @@ pub(super) const RULES: &[Rule] = &[
     output::RULE,
     vector::RULE,
     unroll::RULE,
+    simd::RULE,
+    register_tile::RULE,
     deterministic::RULE,
 ];
 
@@ -244,7 +250,149 @@ pub(super) fn unkept(chain: &notation::Chain, kernels: &[Kernel]) -> Diagnostics
             found.push(problem.label(*label).help(*help));
         }
         found.extend(unknown_loops(notation, kernels, directive));
+        found.extend(refused(kernels, directive));
     }
+    found
+}
+
+/// Why a loop can't be as a directive asks.
+struct Refusal {
+    message: String,
+    label: &'static str,
+    help: String,
+}
+
+/// Refuses what is asked of single loops, where no loop can be so.
+fn refused(kernels: &[Kernel], directive: &Directive) -> Option<Diagnostic> {
+    let mut refusals = Vec::new();
+    for kernel in kernels {
+        let simd = kernel.asked.simd.iter().filter(|(.., span)| *span == directive.span);
+        refusals.extend(simd.map(|&(variable, simd, _)| simd::refusal(kernel, variable, simd)));
+        let tiles = kernel.asked.tiles.iter().filter(|(.., span)| *span == directive.span);
+        refusals.extend(tiles.map(|&(variable, ..)| register_tile::refusal(kernel, variable)));
+    }
+    if refusals.iter().any(Option::is_none) {
+        return None;
+    }
+    let Refusal { message, label, help } = refusals.into_iter().flatten().next()?;
+    Some(Diagnostic::new(codes::SCHEDULE_REFUSED, directive.span, message).label(label).help(help))
+}
+
+/// Reports what is asked of single loops and passes did not make of any, given each kernel with what they made of its loops. What
+/// could be told before is refused by then.
+pub fn unmade<'a>(chain: &notation::Chain, kernels: impl Iterator<Item = (&'a Kernel, &'a [Choice])>) -> Diagnostics {
+    let mut spans: Vec<(Span, bool)> = Vec::new();
+    let mut see = |span: Span, is_made: bool| match spans.iter_mut().find(|(other, _)| *other == span) {
+        Some((_, some)) => *some |= is_made,
+        None => spans.push((span, is_made)),
+    };
+    for (kernel, choices) in kernels.filter(|(kernel, _)| kernel.target == Target::Cpu) {
+        let asked = &kernel.asked;
+        let some = |variable: IndexVariable, is_it: &dyn Fn(&Choice) -> bool| {
+            choices.iter().any(|choice| choice.of == kernel.variable(variable) && is_it(choice))
+        };
+        for &(variable, simd, span) in asked.simd.iter().filter(|(of, simd, _)| asked.simd_of(*of) == Some(*simd)) {
+            see(span, simd == Simd::None || some(variable, &|choice| choice.vectorized == Some(simd)));
+        }
+        for &(variable, tile, span) in asked.tiles.iter().filter(|(of, tile, _)| asked.tile_of(*of) == Some(*tile)) {
+            see(span, tile == Tile::Whole || some(variable, &|choice| choice.tiled == Some(tile)));
+        }
+    }
+    let mut found = Diagnostics::new();
+    let directives = chain.kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    for directive in directives.filter(|directive| spans.contains(&(directive.span, false))) {
+        let (label, help) = match directive.name.name.as_str() {
+            "simd" => (
+                "no loop can be expanded like this",
+                "an accumulator must hold the total, and terms combine values of one run or dense row with what is read at its \
+                 coordinates; ask for `none`, or leave the choice to the compiler",
+            ),
+            _ => (
+                "no rows are reduced into, each element apart from the others",
+                "tiles are of loops which reduce into a row that is accumulated; leave it out",
+            ),
+        };
+        let message = format!("`{directive}` can't be kept to");
+        found.push(Diagnostic::new(codes::SCHEDULE_REFUSED, directive.span, message).label(label).help(help));
+    }
+    found
+}
+
+/// What is asked of single loops, for `spc explain`.
+pub(super) fn remarks(kernel: &Kernel) -> Vec<Remark> {
+    let name = |variable: IndexVariable| kernel.variable(variable).to_owned();
+    let simd = kernel.asked.simd.iter().filter(|(of, simd, _)| kernel.asked.simd_of(*of) == Some(*simd));
+    let simd = simd.map(|&(variable, simd, _)| What::Simd(name(variable), simd));
+    let tiles = kernel.asked.tiles.iter().filter(|(of, tile, _)| kernel.asked.tile_of(*of) == Some(*tile));
+    let tiles = tiles.map(|&(variable, tile, _)| What::Tiled(name(variable), tile));
+    let remark = |what: What| match kernel.target {
+        Target::Cpu => Remark::new(what, Why::Asked),
+        Target::Gpu => Remark::new(What::Unused(what.directive().unwrap_or_default()), Why::ThreadsAreLanes),
+    };
+    simd.chain(tiles).map(remark).collect()
+}
+
+/// What passes made of loops as it would be asked for. A word is said where it holds for all loops of a name that it can hold for, so
+/// that passes which are asked for it make the same.
+pub(super) fn made(kernel: &Kernel, choices: &[Choice]) -> Vec<Remark> {
+    let mut names: Vec<&str> = Vec::new();
+    choices.iter().for_each(|choice| {
+        if !names.contains(&choice.of.as_str()) {
+            names.push(&choice.of);
+        }
+    });
+    let mut found = Vec::new();
+    for name in names {
+        let own = || choices.iter().filter(|choice| choice.of == name);
+        let is_made = |simd: Simd| own().any(|choice| choice.vectorized == Some(simd));
+        let is_reduced = || {
+            let variables = (0..kernel.variables.len()).map(IndexVariable);
+            variables.into_iter().any(|of| kernel.variable(of) == name && !reductions(kernel, of).is_empty())
+        };
+        // Parts of runs that are taken together run in lanes.
+        let simd = match [Simd::SideBySide, Simd::Segmented, Simd::Lanes].map(is_made) {
+            [true, true, _] => None,
+            [true, ..] => Some(Simd::SideBySide),
+            [_, true, _] => Some(Simd::Segmented),
+            [.., true] => Some(Simd::Lanes),
+            _ => is_reduced().then_some(Simd::None),
+        };
+        let mut tiles: Vec<Tile> = own().filter_map(|choice| choice.tiled).collect();
+        tiles.dedup();
+        let tile = if tiles.len() == 1 { tiles.pop() } else { None };
+        found.extend(simd.map(|simd| Remark::new(What::Simd(name.to_owned(), simd), Why::Vectorized(simd))));
+        found.extend(tile.map(|tile| Remark::new(What::Tiled(name.to_owned(), tile), Why::Registers(tile))));
+    }
+    found
+}
+
+/// The innermost loops over a variable that reduce into one value: by which operator, of which elements, and the levels they walk.
+fn reductions(kernel: &Kernel, of: IndexVariable) -> Vec<(ReduceOperator, ElementType, Vec<LevelFormat>)> {
+    let mut found = Vec::new();
+    kernel.body.for_each_loop(&mut |variable, run, body| {
+        let Statement::Assign(assign) = body else { return };
+        let Some(operator) = assign.operator else { return };
+        if kernel.asked.original(variable) != of && variable != of || run == Run::Vector {
+            return;
+        }
+        let walked = super::cases::operands(kernel, variable, body);
+        let levels = walked.iter().filter_map(|access| {
+            let format = &kernel.tensor(access.tensor).format;
+            format.mode_order()?;
+            let level = level_variables(access, format).iter().position(|other| *other == variable)?;
+            Some(format.levels[level].format)
+        });
+        found.push((operator, kernel.tensor(assign.target.tensor).element, levels.collect()));
+    });
+    found
+}
+
+/// Whether a loop over a variable runs in vector lanes.
+fn has_vector_loop(kernel: &Kernel, of: IndexVariable) -> bool {
+    let mut found = false;
+    kernel.body.for_each_loop(&mut |variable, run, _| {
+        found |= run == Run::Vector && (variable == of || kernel.asked.original(variable) == of);
+    });
     found
 }
 
@@ -262,8 +410,10 @@ fn unknown_loops(notation: &notation::Kernel, kernels: &[Kernel], directive: &Di
     let kinds = declared.map_or(&[][..], |declared| declared.arguments);
     let mut found = Vec::new();
     for (place, argument) in directive.arguments.iter().enumerate() {
-        let is_old =
-            matches!(kinds.get(place).or(kinds.last()), Some(Argument::Old | Argument::OldOr | Argument::Olds));
+        let is_old = matches!(
+            kinds.get(place).or(kinds.last()),
+            Some(Argument::Old | Argument::OldOr | Argument::ChosenOld | Argument::Olds)
+        );
         let ExprKind::Name(name) = &argument.kind else { continue };
         let is_numbered = name.name.rsplit_once('_').is_some_and(|(_, number)| number.parse::<u32>().is_ok());
         let is_known = notation.variables.iter().any(|variable| variable.name == name.name)
@@ -290,7 +440,7 @@ impl Directives<'_> {
         let kinds = declared.map_or(&[][..], |declared| declared.arguments);
         directive.arguments.iter().enumerate().any(|(place, argument)| {
             let kind = kinds.get(place).or(kinds.last());
-            let is_old = matches!(kind, Some(Argument::Old | Argument::OldOr | Argument::Olds));
+            let is_old = matches!(kind, Some(Argument::Old | Argument::OldOr | Argument::ChosenOld | Argument::Olds));
             let ExprKind::Name(name) = &argument.kind else { return false };
             let variables = self.kernel.variables.iter();
             let is_chain = |chain: &super::Chain| {

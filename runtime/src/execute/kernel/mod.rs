@@ -277,7 +277,7 @@ impl Kernel {
         link: Option<Link<'_>>,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let compiled = spc_compiler::compile(concrete);
+        let compiled = spc_compiler::compile(concrete).map_err(ProgramError::Schedule)?;
         let (chain, fallback) = match (link, options.backend) {
             (Some(link), _) => (link(&compiled)?, None),
             (None, None) => Chain::native_if_possible(&compiled)?,

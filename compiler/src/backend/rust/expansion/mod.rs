@@ -34,6 +34,10 @@ const MAXIMUM_INDICES: usize = 128;
 /// What the scheduler can't do yet.
 pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) -> Result<TokenStream, Diagnostics> {
     let scheduled = schedule::schedule(kernel, schedule::Options::default())?;
+    if kernel.schedule.is_some() {
+        // Its versions are compiled one by one: what passes can't make of loops is refused here.
+        crate::compile(scheduled.clone())?;
+    }
     let functions = wrappers::wrappers(kernel, name, None);
     let module = module::module(scheduled, &module_name(&kernel.name), &source(program, &kernel.name));
     Ok(quote! { #functions #module })
