@@ -20,7 +20,10 @@ const COLUMNS: usize = 1031;
 const FORMATS: [&str; 5] = ["csr", "[compressed, compressed]", "ell", "sell(8)", "dense"];
 
 /// What is reduced: a name, the operator, the term, the element types, what is not stored, and values of entries.
-const REDUCTIONS: [(&str, &str, &str, &[&str], &str, &[&str]); 8] = [
+type Row = (&'static str, &'static str, &'static str, &'static [&'static str], &'static str, &'static [&'static str]);
+
+/// What is reduced.
+const REDUCTIONS: [Row; 8] = [
     ("plus_times", "+=", "A(i, j) * x(j)", &["f64", "f32", "i32", "u8"], "0", &["1", "2", "3", "5"]),
     ("min_plus", "min=", "A(i, j) + x(j)", &["f64", "f32"], "inf", &["1.5", "-2", "inf", "-inf", "7"]),
     ("max_plus", "max=", "A(i, j) + x(j)", &["f32"], "-inf", &["1.5", "-2", "-inf", "7"]),
