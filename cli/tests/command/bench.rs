@@ -114,10 +114,13 @@ fn the_fastest_schedule_is_remembered() {
     };
     let tune = ["--expression", "Y(i, r) = A(i, j) * X(j, r)", "-f", "A=csr", "-i", "A=a.tns", "-i", "X=random"];
     let text = run(&bench(&[&tune[..], &["--dim", "r=40", "--tune", "--save", "a.json"]].concat()));
-    assert_has(&text, &["other schedules", "default", "split(r, r_block, r_in, 16);"]);
+    assert_has(&text, &["other schedules", "default"]);
     let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
     let tuned = &json["tuned"][0];
-    assert!(tuned["default_ms"].as_f64().unwrap() > 0.0 && tuned["tried"].as_array().unwrap().len() > 2, "{tuned}");
+    assert!(tuned["default_ms"].as_f64().unwrap() > 0.0, "{tuned}");
+    // The fastest are shown; tried were directives of every kind.
+    let tried = tuned["tried"].to_string();
+    assert_has(&tried, &["split(r, r_block, r_in, 16);", "register_tile(r, 16);", "accumulate(j: none);", "parallel("]);
 
     // Which is the fastest is the machine's affair; a run takes that, under other names too, and leaves it alone where told to.
     let product =
