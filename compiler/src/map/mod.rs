@@ -8,7 +8,7 @@
 //!     sharing y owned                               y[i] = …
 //! ```
 //!
-//! A strategy says whether it fits a loop, and if so makes the launches; [`STRATEGIES`] are asked in order, and what refuses says why
+//! A strategy says whether it fits a loop, and if so makes the launches; `STRATEGIES` are asked in order, and what refuses says why
 //! ([`Refused`]), which `spc explain` shows. A strategy that changes a loop's body has the new loop mapped in turn.
 //!
 //! | where chunks of a parallel loop meet | what threads do |
@@ -22,7 +22,7 @@
 //! has no atomic operation, the array is privatized (`privatized`, `ordered`), or terms are written down and sorted by where they go
 //! (`sorted_terms`).
 //!
-//! What one place has to do may be the work of several threads ([`work_item`]): a thread for each element of a row (`lanes`), with several
+//! What one place has to do may be the work of several threads (`work_item`): a thread for each element of a row (`lanes`), with several
 //! elements of a long one (`register_values`); a group of lanes that shares out loops (`warp_per_row`); or one thread.
 //!
 //! | files | |

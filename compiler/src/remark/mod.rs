@@ -1,4 +1,4 @@
-//! What was decided, and why: data, as errors are. The words are in [`words`](self::words) alone.
+//! What was decided, and why: data, as errors are. The words are in `words` alone.
 //!
 //! A [`Remark`] is made where a decision is taken, with the numbers, names and costs that it was taken from. It prints in two ways:
 //! as a sentence and its reason for `spc explain`, and, where a schedule can ask for the same, as the directive that does.
