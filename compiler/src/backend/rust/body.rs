@@ -602,7 +602,9 @@ impl Printer<'_> {
             }
             Reduction::Defined(element) => {
                 let function = &self.defined[&(operator.name(), element)];
-                quote!(#place = #function(#place, #value);)
+                function.is_used.set(true);
+                let name = &function.name;
+                quote!(#place = #name(#place, #value);)
             }
         }
     }

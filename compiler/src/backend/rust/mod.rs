@@ -28,6 +28,7 @@ use crate::ir::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How to print.
@@ -51,13 +52,14 @@ pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
     };
     let generics = printer.generics();
     let parameters = printer.parameters();
-    let functions = printer.declared_operators();
+    printer.define_operators();
     let body = printer.block(&kernel.body);
+    let functions = printer.defined.values().filter(|function| function.is_used.get()).map(|function| &function.text);
     let documentation = kernel.documentation.iter().map(|line| format!(" {}", line.trim_start()));
     quote! {
         #(#[doc = #documentation])*
         pub fn #name #generics (#parameters) {
-            #functions
+            #(#functions)*
             #body
         }
     }
@@ -80,7 +82,14 @@ struct Printer<'a> {
     /// For each view the array that it shows elements of.
     views: Views,
     /// The functions of declared operators, by name and element type.
-    defined: BTreeMap<(&'static str, ElementType), Ident>,
+    defined: BTreeMap<(&'static str, ElementType), Function>,
+}
+
+/// A function of a declared operator.
+struct Function {
+    name: Ident,
+    text: TokenStream,
+    is_used: Cell<bool>,
 }
 
 impl<'a> Printer<'a> {
@@ -113,9 +122,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Functions for the operators that the text declares: `fn join(left: f64, right: f64) -> f64 { … }`.
-    fn declared_operators(&mut self) -> TokenStream {
-        let mut functions = TokenStream::new();
+    /// Functions for the operators that the text declares: `fn join(left: f64, right: f64) -> f64 { … }`. Those that are used are printed.
+    fn define_operators(&mut self) {
         for operator in self.kernel.declared_operators() {
             for definition in operator.definitions() {
                 let Definition { element, value, .. } = definition;
@@ -125,11 +133,11 @@ impl<'a> Printer<'a> {
                 let mut printer = Printer::new(&kernel, self.options);
                 let (left, right) = (printer.declare_variable(LEFT), printer.declare_variable(RIGHT));
                 let value = printer.expr(value);
-                functions.extend(quote!(fn #name(#left: #ty, #right: #ty) -> #ty { #value }));
-                self.defined.insert((operator.name(), *element), name);
+                let text = quote!(fn #name(#left: #ty, #right: #ty) -> #ty { #value });
+                let function = Function { name, text, is_used: Cell::new(false) };
+                self.defined.insert((operator.name(), *element), function);
             }
         }
-        functions
     }
 
     fn generics(&self) -> TokenStream {
