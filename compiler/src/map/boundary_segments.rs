@@ -1,4 +1,4 @@
-//! Equal shares of places whose results are segments: a share sums each segment in registers, and only those at its ends meet those of
+//! A load-balanced partition of places whose results are segments: a part sums each segment in registers, and only those at its ends meet those of
 //! other shares.
 //!
 //! ```text

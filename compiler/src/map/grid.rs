@@ -213,7 +213,7 @@ impl Grid {
     }
 }
 
-/// What a chunk makes before the only loop over its places. Where a chunk begins is nobody's concern, so each place leaves all as
+/// What a chunk makes before the only loop over its places. Results do not depend on where chunks begin, so each place leaves all as
 /// it was at first.
 fn kept(parallel: &Parallel) -> BTreeSet<ArrayId> {
     let is_loop = |statement: &&Statement| counter(statement, parallel).is_some();

@@ -50,7 +50,7 @@ const FEW_PLACES: u64 = 1 << 11;
 /// Places are uneven where the longest has so many times the work of all on average.
 const UNEVEN: u64 = 4;
 
-/// A load-balanced partition: equal shares of entries where places are uneven, else places.
+/// A load-balanced partition of entries where places are uneven, else places.
 pub(super) struct Nonzeros;
 
 impl Strategy for Nonzeros {
@@ -90,7 +90,7 @@ impl Builder {
             builder.module.steps.push(Step::Choose { condition, then: over_shares, otherwise: over_places });
             Ok(())
         })?;
-        // What is short gets sums of equal shares, whatever the places are like.
+        // Short rows are summed in a load-balanced partition, for even and uneven places.
         self.choose_tiles(&node.parallel, &in_shares, plain);
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(super) struct Copies {
 }
 
 impl Builder {
-    /// Whether what threads reduce has to come together in an order that is known.
+    /// Whether what threads reduce has to be combined in a known order.
     pub(super) fn is_ordered(&self, ty: Type, operator: ReduceOperator) -> bool {
         let Type::Element(element) = ty else { return false };
         let is_atomic = !element.is_complex() || operator == ReduceOperator::Add;

@@ -156,12 +156,12 @@ pub enum What {
     Parallel {
         /// The loop.
         variable: String,
-        /// The operand of which equal shares stand in where chunks are uneven.
+        /// The operand whose load-balanced partition is taken where chunks are uneven.
         balanced: Option<String>,
     },
     /// A loop does not run in parallel.
     Serial(String),
-    /// Equal shares of positions of an operand run in parallel.
+    /// The parts of a load-balanced partition of an operand's positions run in parallel.
     Shares {
         /// The operand as it is read.
         operand: String,

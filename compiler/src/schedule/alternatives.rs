@@ -6,7 +6,7 @@ use crate::notation;
 use crate::syntax::{self, Schedule};
 
 /// Schedule blocks that a kernel of one statement without one could have, each by itself: what the rules of directives know to ask for
-/// instead of what was chosen. Loops in other orders, other loops in parallel, equal shares of stored entries, and strips of dense
+/// instead of what was chosen. Loops in other orders, other loops in parallel, load-balanced partitions, and strips of dense
 /// rows, shorter than the extent that `extent` knows of an index; other storages of workspaces and ways to make a result. Those that can't be kept to are left out, and so are those that need more copies of operands or make loops that another makes.
 ///
 /// ```

@@ -122,7 +122,7 @@ const ROWS: &[Row] = &[
         "semiring",
         &["min-plus", "max-plus"],
         "a reduction and an operator that distributes over it, in place of `+` and `*`: `min` and `+` give shortest paths",
-        "What is missing must be what the reduction ignores, as `fill inf` for `min`.",
+        "The fill value must be the identity of the reduction, as `fill inf` for `min`.",
     ),
     (TERM, "identity", &[], "the value that a reduction ignores: 0 for `+`, 1 for `*`, infinity for `min`", ""),
     // Loops.

@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
     neighbours: others,
 };
 
-/// Another loop, or equal shares of the stored entries of each sparse operand.
+/// Another loop, or a load-balanced partition of the stored entries of each sparse operand.
 fn others(around: &Around<'_>) -> Vec<String> {
     let kernel = around.notation;
     let mut texts: Vec<String> = around.loops.iter().skip(1).map(|name| format!("parallel({name});")).collect();
