@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::{output, settings, threads};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::{Factor, KTensor, PowerOptions, Stopped};
+use spc::decompose::{KTensor, PowerOptions, Stopped};
 use std::num::NonZeroUsize;
 
 /// Find the best rank-1 approximation of a tensor by the power method
@@ -145,17 +145,11 @@ impl Before {
         let is_of_complete =
             |row: &Row| row.measures.iter().any(|(name, number)| name == "component" && *number <= complete as f64);
         let rows = resumed.rows.into_iter().filter(is_of_complete).collect();
-        let model = if complete == 0 { None } else { Some(first(&model, complete).map_err(refuse)?) };
+        let model = if complete == 0 {
+            None
+        } else {
+            Some(model.components(&(0..complete).collect::<Vec<_>>()).map_err(refuse)?)
+        };
         Ok(Before { model, rows })
     }
-}
-
-/// The first components of a model.
-fn first(model: &KTensor, count: usize) -> Result<KTensor, spc::decompose::DecomposeError> {
-    let factor = |factor: &Factor| {
-        let rows = factor.values().chunks_exact(model.rank());
-        Ok(Factor::from_vec([factor.shape()[0], count], rows.flat_map(|row| &row[..count]).copied().collect())?)
-    };
-    let factors = model.factors().iter().map(factor).collect::<Result<_, spc::decompose::DecomposeError>>()?;
-    KTensor::new(model.weights()[..count].to_vec(), factors)
 }

@@ -206,3 +206,20 @@ fn sweep(kernel: &Kernel, block: &mut Vec<Statement>) {
         }
     }
 }
+
+/// Whether each of several threads may do a statement for itself: it changes nothing but variables of the thread, or is a block of
+/// other statements.
+pub(crate) fn is_of_one_thread(statement: &Statement) -> bool {
+    match statement {
+        Statement::Comment(_)
+        | Statement::Let(..)
+        | Statement::Assign(..)
+        | Statement::Update(..)
+        | Statement::For { .. }
+        | Statement::While(..)
+        | Statement::If(..)
+        | Statement::View { mutable: false, .. } => true,
+        Statement::Allocate { length: Expr::Index(length), .. } => *length <= super::SMALL,
+        _ => false,
+    }
+}

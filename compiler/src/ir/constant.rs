@@ -1,7 +1,12 @@
 //! Operators and functions of constants: what kernels compute at run time, computed before.
 
-use super::tables::monoid::{LEFT, RIGHT};
-use super::{BinaryOperator, ElementKind, ElementType, Expr, Function, Literal, Type, UnaryOperator};
+use super::{BinaryOperator, ElementKind, ElementType, Expr, Function, Literal, Type, UnaryOperator, VariableId};
+
+/// The first operand of what a text defines of two values.
+pub const LEFT: VariableId = VariableId(0);
+
+/// The second operand of what a text defines of two values.
+pub const RIGHT: VariableId = VariableId(1);
 
 impl Literal {
     /// A number of a floating point type, rounded to it.

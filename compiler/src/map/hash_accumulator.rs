@@ -455,23 +455,12 @@ fn is_simple(body: &[Statement], own: &BTreeSet<ArrayId>, of_tables: &BTreeSet<A
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
             is_simple &= match statement {
-                Statement::Comment(_)
-                | Statement::Let(..)
-                | Statement::Assign(..)
-                | Statement::Update(..)
-                | Statement::For { .. }
-                | Statement::While(..)
-                | Statement::If(..)
-                | Statement::Insert { .. }
-                | Statement::Sort { .. }
-                | Statement::Reset { .. }
-                | Statement::View { mutable: false, .. } => true,
+                Statement::Insert { .. } | Statement::Sort { .. } | Statement::Reset { .. } => true,
                 Statement::Store(array, ..) | Statement::Reduce(array, ..) => {
                     own.contains(array) || of_tables.contains(array) || !read.contains(array)
                 }
-                Statement::Allocate { length: Expr::Index(length), .. } => *length <= crate::gpu::SMALL,
                 Statement::Fill(array, _) => own.contains(array),
-                _ => false,
+                other => crate::gpu::rewrite::is_of_one_thread(other),
             };
         });
     });

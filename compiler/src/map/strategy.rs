@@ -80,8 +80,6 @@ pub enum Refused {
     InOrder,
     /// A place does more than add once.
     AddsMore,
-    /// Another team is asked for.
-    OtherTeam,
 }
 
 impl fmt::Display for Refused {
@@ -98,7 +96,6 @@ impl fmt::Display for Refused {
             Self::LongSegments => "a segment has several elements",
             Self::InOrder => "rounded sums have to come in a known order",
             Self::AddsMore => "a place does more than add to one element once",
-            Self::OtherTeam => "the schedule asks for another team",
         })
     }
 }

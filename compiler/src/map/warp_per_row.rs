@@ -92,21 +92,9 @@ fn is_simple(body: &[Statement]) -> bool {
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
             is_simple &= match statement {
-                Statement::Comment(_)
-                | Statement::Let(..)
-                | Statement::Assign(..)
-                | Statement::Update(..)
-                | Statement::Store(..)
-                | Statement::Reduce(..)
-                | Statement::For { .. }
-                | Statement::While(..)
-                | Statement::If(..)
-                | Statement::View { mutable: false, .. } => true,
-                Statement::Allocate { length, .. } => {
-                    matches!(length, Expr::Index(length) if *length <= crate::gpu::SMALL)
-                }
+                Statement::Store(..) | Statement::Reduce(..) => true,
                 Statement::Fill(array, _) => own.contains(array),
-                _ => false,
+                other => crate::gpu::rewrite::is_of_one_thread(other),
             };
         });
     });

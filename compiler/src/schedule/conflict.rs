@@ -95,8 +95,6 @@ pub enum Refused {
     Appended,
     /// The result is not appended.
     NotAppended,
-    /// What the loops are for has no such way.
-    OtherTarget,
 }
 
 impl Refused {
@@ -107,7 +105,6 @@ impl Refused {
             Self::NotInOrder => "what a place writes is in no order that the place tells",
             Self::Appended => "the result is appended",
             Self::NotAppended => "the result is not appended",
-            Self::OtherTarget => "processors have no such way: it is one of a device",
         }
     }
 }
@@ -313,7 +310,6 @@ impl NotParallel {
         let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, span, message);
         Some(problem.label(self.refused.words()).help(match self.refused {
             Refused::Appended => "leave it out, or ask for `joined`",
-            Refused::OtherTarget => "ask for `owned`, `segments` or `private` here",
             _ => "leave it out, or ask for another: `spc explain` says what is done without it",
         }))
     }

@@ -12,7 +12,6 @@
 //! ```
 
 use super::cases::operands;
-use super::directive;
 use super::extents::is_searched;
 use super::{
     AskedChunks, Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorId, TensorKind, Variable,
@@ -43,13 +42,6 @@ pub(super) struct Directives<'a> {
 }
 
 impl Directives<'_> {
-    /// Applies a directive; checking the notation has reported an unknown one.
-    pub(super) fn apply(&mut self, directive: &Directive) {
-        if let Some(rule) = directive::rule(&directive.name.name) {
-            (rule.apply)(self, directive);
-        }
-    }
-
     /// Runs loops over what is stored as a directive says; whether it names such.
     pub(super) fn run_chains(&mut self, directive: &Directive) -> bool {
         directive.arguments.iter().any(|argument| self.run_chain(directive, argument))

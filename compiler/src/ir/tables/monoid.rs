@@ -5,7 +5,8 @@
 //! identity. Everything that a stage asks about an operator is a column of its row: how the language writes it, what it starts
 //! from, what it does, what distributes over it, which atomic operation a GPU has. A new operator is a variant and a row.
 
-use crate::ir::{BinaryOperator, ElementType, Expr, Function, Literal, Type, VariableId, constant};
+pub use crate::ir::constant::{LEFT, RIGHT};
+use crate::ir::{BinaryOperator, ElementType, Expr, Function, Literal, Type, constant};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
@@ -53,12 +54,6 @@ pub struct Definition {
     /// conversions and [`Expr::Select`].
     pub value: Expr,
 }
-
-/// The first operand of a [`Definition`].
-pub const LEFT: VariableId = VariableId(0);
-
-/// The second operand of a [`Definition`].
-pub const RIGHT: VariableId = VariableId(1);
 
 /// The declarations of this process. They are few and small, and each is kept once, so that an operator is a value that is copied
 /// and compared like a built-in one.

@@ -141,18 +141,13 @@ fn names_of<T: Copy, const N: usize>(
     chosen
 }
 
-/// Calls `visit` on each parallel loop: its variable and body.
+/// Calls `visit` on each parallel loop: its variable and body. None is inside of another.
 fn each_parallel(statement: &Statement, visit: &mut dyn FnMut(IndexVariable, &Statement)) {
-    match statement {
-        Statement::Empty | Statement::Assign(_) => {}
-        Statement::Forall { variable, body, .. } if output::is_parallel(statement) => visit(*variable, body),
-        Statement::Forall { body, .. } => each_parallel(body, visit),
-        Statement::Where { consumer, producer, .. } => {
-            each_parallel(producer, visit);
-            each_parallel(consumer, visit);
+    statement.for_each_loop(&mut |variable, run, body| {
+        if matches!(run, Run::Parallel | Run::ParallelOr(_)) {
+            visit(variable, body);
         }
-        Statement::Sequence(statements) => statements.iter().for_each(|inner| each_parallel(inner, visit)),
-    }
+    });
 }
 
 /// Refuses what no parallel loop keeps to.
@@ -429,6 +424,13 @@ fn unknown_loops(notation: &notation::Kernel, kernels: &[Kernel], directive: &Di
 }
 
 impl Directives<'_> {
+    /// Applies a directive; checking the notation has reported an unknown one.
+    pub(super) fn apply(&mut self, directive: &Directive) {
+        if let Some(rule) = rule(&directive.name.name) {
+            (rule.apply)(self, directive);
+        }
+    }
+
     /// The tensor of a name; in a kernel of another statement it does not occur.
     pub(super) fn tensor(&self, name: &str) -> Option<super::TensorId> {
         self.notation.tensors.iter().position(|known| known.name == name).map(super::TensorId)

@@ -7,7 +7,7 @@
 //! ```
 
 use super::{Around, Rule, choice, names_of};
-use crate::concrete::{Kernel, Output, Run, Statement, TensorKind};
+use crate::concrete::{Kernel, Output, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::schedule::directives::Directives;
 use crate::syntax::{Directive, ExprKind};
@@ -58,9 +58,4 @@ pub(super) fn check(kernel: &Kernel, found: &mut Diagnostics) {
             );
         }
     }
-}
-
-/// Whether a loop runs in parallel.
-pub(super) fn is_parallel(statement: &Statement) -> bool {
-    matches!(statement, Statement::Forall { run: Run::Parallel | Run::ParallelOr(_), .. })
 }

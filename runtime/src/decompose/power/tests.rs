@@ -237,14 +237,7 @@ fn an_observer_ends_with_what_there_is() {
 fn a_run_goes_on_from_components_that_were_found() {
     let x = example(&SHAPE[..3], &Format::csf(3));
     let all = run(&x, &options(3));
-    let parts = |model: &KTensor, count: usize| {
-        let factor = |factor: &Factor| {
-            let rows = factor.values().chunks_exact(model.rank()).flat_map(|row| &row[..count]).copied();
-            Factor::from_vec([factor.shape()[0], count], rows.collect()).unwrap()
-        };
-        KTensor::new(model.weights()[..count].to_vec(), model.factors().iter().map(factor).collect()).unwrap()
-    };
-    let found = Some(parts(&all.model, 2));
+    let found = Some(all.model.components(&[0, 1]).unwrap());
     let done = all.iterations.iter().filter(|iteration| iteration.measures[0].1 < 3.0).count();
     let rest = run(&x, &PowerOptions { found: found.clone(), done, ..options(3) });
     assert_eq!(rest.iterations.first().map(|iteration| iteration.number), Some(done + 1));
