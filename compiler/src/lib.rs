@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! .ti text, argument ─┐
-//! macro tokens ───────┴─parse─▶ syntax ─check─▶ notation ─schedule─▶ concrete ─lower─▶ ir ─▶ backend
+//! macro tokens ───────┴─parse─▶ syntax ─check─▶ notation ─plan─▶ notation ─schedule─▶ concrete ─lower─▶ ir ─▶ backend
 //! ```
 //!
 //! Each arrow is one public function from one plain data type to the next, and each type prints. The crate is pure:
@@ -42,6 +42,8 @@ pub mod model;
 pub mod notation;
 #[cfg(feature = "compile")]
 pub mod pass;
+#[cfg(feature = "compile")]
+pub mod plan;
 #[cfg(feature = "compile")]
 pub mod remark;
 #[cfg(feature = "compile")]
