@@ -169,7 +169,7 @@ fn without_a_usable_folder_kernels_are_compiled_all_the_same() {
 
 /// A disk with so little room that the compiler can't write its library there.
 #[test]
-fn a_full_disk_holds_nobody_up() {
+fn a_full_disk_stops_no_run() {
     let place = place();
     let disk = place.path("disk");
     fs::create_dir(&disk).unwrap();
