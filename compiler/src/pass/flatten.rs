@@ -125,8 +125,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The last of these statements, a loop, with the value of its end in place of the variable that has it, where it is not read
-/// that.
+/// The last of these statements, a loop, with the value of its end in place of the variable that has it, where nothing else
+/// reads that.
 fn with_own_end(before: &mut Vec<Statement>, mut joined: Vec<Statement>, behind: &[Statement]) -> Vec<Statement> {
     let Some(Statement::For { end, body, .. }) = joined.last_mut() else { return joined };
     let Expr::Variable(name) = *end else { return joined };
