@@ -11,7 +11,7 @@
 
 mod facts;
 
-pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts};
+pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
 
 use crate::notation::Kernel;
 
@@ -50,6 +50,11 @@ pub struct Planned {
     pub written: Cost,
     /// The best other plans.
     pub others: Vec<Alternative>,
+}
+
+/// The plan for a kernel of which the text alone is known, with the extents that it fixes and what it says of its tensors.
+pub fn by_text(kernel: &Kernel) -> Option<Planned> {
+    wanted(kernel).and_then(|_| plan(kernel, &Facts::stated(kernel, &[])))
 }
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
