@@ -48,6 +48,8 @@ mod pack;
 mod parts;
 mod shared;
 mod show;
+#[cfg(feature = "compile")]
+pub(crate) mod spread;
 mod statistics;
 pub(crate) mod tasks;
 mod typed;

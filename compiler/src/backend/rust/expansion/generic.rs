@@ -229,7 +229,7 @@ impl Generic {
         }
         let mut kernels = notation::check(&program).map_err(refuse)?;
         let Some(kernel) = kernels.pop() else { return Err(TokenStream::new()) };
-        let scheduled = schedule::schedule(&kernel, schedule::Options::default()).map_err(refuse)?;
+        let scheduled = super::scheduled(&kernel).map_err(refuse)?;
         Ok(Instance { element, text, program, kernel, scheduled })
     }
 
