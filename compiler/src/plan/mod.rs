@@ -80,16 +80,16 @@ pub struct Planned {
     pub others: Vec<Alternative>,
 }
 
+/// The plan for a kernel of which the text alone is known, with the extents that it fixes and what it says of its tensors.
+pub fn by_text(kernel: &Kernel) -> Option<Planned> {
+    wanted(kernel).and_then(|_| plan(kernel, &Facts::stated(kernel, &[])))
+}
+
 /// A plan replaces what is written where it takes less than this part of its time.
 const WORTH: f64 = 0.9;
 
 /// The plans that are named beside the one that was taken.
 const OTHERS: usize = 2;
-
-/// The plan for a kernel of which the text alone is known, with the extents that it fixes and what it says of its tensors.
-pub fn by_text(kernel: &Kernel) -> Option<Planned> {
-    wanted(kernel).and_then(|_| plan(kernel, &Facts::stated(kernel, &[])))
-}
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
