@@ -49,18 +49,10 @@ impl PlanArguments {
     }
 }
 
-/// A kernel as text that can be read again.
-pub(crate) fn text(kernel: &notation::Kernel) -> String {
-    match &kernel.schedule {
-        None => format!("{kernel}\n"),
-        Some(schedule) => format!("{kernel} {schedule}\n"),
-    }
-}
-
 /// A plan with its cost beside that of the text, and the best others.
 pub(crate) fn explained(planned: &Planned) -> String {
     let mut text = format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written));
-    indent(&mut text, &self::text(&planned.kernel));
+    indent(&mut text, &plan::text(&planned.kernel));
     for other in planned.others.iter().take(2) {
         _ = writeln!(text, "also possible: {}", cost(&other.cost));
         indent(&mut text, &other.text);
@@ -98,7 +90,7 @@ fn size(bytes: f64) -> String {
 /// What is known of a plan, as JSON.
 pub(crate) fn as_json(planned: &Planned, facts: Option<&Facts>) -> Value {
     let mut value = cost_as_json(&planned.cost);
-    value["text"] = json!(text(&planned.kernel));
+    value["text"] = json!(plan::text(&planned.kernel));
     value["written"] = cost_as_json(&planned.written);
     let other = |other: &plan::Alternative| {
         let mut value = cost_as_json(&other.cost);

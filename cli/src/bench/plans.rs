@@ -262,7 +262,7 @@ impl Line {
             threads,
             times: [Some(records[0].times.least), Some(records[1].times.least), Some(written)],
             operations: plan.map(|plan| (plan.cost.operations, plan.written.operations)),
-            plan: plan.map(|plan| crate::planning::text(&plan.kernel)),
+            plan: plan.map(|plan| spc_compiler::plan::text(&plan.kernel)),
         };
         Ok((compared, records))
     }

@@ -120,11 +120,7 @@ impl Indices {
 
 /// Numbers the variables by their first appearance, in each statement the left-hand side first, drops those that do not
 /// appear, and gives each a name of its own in its statement: `k`, `k_1`. No two statements share a variable.
-pub(in crate::notation) fn in_order(
-    statements: &mut [Assignment],
-    variables: &[Variable],
-    taken: &[&str],
-) -> Vec<Variable> {
+pub(crate) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
     let mut all = Vec::new();
     for statement in statements {
         let own = statement.variables(variables);

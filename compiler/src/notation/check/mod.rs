@@ -26,7 +26,7 @@ mod uses;
 mod value;
 
 pub use expression::{FormatOption, check_expression, read_by};
-pub(super) use indices::in_order;
+pub(crate) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
 pub(super) use result::fills;

@@ -1,0 +1,323 @@
+//! What a loop nest costs.
+//!
+//! The order of loops is what the scheduler makes of a statement: storage orders decide, then the result's levels, then the order of
+//! appearance; a dense index of the result is innermost, in vector lanes. Factors are hoisted, so a level costs its iterations times
+//! what is formed there: a row of the vector loop, or a scalar. The constants were fitted to measured kernels of two threads.
+
+use super::estimate::Estimator;
+use super::{Set, Vars, members};
+
+/// Nanoseconds of a row of a vector loop that goes into registers: for the row, and for each element.
+const ROW: (f64, f64) = (0.25, 0.03);
+/// The same for a row that is added to memory: for the row where that is near, in a cache, or farther.
+const UPDATED_ROW: [f64; 3] = [0.5, 2.0, 5.5];
+/// What is near, and what a cache holds, in bytes.
+const CACHES: [f64; 2] = [(128 << 10) as f64, (1 << 20) as f64];
+/// A scalar multiply-add into a register, its operand gathered.
+const STEP: f64 = 0.25;
+/// A scalar update of memory.
+const SCALAR_UPDATE: f64 = 1.0;
+/// An iteration of a loop around others.
+const LOOP: f64 = 0.5;
+/// An entry that is walked where lists meet.
+const MEET: f64 = 0.8;
+/// A product that goes into a sparse result in any order, with its part in putting it in order.
+const COLLECT: f64 = 2.5;
+/// An entry of a sparse result that is appended.
+const APPEND: f64 = 1.0;
+/// An element of a temporary that is filled, written and read, in a cache.
+const NEAR: f64 = 0.1;
+/// The same in memory.
+const FAR: f64 = 0.6;
+/// An entry of a sorted copy.
+const SORTED: f64 = 50.0;
+/// The start of a nest.
+const START: f64 = 300.0;
+/// Rows of so many elements are worth vector lanes.
+const LANES: f64 = 4.0;
+/// What of a temporary is near.
+const NEAR_BYTES: f64 = (4 << 20) as f64;
+
+/// How an operand is accessed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct View {
+    /// The variables of its levels, outermost first.
+    pub levels: Vec<usize>,
+    /// Those of levels whose positions are walked.
+    pub walked: Vars,
+    /// The variable of its last level, where that is it as it is.
+    pub last: Option<usize>,
+    /// Its entries, for a copy.
+    pub entries: f64,
+    /// Whether loops may read a sorted copy.
+    pub may_be_copied: bool,
+}
+
+/// A factor of a nest.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Operand {
+    pub vars: Vars,
+    pub views: Vec<View>,
+    /// The factors whose patterns bound the loops over it.
+    pub live: Set,
+}
+
+/// What a nest writes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Result {
+    /// The variables of its levels, outermost first.
+    pub levels: Vec<usize>,
+    /// Those of levels that store coordinates.
+    pub stored: Vars,
+    /// Bytes of an element.
+    pub bytes: f64,
+    /// Whether it is a temporary.
+    pub is_temporary: bool,
+}
+
+/// Loops, and what they cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Nest {
+    /// Their variables, outermost first.
+    pub order: Vec<usize>,
+    /// Whether the entries of a sparse result come in order.
+    pub in_order: bool,
+    pub operations: f64,
+    pub bytes: f64,
+    pub time: f64,
+}
+
+impl View {
+    /// For each variable, those that loops must be over before.
+    fn edges(&self, before: &mut [Vars]) {
+        let mut outside: Vars = 0;
+        for &variable in &self.levels {
+            if self.walked >> variable & 1 == 1 {
+                before[variable] |= outside & !(1 << variable);
+            }
+            outside |= 1 << variable;
+        }
+    }
+
+    /// Whether a loop over a variable may be innermost as far as this operand is concerned.
+    fn is_dense_along(&self, variable: usize) -> bool {
+        let place = self.levels.iter().position(|&level| level == variable);
+        place.is_none_or(|place| self.levels[place..].iter().all(|&level| self.walked >> level & 1 == 0))
+    }
+
+    fn vars(&self) -> Vars {
+        self.levels.iter().fold(0, |all, &level| all | 1 << level)
+    }
+}
+
+/// An order of variables that keeps to what must come before what, taking of those that may come next the one of least rank.
+fn topological(vars: Vars, before: &[Vars], rank: &dyn Fn(usize) -> usize) -> Option<Vec<usize>> {
+    let mut rest = vars;
+    let mut order = Vec::with_capacity(vars.count_ones() as usize);
+    while rest != 0 {
+        let next =
+            members(rest).filter(|&variable| before[variable] & rest == 0).min_by_key(|&variable| rank(variable))?;
+        rest &= !(1 << next);
+        order.push(next);
+    }
+    Some(order)
+}
+
+/// What kernels are run with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Machine {
+    pub threads: f64,
+    pub calls: f64,
+}
+
+/// The loops of a product and their cost.
+pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machine: Machine) -> Nest {
+    let vars = operands.iter().fold(0, |all, operand| all | operand.vars);
+    let views: Vec<&View> = operands.iter().flat_map(|operand| &operand.views).collect();
+    let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+    let vector = vector(&views, result);
+    let rank = |variable: usize| match result.levels.iter().position(|&level| level == variable) {
+        _ if Some(variable) == vector => usize::MAX,
+        Some(place) => place,
+        None => result.levels.len() + variable,
+    };
+    // A sparse result is appended where its coordinates come in order and sums are inside, else collected.
+    let count = of.extents.len();
+    let mut appended = vec![0; count];
+    let mut outside: Vars = 0;
+    for &level in &result.levels {
+        if result.stored & !outside != 0 {
+            appended[level] |= outside;
+            outside |= 1 << level;
+        }
+    }
+    members(vars & !outside).for_each(|inner| appended[inner] |= outside);
+    let order_of = |copied: u64, is_appended: bool| {
+        let mut before = if is_appended { appended.clone() } else { vec![0; count] };
+        let read = views.iter().enumerate().filter(|(place, _)| copied >> place & 1 == 0);
+        read.for_each(|(_, view)| view.edges(&mut before));
+        topological(vars, &before, &rank)
+    };
+    let walks: Vec<usize> = (0..views.len().min(63)).filter(|&place| views[place].walked != 0).rev().collect();
+    let single = walks.iter().map(|&place| 1u64 << place);
+    let tries: Vec<u64> = [0].into_iter().chain(single).chain([u64::MAX >> 1]).collect();
+    let is_sparse = result.stored != 0;
+    let found = tries.iter().find_map(|&copied| {
+        let in_order = is_sparse.then(|| order_of(copied, true)).flatten().map(|order| (order, true));
+        in_order
+            .or_else(|| order_of(copied, false).map(|order| (order, !is_sparse)))
+            .map(|(order, ok)| (copied, order, ok))
+    });
+    let (copied, order, in_order) = found.unwrap_or_else(|| (0, members(vars).collect(), false));
+    let mut nest = walked(of, operands, result, order, vector, in_order);
+    for (place, view) in views.iter().enumerate() {
+        if copied >> place & 1 == 1 && view.walked != 0 {
+            // What a statement before has made is sorted in each call.
+            let calls = if view.may_be_copied { machine.calls.max(1.0) } else { 1.0 };
+            nest.time += SORTED * view.entries / calls;
+        }
+    }
+    let live = operands.iter().fold(0, |all, operand| all | operand.live);
+    nest.time += kept(of, result, live, target, in_order, &mut nest.bytes);
+    nest.time = nest.time * 2.0 / machine.threads.max(1.0) + START;
+    nest
+}
+
+/// The index of the result whose loop is in vector lanes: one along which everything is dense, and most is contiguous.
+fn vector(views: &[&View], result: &Result) -> Option<usize> {
+    let own = View {
+        levels: result.levels.clone(),
+        walked: result.stored,
+        last: result.levels.last().copied(),
+        ..View::default()
+    };
+    let count = |variable: usize| {
+        let along = views.iter().copied().chain([&own]).filter(|view| view.vars() >> variable & 1 == 1);
+        let mut contiguous = 0;
+        for view in along {
+            if !view.is_dense_along(variable) {
+                return None;
+            }
+            contiguous += usize::from(view.last == Some(variable));
+        }
+        (contiguous > 0).then_some(contiguous)
+    };
+    let places = result.levels.iter().enumerate();
+    let found = places.filter_map(|(place, &variable)| Some((count(variable)?, place, variable)));
+    found.max().map(|(.., variable)| variable)
+}
+
+/// The cost of the loops alone.
+fn walked(
+    of: &Estimator,
+    operands: &[&Operand],
+    result: &Result,
+    order: Vec<usize>,
+    vector: Option<usize>,
+    in_order: bool,
+) -> Nest {
+    let live = operands.iter().fold(0, |all, operand| all | operand.live);
+    let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+    let row = vector.map_or(1.0, |variable| of.extents[variable]);
+    let loops: Vec<usize> = order.iter().copied().filter(|&variable| Some(variable) != vector).collect();
+    let vector_set = vector.map_or(0, |variable| 1 << variable);
+    // The depth of the last loop that an operand depends on.
+    let depth_of = |vars: Vars| loops.iter().rposition(|&variable| vars >> variable & 1 == 1);
+    let depths: Vec<Option<usize>> = operands.iter().map(|operand| depth_of(operand.vars)).collect();
+    let innermost = loops.len().checked_sub(1);
+    // Where a sum is outside of an index of the result other than the vector's, results are updated in memory.
+    let first_sum = loops.iter().position(|&variable| target >> variable & 1 == 0);
+    let last_own = loops.iter().rposition(|&variable| target >> variable & 1 == 1);
+    let updates = first_sum.zip(last_own).is_some_and(|(sum, own)| sum < own);
+    let inside_of_sum =
+        first_sum.map_or(0, |sum| loops[sum..].iter().fold(0, |all: Vars, &variable| all | 1 << variable));
+    let spread = of.places((inside_of_sum | vector_set) & target) * result.bytes;
+    let mut nest = Nest { in_order, ..Nest::default() };
+    let mut outside: Vars = 0;
+    if loops.is_empty() {
+        nest.operations = row * operands.len() as f64;
+        nest.time = ROW.0 + row * ROW.1;
+    }
+    for (depth, &variable) in loops.iter().enumerate() {
+        let around = outside;
+        outside |= 1 << variable;
+        let iterations = of.tuples(outside, live);
+        let walkers: Vec<&View> = operands
+            .iter()
+            .flat_map(|operand| &operand.views)
+            .filter(|view| view.walked >> variable & 1 == 1)
+            .collect();
+        if walkers.len() > 1 {
+            for operand in
+                operands.iter().filter(|operand| operand.views.iter().any(|view| view.walked >> variable & 1 == 1))
+            {
+                nest.time += MEET * met(of, operands, operand, around, variable);
+            }
+        } else if Some(depth) != innermost {
+            nest.time += LOOP * iterations;
+        }
+        let formed = depths.iter().filter(|&&last| last == Some(depth)).count();
+        let is_innermost = Some(depth) == innermost;
+        if formed == 0 && !is_innermost {
+            continue;
+        }
+        let is_row = operands
+            .iter()
+            .zip(&depths)
+            .any(|(operand, &last)| operand.vars & vector_set != 0 && (last >= Some(depth) || is_innermost));
+        let width = if is_row { row } else { 1.0 };
+        let operations = iterations * width;
+        nest.operations += operations * (formed + usize::from(is_innermost)).max(1) as f64;
+        let is_vector = is_row && width >= LANES;
+        nest.time += match (is_innermost && updates, is_vector) {
+            (true, true) => {
+                let distance = CACHES.iter().filter(|&&bytes| spread > bytes).count();
+                iterations * (UPDATED_ROW[distance] + width * ROW.1)
+            }
+            (true, false) => operations * SCALAR_UPDATE,
+            (false, true) => iterations * (ROW.0 + width * ROW.1),
+            (false, false) => operations * STEP,
+        };
+        nest.bytes += iterations * 12.0;
+        if is_innermost && !in_order {
+            nest.time += operations * COLLECT;
+        }
+    }
+    nest.order = loops;
+    nest.order.extend(vector);
+    nest
+}
+
+/// The entries of an operand that are walked in a loop in which it meets others: under each iteration of the loops around.
+fn met(of: &Estimator, operands: &[&Operand], operand: &Operand, around: Vars, variable: usize) -> f64 {
+    let others = operands.iter().filter(|other| other.vars >> variable & 1 == 0);
+    let live = others.fold(operand.live, |all, other| all | other.live);
+    of.tuples(around | 1 << variable, live).max(of.tuples(around, live))
+}
+
+/// What it costs to have the result in memory.
+fn kept(of: &Estimator, result: &Result, live: Set, target: Vars, in_order: bool, bytes: &mut f64) -> f64 {
+    if !result.is_temporary {
+        return 0.0;
+    }
+    let elements = elements(of, result, live, target);
+    *bytes += 2.0 * elements * result.bytes;
+    let place = if elements * result.bytes <= NEAR_BYTES { NEAR } else { FAR };
+    let made = match (result.stored != 0, in_order) {
+        (true, true) => APPEND * of.size(target & stored_part(result), live).estimate,
+        _ => 0.0,
+    };
+    elements * place + made
+}
+
+/// The elements of a result that are stored.
+pub(super) fn elements(of: &Estimator, result: &Result, live: Set, target: Vars) -> f64 {
+    let stored = stored_part(result);
+    if result.stored == 0 { of.places(target) } else { of.size(stored, live).estimate * of.places(target & !stored) }
+}
+
+/// The variables of the levels down to the last that stores coordinates.
+fn stored_part(result: &Result) -> Vars {
+    let last = result.levels.iter().rposition(|&level| result.stored >> level & 1 == 1).map_or(0, |last| last + 1);
+    result.levels[..last].iter().fold(0, |all, &level| all | 1 << level)
+}

@@ -1,0 +1,139 @@
+//! What is planned, and what must stay as it is written.
+
+use super::*;
+use crate::{notation, stages, syntax};
+
+/// Sizes of tensors by name: the shape, and the entries of sparse ones.
+fn facts(tensors: &[(&str, &[u64], Option<f64>)]) -> Facts {
+    let tensor = |&(name, shape, entries): &(&str, &[u64], Option<f64>)| {
+        let shape = shape.iter().copied().map(Some).collect();
+        (name.to_owned(), TensorFacts { shape, entries: entries.map(Known::measured), ..TensorFacts::default() })
+    };
+    Facts { tensors: tensors.iter().map(tensor).collect(), threads: 2, calls: f64::INFINITY, ..Facts::default() }
+}
+
+fn kernel(text: &str) -> Kernel {
+    let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+    notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}")).remove(0)
+}
+
+/// The statements of the plan, each scheduled and compiled; `as written` where there is none.
+fn planned(source: &str, facts: &Facts) -> Vec<String> {
+    let kernel = kernel(source);
+    let Some(planned) = plan(&kernel, facts) else { return vec!["as written".to_owned()] };
+    assert!(planned.cost.time < planned.written.time);
+    stages::compile_notation(&planned.kernel).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let text = text(&planned.kernel);
+    assert_eq!(super::text(&self::kernel(&text)), text, "what is printed is what is planned");
+    assert_eq!(plan(&self::kernel(&text), facts), None, "a plan is best as it is written");
+    let statements = planned.kernel.statements.iter();
+    statements.map(|statement| planned.kernel.statement(statement).to_string()).collect()
+}
+
+const N: u64 = 10_000;
+
+#[test]
+fn chains_of_matrices_are_multiplied_from_the_vector() {
+    let text = "fn f(A: csr, B: csr, x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * x(k); }";
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("B", &[N, N], Some(1e5)), ("x", &[N], None)]);
+    let expected = ["let t_Bx(j): f64 [dense] = sum(k)(B(j, k) * x(k));", "y(i) = sum(j)(A(i, j) * t_Bx(j));"];
+    assert_eq!(planned(text, &sizes), expected);
+    let text = "fn f(A: csr, x: dense) -> y: dense { y(k) = A(i, j) * x(j) * A(i, k); }";
+    let expected = ["let t_Ax(i): f64 [dense] = sum(j)(A(i, j) * x(j));", "y(k) = sum(i)(A(i, k) * t_Ax(i));"];
+    assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
+fn fibers_meet_the_second_factor_and_not_entries() {
+    let text = "fn f(X: csf, V: dense, W: dense) -> Y: dense { Y(i, q, r) = X(i, j, k) * V(j, q) * W(k, r); }";
+    let mut sizes = facts(&[("X", &[1000, 1000, 500], Some(1e6)), ("V", &[1000, 16], None), ("W", &[500, 16], None)]);
+    let x = sizes.tensors.get_mut("X").expect("it is there");
+    x.distinct = [(0b001, 1000.0), (0b011, 6e4)].map(|(modes, count)| (modes, Known::measured(count))).into();
+    let expected = [
+        "let t_XW(i, j, r): f64 [compressed, compressed, dense] = sum(k)(X(i, j, k) * W(k, r));",
+        "Y(i, q, r) = sum(j)(t_XW(i, j, r) * V(j, q));",
+    ];
+    assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
+fn inner_products_of_factored_tensors_are_products_of_small_matrices() {
+    let text = "fn f(U: dense, V: dense, P: dense, Q: dense) -> s: f64 { s = U(i, r) * V(j, r) * P(i, q) * Q(j, q); }";
+    let sizes = facts(&[("U", &[60, 8], None), ("V", &[60, 8], None), ("P", &[60, 8], None), ("Q", &[60, 8], None)]);
+    let expected = [
+        "let t_UP(r, q): f64 [dense, dense] = sum(i)(U(i, r) * P(i, q));",
+        "let t_VQ(r, q): f64 [dense, dense] = sum(j)(V(j, r) * Q(j, q));",
+        "s = sum(r, q)(t_UP(r, q) * t_VQ(r, q));",
+    ];
+    assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
+fn what_is_best_as_it_is_written_stays() {
+    let sizes = facts(&[("X", &[1000, 1000, 500], Some(1e6)), ("B", &[1000, 16], None), ("C", &[500, 16], None)]);
+    let text = "fn f(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    assert_eq!(planned(text, &sizes), ["as written"]);
+    let text = "fn f(S: csr, U: dense, V: dense) -> C: csr { C(i, j) = S(i, j) * U(i, r) * V(j, r); }";
+    let sizes = facts(&[("S", &[N, N], Some(1e5)), ("U", &[N, 16], None), ("V", &[N, 16], None)]);
+    assert_eq!(planned(text, &sizes), ["as written"]);
+}
+
+#[test]
+fn other_rings_are_planned_where_they_distribute() {
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("x", &[N], None)]);
+    let text = "fn f(A: csr fill inf, x: dense) -> y: dense fill inf { y(i) = min(j, k)(A(i, j) + A(j, k) + x(k)); }";
+    let expected = ["let t_Ax(j): f64 [dense] fill inf = min(k)(A(j, k) + x(k));", "y(i) = min(j)(A(i, j) + t_Ax(j));"];
+    assert_eq!(planned(text, &sizes), expected);
+    let text = "fn f(A: bool csr, x: bool dense) -> y: bool dense { y(i) = any(j, k)(A(i, j) && A(j, k) && x(k)); }";
+    let expected = ["let t_Ax(j): bool [dense] = any(k)(A(j, k) && x(k));", "y(i) = any(j)(A(i, j) && t_Ax(j));"];
+    assert_eq!(planned(text, &sizes), expected);
+    // Sums of whole numbers wrap around, and a product may be negative.
+    let text = "fn f(A: i32 dense, x: i32 dense) -> y: i32 dense { y(i) = min(j, k)(A(i, j) + A(j, k) + x(k)); }";
+    assert_eq!(planned(text, &sizes), ["as written"]);
+    let text = "fn f(A: dense, x: dense) -> y: dense { y(i) = max(j, k)(A(i, j) * A(j, k) * x(k)); }";
+    assert_eq!(planned(text, &sizes), ["as written"]);
+}
+
+#[test]
+fn what_no_rule_covers_stays() {
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("M", &[N, N], Some(1e5)), ("x", &[N], None), ("w", &[N], None)]);
+    let sentences = [
+        // A missing entry is not the zero of the ring.
+        "fn f(A: csr fill 1, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k); }",
+        // A mask chooses terms.
+        "fn f(A: csr, M: csr, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k) where M(i, j); }",
+        // An index is computed, or is a value.
+        "fn f(A: csr, x: dense) -> y: dense { y(i) = sum(j, k)(A(i, j) * A(j, k) * x(k) * f64(k)); }",
+        // A quotient of whole numbers may not exist where it is not asked for.
+        "fn f(A: i32 csr, x: i32 dense, w: i32 dense) -> y: i32 dense { y(i) = A(i, j) * A(j, k) * (x(k) / w(k)); }",
+        // The schedule is of the loops that are written.
+        "fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k); } schedule { reorder(i, j, k); }",
+        // Nothing is known of `z`.
+        "fn f(A: csr, z: csf) -> y: dense { y(i) = A(i, j) * A(j, k) * z(k); }",
+    ];
+    for text in sentences {
+        assert_eq!(planned(text, &sizes), ["as written"], "{text}");
+    }
+    assert_eq!(
+        plan(&kernel("fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k); }"), &Facts::default()),
+        None
+    );
+}
+
+#[test]
+fn entries_of_sparse_results_are_those_of_what_is_written() {
+    // A dense temporary would give `C` an entry in each column.
+    let text = "fn f(A: csr, B: csr, D: csr) -> C: csr { C(i, l) = A(i, j) * B(j, k) * D(k, l); }";
+    let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4)), ("D", &[300, 300], Some(3e4))]);
+    let plan = planned(text, &sizes);
+    assert!(plan.iter().all(|line| !line.contains("[dense, dense]")), "{plan:?}");
+}
+
+#[test]
+fn terms_are_planned_each_by_itself() {
+    let text = "fn f(A: csr, b: dense, x: dense) -> y: dense { y(i) = b(i) - 2 * A(i, j) * A(j, k) * x(k); }";
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("b", &[N], None), ("x", &[N], None)]);
+    let expected =
+        ["let t_Ax(j): f64 [dense] = sum(k)(A(j, k) * x(k));", "y(i) = b(i) - sum(j)(2.0 * (A(i, j) * t_Ax(j)));"];
+    assert_eq!(planned(text, &sizes), expected);
+}
