@@ -81,7 +81,12 @@ impl Explain {
             true => Source::load(&arguments)?,
             false => load(&arguments, &given)?.0,
         };
-        let asked = Asked { dimensions: &self.dimensions, repeat: self.repeat.get(), deterministic: self.deterministic, plan: self.plan };
+        let asked = Asked {
+            dimensions: &self.dimensions,
+            repeat: self.repeat.get(),
+            deterministic: self.deterministic,
+            plan: self.plan,
+        };
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
         if given.is_empty() {
             plans.extend(source.kernels.iter().map(|kernel| (kernel, self.plan.by_text(kernel, &self.dimensions))));

@@ -32,7 +32,7 @@ fn checked(text: &str) -> Vec<Kernel> {
 }
 
 fn interpreted(plan: Planning) -> ProgramOptions {
-    ProgramOptions { backend: Some(Backend::Interpreter), plan, calls: Some(100), ..ProgramOptions::default() }
+    ProgramOptions { backend: Some(Backend::Interpreter), plan, calls: Some(1_000_000), ..ProgramOptions::default() }
 }
 
 fn program(
@@ -205,7 +205,14 @@ struct Product {
 /// A set of factors, a bit each.
 type Set = u32;
 
-const NAMES: [&str; 5] = ["i", "j", "k", "l", "m"];
+/// What starting a loop nest is worth: with less work than this, plans do not matter.
+const START: u64 = 500;
+
+/// An expression, the parts that are made before it, and its indices.
+type Expression = (String, Vec<Set>, Vec<usize>);
+
+/// None is a letter of other names.
+const NAMES: [&str; 5] = ["i", "j", "k", "l", "p"];
 
 impl Product {
     /// A product of so many factors over so many indices, which a loop nest over all goes through in `most` steps at most.
@@ -238,7 +245,10 @@ impl Product {
                 (true, 2) => *random.choose(&["csr", "[compressed, compressed]", "csc"]),
                 (true, _) => "csf",
             };
-            let entries = Entries::random(&shape, density, ElementType::F64, random);
+            let mut entries = Entries::random(&shape, density, ElementType::F64, random);
+            if entries.stored.is_empty() {
+                entries = Entries::random(&shape, 1.0, ElementType::F64, random);
+            }
             made.push(Factor { indices: own, format, entries });
         }
         let used: Vec<usize> =
@@ -280,24 +290,24 @@ impl Product {
     }
 
     /// The expressions of a part, with the parts of it that are made before.
-    fn expressions(&self, set: Set) -> Vec<(String, Vec<Set>)> {
+    fn expressions(&self, set: Set) -> Vec<Expression> {
         let members: Vec<Set> =
             (0..self.factors.len()).map(|factor| 1 << factor).filter(|one| set & one != 0).collect();
         if members.len() == 1 {
-            return vec![(self.access(set), Vec::new())];
+            return vec![(self.access(set), Vec::new(), self.indices(set))];
         }
         let flat: Vec<String> = members.iter().map(|&one| self.access(one)).collect();
-        let mut found = vec![(flat.join(" * "), Vec::new())];
+        let mut found = vec![(flat.join(" * "), Vec::new(), self.indices(set))];
         let mut left = (set - 1) & set;
         while left != 0 {
             let right = set & !left;
             if left & members[0] != 0 {
-                for (a, made_a) in self.operands(left, set) {
-                    for (b, made_b) in self.operands(right, set) {
-                        let both = (format!("{a} * {b}"), [made_a.clone(), made_b].concat());
-                        if !found.contains(&both) {
-                            found.push(both);
-                        }
+                for (a, made_a, free_a) in self.operands(left) {
+                    for (b, made_b, free_b) in self.operands(right) {
+                        let mut free = [&free_a[..], &free_b].concat();
+                        free.sort_unstable();
+                        free.dedup();
+                        found.push((format!("{a} * {b}"), [&made_a[..], &made_b].concat(), free));
                     }
                 }
             }
@@ -307,18 +317,25 @@ impl Product {
     }
 
     /// What a part can be in an expression: made before, or a sum inside.
-    fn operands(&self, set: Set, _of: Set) -> Vec<(String, Vec<Set>)> {
-        if set.count_ones() == 1 {
-            return self.expressions(set);
-        }
+    fn operands(&self, set: Set) -> Vec<Expression> {
         let kept = self.result(set);
-        let summed: Vec<&str> =
-            self.indices(set).into_iter().filter(|index| !kept.contains(index)).map(|index| NAMES[index]).collect();
-        let mut found = vec![(self.access(set), vec![set])];
-        found.extend(self.expressions(set).into_iter().map(|(text, made)| match summed.is_empty() {
-            true => (format!("({text})"), made),
-            false => (format!("sum({})({text})", summed.join(", ")), made),
-        }));
+        let summed = |(text, made, free): Expression| {
+            let (kept, summed): (Vec<usize>, Vec<usize>) = free.into_iter().partition(|index| kept.contains(index));
+            let names: Vec<&str> = summed.into_iter().map(|index| NAMES[index]).collect();
+            match names.is_empty() {
+                true => (format!("({text})"), made, kept),
+                false => (format!("sum({})({text})", names.join(", ")), made, kept),
+            }
+        };
+        let inside = self.expressions(set);
+        let mut found = match set.count_ones() {
+            // A factor by itself, whose sum may be taken with the others'; else the part made before.
+            1 => inside.clone(),
+            _ => vec![(self.access(set), vec![set], kept.clone())],
+        };
+        // A single factor is summed inside only where there is something to sum.
+        let is_new = |(_, _, free): &Expression| set.count_ones() > 1 || free.iter().any(|index| !kept.contains(index));
+        found.extend(inside.into_iter().filter(is_new).map(summed));
         found
     }
 
@@ -380,7 +397,7 @@ impl Product {
             return found.clone();
         }
         let mut best = (u64::MAX, String::new());
-        for (expression, made) in self.expressions(set) {
+        for (expression, made, _) in self.expressions(set) {
             let before: Vec<(u64, String)> = made.iter().map(|&part| self.least(part, known)).collect();
             let already = before.iter().fold(0u64, |sum, (work, _)| sum.saturating_add(*work));
             if already >= best.0 {
@@ -389,10 +406,13 @@ impl Product {
             let mut indices: Vec<usize> = self.indices(set);
             indices.retain(|&index| expression.contains(NAMES[index]));
             let mut orders = vec![String::new()];
-            for_each_order(&mut indices, 0, &mut |order| {
+            let mut add = |order: &[usize]| {
                 let names: Vec<&str> = order.iter().map(|&index| NAMES[index]).collect();
                 orders.push(format!("schedule {{ reorder({}); }}", names.join(", ")));
-            });
+            };
+            if indices.len() > 1 {
+                for_each_order(&mut indices, 0, &mut add);
+            }
             for order in orders {
                 let text = self.statement(set, &expression, &made, &order);
                 if let Some(work) = self.work(&text)
@@ -408,7 +428,7 @@ impl Product {
     }
 
     fn text(&self) -> String {
-        let flat = self.expressions(self.all()).swap_remove(0).0;
+        let (flat, ..) = self.expressions(self.all()).swap_remove(0);
         self.statement(self.all(), &flat, &[], "")
     }
 
@@ -430,7 +450,7 @@ impl Product {
         let plan = program.planned().map_or_else(|| text.clone(), |planned| spc_compiler::plan::text(&planned.kernel));
         check(kernel, &inputs, &extents, &results).map_err(|error| format!("{text}\n{plan}\n{error}"))?;
         let (least, best) = self.least(self.all(), &mut BTreeMap::new());
-        let ratio = counts.total() as f64 / least.max(1) as f64;
+        let ratio = (counts.total() + START) as f64 / (least + START) as f64;
         let entries: Vec<usize> = self.factors.iter().map(|factor| factor.entries.stored.len()).collect();
         Ok((ratio, format!("{text}\n{extents:?} {entries:?}\nplan, {counts:?}:\n{plan}\nbest, {least}:\n{best}\n")))
     }

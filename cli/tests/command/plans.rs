@@ -105,7 +105,10 @@ fn hints_take_the_place_of_data() {
     assert_has(&notes, &["the hint on `A` says 100000 entries, and there are 3000"]);
     let json = place.json(&[&["run", hinted][..], &inputs, &["--backend", "interpreter", "--json"]].concat());
     assert_eq!(json["notes"].as_array().map(Vec::len), Some(0), "{json}");
-    assert_has(&place.refuses(&["compile", "y(i) = A(i, j) * x(j)", "-f", "A=csr nnz 1.5"]), &["E0310", "whole number"]);
+    assert_has(
+        &place.refuses(&["compile", "y(i) = A(i, j) * x(j)", "-f", "A=csr nnz 1.5"]),
+        &["E0310", "whole number"],
+    );
 }
 
 #[test]
