@@ -81,7 +81,12 @@ impl Explain {
             true => Source::load(&arguments)?,
             false => load(&arguments, &given)?.0,
         };
-        let asked = Asked { dimensions: &self.dimensions, repeat: self.repeat.get(), plan: self.plan };
+        let asked = Asked {
+            dimensions: &self.dimensions,
+            repeat: self.repeat.get(),
+            deterministic: self.deterministic,
+            plan: self.plan,
+        };
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
         if given.is_empty() {
             plans.extend(source.kernels.iter().map(|kernel| (kernel, self.plan.by_text(kernel, &self.dimensions))));
@@ -127,6 +132,7 @@ impl Explain {
 struct Asked<'a> {
     dimensions: &'a [(String, usize)],
     repeat: usize,
+    deterministic: bool,
     plan: PlanArguments,
 }
 
@@ -136,6 +142,7 @@ impl Asked<'_> {
         let operands = read(kernel, given, &Progress::new("reading"))?;
         let options = ProgramOptions {
             backend: Some(Backend::Interpreter),
+            deterministic: self.deterministic,
             plan: self.plan.planning(),
             memory: self.plan.memory,
             calls: Some(self.repeat),

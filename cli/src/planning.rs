@@ -53,7 +53,8 @@ impl PlanArguments {
 pub(crate) fn explained(planned: &Planned) -> String {
     let mut text = format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written));
     indent(&mut text, &plan::text(&planned.kernel));
-    for other in planned.others.iter().take(2) {
+    let is_told = |other: &&plan::Alternative| other.cost != planned.written;
+    for other in planned.others.iter().filter(is_told).take(2) {
         _ = writeln!(text, "also possible: {}", cost(&other.cost));
         indent(&mut text, &other.text);
     }

@@ -13,6 +13,7 @@ mod fills;
 mod habits;
 mod language;
 mod memory;
+mod plans;
 mod run;
 mod test;
 

@@ -13,6 +13,8 @@ const ROW: (f64, f64) = (0.25, 0.03);
 const UPDATED_ROW: [f64; 3] = [0.5, 2.0, 5.5];
 /// What is near, and what a cache holds, in bytes.
 const CACHES: [f64; 2] = [(128 << 10) as f64, (1 << 20) as f64];
+/// An element of a row that is read at a distance from the one before.
+const STRIDED: f64 = 0.6;
 /// A scalar multiply-add into a register, its operand gathered.
 const STEP: f64 = 0.25;
 /// A scalar update of memory.
@@ -51,6 +53,8 @@ pub(super) struct View {
     pub entries: f64,
     /// Whether loops may read a sorted copy.
     pub may_be_copied: bool,
+    /// Whether it is all of a factor, with each mode in a level of its own.
+    pub is_plain: bool,
 }
 
 /// A factor of a nest.
@@ -130,6 +134,16 @@ pub(super) struct Machine {
     pub calls: f64,
 }
 
+/// What it costs to make a pattern of so many entries.
+pub(super) fn pattern(entries: f64) -> f64 {
+    entries * LOOP + START
+}
+
+/// What it costs to make a sorted copy of so many entries, for each of some calls.
+pub(super) fn copy(entries: f64, machine: Machine) -> f64 {
+    SORTED * entries / machine.calls.max(1.0)
+}
+
 /// The loops of a product and their cost.
 pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machine: Machine) -> Nest {
     let vars = operands.iter().fold(0, |all, operand| all | operand.vars);
@@ -173,8 +187,8 @@ pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machi
     for (place, view) in views.iter().enumerate() {
         if copied >> place & 1 == 1 && view.walked != 0 {
             // What a statement before has made is sorted in each call.
-            let calls = if view.may_be_copied { machine.calls.max(1.0) } else { 1.0 };
-            nest.time += SORTED * view.entries / calls;
+            let calls = if view.may_be_copied { machine.calls } else { 1.0 };
+            nest.time += copy(view.entries, Machine { calls, ..machine });
         }
     }
     let live = operands.iter().fold(0, |all, operand| all | operand.live);
@@ -269,6 +283,12 @@ fn walked(
         let operations = iterations * width;
         nest.operations += operations * (formed + usize::from(is_innermost)).max(1) as f64;
         let is_vector = is_row && width >= LANES;
+        let formed_here = operands.iter().zip(&depths).filter(|(_, last)| **last == Some(depth) || is_innermost);
+        let along = |view: &View| vector.is_some_and(|v| view.levels.contains(&v) && view.last != Some(v));
+        let strided = formed_here.flat_map(|(operand, _)| &operand.views).filter(|view| along(view)).count();
+        if is_vector {
+            nest.time += operations * STRIDED * strided as f64;
+        }
         nest.time += match (is_innermost && updates, is_vector) {
             (true, true) => {
                 let distance = CACHES.iter().filter(|&&bytes| spread > bytes).count();

@@ -6,7 +6,7 @@
 //! chain bound for degree constraints; Abo Khamis, Ngo, Suciu, *What do Shannon-type inequalities, submodular width, and disjunctive
 //! Datalog have to do with one another?*, 2017).
 
-use super::{Degrees, Facts, Known, Modes, Set, TensorFacts, Vars, members};
+use super::{Degrees, Facts, Known, Modes, Set, TensorFacts, Vars, members, permutations};
 use crate::notation::{Access, Kernel, TensorId};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -270,16 +270,5 @@ impl Estimator {
         }
         self.sizes.borrow_mut().insert((vars, live), size);
         size
-    }
-}
-
-fn permutations(order: &mut Vec<usize>, from: usize, visit: &mut dyn FnMut(&[usize])) {
-    if from + 1 >= order.len() {
-        return visit(order);
-    }
-    for place in from..order.len() {
-        order.swap(from, place);
-        permutations(order, from + 1, visit);
-        order.swap(from, place);
     }
 }

@@ -13,6 +13,7 @@ mod cost;
 mod estimate;
 mod facts;
 mod normal;
+mod share;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -20,12 +21,13 @@ mod write;
 
 pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
 
+use crate::diagnostics::Span;
 use crate::level::is_located;
-use crate::notation::{Access, Assignment, Expr, Kernel, Tensor};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role};
 use cost::{Machine, Operand, View};
 use estimate::{Estimator, Pattern};
 use normal::Product;
-use tree::{Search, Tree};
+use tree::{Search, Shape, Tree};
 use write::Writer;
 
 /// A set of index variables of a kernel, a bit each.
@@ -85,11 +87,20 @@ pub fn by_text(kernel: &Kernel) -> Option<Planned> {
     wanted(kernel).and_then(|_| plan(kernel, &Facts::stated(kernel, &[])))
 }
 
-/// A plan replaces what is written where it takes less than this part of its time.
-const WORTH: f64 = 0.9;
-
 /// The plans that are named beside the one that was taken.
 const OTHERS: usize = 2;
+
+/// Calls `visit` with every order of what is at a place and behind it.
+fn permutations(order: &mut Vec<usize>, from: usize, visit: &mut dyn FnMut(&[usize])) {
+    if from + 1 >= order.len() {
+        return visit(order);
+    }
+    for place in from..order.len() {
+        order.swap(from, place);
+        permutations(order, from + 1, visit);
+        order.swap(from, place);
+    }
+}
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
@@ -97,30 +108,27 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
         return None;
     }
     let sites = sites(kernel, facts);
-    let chosen: Vec<Option<&Tree>> = sites.iter().map(Site::choice).collect();
+    let chosen = share::choose(&sites);
     if chosen.iter().all(Option::is_none) {
         return None;
     }
-    let cost = |chosen: &[Option<&Tree>]| {
-        let trees = sites.iter().zip(chosen).map(|(site, chosen)| chosen.unwrap_or(&site.written));
-        trees.fold(Cost::default(), |sum, tree| sum.and(tree))
-    };
     let mut others: Vec<Alternative> = Vec::new();
     for (place, site) in sites.iter().enumerate() {
-        for other in site.trees.iter().map(Some).chain([None]) {
+        for other in (0..site.plans.len()).map(Some).chain([None]).filter(|other| *other != chosen[place]) {
             let mut instead = chosen.clone();
-            let is_same = instead[place].map(|tree| &tree.parts) == other.map(|tree| &tree.parts);
-            if !is_same {
-                instead[place] = other;
-                others.push(Alternative { text: text(&write(kernel, &sites, &instead)), cost: cost(&instead) });
-            }
+            instead[place] = other;
+            others.push(Alternative {
+                cost: share::cost(&sites, &instead),
+                text: text(&write(kernel, &sites, &instead)),
+            });
         }
     }
     others.sort_by(|a, b| a.cost.time.total_cmp(&b.cost.time));
     others.dedup_by(|a, b| a.text == b.text);
     others.truncate(OTHERS);
-    let written = cost(&vec![None; sites.len()]);
-    Some(Planned { kernel: write(kernel, &sites, &chosen), cost: cost(&chosen), written, others })
+    let written = share::cost(&sites, &vec![None; sites.len()]);
+    let cost = share::cost(&sites, &chosen);
+    Some(Planned { kernel: write(kernel, &sites, &chosen), cost, written, others })
 }
 
 /// A kernel as text, with its schedule.
@@ -131,33 +139,15 @@ pub fn text(kernel: &Kernel) -> String {
     }
 }
 
-impl Cost {
-    fn and(self, tree: &Tree) -> Self {
-        Self {
-            operations: self.operations + tree.operations,
-            bytes: self.bytes + tree.bytes,
-            memory: self.memory + tree.memory,
-            time: self.time + tree.time,
-            bound: self.bound + tree.time,
-        }
-    }
-}
-
 /// A product of a kernel that may be planned.
 struct Site {
     /// The number of its statement, and its own among the products of that.
     place: (usize, usize),
-    search: Search,
+    /// One for what is stored as it is, and others with a copy.
+    searches: Vec<Search>,
     written: Tree,
-    /// The best trees, the cheapest first.
-    trees: Vec<Tree>,
-}
-
-impl Site {
-    /// The tree that replaces what is written.
-    fn choice(&self) -> Option<&Tree> {
-        self.trees.first().filter(|tree| tree.time < WORTH * self.written.time)
-    }
+    /// The best plans, the cheapest first: the number of a search, and a tree of it.
+    plans: Vec<(usize, Tree)>,
 }
 
 /// The products of a kernel, in reading order.
@@ -168,7 +158,7 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
         if normal::is_plain(kernel, statement) {
             let mut number = 0;
             each_product(kernel, &statement.value, &mut |product| {
-                sites.extend(site(kernel, facts, &extents, statement, (place, number), product));
+                sites.extend(site(kernel, facts, &extents, statement, (place, number), &product));
                 number += 1;
             });
         }
@@ -184,22 +174,87 @@ fn each_product(kernel: &Kernel, expr: &Expr, visit: &mut dyn FnMut(Product)) {
     }
 }
 
-/// The search for a product; `None` where too little is known.
+/// What may be planned of a product; `None` where too little is known.
 fn site(
     kernel: &Kernel,
     facts: &Facts,
     extents: &[Option<f64>],
     statement: &Assignment,
     place: (usize, usize),
-    product: Product,
+    product: &Product,
 ) -> Option<Site> {
+    let mut first = search(kernel, facts, extents, statement, place.0, product)?;
+    let written = first.written();
+    let mut plans: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
+    let mut searches = vec![first];
+    // A tensor that several statements make has several names.
+    let is_made_once = kernel.statements.iter().filter(|s| s.target.tensor == statement.target.tensor).count() == 1;
+    if product.factors.len() > 2 && is_made_once {
+        for (factor, levels) in copies(&searches[0]) {
+            let mut search = search(kernel, facts, extents, statement, place.0, product)?;
+            search.read_copy(factor, levels);
+            plans.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
+            searches.push(search);
+        }
+    }
+    let is_written = |(search, tree): &(usize, Tree)| *search == 0 && tree.parts == written.parts;
+    plans.retain(|plan| !is_written(plan));
+    plans.sort_by(|a, b| share::rank(a).total_cmp(&share::rank(b)));
+    plans.truncate(PLANS);
+    Some(Site { place, searches, written, plans })
+}
+
+/// The most plans of one product that are compared with those of others.
+const PLANS: usize = 16;
+
+/// The most orders of a copy.
+const MOST_COPIES: usize = 6;
+
+/// The orders in which a copy of the largest sparse factor may be stored.
+fn copies(search: &Search) -> Vec<(usize, Vec<usize>)> {
+    let plain =
+        |factor: &usize| matches!(&search.factors[*factor].views[..], [view] if view.is_plain && view.may_be_copied);
+    let entries = |factor: &usize| search.factors[*factor].views[0].entries;
+    let largest = (0..search.factors.len()).filter(plain).max_by(|a, b| entries(a).total_cmp(&entries(b)));
+    let Some(factor) = largest else { return Vec::new() };
+    let own = search.factors[factor].views[0].levels.clone();
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut add = |order: &[usize]| {
+        if order != own && !found.iter().any(|known| known == order) {
+            found.push(order.to_vec());
+        }
+    };
+    match (1..=own.len()).product::<usize>() {
+        0..=MOST_COPIES => permutations(&mut own.clone(), 0, &mut add),
+        // One mode first, or one last.
+        _ => {
+            for place in 0..own.len() {
+                let mut rest = own.clone();
+                let moved = rest.remove(place);
+                add(&[&[moved], &rest[..]].concat());
+                add(&[&rest[..], &[moved]].concat());
+            }
+        }
+    }
+    found.into_iter().map(|order| (factor, order)).collect()
+}
+
+/// The search for a product; `None` where too little is known.
+fn search(
+    kernel: &Kernel,
+    facts: &Facts,
+    extents: &[Option<f64>],
+    statement: &Assignment,
+    place: usize,
+    product: &Product,
+) -> Option<Search> {
     let free = product.free();
-    let vars = product.reduced | free;
-    members(vars).all(|variable| extents[variable].is_some()).then_some(())?;
+    members(product.reduced | free).all(|variable| extents[variable].is_some()).then_some(())?;
     let mut patterns: Vec<Vec<Pattern>> = Vec::new();
     let mut operands: Vec<Operand> = Vec::new();
-    let masks = statement.mask.iter().map(|mask| vec![mask]);
-    for accesses in product.factors.iter().map(|factor| factor.expr.accesses()).chain(masks) {
+    let masks = statement.mask.iter().map(|mask| (vec![mask], false));
+    let factors = product.factors.iter().map(|factor| (factor.expr.accesses(), matches!(factor.expr, Expr::Access(_))));
+    for (accesses, is_access) in factors.chain(masks) {
         let (mut own, mut operand) = (Vec::new(), Operand::default());
         for access in accesses {
             let mut view = view(kernel, access);
@@ -207,6 +262,7 @@ fn site(
                 own.push(Pattern::of(kernel, access, view.walked, extents, facts)?);
                 view.entries = own.last().map_or(0.0, Pattern::count);
                 operand.live = 1 << operands.len();
+                view.is_plain = is_access && kernel.tensor(access.tensor).format.mode_order().is_some();
             }
             operand.vars |= view.levels.iter().fold(0, |all, &level| all | 1 << level);
             operand.views.push(view);
@@ -215,7 +271,6 @@ fn site(
         patterns.push(own);
     }
     let mask = (operands.len() > product.factors.len()).then(|| operands.pop()).flatten();
-    let target = kernel.tensor(statement.target.tensor);
     let own = view(kernel, &statement.target);
     let result = cost::Result {
         levels: own.levels.into_iter().filter(|&level| free >> level & 1 == 1).collect(),
@@ -226,18 +281,32 @@ fn site(
     let machine = Machine { threads: facts.threads as f64, calls: facts.calls };
     let of = Estimator::new(extents.iter().map(|extent| extent.unwrap_or(1.0)).collect(), patterns);
     let mut search = Search::new(of, operands, mask, result, machine);
+    search.shapes = product.factors.iter().map(|factor| shape(kernel, place, product, &factor.expr)).collect();
     search.memory = facts.memory.map(|bytes| bytes as f64);
     // Where entries are left out of a result, patterns tell which.
-    search.keeps_patterns = Tensor::is_sparse(target);
-    let written = search.written();
-    let trees = search.best();
-    Some(Site { place, search, written, trees })
+    search.keeps_patterns = kernel.tensor(statement.target.tensor).is_sparse();
+    Some(search)
+}
+
+/// What tells a factor in a statement from others: the tensors in it as they are there.
+fn shape(kernel: &Kernel, place: usize, product: &Product, expr: &Expr) -> Shape {
+    let mut variables = Vec::new();
+    expr.for_each_variable(&mut |variable| variables.push(variable.0));
+    let mut text = expr.clone();
+    text.rename(&mut |_| IndexVariable(0));
+    let mut versions = Vec::new();
+    text.for_each_access_mut(&mut |access| {
+        access.span = Span::default();
+        let before = kernel.statements[..place].iter();
+        versions.push(before.filter(|statement| statement.target.tensor == access.tensor).count());
+    });
+    Shape { text: format!("{:?}{text:?}{versions:?}", product.ring.plus), variables }
 }
 
 /// How the levels of a tensor are accessed.
 fn view(kernel: &Kernel, access: &Access) -> View {
     let tensor = kernel.tensor(access.tensor);
-    let mut view = View { may_be_copied: tensor.role == crate::notation::Role::Input, ..View::default() };
+    let mut view = View { may_be_copied: tensor.role == Role::Input, ..View::default() };
     for level in &tensor.format.levels {
         level.coordinate.for_each_mode(&mut |mode| {
             for variable in kernel.running(&access.indices[mode..=mode]) {
@@ -254,8 +323,8 @@ fn view(kernel: &Kernel, access: &Access) -> View {
     view
 }
 
-/// The kernel with a tree for each of its products, or what is written.
-fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<&Tree>]) -> Kernel {
+/// The kernel with a plan for each of its products, or what is written.
+fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>]) -> Kernel {
     let mut writer = Writer::new(kernel);
     for (place, statement) in kernel.statements.iter().enumerate() {
         let mut value = statement.value.clone();
@@ -264,8 +333,9 @@ fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<&Tree>]) -> Kernel {
             replace(kernel, &mut value, &mut |product| {
                 let it = sites.iter().position(|site| site.place == (place, number));
                 number += 1;
-                let (site, tree) = it.and_then(|it| Some((&sites[it], chosen[it]?)))?;
-                Some(writer.value(&site.search, product, tree, product.free(), statement.span))
+                let (site, plan) = it.and_then(|it| Some((&sites[it], chosen[it]?)))?;
+                let (search, tree) = &site.plans[plan];
+                Some(writer.value(&site.searches[*search], product, tree, &statement.target))
             });
         }
         writer.push(Assignment { value, ..statement.clone() });

@@ -7,7 +7,7 @@
 
 use super::cost::{self, Machine, Nest, Operand, Result, View};
 use super::estimate::Estimator;
-use super::{Set, Vars, members};
+use super::{Set, Vars, members, permutations};
 
 /// Products of more factors are cut greedily.
 const MOST_EXACT: usize = 12;
@@ -16,21 +16,54 @@ const MOST_IN_THREE: usize = 8;
 /// Parts that share no index are combined first where that gives so few elements.
 const OUTER: f64 = 8192.0;
 /// A temporary that is so full is dense.
-const FULL: f64 = 0.25;
-/// One that is so full is dense where it takes so few bytes.
-const HALF_FULL: (f64, f64) = (0.02, (8 << 20) as f64);
+const FULL: f64 = 0.6;
 /// The bytes that temporaries may take where nothing is said.
 const MEMORY: f64 = (4u64 << 30) as f64;
 /// Complete plans that are remembered.
-const KEPT: usize = 6;
+const KEPT: usize = 12;
+/// A result has so many modes at most for its temporaries to be told apart up to their order.
+const MOST_PERMUTED: usize = 4;
 
 /// A part of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     /// A factor.
     Factor(usize),
-    /// The temporary that the best tree of some factors makes.
-    Made(Set),
+    /// A temporary of some factors, by its number: see [`number`].
+    Made(usize),
+}
+
+/// The number of the temporary of a set that the best tree makes which stores all places, or only some.
+fn number(set: Set, is_sparse: bool) -> usize {
+    2 * set as usize + usize::from(is_sparse)
+}
+
+/// What chooses the entries of a temporary: a factor that all of it is multiplied by later.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mask {
+    pub factor: usize,
+    /// Its first levels, which are all where it is a mask itself; else a pattern is made of them.
+    pub levels: Vec<usize>,
+    pub is_whole: bool,
+    operand: Operand,
+}
+
+/// A temporary as others see it.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// The same for what is the same up to names of index variables.
+    pub key: String,
+    /// Its variables, in an order that goes with the key.
+    pub arrangement: Vec<usize>,
+    pub nest: Nest,
+    pub memory: f64,
+}
+
+/// A factor as others see it: the text of it, and the variables in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shape {
+    pub text: String,
+    pub variables: Vec<usize>,
 }
 
 /// How some factors are combined.
@@ -38,6 +71,8 @@ pub(super) enum Part {
 pub(super) struct Tree {
     pub parts: Vec<Part>,
     pub nest: Nest,
+    /// All temporaries, each once: filled in for complete plans.
+    pub nodes: Vec<Node>,
     /// Nanoseconds, with all that is made before.
     pub time: f64,
     pub operations: f64,
@@ -51,6 +86,7 @@ pub(super) struct Tree {
 pub(super) struct Made {
     pub tree: Tree,
     pub result: Result,
+    pub mask: Option<Mask>,
     operand: Operand,
 }
 
@@ -59,8 +95,12 @@ pub(super) struct Search {
     pub of: Estimator,
     /// The factors.
     pub factors: Vec<Operand>,
+    /// What tells factors from each other.
+    pub shapes: Vec<Shape>,
     /// What chooses where the result is computed.
     pub mask: Option<Operand>,
+    /// The factor that is read from a copy, and the order of its levels there.
+    pub copied: Option<(usize, Vec<usize>)>,
     /// The result.
     pub result: Result,
     pub machine: Machine,
@@ -80,7 +120,29 @@ impl Search {
         result: Result,
         machine: Machine,
     ) -> Self {
-        Self { of, factors, mask, result, machine, memory: None, keeps_patterns: false, made: Vec::new(), visited: 0 }
+        Self {
+            of,
+            factors,
+            shapes: Vec::new(),
+            mask,
+            copied: None,
+            result,
+            machine,
+            memory: None,
+            keeps_patterns: false,
+            made: Vec::new(),
+            visited: 0,
+        }
+    }
+
+    /// Reads a factor from a copy whose levels are in another order.
+    pub(super) fn read_copy(&mut self, factor: usize, levels: Vec<usize>) {
+        let view = &mut self.factors[factor].views[0];
+        view.walked = levels.iter().fold(0, |all, &level| all | 1 << level);
+        view.last = levels.last().copied();
+        view.may_be_copied = false;
+        view.levels.clone_from(&levels);
+        self.copied = Some((factor, levels));
     }
 
     fn vars(&self, set: Set) -> Vars {
@@ -97,15 +159,15 @@ impl Search {
         self.vars(set) & (target | self.vars(self.all() & !set))
     }
 
-    /// The temporary of a set.
-    pub(super) fn made(&self, set: Set) -> &Made {
-        self.made[set as usize].as_ref().expect("trees are made of what was found")
+    /// A temporary by its number.
+    pub(super) fn made(&self, number: usize) -> &Made {
+        self.made[number].as_ref().expect("trees are made of what was found")
     }
 
     /// All factors in one nest.
     pub(super) fn written(&mut self) -> Tree {
         let parts: Vec<Part> = (0..self.factors.len()).map(Part::Factor).collect();
-        self.tree(&parts, None).expect("a nest needs no memory")
+        self.tree(&parts, None, None).expect("a nest needs no memory")
     }
 
     /// The best trees, the cheapest first.
@@ -115,7 +177,7 @@ impl Search {
         if count > MOST_EXACT {
             return Vec::new();
         }
-        self.made = vec![None; 1 << count];
+        self.made = vec![None; 2 << count];
         let mut sets: Vec<Set> = (1..all).collect();
         sets.sort_by_key(|set| (set.count_ones(), *set));
         for set in sets {
@@ -124,7 +186,9 @@ impl Search {
             let is_outer = !self.is_connected(set);
             let is_worth = if set.count_ones() == 1 { reduces } else { !is_outer || self.of.places(open) <= OUTER };
             if is_worth {
-                self.made[set as usize] = self.make(set);
+                let [dense, sparse] = self.make(set);
+                self.made[number(set, false)] = dense;
+                self.made[number(set, true)] = sparse;
             }
         }
         let mut found: Vec<Tree> = Vec::new();
@@ -134,14 +198,127 @@ impl Search {
             if before >= least.get() {
                 return;
             }
-            if let Some(tree) = search.tree(parts, None) {
+            if let Some(tree) = search.tree(parts, None, None) {
                 found.push(tree);
                 found.sort_by(|a, b| a.time.total_cmp(&b.time));
                 found.truncate(KEPT);
                 least.set(if found.len() < KEPT { f64::INFINITY } else { found[KEPT - 1].time });
             }
         });
+        for tree in &mut found {
+            tree.nodes = self.nodes(tree);
+            let nests = || [&tree.nest].into_iter().chain(tree.nodes.iter().map(|node| &node.nest));
+            tree.time = nests().map(|nest| nest.time).sum();
+            tree.operations = nests().map(|nest| nest.operations).sum();
+            tree.bytes = nests().map(|nest| nest.bytes).sum();
+            tree.memory = tree.nodes.iter().fold(0.0, |sum, node| sum + node.memory);
+            if let Some((factor, levels)) = &self.copied {
+                let entries: f64 = self.factors[*factor].views.iter().map(|view| view.entries).sum();
+                tree.nest.time += cost::copy(entries, self.machine);
+                tree.time += cost::copy(entries, self.machine);
+                tree.memory += entries * (self.result.bytes + 4.0 * levels.len() as f64);
+            }
+        }
+        found.sort_by(|a, b| a.time.total_cmp(&b.time));
         found
+    }
+
+    /// The temporaries of a tree, each once.
+    fn nodes(&self, tree: &Tree) -> Vec<Node> {
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut numbers: Vec<usize> = Vec::new();
+        self.numbers(tree, &mut numbers);
+        for number in numbers {
+            let node = self.node(number);
+            if !nodes.iter().any(|known| known.key == node.key) {
+                nodes.push(node);
+            }
+        }
+        nodes
+    }
+
+    /// The numbers of the temporaries of a tree, each behind those that it reads.
+    fn numbers(&self, tree: &Tree, found: &mut Vec<usize>) {
+        for part in &tree.parts {
+            if let Part::Made(number) = part {
+                self.numbers(&self.made(*number).tree, found);
+                found.push(*number);
+            }
+        }
+    }
+
+    /// A temporary as others see it: its text with variables by number, the least of those that orders of its modes give.
+    pub(super) fn node(&self, number: usize) -> Node {
+        let made = self.made(number);
+        let mut least: Option<(String, Vec<usize>)> = None;
+        let mut levels = made.result.levels.clone();
+        let may_be_permuted = made.result.stored == 0 && levels.len() <= MOST_PERMUTED;
+        let mut visit = |order: &[usize]| {
+            let mut numbers = order.to_vec();
+            let text = self.text(number, &mut numbers);
+            if least.as_ref().is_none_or(|(known, _)| text < *known) {
+                least = Some((text, order.to_vec()));
+            }
+        };
+        match may_be_permuted {
+            true => permutations(&mut levels, 0, &mut visit),
+            false => visit(&levels),
+        }
+        let (text, arrangement) = least.unwrap_or_default();
+        let own: Vec<&Tree> = made
+            .tree
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Made(number) => Some(&self.made(*number).tree),
+                Part::Factor(_) => None,
+            })
+            .collect();
+        let memory = made.tree.memory - own.iter().map(|tree| tree.memory).sum::<f64>();
+        let key = format!("{} {text}", made.result.stored != 0);
+        Node { key, arrangement, nest: made.tree.nest.clone(), memory }
+    }
+
+    fn text(&self, made: usize, numbers: &mut Vec<usize>) -> String {
+        let mut number = |variable: usize| {
+            numbers.iter().position(|&other| other == variable).unwrap_or_else(|| {
+                numbers.push(variable);
+                numbers.len() - 1
+            })
+        };
+        let shape = |factor: usize, number: &mut dyn FnMut(usize) -> usize| {
+            let shape = &self.shapes[factor];
+            let variables: Vec<String> = shape.variables.iter().map(|&variable| number(variable).to_string()).collect();
+            format!("{}[{}]", shape.text, variables.join(","))
+        };
+        let made = self.made(made);
+        let mut parts: Vec<String> = Vec::new();
+        for part in self.ordered(&made.tree.parts) {
+            parts.push(match part {
+                Part::Factor(factor) => shape(factor, &mut number),
+                Part::Made(inner) => {
+                    let levels: Vec<usize> =
+                        self.made(inner).result.levels.iter().map(|&level| number(level)).collect();
+                    let mut own = self.made(inner).result.levels.clone();
+                    format!("({levels:?} {})", self.text(inner, &mut own))
+                }
+            });
+        }
+        if let Some(mask) = &made.mask {
+            let levels: Vec<usize> = mask.levels.iter().map(|&level| number(level)).collect();
+            parts.push(format!("where {}{levels:?}", self.shapes[mask.factor].text));
+        }
+        parts.join("*")
+    }
+
+    /// The parts of a product, what is sparse first, as loops walk it.
+    pub(super) fn ordered(&self, parts: &[Part]) -> Vec<Part> {
+        let mut parts = parts.to_vec();
+        parts.sort_by_key(|part| match part {
+            Part::Factor(factor) => (self.factors[*factor].live == 0, *factor),
+            Part::Made(number) => (self.made(*number).result.stored == 0, (number / 2).trailing_zeros() as usize),
+        });
+        parts
     }
 
     fn is_connected(&self, set: Set) -> bool {
@@ -161,7 +338,7 @@ impl Search {
     fn time_of(&self, part: Part) -> f64 {
         match part {
             Part::Factor(_) => 0.0,
-            Part::Made(set) => self.made[set as usize].as_ref().map_or(f64::INFINITY, |made| made.tree.time),
+            Part::Made(number) => self.made[number].as_ref().map_or(f64::INFINITY, |made| made.tree.time),
         }
     }
 
@@ -173,60 +350,61 @@ impl Search {
         if set == low {
             return;
         }
-        let is_made = |search: &Self, part: Set| search.made[part as usize].is_some();
+        // A part as it is, and as each of its temporaries.
+        let made = |part: Set, search: &Self| {
+            let numbers = [number(part, false), number(part, true)].into_iter();
+            numbers.filter(|&number| search.made[number].is_some()).map(Part::Made).collect::<Vec<_>>()
+        };
+        let ways = |part: Set, search: &Self| {
+            let mut ways = made(part, search);
+            if part.count_ones() == 1 {
+                ways.extend(factors(part));
+            }
+            ways
+        };
         // Every proper part that has the first factor, and what is left.
         let rest = set & !low;
         let mut sub = rest;
         loop {
             sub = sub.wrapping_sub(1) & rest;
             let (one, other) = (sub | low, rest & !sub);
-            for (a, b) in [(one, other)] {
-                let ways = |part: Set, search: &Self| {
-                    let mut ways: Vec<Vec<Part>> = Vec::new();
-                    if is_made(search, part) {
-                        ways.push(vec![Part::Made(part)]);
-                    }
-                    if part.count_ones() == 1 {
-                        ways.push(factors(part).collect());
-                    }
-                    ways
-                };
-                let (of_a, of_b) = (ways(a, self), ways(b, self));
-                for left in &of_a {
-                    for right in &of_b {
-                        if left.iter().chain(right).any(|part| matches!(part, Part::Made(_))) {
-                            visit(self, &[&left[..], right].concat());
-                        }
+            let (of_one, of_other) = (ways(one, self), ways(other, self));
+            for &left in &of_one {
+                for &right in &of_other {
+                    if matches!((left, right), (Part::Made(_), _) | (_, Part::Made(_))) {
+                        visit(self, &[left, right]);
                     }
                 }
-                // One part, and all others as they are.
-                for (part, others) in [(a, b), (b, a)] {
-                    if others.count_ones() > 1 && is_made(self, part) {
-                        let parts: Vec<Part> = [Part::Made(part)].into_iter().chain(factors(others)).collect();
-                        visit(self, &parts);
+            }
+            // One part, and all others as they are.
+            for (part, others) in [(one, other), (other, one)] {
+                if others.count_ones() > 1 {
+                    for first in made(part, self) {
+                        visit(self, &[first].into_iter().chain(factors(others)).collect::<Vec<_>>());
                     }
                 }
-                if self.factors.len() <= MOST_IN_THREE && b.count_ones() > 1 {
-                    let first = b & b.wrapping_neg();
-                    let more = b & !first;
-                    let mut third = more;
-                    loop {
-                        third = third.wrapping_sub(1) & more;
-                        let (x, y) = (third | first, more & !third);
-                        for left in &of_a {
-                            for middle in &ways(x, self) {
-                                for right in &ways(y, self) {
-                                    let parts = [&left[..], middle, right].concat();
-                                    let made = parts.iter().filter(|part| matches!(part, Part::Made(_))).count();
-                                    if made > 1 || made == 1 && set.count_ones() == 3 {
-                                        visit(self, &parts);
-                                    }
+            }
+            if self.factors.len() <= MOST_IN_THREE && other.count_ones() > 1 {
+                let first = other & other.wrapping_neg();
+                let more = other & !first;
+                let mut third = more;
+                loop {
+                    third = third.wrapping_sub(1) & more;
+                    let (of_second, of_third) = (ways(third | first, self), ways(more & !third, self));
+                    for &left in &of_one {
+                        for &middle in &of_second {
+                            for &right in &of_third {
+                                let parts = [left, middle, right];
+                                let made = parts.iter().filter(|part| matches!(part, Part::Made(_))).count();
+                                // One alone was there before.
+                                if made > 1 || made == 1 && set.count_ones() == 3 {
+                                    visit(self, &parts);
                                 }
                             }
                         }
-                        if third == 0 {
-                            break;
-                        }
+                    }
+                    if third == 0 {
+                        break;
                     }
                 }
             }
@@ -236,63 +414,88 @@ impl Search {
         }
     }
 
-    /// The best temporary of a set.
-    fn make(&mut self, set: Set) -> Option<Made> {
-        let mut best: Option<Made> = None;
+    /// The best temporaries of a set: one that stores all places, and one that does not.
+    fn make(&mut self, set: Set) -> [Option<Made>; 2] {
+        let mut best: [Option<Made>; 2] = [None, None];
+        let masks: Vec<Option<Mask>> = [None].into_iter().chain(self.masks(set).into_iter().map(Some)).collect();
         self.candidates(set, &mut |search, parts| {
             let before: f64 = parts.iter().map(|part| search.time_of(*part)).sum();
-            if best.as_ref().is_none_or(|best| before < best.tree.time)
-                && let Some(made) = search.temporary(set, parts)
-                && best.as_ref().is_none_or(|best| made.tree.time < best.tree.time)
-            {
-                best = Some(made);
+            for (best, is_sparse) in best.iter_mut().zip([false, true]) {
+                for mask in &masks {
+                    if best.as_ref().is_none_or(|best| before < best.tree.time)
+                        && (is_sparse || mask.is_none())
+                        && let Some(made) = search.temporary(set, parts, is_sparse, mask.as_ref())
+                        && best.as_ref().is_none_or(|best| made.tree.time < best.tree.time)
+                    {
+                        *best = Some(made);
+                    }
+                }
             }
         });
         best
     }
 
+    /// What may choose the entries of the temporary of a set: sparse factors outside, or their first levels, that have no other
+    /// variables.
+    fn masks(&self, set: Set) -> Vec<Mask> {
+        let open = self.open(set);
+        let outside = (0..self.factors.len()).filter(|&factor| set >> factor & 1 == 0);
+        let masks = outside.filter_map(|factor| {
+            let operand = &self.factors[factor];
+            let [view] = &operand.views[..] else { return None };
+            let known = view.levels.iter().take_while(|&&level| open >> level & 1 == 1).count();
+            let levels = view.levels[..known].to_vec();
+            let own = levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+            let is_whole = known == view.levels.len();
+            let is_pattern = view.is_plain && view.walked & own != 0 && (is_whole || known > 1);
+            let view = View { levels: levels.clone(), walked: view.walked & own, ..view.clone() };
+            let operand = Operand { vars: own, views: vec![view], live: operand.live };
+            is_pattern.then_some(Mask { factor, levels, is_whole, operand })
+        });
+        masks.collect()
+    }
+
     fn operands(&self, parts: &[Part]) -> Vec<&Operand> {
         let operand = |part: &Part| match part {
             Part::Factor(factor) => &self.factors[*factor],
-            Part::Made(set) => &self.made(*set).operand,
+            Part::Made(number) => &self.made(*number).operand,
         };
         parts.iter().map(operand).collect()
     }
 
-    /// What a temporary costs that parts make.
-    fn temporary(&mut self, set: Set, parts: &[Part]) -> Option<Made> {
+    /// A temporary that parts make, at the places of a mask only where there is one; `None` where it can't be had.
+    fn temporary(&mut self, set: Set, parts: &[Part], is_sparse: bool, mask: Option<&Mask>) -> Option<Made> {
         let open = self.open(set);
-        let operands = self.operands(parts);
+        let mut operands = self.operands(parts);
+        operands.extend(mask.map(|mask| &mask.operand));
         let live = operands.iter().fold(0, |all, operand| all | operand.live);
-        let sparse = self.levels(open, &operands, true);
+        let result = self.levels(open, &operands, is_sparse);
         let places = self.of.places(open);
-        let entries = cost::elements(&self.of, &sparse, live, open);
-        let bytes = places * sparse.bytes;
-        let limit = self.memory.unwrap_or(MEMORY);
-        let fill = if places > 0.0 { entries / places } else { 1.0 };
-        let is_full = fill >= FULL || fill >= HALF_FULL.0 && bytes <= HALF_FULL.1;
-        let is_dense = sparse.stored == 0 || !self.keeps_patterns && is_full && bytes <= limit / 4.0;
-        let result = match is_dense {
-            true => Result { stored: 0, ..self.levels(open, &operands, false) },
-            false => sparse,
+        let is_possible = match is_sparse {
+            true => result.stored != 0,
+            false => {
+                places * result.bytes <= self.memory.unwrap_or(MEMORY) / 4.0 && (live == 0 || !self.keeps_patterns)
+            }
         };
-        if self.keeps_patterns && live != 0 && result.stored == 0 {
+        if !is_possible {
             return None;
         }
-        let tree = self.tree(parts, Some(&result))?;
-        if result.stored != 0 && !tree.nest.in_order && result.levels.len() > 2 {
+        let entries = cost::elements(&self.of, &result, live, open);
+        let tree = self.tree(parts, Some(&result), mask)?;
+        // Entries in any order are put in order row by row.
+        let is_too_deep = result.levels.len() > 2 || mask.is_some();
+        if is_sparse && (!tree.nest.in_order && is_too_deep || entries > FULL * places && !self.keeps_patterns) {
             return None;
         }
-        let live = if result.stored == 0 { 0 } else { live };
         let view = View {
             levels: result.levels.clone(),
             walked: result.stored,
             last: result.levels.last().copied(),
-            entries: if result.stored == 0 { places } else { entries },
-            may_be_copied: false,
+            entries,
+            ..View::default()
         };
-        let operand = Operand { vars: open, views: vec![view], live };
-        Some(Made { tree, result, operand })
+        let operand = Operand { vars: open, views: vec![view], live: if is_sparse { live } else { 0 } };
+        Some(Made { tree, result, mask: mask.cloned(), operand })
     }
 
     /// The levels of a temporary: first those that store coordinates, in the order in which an operand has them; then those that
@@ -323,14 +526,16 @@ impl Search {
     }
 
     /// What a tree of parts costs; `None` where its temporaries take too much memory.
-    fn tree(&mut self, parts: &[Part], temporary: Option<&Result>) -> Option<Tree> {
+    fn tree(&mut self, parts: &[Part], temporary: Option<&Result>, mask: Option<&Mask>) -> Option<Tree> {
         self.visited += 1;
         let mut operands = self.operands(parts);
-        if temporary.is_none() {
-            operands.extend(&self.mask);
-        }
+        operands.extend(if temporary.is_none() { self.mask.as_ref() } else { mask.map(|mask| &mask.operand) });
         let result = temporary.unwrap_or(&self.result);
-        let nest = cost::nest(&self.of, &operands, result, self.machine);
+        let mut nest = cost::nest(&self.of, &operands, result, self.machine);
+        if let Some(mask) = mask.filter(|mask| !mask.is_whole) {
+            let entries = self.factors[mask.factor].views.iter().map(|view| view.entries).sum();
+            nest.time += cost::pattern(entries);
+        }
         let live = operands.iter().fold(0, |all, operand| all | operand.live);
         let own = temporary.map_or(0.0, |result| {
             let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
@@ -338,6 +543,7 @@ impl Search {
         });
         let mut tree = Tree {
             parts: parts.to_vec(),
+            nodes: Vec::new(),
             time: nest.time,
             operations: nest.operations,
             bytes: nest.bytes,
@@ -345,8 +551,8 @@ impl Search {
             nest,
         };
         for part in parts {
-            if let Part::Made(set) = part {
-                let made = &self.made(*set).tree;
+            if let Part::Made(number) = part {
+                let made = &self.made(*number).tree;
                 tree.time += made.time;
                 tree.operations += made.operations;
                 tree.bytes += made.bytes;

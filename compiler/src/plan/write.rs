@@ -2,10 +2,11 @@
 
 use super::Vars;
 use super::normal::Product;
-use super::tree::{Part, Search, Tree};
+use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
 use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId, in_order};
+use crate::syntax::parse_schedule;
 
 /// The most letters of a name that is made of others.
 const LONGEST: usize = 12;
@@ -13,26 +14,32 @@ const LONGEST: usize = 12;
 /// A kernel that is written.
 pub(super) struct Writer {
     pub kernel: Kernel,
-    /// Temporaries that were made: the text of their values with variables by number, and what their values read.
-    made: Vec<(String, Vec<TensorId>, TensorId)>,
+    /// Temporaries that were made, by what tells them from others: their modes, and an order of these that goes with it.
+    made: Vec<(String, TensorId, Vec<usize>, Vec<usize>)>,
+    /// The copies that statements read: the number of a statement, the tensor, and the variables of its levels.
+    copies: Vec<(usize, TensorId, Vec<IndexVariable>)>,
+    /// Those that the next statement reads.
+    read: Vec<(TensorId, Vec<IndexVariable>)>,
 }
 
 impl Writer {
     /// The kernel without its statements.
     pub(super) fn new(kernel: &Kernel) -> Self {
-        Self { kernel: Kernel { statements: Vec::new(), ..kernel.clone() }, made: Vec::new() }
+        let kernel = Kernel { statements: Vec::new(), ..kernel.clone() };
+        Self { kernel, made: Vec::new(), copies: Vec::new(), read: Vec::new() }
     }
 
-    /// Adds a statement; what reads the tensor that it writes is made again.
+    /// Adds a statement.
     pub(super) fn push(&mut self, statement: Assignment) {
-        let written = statement.target.tensor;
-        self.made.retain(|(_, reads, _)| !reads.contains(&written));
+        let place = self.kernel.statements.len();
+        let read = std::mem::take(&mut self.read);
+        self.copies.extend(read.into_iter().map(|(tensor, levels)| (place, tensor, levels)));
         self.kernel.statements.push(statement);
     }
 
-    /// The value of a tree, of which the root is read where it stands; statements are added for what is made before.
-    pub(super) fn value(&mut self, search: &Search, product: &Product, tree: &Tree, open: Vars, span: Span) -> Expr {
-        let value = self.combination(search, product, tree, open, span);
+    /// The value of a tree, which is what a statement assigns, or part of it; statements are added for what is made before.
+    pub(super) fn value(&mut self, search: &Search, product: &Product, tree: &Tree, target: &Access) -> Expr {
+        let value = self.combination(search, product, tree, product.free(), target.span);
         product.scalars.iter().rev().fold(value, |value, scalar| match value {
             Expr::Reduce(plus, variables, body) => {
                 Expr::Reduce(plus, variables, Box::new(times(product, scalar.clone(), *body)))
@@ -42,25 +49,25 @@ impl Writer {
     }
 
     fn combination(&mut self, search: &Search, product: &Product, tree: &Tree, open: Vars, span: Span) -> Expr {
-        let mut parts = tree.parts.clone();
-        // What is sparse comes first, which loops walk.
-        let rank = |part: &Part| match part {
-            Part::Factor(factor) => (search.factors[*factor].live == 0, *factor),
-            Part::Made(set) => (search.made(*set).result.stored == 0, set.trailing_zeros() as usize),
-        };
-        parts.sort_by_key(rank);
         let mut vars: Vars = 0;
         let mut value: Option<Expr> = None;
-        for part in parts {
+        let mut read = Vec::new();
+        for part in search.ordered(&tree.parts) {
             let factor = match part {
                 Part::Factor(factor) => {
                     vars |= product.factors[factor].variables;
-                    product.factors[factor].expr.clone()
+                    let expr = product.factors[factor].expr.clone();
+                    if let (Expr::Access(access), Some((_, levels))) =
+                        (&expr, search.copied.as_ref().filter(|(copied, _)| *copied == factor))
+                    {
+                        read.push((access.tensor, levels.iter().copied().map(IndexVariable).collect()));
+                    }
+                    expr
                 }
-                Part::Made(set) => {
-                    let levels = &search.made(set).result.levels;
-                    vars |= levels.iter().fold(0, |all, &level| all | 1 << level);
-                    Expr::Access(self.temporary(search, product, set, span))
+                Part::Made(number) => {
+                    let access = self.temporary(search, product, number, span);
+                    vars |= access.indices.iter().fold(0, |all, index| all | 1 << index.0);
+                    Expr::Access(access)
                 }
             };
             value = Some(match value {
@@ -68,6 +75,7 @@ impl Writer {
                 Some(value) => times(product, value, factor),
             });
         }
+        self.read.extend(read);
         let value = value.expect("a tree has parts");
         let is_reduced = |variable: &usize| (vars & !open) >> *variable & 1 == 1;
         let reduced: Vec<IndexVariable> =
@@ -75,54 +83,75 @@ impl Writer {
         if reduced.is_empty() { value } else { Expr::Reduce(product.ring.plus, reduced, Box::new(value)) }
     }
 
-    /// The temporary of a set, made before if it is not there.
-    fn temporary(&mut self, search: &Search, product: &Product, set: u32, span: Span) -> Access {
-        let made = search.made(set);
-        let indices: Vec<IndexVariable> = made.result.levels.iter().copied().map(IndexVariable).collect();
-        let open = made.result.levels.iter().fold(0, |all, &level| all | 1 << level);
+    /// A temporary, made before if it is not there.
+    fn temporary(&mut self, search: &Search, product: &Product, number: usize, span: Span) -> Access {
+        let node = search.node(number);
+        if let Some((_, tensor, modes, arrangement)) = self.made.iter().find(|(key, ..)| *key == node.key) {
+            let place = |mode: &usize| arrangement.iter().position(|variable| variable == mode).unwrap_or_default();
+            let indices = modes.iter().map(|mode| IndexVariable(node.arrangement[place(mode)])).collect();
+            return Access::new(*tensor, indices, span);
+        }
+        let made = search.made(number);
+        let modes = made.result.levels.clone();
+        let open = modes.iter().fold(0, |all, &level| all | 1 << level);
         let value = self.combination(search, product, &made.tree, open, span);
-        let level = |level: &usize| match made.result.stored >> level & 1 == 1 {
+        let read = std::mem::take(&mut self.read);
+        let mask = made.mask.as_ref().map(|mask| self.mask(product, mask, span));
+        self.read = read;
+        let access = self.make(product, &modes, made.result.stored, value, mask, span);
+        self.made.push((node.key, access.tensor, modes, node.arrangement));
+        access
+    }
+
+    /// What chooses the entries of a temporary.
+    fn mask(&mut self, product: &Product, mask: &Mask, span: Span) -> Access {
+        let Expr::Access(whole) = &product.factors[mask.factor].expr else { unreachable!("masks are accesses") };
+        if mask.is_whole {
+            return whole.clone();
+        }
+        let key = format!("pattern {whole:?} {:?}", mask.levels);
+        let indices = || mask.levels.iter().copied().map(IndexVariable).collect();
+        if let Some((_, tensor, ..)) = self.made.iter().find(|(known, ..)| *known == key) {
+            return Access::new(*tensor, indices(), span);
+        }
+        let reduced = whole.indices.iter().copied().filter(|index| !mask.levels.contains(&index.0)).collect();
+        let value = Expr::Reduce(product.ring.plus, reduced, Box::new(Expr::Access(whole.clone())));
+        let stored = mask.levels.iter().fold(0, |all, &level| all | 1 << level);
+        let access = self.make(product, &mask.levels, stored, value, None, span);
+        self.made.push((key, access.tensor, mask.levels.clone(), mask.levels.clone()));
+        access
+    }
+
+    /// A new temporary.
+    fn make(
+        &mut self,
+        product: &Product,
+        modes: &[usize],
+        stored: Vars,
+        value: Expr,
+        mask: Option<Access>,
+        span: Span,
+    ) -> Access {
+        let level = |level: &usize| match stored >> level & 1 == 1 {
             true => LevelFormat::COMPRESSED,
             false => LevelFormat::DENSE,
         };
-        let format = Format::of_levels(made.result.levels.iter().map(level));
-        let key = self.key(&indices, &value, &format);
-        if let Some((.., tensor)) = self.made.iter().find(|(known, ..)| *known == key) {
-            return Access::new(*tensor, indices, span);
-        }
-        let reads: Vec<TensorId> = value.accesses().into_iter().map(|access| access.tensor).collect();
         let tensor = Tensor {
             name: self.name(&value),
             span,
             element: product.element,
             fill: product.ring.zero,
-            format,
+            format: Format::of_levels(modes.iter().map(level)),
             format_name: None,
             role: Role::Temporary,
             declared: true,
             hints: Hints::default(),
         };
         self.kernel.tensors.push(tensor);
-        let id = TensorId(self.kernel.tensors.len() - 1);
-        let target = Access::new(id, indices, span);
-        self.kernel.statements.push(Assignment { target: target.clone(), operator: None, value, mask: None, span });
-        self.made.push((key, reads, id));
+        let indices = modes.iter().copied().map(IndexVariable).collect();
+        let target = Access::new(TensorId(self.kernel.tensors.len() - 1), indices, span);
+        self.push(Assignment { target: target.clone(), operator: None, value, mask, span });
         target
-    }
-
-    /// What tells a temporary from others: its value, with variables numbered as they appear.
-    fn key(&self, indices: &[IndexVariable], value: &Expr, format: &Format) -> String {
-        let mut seen: Vec<IndexVariable> = indices.to_vec();
-        let mut value = value.clone();
-        value.rename(&mut |variable| {
-            let place = seen.iter().position(|other| *other == variable);
-            IndexVariable(place.unwrap_or_else(|| {
-                seen.push(variable);
-                seen.len() - 1
-            }))
-        });
-        value.for_each_access_mut(&mut |access| access.span = Span::default());
-        format!("{format} {value:?}")
     }
 
     /// A name made of those of what is read.
@@ -139,10 +168,25 @@ impl Writer {
         [wish.clone()].into_iter().chain(numbered).find(|name| !is_taken(name)).unwrap_or(wish)
     }
 
-    /// The kernel, its variables named apart in each statement.
+    /// The kernel, its variables named apart in each statement, with a schedule that asks for copies.
     pub(super) fn finish(mut self) -> Kernel {
         let taken: Vec<&str> = self.kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let before: Vec<Vec<IndexVariable>> =
+            self.kernel.statements.iter().map(|statement| statement.variables(&self.kernel.variables)).collect();
         self.kernel.variables = in_order(&mut self.kernel.statements, &self.kernel.variables, &taken);
+        let mut schedule = String::new();
+        for (statement, tensor, levels) in &self.copies {
+            let made = &self.kernel.statements[*statement];
+            let after = made.variables(&self.kernel.variables);
+            let own = |level: &IndexVariable| before[*statement].iter().position(|other| other == level);
+            let names: Vec<&str> =
+                levels.iter().filter_map(own).map(|place| self.kernel.variable(after[place])).collect();
+            let (scope, name) = (&self.kernel.tensor(made.target.tensor).name, &self.kernel.tensor(*tensor).name);
+            schedule.push_str(&format!("on {scope} {{ copy({name}({})); }} ", names.join(", ")));
+        }
+        if !schedule.is_empty() {
+            self.kernel.schedule = parse_schedule(&format!("schedule {{ {schedule}}}")).ok();
+        }
         self.kernel
     }
 }

@@ -3,7 +3,8 @@
 use super::values::Value;
 use std::cell::Cell;
 
-/// What kernels did in the interpreter, one by one: a lane of a vector loop counts as an iteration.
+/// What kernels did in the interpreter, one by one: a lane of a vector loop counts as an iteration. Combining what chunks of parallel
+/// loops have made does not count, as the interpreter chooses at random how many there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Operations on elements: products, sums, comparisons that choose one, functions. Those on indices do not count.
@@ -39,6 +40,14 @@ pub fn counted<R>(run: impl FnOnce() -> R) -> (R, Counts) {
         all.filled += counts.filled;
     });
     (result, counts)
+}
+
+/// Runs something that does not count: how often chunks are combined is chance.
+pub(super) fn uncounted<R>(run: impl FnOnce() -> R) -> R {
+    let before = COUNTS.get();
+    let result = run();
+    COUNTS.set(before);
+    result
 }
 
 pub(super) fn add(change: impl FnOnce(&mut Counts)) {

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::arrays::{ArrayValue, Slot};
+use super::counts;
 use super::expressions::Element;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::ir::{ArrayElement, ArrayId, Expr, Parallel, ReduceOperator, Sharing, VariableId};
@@ -370,7 +371,7 @@ impl Machine<'_> {
                 let result = match sharing {
                     Sharing::Owned { .. } => Ok(()),
                     Sharing::Private(operator) | Sharing::Segmented { operator, .. } => {
-                        self.add_copy(*array, *operator, &copy)
+                        counts::uncounted(|| self.add_copy(*array, *operator, &copy))
                     }
                     Sharing::Joined { .. } => self.join(*array, &copy, shifts[number][chunk]),
                 };
@@ -379,7 +380,8 @@ impl Machine<'_> {
         }
         for outcome in &outcomes {
             for ((id, operator), value) in node.reductions.iter().zip(&outcome.reduced) {
-                self.variables[id.index()] = values::reduce(*operator, self.variables[id.index()], *value)?;
+                let so_far = self.variables[id.index()];
+                self.variables[id.index()] = counts::uncounted(|| values::reduce(*operator, so_far, *value))?;
             }
         }
         Ok(())
