@@ -23,6 +23,7 @@ mod tensors;
 mod types;
 mod uses;
 mod value;
+mod visits;
 
 pub use expression::{FormatOption, check_expression, read_by};
 pub(super) use indices::in_order;
